@@ -1,0 +1,70 @@
+// swift-tools-version: 6.3
+
+import CompilerPluginSupport
+import PackageDescription
+
+let package = Package(
+  name: "ModelStore",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "ModelStore", targets: ["ModelStore"]),
+    .library(name: "ModelStoreMacro", targets: ["ModelStoreMacro"]),
+    .library(name: "CSQLite", targets: ["CSQLite"]),
+    .executable(name: "storecli", targets: ["storecli"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSQLite",
+      pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
+    ),
+    .target(
+      name: "ModelStore",
+      dependencies: ["CSQLite"],
+      resources: [.embedInCode("Migrations")]
+    ),
+    .macro(
+      name: "ModelStoreMacroPlugin",
+      dependencies: [
+        .product(name: "SwiftCompilerPlugin", package: "swift-syntax"),
+        .product(name: "SwiftDiagnostics", package: "swift-syntax"),
+        .product(name: "SwiftSyntax", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxBuilder", package: "swift-syntax"),
+        .product(name: "SwiftSyntaxMacros", package: "swift-syntax"),
+      ]
+    ),
+    .target(name: "ModelStoreMacro", dependencies: ["ModelStore", "ModelStoreMacroPlugin"]),
+    .executableTarget(
+      name: "storecli",
+      dependencies: [
+        "ModelStore",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]
+    ),
+    .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+    .testTarget(name: "ModelStoreTests", dependencies: ["ModelStore", "CSQLite", "CFaultVFS"]),
+    .testTarget(name: "storecliTests", dependencies: ["storecli", "ModelStore", "CSQLite"]),
+    .testTarget(
+      name: "ModelStoreMacroTests",
+      dependencies: [
+        "ModelStoreMacro",
+        "ModelStoreMacroPlugin",
+        .product(name: "SwiftSyntaxMacrosGenericTestSupport", package: "swift-syntax"),
+      ]
+    ),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system && target.name != "CFaultVFS" {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ]
+}

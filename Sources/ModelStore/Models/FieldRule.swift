@@ -1,0 +1,110 @@
+/// A declarative rule for one field. It becomes a named CHECK in the file, so it binds every
+/// writer, and carries a message for people. NULL passes every rule: `Optional` decides about NULL.
+public struct FieldRule: Hashable, Sendable {
+  private let label: String
+  private let message: String
+  /// The condition, cut where the quoted column belongs.
+  private let condition: [String]
+
+  /// - Parameters:
+  ///   - label: Names the rule within its field: `Track.title.LABEL`.
+  ///   - message: What is demanded, to follow the field's name: "must be positive".
+  ///   - condition: An SQL expression with `{field}` for the field: `"{field} % 2 = 0"`. Only
+  ///     deterministic built-in functions are allowed:
+  ///     <https://sqlite.org/lang_createtable.html#check_constraints>.
+  public static func sql(_ label: String, _ message: String, _ condition: String) -> FieldRule {
+    var pieces = [""]
+    var rest = condition[...]
+    while let placeholder = rest.firstRange(of: "{field}") {
+      pieces[pieces.count - 1] += rest[..<placeholder.lowerBound]
+      pieces.append("")
+      rest = rest[placeholder.upperBound...]
+    }
+    pieces[pieces.count - 1] += rest
+    return FieldRule(label: label, message: message, condition: pieces)
+  }
+
+  /// Text with a number of characters (Unicode code points) in `range`.
+  public static func length(_ range: ClosedRange<Int>) -> FieldRule {
+    FieldRule(
+      label: "length",
+      message: "must have \(range.lowerBound) to \(range.upperBound) characters",
+      condition: ["length(", ") BETWEEN \(range.lowerBound) AND \(range.upperBound)"])
+  }
+
+  /// Text with at least `range.lowerBound` characters (Unicode code points).
+  public static func length(_ range: PartialRangeFrom<Int>) -> FieldRule {
+    FieldRule(
+      label: "length", message: "must have at least \(range.lowerBound) characters",
+      condition: ["length(", ") >= \(range.lowerBound)"])
+  }
+
+  /// Text with at most `range.upperBound` characters (Unicode code points).
+  public static func length(_ range: PartialRangeThrough<Int>) -> FieldRule {
+    FieldRule(
+      label: "length", message: "must have at most \(range.upperBound) characters",
+      condition: ["length(", ") <= \(range.upperBound)"])
+  }
+
+  /// Text that is not empty and not only spaces.
+  public static var notBlank: FieldRule {
+    FieldRule(label: "notBlank", message: "must not be empty", condition: ["trim(", ") <> ''"])
+  }
+
+  /// A number in `range`, both ends included.
+  public static func range<Number: RuleNumber>(_ range: ClosedRange<Number>) -> FieldRule {
+    FieldRule(
+      label: "range", message: "must be \(range.lowerBound) to \(range.upperBound)",
+      condition: ["", " BETWEEN \(range.lowerBound.ruleLiteral) AND \(range.upperBound.ruleLiteral)"])
+  }
+
+  /// A number not below `range.lowerBound`.
+  public static func range<Number: RuleNumber>(_ range: PartialRangeFrom<Number>) -> FieldRule {
+    FieldRule(
+      label: "range", message: "must be \(range.lowerBound) or greater",
+      condition: ["", " >= \(range.lowerBound.ruleLiteral)"])
+  }
+
+  /// A number not above `range.upperBound`.
+  public static func range<Number: RuleNumber>(_ range: PartialRangeThrough<Number>) -> FieldRule {
+    FieldRule(
+      label: "range", message: "must be \(range.upperBound) or less",
+      condition: ["", " <= \(range.upperBound.ruleLiteral)"])
+  }
+
+  /// One of the given texts.
+  public static func oneOf(_ texts: String...) -> FieldRule {
+    FieldRule(
+      label: "oneOf", message: "must be one of: \(texts.joined(separator: ", "))",
+      condition: ["", " IN (\(texts.map(SQLText.literal).joined(separator: ", ")))"])
+  }
+
+  /// Text that matches a GLOB pattern, case included: <https://sqlite.org/lang_expr.html#glob>.
+  public static func matches(glob pattern: String) -> FieldRule {
+    FieldRule(
+      label: "glob", message: "must look like \(pattern)",
+      condition: ["", " GLOB \(SQLText.literal(pattern))"])
+  }
+
+  func schema(model: String, field: String, column: String) -> RuleSchema {
+    RuleSchema(
+      name: "\(model).\(field).\(label)", message: message,
+      condition: condition.joined(separator: SQLText.quoted(column)))
+  }
+}
+
+/// A number that a rule can name as an SQL literal.
+public protocol RuleNumber: Comparable, Sendable {
+  var ruleLiteral: String { get }
+}
+
+extension Int: RuleNumber {
+  public var ruleLiteral: String { String(self) }
+}
+
+extension Double: RuleNumber {
+  public var ruleLiteral: String {
+    precondition(isFinite, "A rule's bound must be a finite number.")
+    return description
+  }
+}

@@ -1,0 +1,92 @@
+/// A type that one row becomes: a ``Model`` or a dynamic ``Record``.
+public protocol Fetchable: Sendable {
+  /// Reads the fields of `schema`, in field order from column 0.
+  init(row: borrowing RowView, schema: ModelSchema) throws
+}
+
+/// A value that can be inserted: a model's record, or its draft, which may lack the key.
+public protocol Insertable<Inserted>: Sendable {
+  associatedtype Inserted: Model
+
+  /// Binds the model's fields as arguments, each at its field's position. A key left to SQLite is NULL.
+  func encode(to arguments: inout ArgumentWriter) throws
+
+  /// The record that `encode(to:)` described, with the row number that SQLite gave it.
+  func record(rowID: Int64) throws -> Inserted
+}
+
+/// A Swift type whose values are records of a store.
+///
+/// The `@Model` macro writes a conformance; by hand it takes a definition, reading and writing:
+/// ```swift
+/// struct Artist: Model {
+///   var id: Int64
+///   var name: String
+///
+///   static let definition = ModelDefinition<Artist>(
+///     "Artist", key: \.id,
+///     fields: [.init("id", \.id), .init("name", \.name, rules: [.length(1...120)])])
+///
+///   var key: Int64 { id }
+///
+///   init(row: borrowing RowView) throws {
+///     id = try row.decode(at: 0)
+///     name = try row.decode(at: 1)
+///   }
+///
+///   func encode(to arguments: inout ArgumentWriter) throws {
+///     try id.encode(to: &arguments, at: 0)
+///     try name.encode(to: &arguments, at: 1)
+///   }
+/// }
+/// ```
+public protocol Model: Fetchable, Insertable where Inserted == Self {
+  associatedtype Key: ModelKey
+
+  static var definition: ModelDefinition<Self> { get }
+
+  /// The record's key, from its key fields.
+  var key: Key { get }
+
+  /// Reads the fields, in the definition's order from column 0.
+  init(row: borrowing RowView) throws
+}
+
+extension Model {
+  public static var schema: ModelSchema { definition.schema }
+
+  @inlinable
+  public init(row: borrowing RowView, schema: ModelSchema) throws {
+    try self.init(row: row)
+  }
+
+  @inlinable
+  public func record(rowID: Int64) throws -> Self { self }
+}
+
+/// What identifies a record among all of its model: one column value, or several in key order.
+public protocol ModelKey: Hashable, Sendable {
+  /// - Throws: ``ColumnError`` when the values are not such a key.
+  init(sqlValues: [SQLValue]) throws(ColumnError)
+
+  /// The key's values, in key order.
+  func sqlValues() throws(ColumnError) -> [SQLValue]
+}
+
+extension ModelKey where Self: ColumnValue {
+  public init(sqlValues: [SQLValue]) throws(ColumnError) {
+    guard sqlValues.count == 1 else {
+      throw ColumnError(
+        problem: .unrepresentable("the key has 1 value, not \(sqlValues.count)"))
+    }
+    try self.init(sqlValue: sqlValues[0])
+  }
+
+  public func sqlValues() throws(ColumnError) -> [SQLValue] { [try sqlValue()] }
+}
+
+extension Int64: ModelKey {}
+extension Int: ModelKey {}
+extension Int32: ModelKey {}
+extension UInt32: ModelKey {}
+extension String: ModelKey {}

@@ -1,0 +1,70 @@
+internal import CSQLite
+
+/// Where a record writes its values: the arguments of one statement, numbered from 0.
+///
+/// Lent to ``ColumnValue`` and ``Model`` while they encode; it cannot outlive the statement. A
+/// failure (out of memory, a value over SQLite's length limit) is kept and thrown by the statement.
+public struct ArgumentWriter: ~Copyable {
+  private let statement: OpaquePointer
+  /// The first failing result code.
+  private(set) var failure: Int32 = SQLITE_OK
+
+  init(statement: OpaquePointer) {
+    self.statement = statement
+  }
+
+  public mutating func setNull(at index: Int) {
+    note(sqlite3_bind_null(statement, Int32(index + 1)))
+  }
+
+  public mutating func set(_ value: Int64, at index: Int) {
+    note(sqlite3_bind_int64(statement, Int32(index + 1), value))
+  }
+
+  /// Binds a number that must not be NaN: SQLite would store NULL. Callers refuse NaN first.
+  public mutating func set(_ value: Double, at index: Int) {
+    note(sqlite3_bind_double(statement, Int32(index + 1), value))
+  }
+
+  /// Binds text by length, so that an embedded NUL is kept.
+  public mutating func set(_ value: String, at index: Int) {
+    var value = value
+    note(
+      value.withUTF8 { bytes in
+        guard let base = bytes.baseAddress else {
+          return sqlite3_bind_text(statement, Int32(index + 1), "", 0, csqlite_transient())
+        }
+        return base.withMemoryRebound(to: CChar.self, capacity: bytes.count) { characters in
+          sqlite3_bind_text64(
+            statement, Int32(index + 1), characters, UInt64(bytes.count), csqlite_transient(),
+            UInt8(SQLITE_UTF8))
+        }
+      })
+  }
+
+  public mutating func set(_ value: [UInt8], at index: Int) {
+    note(
+      value.withUnsafeBytes { bytes in
+        // A NULL pointer would bind NULL instead of an empty blob.
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+          return sqlite3_bind_zeroblob(statement, Int32(index + 1), 0)
+        }
+        return sqlite3_bind_blob64(
+          statement, Int32(index + 1), base, UInt64(bytes.count), csqlite_transient())
+      })
+  }
+
+  public mutating func set(_ value: SQLValue, at index: Int) {
+    switch value {
+    case .null: setNull(at: index)
+    case .integer(let value): set(value, at: index)
+    case .real(let value): set(value, at: index)
+    case .text(let value): set(value, at: index)
+    case .blob(let value): set(value, at: index)
+    }
+  }
+
+  private mutating func note(_ code: Int32) {
+    if code != SQLITE_OK, failure == SQLITE_OK { failure = code }
+  }
+}

@@ -1,0 +1,183 @@
+internal import CSQLite
+
+/// One connection to a store's file, with the store's policy set from the first moment.
+///
+/// Not Sendable: whoever holds the lock around it (``Writer``, ``ReaderPool``) owns it. Not a pool
+/// and not a transaction: it runs what it is told.
+final class Connection {
+  enum Role {
+    /// Reads and writes.
+    case writer
+    /// Reads only, enforced by `query_only`; shares the WAL with the writer.
+    case reader
+    /// Opens a file that must not be changed at all, not even its `-shm`.
+    case readOnlyFile
+    /// Copies WAL frames into the database and does nothing else.
+    case checkpointer
+  }
+
+  struct Policy: Sendable {
+    var durability: StoreConfiguration.Durability
+    var busyTimeout: Duration
+    var cacheSize: Int
+    var statementCacheCapacity: Int
+    var fileSystem: String?
+  }
+
+  let handle: OpaquePointer
+  let role: Role
+  let hooks: ConnectionHooks
+  private let statements: StatementCache
+
+  /// Opens `path`, which must exist: creating it safely is ``DatabaseFile``'s work.
+  init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
+    var opened: OpaquePointer?
+    let access = role == .readOnlyFile ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+    // NOMUTEX: the owner's lock already serialises every call. NOFOLLOW: safety, P14.
+    let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
+    let code = sqlite3_open_v2(path, &opened, flags, policy.fileSystem)
+    guard code == SQLITE_OK, let opened else {
+      let error = SQLiteError(code: code, database: opened)
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    handle = opened
+    self.role = role
+    hooks = ConnectionHooks(database: opened, busyTimeout: policy.busyTimeout)
+    statements = StatementCache(capacity: policy.statementCacheCapacity)
+    try apply(policy)
+  }
+
+  deinit {
+    hooks.removeAll()
+    statements.removeAll()
+    // close_v2 never fails: a statement still alive keeps the connection until it ends.
+    sqlite3_close_v2(handle)
+  }
+
+  private func apply(_ policy: Policy) throws(SQLiteError) {
+    // Each is a safety decision of its own: https://sqlite.org/security.html
+    set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
+    set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
+    set(SQLITE_DBCONFIG_DEFENSIVE, true)
+    set(SQLITE_DBCONFIG_DQS_DML, false)
+    set(SQLITE_DBCONFIG_DQS_DDL, false)
+    set(SQLITE_DBCONFIG_ENABLE_FKEY, true)
+    try execute(
+      """
+      PRAGMA mmap_size = 0;
+      PRAGMA cell_size_check = ON;
+      PRAGMA temp_store = MEMORY;
+      PRAGMA recursive_triggers = ON;
+      PRAGMA cache_size = -\(policy.cacheSize / 1024);
+      PRAGMA secure_delete = OFF;
+      """)
+    switch role {
+    case .writer, .checkpointer:
+      // An automatic checkpoint may run into the WAL-reset bug; ours is guarded by the write lock.
+      // https://sqlite.org/wal.html#walresetbug
+      try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = \(policy.durability.pragma);")
+    case .reader:
+      try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON;")
+    case .readOnlyFile:
+      try execute("PRAGMA query_only = ON;")
+    }
+  }
+
+  private func set(_ option: Int32, _ value: Bool) {
+    let code = csqlite_db_config_set(handle, option, value ? 1 : 0)
+    precondition(code == SQLITE_OK, "SQLite refused the connection option \(option).")
+  }
+
+  /// Runs every statement of `script`, without arguments and without reading rows.
+  func execute(_ script: String) throws(SQLiteError) {
+    let code = sqlite3_exec(handle, script, nil, nil, nil)
+    guard code == SQLITE_OK else {
+      throw SQLiteError(code: code, database: handle, sql: script)
+    }
+  }
+
+  /// Runs one statement to its end.
+  func run(_ text: SQLText) throws {
+    try withStatement(text.sql) { statement in
+      try statement.bind(text.arguments)
+      try statement.run()
+    }
+  }
+
+  /// The rows of one statement, decoded by `body`, in the statement's order.
+  func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
+    try withStatement(text.sql) { statement in
+      try statement.bind(text.arguments)
+      var rows: [Row] = []
+      try statement.forEachRow { row in rows.append(try body(row)) }
+      return rows
+    }
+  }
+
+  /// The first row of one statement, or nil when it has none.
+  func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
+    try withStatement(text.sql) { statement in
+      try statement.bind(text.arguments)
+      guard try statement.step() else { return nil }
+      return try body(RowView(statement: statement.handle))
+    }
+  }
+
+  /// Lends a prepared statement for `sql`, kept for reuse afterwards.
+  func withStatement<Result>(
+    _ sql: String, _ body: (borrowing Statement) throws -> Result
+  ) throws -> Result {
+    let statement = try statements.take(sql, on: handle)
+    do {
+      let result = try body(statement)
+      statements.put(statement, for: sql)
+      return result
+    } catch {
+      statements.put(statement, for: sql)
+      throw error
+    }
+  }
+
+  /// Forgets every prepared statement. Needed before the file can be detached or replaced.
+  func forgetStatements() {
+    statements.removeAll()
+  }
+
+  var preparedCount: Int { statements.preparedCount }
+
+  /// True between BEGIN and COMMIT or ROLLBACK, as SQLite itself sees it: a trigger's
+  /// RAISE(ROLLBACK) or a full disk ends a transaction without asking.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// How many rows the latest INSERT, UPDATE or DELETE changed directly, cascades not counted.
+  var changeCount: Int { Int(sqlite3_changes64(handle)) }
+
+  /// A number that moves when another connection changed the file:
+  /// <https://sqlite.org/pragma.html#pragma_data_version>.
+  func dataVersion() throws -> Int64 {
+    try firstRow("PRAGMA data_version") { row in try row.integer(at: 0) } ?? 0
+  }
+
+  /// A number that moves when anyone changed the schema.
+  func schemaVersion() throws -> Int64 {
+    try firstRow("PRAGMA schema_version") { row in try row.integer(at: 0) } ?? 0
+  }
+
+  /// Copies what it can from the WAL into the database, waiting for nobody.
+  ///
+  /// - Precondition: Another connection of this store holds the write lock; see ``Checkpointer``.
+  func checkpointPassively() throws(SQLiteError) {
+    let code = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    guard code == SQLITE_OK || code == SQLITE_BUSY else {
+      throw SQLiteError(code: code, database: handle)
+    }
+  }
+
+  /// Stops the running statement at its next step. The one call that any thread may make.
+  func interrupt() {
+    sqlite3_interrupt(handle)
+  }
+}

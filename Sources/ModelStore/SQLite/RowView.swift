@@ -1,0 +1,171 @@
+internal import CSQLite
+
+/// A borrowed view of one row, read by position from 0. Nothing of it outlives the step that made
+/// it; keep a value by copying it out.
+///
+/// The row is either the current row of a running statement or a row image from a change set; both
+/// read alike, so a model decodes itself from either.
+public struct RowView: ~Copyable {
+  private let statement: OpaquePointer?
+  private let image: [SQLValue]
+
+  init(statement: OpaquePointer) {
+    self.statement = statement
+    image = []
+  }
+
+  init(image: [SQLValue]) {
+    statement = nil
+    self.image = image
+  }
+
+  public var columnCount: Int {
+    statement.map { Int(sqlite3_column_count($0)) } ?? image.count
+  }
+
+  public func storageClass(at column: Int) -> StorageClass {
+    guard let statement else { return image[column].storageClass }
+    return switch sqlite3_column_type(statement, Int32(column)) {
+    case SQLITE_INTEGER: .integer
+    case SQLITE_FLOAT: .real
+    case SQLITE_TEXT: .text
+    case SQLITE_BLOB: .blob
+    default: .null
+    }
+  }
+
+  public func isNull(at column: Int) -> Bool {
+    guard let statement else { return image[column].isNull }
+    return sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL
+  }
+
+  /// The integer at `column`.
+  ///
+  /// - Throws: ``ColumnError`` when the cell holds another storage class; nothing is converted.
+  public func integer(at column: Int) throws(ColumnError) -> Int64 {
+    if let statement {
+      if sqlite3_column_type(statement, Int32(column)) == SQLITE_INTEGER {
+        return sqlite3_column_int64(statement, Int32(column))
+      }
+    } else if case .integer(let value) = image[column] {
+      return value
+    }
+    throw mismatch(.integer, at: column)
+  }
+
+  /// The number at `column`: a real, or an integer that a Double holds exactly.
+  ///
+  /// - Throws: ``ColumnError`` for text, blobs, NULL and integers beyond ±2^53 that would be rounded.
+  public func real(at column: Int) throws(ColumnError) -> Double {
+    if let statement {
+      let type = sqlite3_column_type(statement, Int32(column))
+      if type == SQLITE_FLOAT { return sqlite3_column_double(statement, Int32(column)) }
+      if type == SQLITE_INTEGER,
+        let value = Double(exactly: sqlite3_column_int64(statement, Int32(column)))
+      {
+        return value
+      }
+    } else if case .real(let value) = image[column] {
+      return value
+    } else if case .integer(let integer) = image[column], let value = Double(exactly: integer) {
+      return value
+    }
+    throw mismatch(.real, at: column)
+  }
+
+  /// The text at `column`, an embedded NUL included.
+  ///
+  /// - Throws: ``ColumnError`` for another storage class, and for bytes that are not UTF-8.
+  public func text(at column: Int) throws(ColumnError) -> String {
+    guard let statement else {
+      if case .text(let value) = image[column] { return value }
+      throw mismatch(.text, at: column)
+    }
+    guard sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT else {
+      throw mismatch(.text, at: column)
+    }
+    guard let bytes = sqlite3_column_text(statement, Int32(column)) else { return "" }
+    // sqlite3_column_bytes comes after the conversion to UTF-8: https://sqlite.org/c3ref/column_blob.html
+    let count = Int(sqlite3_column_bytes(statement, Int32(column)))
+    let buffer = UnsafeBufferPointer(start: bytes, count: count)
+    guard let value = String(validating: buffer, as: UTF8.self) else {
+      throw ColumnError(column: column, problem: .invalidUTF8)
+    }
+    return value
+  }
+
+  /// The bytes at `column`.
+  ///
+  /// - Throws: ``ColumnError`` when the cell holds another storage class.
+  public func blob(at column: Int) throws(ColumnError) -> [UInt8] {
+    guard let statement else {
+      if case .blob(let value) = image[column] { return value }
+      throw mismatch(.blob, at: column)
+    }
+    guard sqlite3_column_type(statement, Int32(column)) == SQLITE_BLOB else {
+      throw mismatch(.blob, at: column)
+    }
+    let count = Int(sqlite3_column_bytes(statement, Int32(column)))
+    return [UInt8](
+      UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, Int32(column)), count: count))
+  }
+
+  /// The value at `column` in whatever storage class it has.
+  ///
+  /// - Throws: ``ColumnError`` for text that is not UTF-8.
+  public func value(at column: Int) throws(ColumnError) -> SQLValue {
+    guard statement != nil else { return image[column] }
+    return switch storageClass(at: column) {
+    case .null: .null
+    case .integer: .integer(try integer(at: column))
+    case .real: .real(try real(at: column))
+    case .text: .text(try text(at: column))
+    case .blob: .blob(try blob(at: column))
+    }
+  }
+
+  /// All values, in column order.
+  public func values() throws(ColumnError) -> [SQLValue] {
+    var values: [SQLValue] = []
+    let count = columnCount
+    values.reserveCapacity(count)
+    for column in 0..<count { values.append(try value(at: column)) }
+    return values
+  }
+
+  private func mismatch(_ wanted: StorageClass, at column: Int) -> ColumnError {
+    ColumnError(
+      column: column, problem: .storageClass(wanted: wanted, found: storageClass(at: column)))
+  }
+}
+
+/// Why a cell could not be read as, or written from, a Swift value. The value is never converted.
+public struct ColumnError: Error, Hashable, Sendable {
+  public enum Problem: Hashable, Sendable {
+    /// The cell holds another storage class than the type is stored as.
+    case storageClass(wanted: StorageClass, found: StorageClass)
+    /// The text is not UTF-8.
+    case invalidUTF8
+    /// The value is of the right storage class but outside what the type can hold; says why.
+    case unrepresentable(String)
+  }
+
+  /// The column's position in the row, from 0; -1 where the value stands alone.
+  public var column: Int
+  public var problem: Problem
+
+  public init(column: Int = -1, problem: Problem) {
+    self.column = column
+    self.problem = problem
+  }
+}
+
+extension ColumnError: CustomStringConvertible {
+  public var description: String {
+    switch problem {
+    case .storageClass(let wanted, let found): "expected \(wanted.rawValue), found \(found.rawValue)"
+    case .invalidUTF8: "the text is not valid UTF-8"
+    case .unrepresentable(let reason): reason
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// SQL and the arguments for it, built together so that no value ever becomes SQL.
+///
+/// A literal is SQL; an interpolated value becomes an argument:
+/// ```swift
+/// let text: SQLText = "SELECT * FROM \(identifier: name) WHERE length(title) > \(limit)"
+/// // sql: SELECT * FROM "Track" WHERE length(title) > ?   arguments: [10]
+/// ```
+/// Not a query builder: for typed conditions use ``Query``.
+public struct SQLText: Hashable, Sendable {
+  /// The statement's text, with one `?` for each argument.
+  public private(set) var sql: String
+  /// The arguments, in the order of their `?`.
+  public private(set) var arguments: [SQLValue]
+
+  public init(_ sql: String, arguments: [SQLValue] = []) {
+    self.sql = sql
+    self.arguments = arguments
+  }
+
+  public mutating func append(_ other: SQLText) {
+    sql += other.sql
+    arguments += other.arguments
+  }
+
+  mutating func append(sql text: String) {
+    sql += text
+  }
+
+  /// `name` as an SQL identifier: in double quotes, inner quotes doubled.
+  ///
+  /// A NUL would end SQLite's reading of the statement early, so it is replaced by U+FFFD, which
+  /// makes the name unknown instead of making the statement mean something else.
+  /// See <https://sqlite.org/lang_keywords.html>.
+  static func quoted(_ name: String) -> String {
+    var text = "\""
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\"\""
+      case "\0": text += "\u{FFFD}"
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text + "\""
+  }
+
+  /// `names` quoted and separated by commas.
+  static func quotedList(_ names: some Sequence<String>) -> String {
+    names.map(quoted).joined(separator: ", ")
+  }
+
+  /// `text` as an SQL string literal, for the bodies of triggers and CHECKs, which take no arguments.
+  static func literal(_ text: String) -> String {
+    SQLValue.text(text).description
+  }
+}
+
+extension SQLText: ExpressibleByStringInterpolation {
+  public init(stringLiteral value: String) {
+    self.init(value)
+  }
+
+  public init(stringInterpolation: StringInterpolation) {
+    self = stringInterpolation.text
+  }
+
+  /// Collects literals as SQL and values as arguments.
+  public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+    var text: SQLText
+
+    public init(literalCapacity: Int, interpolationCount: Int) {
+      text = SQLText("")
+      text.sql.reserveCapacity(literalCapacity + interpolationCount)
+      text.arguments.reserveCapacity(interpolationCount)
+    }
+
+    public mutating func appendLiteral(_ literal: String) {
+      text.sql += literal
+    }
+
+    public mutating func appendInterpolation(_ value: SQLValue) {
+      text.sql += "?"
+      text.arguments.append(value)
+    }
+
+    public mutating func appendInterpolation(_ value: some BinaryInteger & FixedWidthInteger & SignedInteger) {
+      appendInterpolation(SQLValue.integer(Int64(value)))
+    }
+
+    public mutating func appendInterpolation(_ value: Double) {
+      appendInterpolation(SQLValue.real(value))
+    }
+
+    public mutating func appendInterpolation(_ value: String) {
+      appendInterpolation(SQLValue.text(value))
+    }
+
+    /// A table's, column's or other object's name, quoted.
+    public mutating func appendInterpolation(identifier name: String) {
+      text.sql += SQLText.quoted(name)
+    }
+
+    /// Another piece of SQL with its arguments.
+    public mutating func appendInterpolation(_ other: SQLText) {
+      text.append(other)
+    }
+  }
+}

@@ -1,0 +1,50 @@
+/// One of SQLite's five storage classes, owned: null, integer, real, text or blob.
+///
+/// Two values are equal when storage class and content are equal, so `.integer(1)` is not
+/// `.real(1)`, unlike SQL's `=`. A `.real` never holds NaN once it was stored: SQLite keeps NaN
+/// as NULL, and the store refuses it before that can happen.
+///
+/// See <https://sqlite.org/datatype3.html>.
+public enum SQLValue: Hashable, Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  /// The storage class without the content.
+  public var storageClass: StorageClass {
+    switch self {
+    case .null: .null
+    case .integer: .integer
+    case .real: .real
+    case .text: .text
+    case .blob: .blob
+    }
+  }
+
+  public var isNull: Bool { self == .null }
+}
+
+/// What kind of value SQLite holds in a cell, whatever the column was declared as.
+public enum StorageClass: String, Hashable, Sendable {
+  case null, integer, real, text, blob
+}
+
+extension SQLValue: CustomStringConvertible {
+  /// The value as an SQL literal, for messages and tests. Never used to build SQL.
+  public var description: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let value): String(value)
+    case .real(let value): String(value)
+    case .text(let value): "'" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    case .blob(let bytes): "x'" + bytes.map(hexadecimalPair).joined() + "'"
+    }
+  }
+}
+
+private func hexadecimalPair(_ byte: UInt8) -> String {
+  let digits = String(byte, radix: 16)
+  return byte < 16 ? "0" + digits : digits
+}

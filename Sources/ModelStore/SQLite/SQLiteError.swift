@@ -1,0 +1,80 @@
+internal import CSQLite
+
+/// An SQLite result code, extended where SQLite gave one: <https://sqlite.org/rescode.html>.
+struct ResultCode: RawRepresentable, Hashable, Sendable {
+  let rawValue: Int32
+
+  /// The low byte: the family that every extended code belongs to.
+  var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
+
+  static let ok = ResultCode(rawValue: SQLITE_OK)
+  static let error = ResultCode(rawValue: SQLITE_ERROR)
+  static let internalError = ResultCode(rawValue: SQLITE_INTERNAL)
+  static let permission = ResultCode(rawValue: SQLITE_PERM)
+  static let abort = ResultCode(rawValue: SQLITE_ABORT)
+  static let busy = ResultCode(rawValue: SQLITE_BUSY)
+  static let locked = ResultCode(rawValue: SQLITE_LOCKED)
+  static let outOfMemory = ResultCode(rawValue: SQLITE_NOMEM)
+  static let readOnly = ResultCode(rawValue: SQLITE_READONLY)
+  static let interrupted = ResultCode(rawValue: SQLITE_INTERRUPT)
+  static let ioFailure = ResultCode(rawValue: SQLITE_IOERR)
+  static let corrupt = ResultCode(rawValue: SQLITE_CORRUPT)
+  static let full = ResultCode(rawValue: SQLITE_FULL)
+  static let cannotOpen = ResultCode(rawValue: SQLITE_CANTOPEN)
+  static let schemaChanged = ResultCode(rawValue: SQLITE_SCHEMA)
+  static let tooBig = ResultCode(rawValue: SQLITE_TOOBIG)
+  static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
+  static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
+  static let authorization = ResultCode(rawValue: SQLITE_AUTH)
+  static let range = ResultCode(rawValue: SQLITE_RANGE)
+  static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
+  static let row = ResultCode(rawValue: SQLITE_ROW)
+  static let done = ResultCode(rawValue: SQLITE_DONE)
+
+  static let constraintCheck = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 1))
+  static let constraintForeignKey = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 3))
+  static let constraintNotNull = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 5))
+  static let constraintPrimaryKey = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 6))
+  static let constraintTrigger = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 7))
+  static let constraintUnique = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 8))
+  static let constraintRowID = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 10))
+  static let constraintDataType = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 12))
+  static let ioWrite = ResultCode(rawValue: extended(SQLITE_IOERR, 3))
+  static let cannotOpenSymbolicLink = ResultCode(rawValue: extended(SQLITE_CANTOPEN, 6))
+
+  // SQLite's own macros compute these with casts that Swift does not import.
+  private static func extended(_ primary: Int32, _ detail: Int32) -> Int32 {
+    primary | (detail << 8)
+  }
+}
+
+/// What SQLite said when a call failed. Becomes a ``StoreError`` before a caller sees it.
+struct SQLiteError: Error, Sendable {
+  let code: ResultCode
+  let message: String
+  let sql: String?
+  /// The byte offset in `sql` of the token that SQLite blames, where it blames one.
+  let offset: Int?
+  /// The operating system's error number behind an I/O failure, 0 when there is none.
+  let systemErrno: Int32
+
+  init(code: ResultCode, message: String, sql: String? = nil) {
+    self.code = code
+    self.message = message
+    self.sql = sql
+    offset = nil
+    systemErrno = 0
+  }
+
+  /// Reads the error that `database` holds after a call returned `code`.
+  init(code: Int32, database: OpaquePointer?, sql: String? = nil) {
+    let extended = database.map { sqlite3_extended_errcode($0) } ?? code
+    // The connection's code belongs to its latest call; trust it only when the families agree.
+    self.code = ResultCode(rawValue: extended & 0xFF == code & 0xFF ? extended : code)
+    message = String(cString: database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+    self.sql = sql
+    let position = database.map { sqlite3_error_offset($0) } ?? -1
+    offset = position >= 0 ? Int(position) : nil
+    systemErrno = database.map { sqlite3_system_errno($0) } ?? 0
+  }
+}

@@ -1,0 +1,130 @@
+internal import CSQLite
+
+/// A prepared statement, owned by one scope: bind, step, read. Finalized when it ends, unless the
+/// ``StatementCache`` it was borrowed from takes it back.
+///
+/// Arguments are numbered from 0 in this layer; SQLite counts them from 1.
+struct Statement: ~Copyable {
+  let handle: OpaquePointer
+
+  /// Prepares the first statement of `sql`.
+  ///
+  /// - Throws: ``SQLiteError`` when SQLite cannot compile it, and when text follows the statement.
+  init(_ sql: String, on database: OpaquePointer, persistent: Bool = false) throws(SQLiteError) {
+    var prepared: OpaquePointer?
+    var unread = 0
+    var copy = sql
+    let code = copy.withUTF8 { text in
+      text.withMemoryRebound(to: CChar.self) { characters in
+        var tail: UnsafePointer<CChar>?
+        let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
+        let code = sqlite3_prepare_v3(
+          database, characters.baseAddress, Int32(characters.count), flags, &prepared, &tail)
+        if let base = characters.baseAddress, let tail {
+          unread = characters.count - base.distance(to: tail)
+        }
+        return code
+      }
+    }
+    guard code == SQLITE_OK else {
+      throw SQLiteError(code: code, database: database, sql: sql)
+    }
+    guard let prepared else {
+      throw SQLiteError(code: .misuse, message: "The text holds no SQL statement.", sql: sql)
+    }
+    if sql.utf8.suffix(unread).contains(where: { !isBlank($0) }) {
+      sqlite3_finalize(prepared)
+      throw SQLiteError(
+        code: .misuse, message: "The text holds more than one SQL statement.", sql: sql)
+    }
+    handle = prepared
+  }
+
+  /// Takes over a handle that ``release()`` gave away.
+  init(adopting handle: OpaquePointer) {
+    self.handle = handle
+  }
+
+  deinit {
+    sqlite3_finalize(handle)
+  }
+
+  /// Ends this owner without finalizing: the caller owns the handle now.
+  consuming func release() -> OpaquePointer {
+    let handle = handle
+    discard self
+    return handle
+  }
+
+  var sql: String {
+    sqlite3_sql(handle).map { String(cString: $0) } ?? ""
+  }
+
+  var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+
+  var columnCount: Int { Int(sqlite3_column_count(handle)) }
+
+  /// True when running the statement cannot change the file: <https://sqlite.org/c3ref/stmt_readonly.html>.
+  var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
+
+  func columnName(at index: Int) -> String {
+    sqlite3_column_name(handle, Int32(index)).map { String(cString: $0) } ?? ""
+  }
+
+  /// Runs one step.
+  ///
+  /// - Returns: true when a row is ready to be read, false when the statement is done.
+  func step() throws(SQLiteError) -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw failure(code)
+  }
+
+  /// Steps to the end, ignoring rows.
+  func run() throws(SQLiteError) {
+    while try step() {}
+  }
+
+  /// Ends the current run so that the statement can be bound again. Keeps the arguments.
+  func reset() {
+    // The code returned is the last step's, which was already thrown.
+    sqlite3_reset(handle)
+  }
+
+  /// Calls `body` with each row, in the statement's order.
+  func forEachRow<Failure: Error>(
+    _ body: (borrowing RowView) throws(Failure) -> Void
+  ) throws {
+    while try step() {
+      try body(RowView(statement: handle))
+    }
+  }
+
+  func bind(_ arguments: [SQLValue]) throws(SQLiteError) {
+    guard arguments.count == parameterCount else {
+      throw SQLiteError(
+        code: .range,
+        message: "The statement takes \(parameterCount) arguments; got \(arguments.count).",
+        sql: sql)
+    }
+    var writer = ArgumentWriter(statement: handle)
+    for (index, argument) in arguments.enumerated() {
+      writer.set(argument, at: index)
+    }
+    try check(writer)
+  }
+
+  /// Throws what binding through `writer` failed with, if anything.
+  func check(_ writer: borrowing ArgumentWriter) throws(SQLiteError) {
+    if writer.failure != SQLITE_OK { throw failure(writer.failure) }
+  }
+
+  private func failure(_ code: Int32) -> SQLiteError {
+    SQLiteError(code: code, database: sqlite3_db_handle(handle), sql: sql)
+  }
+}
+
+private func isBlank(_ byte: UInt8) -> Bool {
+  byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: ";")
+}

@@ -1,0 +1,58 @@
+internal import CSQLite
+
+/// Prepared statements kept for reuse, by their SQL text. Bounded; the least recently used goes first.
+///
+/// A statement in use is not in the cache, so running the same text inside itself prepares a
+/// second one instead of disturbing the first.
+final class StatementCache {
+  private struct Entry {
+    var handle: OpaquePointer
+    var lastUse: UInt64
+  }
+
+  private var idle: [String: Entry] = [:]
+  private var clock: UInt64 = 0
+  private let capacity: Int
+  /// How many statements were compiled so far: what tests and benchmarks assert on.
+  private(set) var preparedCount = 0
+
+  /// - Parameter capacity: The most idle statements kept, at least 1.
+  init(capacity: Int) {
+    precondition(capacity >= 1, "A statement cache keeps at least one statement.")
+    self.capacity = capacity
+  }
+
+  deinit {
+    removeAll()
+  }
+
+  /// Takes an idle statement for `sql` out of the cache, or prepares one.
+  func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
+    if let index = idle.index(forKey: sql) {
+      let entry = idle.remove(at: index).value
+      return Statement(adopting: entry.handle)
+    }
+    preparedCount += 1
+    return try Statement(sql, on: database, persistent: true)
+  }
+
+  /// Puts a statement back, reset and without arguments, ready for the next user.
+  func put(_ statement: consuming Statement, for sql: String) {
+    statement.reset()
+    let handle = statement.release()
+    sqlite3_clear_bindings(handle)
+    clock += 1
+    if let displaced = idle.updateValue(Entry(handle: handle, lastUse: clock), forKey: sql) {
+      sqlite3_finalize(displaced.handle)
+    }
+    if idle.count > capacity, let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+      sqlite3_finalize(oldest.value.handle)
+      idle[oldest.key] = nil
+    }
+  }
+
+  func removeAll() {
+    for entry in idle.values { sqlite3_finalize(entry.handle) }
+    idle.removeAll()
+  }
+}

@@ -1,0 +1,64 @@
+/// Every knob of a store, with its unit, its default and the reason for it.
+///
+/// Two stores on one file in one process share one core, so they must ask for equal configurations.
+public struct StoreConfiguration: Hashable, Sendable {
+  /// What the store may do with the file.
+  public enum Access: Hashable, Sendable {
+    /// Read and write; create the file when it does not exist, readable by its owner only.
+    case readWriteCreate
+    /// Read and write an existing file.
+    case readWrite
+    /// Read an existing file. Nothing of it changes, and no write can be begun.
+    case readOnly
+  }
+
+  /// What a returned commit promises against a power cut. A crash of the process loses nothing either way.
+  public enum Durability: String, Hashable, Sendable {
+    /// Every commit is on the disk before it returns (`synchronous=FULL`). The default.
+    case full
+    /// A power cut may lose the latest commits, never damage the file (`synchronous=NORMAL`).
+    /// Several times faster for small transactions.
+    case normal
+
+    var pragma: String { self == .full ? "FULL" : "NORMAL" }
+  }
+
+  public var access: Access = .readWriteCreate
+  public var durability: Durability = .full
+  /// How long a write waits for another process's write before it fails with ``StoreError/Code/busy``.
+  public var busyTimeout: Duration = .seconds(5)
+  /// The most read transactions running at once; a further one waits. At least 1.
+  public var readerCountMax = 4
+  /// Page cache of each connection, in bytes. SQLite's own 2 MB makes random updates 2–3 times slower.
+  public var cacheSize = 16 * 1024 * 1024
+  /// WAL frames (pages) after which the next commit copies them into the database.
+  public var checkpointFrameCount = 1000
+  /// Idle prepared statements kept for reuse by each connection.
+  public var statementCacheCapacity = 128
+  /// The most undelivered events a subscription holds before it folds them into one; at least 1.
+  public var mailboxCapacity = 1024
+  /// Whether missing tables and columns are added when the store opens. Renames, removals and
+  /// changes of type are never made by opening: they take a migration.
+  public var schemaChanges: SchemaChanges = .createTables
+
+  /// What opening a store may add to its file.
+  public enum SchemaChanges: Hashable, Sendable {
+    /// Create tables that do not exist. Any other difference is an error that lists them all.
+    case createTables
+    /// Also add columns, indexes and bindings that are missing: changes that lose nothing.
+    case additive
+    /// Change nothing; any difference is an error.
+    case none
+  }
+
+  /// The name of the SQLite VFS to open through; tests inject faults with it.
+  package var fileSystem: String?
+
+  public init() {}
+
+  var connectionPolicy: Connection.Policy {
+    Connection.Policy(
+      durability: durability, busyTimeout: busyTimeout, cacheSize: cacheSize,
+      statementCacheCapacity: statementCacheCapacity, fileSystem: fileSystem)
+  }
+}

@@ -1,0 +1,76 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+extension StoreError {
+  /// What an SQLite failure means to a caller, without knowledge of models.
+  init(_ error: SQLiteError) {
+    let blame = error.sql.map { " in: \($0)" } ?? ""
+    let (code, message): (Code, String) =
+      switch error.code.primary {
+      case .busy, .locked:
+        (.busy, "Another connection holds the file locked; nothing was changed. Try again.")
+      case .notADatabase:
+        (.notADatabase, "The file is not an SQLite database.")
+      case .corrupt:
+        (.corrupt, "The database is damaged (\(error.message)). Restore a backup, or run sqlite3 FILE .recover.")
+      case .readOnly:
+        (.readOnly, "The database is read-only (\(error.message)).")
+      case .full:
+        (.outOfSpace, "The disk is full; nothing was changed. Free space, then try again.")
+      case .ioFailure where Self.spaceErrnos.contains(error.systemErrno):
+        (.outOfSpace, "The file may not grow (disk full or over quota); nothing was changed.")
+      case .ioFailure:
+        (.ioFailure, "Reading or writing the file failed: \(error.message).")
+      case .permission, .cannotOpen:
+        error.code == .cannotOpenSymbolicLink
+          ? (.unsafeLocation, "The path goes through a symbolic link; open the file itself.")
+          : (.permissionDenied, "The file cannot be opened: \(error.message).")
+      case .interrupted:
+        (.cancelled, "The work was interrupted; nothing of it was kept.")
+      case .tooBig:
+        (.invalidValue, "A value is larger than SQLite stores (\(error.message)).")
+      case .constraint:
+        (.rejected, "The database refused the change: \(error.message).")
+      case .error, .range, .misuse, .authorization:
+        (.invalidQuery, "SQLite refused the statement: \(error.message)\(blame)")
+      default:
+        (.database, "SQLite failed: \(error.message)\(blame)")
+      }
+    self.init(code, message, sqliteCode: error.code.rawValue)
+  }
+
+  /// EFBIG, ENOSPC, EDQUOT: <https://sqlite.org/rescode.html#full> covers only the middle one.
+  private static let spaceErrnos: Set<Int32> = [27, 28, 122]
+}
+
+extension DatabaseFile.Problem {
+  /// The sentence for the person who named the path.
+  var storeError: StoreError {
+    switch self {
+    case .notFound(let path):
+      StoreError(.fileNotFound, "There is no file at \(path).")
+    case .directoryNotFound(let path):
+      StoreError(.fileNotFound, "There is no directory \(path); create it first.")
+    case .isDirectory(let path):
+      StoreError(.unsafeLocation, "\(path) is a directory; name a file in it.")
+    case .isSymbolicLink(let path):
+      StoreError(.unsafeLocation, "\(path) is a symbolic link; open the file that it names.")
+    case .notAFile(let path):
+      StoreError(.unsafeLocation, "\(path) is not a regular file.")
+    case .hardLinked(let path, let count):
+      StoreError(
+        .unsafeLocation, "\(path) has \(count) names (hard links); a store must have one. Remove the others.")
+    case .networkFileSystem(let path):
+      StoreError(
+        .unsafeLocation, "\(path) is on a network or FUSE file system, whose locks SQLite cannot rely on. Keep the store on a local disk.")
+    case .directoryWritableByAnyone(let path):
+      StoreError(
+        .unsafeLocation, "Anyone may replace files in \(path). Remove the permission (chmod o-w) or set the sticky bit.")
+    case .refused(let path, let number):
+      StoreError(.permissionDenied, "\(path): \(String(cString: strerror(number))).")
+    }
+  }
+}
