@@ -115,7 +115,7 @@ extension Transaction {
   private static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
     do {
       return try key.sqlValues()
-    } catch let error as ColumnError {
+    } catch {
       throw StoreError(.invalidValue, "The key cannot be stored: \(error).")
     }
   }
