@@ -9,6 +9,7 @@ public final class Store: Sendable {
   ///
   /// - Parameters:
   ///   - models: The models of the program. Missing tables are created; see ``StoreConfiguration/schemaChanges``.
+  ///   - migrations: The program's migrations; those that the file has not had are applied first.
   ///   - bindings: Fields that the file itself keeps in sync. Installed and synchronised when new.
   ///   - validators: Rules in Swift that gate every commit through this store.
   ///   - onError: Told about failures that no caller can be told about, such as a stored value that
@@ -16,15 +17,20 @@ public final class Store: Sendable {
   /// - Throws: ``StoreError``; with code `schemaMismatch` and a list of differences when tables
   ///   exist in another form than declared.
   public init(
-    at path: String, models: any Model.Type..., bindings: [Binding] = [],
-    validators: [Validator] = [], configuration: StoreConfiguration = StoreConfiguration(),
+    at path: String, models: any Model.Type..., migrations: [Migration] = [],
+    bindings: [Binding] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws {
     do {
       let file = try DatabaseFile(
         path: path, creating: configuration.access == .readWriteCreate)
       core = try StoreCores.core(for: file, configuration: configuration, report: onError)
-      try core.declare(models: models.map { $0.schema }, bindings: bindings, validators: validators)
+      try core.declare(
+        Declarations(
+          migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
+          validators: validators),
+        allowing: configuration.schemaChanges)
     } catch {
       throw Self.openingError(error, path: path)
     }
@@ -143,6 +149,37 @@ extension Store {
         TransactionAccess(
           connection: connection, models: core.models, capture: nil, isWritable: false))
     }
+  }
+}
+
+// What the file holds.
+extension Store {
+  /// The bindings that the file keeps, by name, this program's and others'.
+  public func bindings() throws -> [BindingSchema] {
+    try core.catalogEntries(.bindings)
+  }
+
+  /// The validators in Swift that programs have declared for this file, by name, with their model.
+  /// A program that lacks one cannot check it.
+  public func declaredValidators() throws -> [(name: String, model: String)] {
+    try core.catalogEntries(.validators).map { ($0.name, $0.model) }
+  }
+
+  /// Every table and view that is no model yet, with the model it would make or the reason why not.
+  public func adoptableTables() throws -> [AdoptableTable] {
+    try core.adoptableTables()
+  }
+
+  /// Makes tables of an existing database models of this store. The tables themselves stay as they
+  /// are; the file gets the store's catalog beside them.
+  ///
+  /// - Parameter tables: Their names; nil for every table and view that can be a model.
+  /// - Returns: The new models, in the order of names given, or of all names.
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason, for a named table that
+  ///   cannot be a model; then nothing is adopted.
+  @discardableResult
+  public func adopt(_ tables: [String]? = nil) throws -> [ModelSchema] {
+    try core.adopt(tables)
   }
 }
 
