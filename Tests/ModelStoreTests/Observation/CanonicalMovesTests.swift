@@ -177,7 +177,8 @@ private struct Change {
     let after = new.filter { oldKeys[$0] != nil }
     // An unchanged row must be kept, so it outweighs all changed ones together.
     let weight = before.count + 1
-    var best = Array(repeating: Array(repeating: 0, count: after.count + 1), count: before.count + 1)
+    let blankRow = Array(repeating: 0, count: after.count + 1)
+    var best = Array(repeating: blankRow, count: before.count + 1)
     for (row, id) in before.enumerated() {
       for (column, other) in after.enumerated() {
         best[row + 1][column + 1] =

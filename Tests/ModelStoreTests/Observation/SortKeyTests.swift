@@ -29,7 +29,9 @@ import Testing
 
   @Test func everyTermCountsInTurn() {
     // All triples of few values under mixed terms, against a comparison term by term.
-    let values: [SQLValue] = [.null, .integer(-1), .real(0.5), .text("a"), .text("a "), .text("ab")]
+    let values: [SQLValue] = [
+      .null, .integer(-1), .real(0.5), .text("a"), .text("a "), .text("ab"),
+    ]
     let terms = [
       SortTerm(collation: .rtrim, direction: .descending),
       SortTerm(nulls: .last),
@@ -42,7 +44,8 @@ import Testing
       for second in values.indices {
         for third in values.indices {
           let key = SortKey(
-            values: [values[first], values[second], values[third]], terms: terms, key: [.integer(7)])
+            values: [values[first], values[second], values[third]], terms: terms, key: [.integer(7)]
+          )
           rows.append((key, [ranks[0][first], ranks[1][second], ranks[2][third]]))
         }
       }
@@ -50,8 +53,8 @@ import Testing
     for left in rows {
       for right in rows {
         let expected = left.ranks.lexicographicallyPrecedes(right.ranks)
-        if (left.key < right.key) != expected || (left.key == right.key) != (left.ranks == right.ranks)
-        {
+        let isEqual = left.ranks == right.ranks
+        if (left.key < right.key) != expected || (left.key == right.key) != isEqual {
           Issue.record("\(left.ranks) against \(right.ranks)")
           return
         }
@@ -120,7 +123,7 @@ private let goldenRanks: [GoldenRanks] = [
       71, 72, 96, 83, 98, 84, 99, 100, 101, 102, 121, 97, 105, 69, 127, 128, 130, 89, 123,
       129, 131, 132, 134, 133, 109, 111, 86, 110, 108, 107, 114, 115, 116, 117, 118, 119,
       135, 136, 137, 141, 142, 143, 144, 145, 146, 147, 150, 149, 151, 152, 153, 148, 154,
-      155, 156, 157, 158, 159, 138, 139, 140, 160, 161, 162, 163, 0
+      155, 156, 157, 158, 159, 138, 139, 140, 160, 161, 162, 163, 0,
     ],
     testDescription: "COLLATE BINARY ASC NULLS FIRST"),
   GoldenRanks(
@@ -134,7 +137,7 @@ private let goldenRanks: [GoldenRanks] = [
       70, 71, 95, 82, 97, 83, 98, 99, 100, 101, 120, 96, 104, 68, 126, 127, 129, 88, 122,
       128, 130, 131, 133, 132, 108, 110, 85, 109, 107, 106, 113, 114, 115, 116, 117, 118,
       134, 135, 136, 140, 141, 142, 143, 144, 145, 146, 149, 148, 150, 151, 152, 147, 153,
-      154, 155, 156, 157, 158, 137, 138, 139, 159, 160, 161, 162, 163
+      154, 155, 156, 157, 158, 137, 138, 139, 159, 160, 161, 162, 163,
     ],
     testDescription: "COLLATE BINARY ASC NULLS LAST"),
   GoldenRanks(
@@ -148,7 +151,7 @@ private let goldenRanks: [GoldenRanks] = [
       76, 44, 42, 40, 74, 39, 73, 72, 71, 70, 38, 83, 86, 84, 85, 87, 97, 96, 94, 93, 92, 68,
       81, 66, 80, 65, 64, 63, 62, 43, 67, 59, 95, 37, 36, 34, 75, 41, 35, 33, 32, 30, 31, 55,
       53, 78, 54, 56, 57, 50, 49, 48, 47, 46, 45, 29, 28, 27, 23, 22, 21, 20, 19, 18, 17, 14,
-      15, 13, 12, 11, 16, 10, 9, 8, 7, 6, 5, 26, 25, 24, 4, 3, 2, 1, 0
+      15, 13, 12, 11, 16, 10, 9, 8, 7, 6, 5, 26, 25, 24, 4, 3, 2, 1, 0,
     ],
     testDescription: "COLLATE BINARY DESC NULLS FIRST"),
   GoldenRanks(
@@ -162,7 +165,7 @@ private let goldenRanks: [GoldenRanks] = [
       51, 75, 43, 41, 39, 73, 38, 72, 71, 70, 69, 37, 82, 85, 83, 84, 86, 96, 95, 93, 92, 91,
       67, 80, 65, 79, 64, 63, 62, 61, 42, 66, 58, 94, 36, 35, 33, 74, 40, 34, 32, 31, 29, 30,
       54, 52, 77, 53, 55, 56, 49, 48, 47, 46, 45, 44, 28, 27, 26, 22, 21, 20, 19, 18, 17, 16,
-      13, 14, 12, 11, 10, 15, 9, 8, 7, 6, 5, 4, 25, 24, 23, 3, 2, 1, 0, 163
+      13, 14, 12, 11, 10, 15, 9, 8, 7, 6, 5, 4, 25, 24, 23, 3, 2, 1, 0, 163,
     ],
     testDescription: "COLLATE BINARY DESC NULLS LAST"),
   GoldenRanks(
@@ -176,7 +179,7 @@ private let goldenRanks: [GoldenRanks] = [
       71, 85, 85, 86, 86, 86, 87, 88, 89, 107, 86, 92, 68, 113, 114, 116, 109, 109, 115, 117,
       118, 120, 119, 96, 98, 96, 97, 95, 95, 100, 101, 102, 103, 104, 105, 121, 122, 123,
       127, 128, 129, 130, 131, 132, 133, 136, 135, 137, 138, 139, 134, 140, 141, 142, 143,
-      144, 145, 124, 125, 126, 146, 147, 148, 149, 0
+      144, 145, 124, 125, 126, 146, 147, 148, 149, 0,
     ],
     testDescription: "COLLATE NOCASE ASC NULLS FIRST"),
   GoldenRanks(
@@ -190,7 +193,7 @@ private let goldenRanks: [GoldenRanks] = [
       70, 84, 84, 85, 85, 85, 86, 87, 88, 106, 85, 91, 67, 112, 113, 115, 108, 108, 114, 116,
       117, 119, 118, 95, 97, 95, 96, 94, 94, 99, 100, 101, 102, 103, 104, 120, 121, 122, 126,
       127, 128, 129, 130, 131, 132, 135, 134, 136, 137, 138, 133, 139, 140, 141, 142, 143,
-      144, 123, 124, 125, 145, 146, 147, 148, 149
+      144, 123, 124, 125, 145, 146, 147, 148, 149,
     ],
     testDescription: "COLLATE NOCASE ASC NULLS LAST"),
   GoldenRanks(
@@ -204,7 +207,7 @@ private let goldenRanks: [GoldenRanks] = [
       39, 39, 69, 68, 67, 38, 70, 73, 71, 72, 74, 83, 82, 81, 80, 79, 65, 65, 64, 64, 64, 63,
       62, 61, 43, 64, 58, 82, 37, 36, 34, 41, 41, 35, 33, 32, 30, 31, 54, 52, 54, 53, 55, 55,
       50, 49, 48, 47, 46, 45, 29, 28, 27, 23, 22, 21, 20, 19, 18, 17, 14, 15, 13, 12, 11, 16,
-      10, 9, 8, 7, 6, 5, 26, 25, 24, 4, 3, 2, 1, 0
+      10, 9, 8, 7, 6, 5, 26, 25, 24, 4, 3, 2, 1, 0,
     ],
     testDescription: "COLLATE NOCASE DESC NULLS FIRST"),
   GoldenRanks(
@@ -218,7 +221,7 @@ private let goldenRanks: [GoldenRanks] = [
       39, 38, 38, 68, 67, 66, 37, 69, 72, 70, 71, 73, 82, 81, 80, 79, 78, 64, 64, 63, 63, 63,
       62, 61, 60, 42, 63, 57, 81, 36, 35, 33, 40, 40, 34, 32, 31, 29, 30, 53, 51, 53, 52, 54,
       54, 49, 48, 47, 46, 45, 44, 28, 27, 26, 22, 21, 20, 19, 18, 17, 16, 13, 14, 12, 11, 10,
-      15, 9, 8, 7, 6, 5, 4, 25, 24, 23, 3, 2, 1, 0, 149
+      15, 9, 8, 7, 6, 5, 4, 25, 24, 23, 3, 2, 1, 0, 149,
     ],
     testDescription: "COLLATE NOCASE DESC NULLS LAST"),
   GoldenRanks(
@@ -232,7 +235,7 @@ private let goldenRanks: [GoldenRanks] = [
       71, 92, 80, 93, 81, 94, 95, 96, 97, 114, 92, 99, 67, 119, 120, 122, 85, 115, 121, 123,
       124, 126, 125, 103, 104, 82, 103, 102, 101, 107, 108, 109, 110, 111, 112, 127, 128,
       129, 133, 134, 135, 136, 137, 138, 139, 142, 141, 143, 144, 145, 140, 146, 147, 148,
-      149, 150, 151, 130, 131, 132, 152, 153, 154, 155, 0
+      149, 150, 151, 130, 131, 132, 152, 153, 154, 155, 0,
     ],
     testDescription: "COLLATE RTRIM ASC NULLS FIRST"),
   GoldenRanks(
@@ -246,7 +249,7 @@ private let goldenRanks: [GoldenRanks] = [
       70, 91, 79, 92, 80, 93, 94, 95, 96, 113, 91, 98, 66, 118, 119, 121, 84, 114, 120, 122,
       123, 125, 124, 102, 103, 81, 102, 101, 100, 106, 107, 108, 109, 110, 111, 126, 127,
       128, 132, 133, 134, 135, 136, 137, 138, 141, 140, 142, 143, 144, 139, 145, 146, 147,
-      148, 149, 150, 129, 130, 131, 151, 152, 153, 154, 155
+      148, 149, 150, 129, 130, 131, 151, 152, 153, 154, 155,
     ],
     testDescription: "COLLATE RTRIM ASC NULLS LAST"),
   GoldenRanks(
@@ -260,7 +263,7 @@ private let goldenRanks: [GoldenRanks] = [
       43, 40, 70, 39, 69, 68, 67, 66, 38, 78, 81, 79, 80, 82, 89, 88, 87, 86, 85, 64, 76, 63,
       75, 62, 61, 60, 59, 42, 64, 57, 89, 37, 36, 34, 71, 41, 35, 33, 32, 30, 31, 53, 52, 74,
       53, 54, 55, 49, 48, 47, 46, 45, 44, 29, 28, 27, 23, 22, 21, 20, 19, 18, 17, 14, 15, 13,
-      12, 11, 16, 10, 9, 8, 7, 6, 5, 26, 25, 24, 4, 3, 2, 1, 0
+      12, 11, 16, 10, 9, 8, 7, 6, 5, 26, 25, 24, 4, 3, 2, 1, 0,
     ],
     testDescription: "COLLATE RTRIM DESC NULLS FIRST"),
   GoldenRanks(
@@ -274,7 +277,7 @@ private let goldenRanks: [GoldenRanks] = [
       42, 42, 39, 69, 38, 68, 67, 66, 65, 37, 77, 80, 78, 79, 81, 88, 87, 86, 85, 84, 63, 75,
       62, 74, 61, 60, 59, 58, 41, 63, 56, 88, 36, 35, 33, 70, 40, 34, 32, 31, 29, 30, 52, 51,
       73, 52, 53, 54, 48, 47, 46, 45, 44, 43, 28, 27, 26, 22, 21, 20, 19, 18, 17, 16, 13, 14,
-      12, 11, 10, 15, 9, 8, 7, 6, 5, 4, 25, 24, 23, 3, 2, 1, 0, 155
+      12, 11, 10, 15, 9, 8, 7, 6, 5, 4, 25, 24, 23, 3, 2, 1, 0, 155,
     ],
     testDescription: "COLLATE RTRIM DESC NULLS LAST"),
 ]

@@ -1,4 +1,5 @@
-/// A reproducible source of randomness (SplitMix64); not for secrets. A failing test prints the seed.
+/// A reproducible source of randomness (SplitMix64), not for secrets. A test that fails prints its
+/// seed.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
