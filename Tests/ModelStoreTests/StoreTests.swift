@@ -17,7 +17,7 @@ import Testing
     let names = try store.observe(\Album.artistName, of: 1) { change in
       recorder.add("artistName \(change.old??.description ?? "-") → \(change.new??.description ?? "-") \(change.origin)")
     }
-    let live = try store.live(Query<Album>(schema: Album.schema, orderings: [QueryOrdering(fieldIndex: 1)]))
+    let live = try store.live(Album.all.order { $0.title })
     let list = live.observe { changes in
       recorder.add("deletions \(changes.deletions.map(\.index)) insertions \(changes.insertions.map(\.index)) moves \(changes.moves.map { [$0.oldIndex, $0.newIndex] }) updates \(changes.updates.map { [$0.oldIndex, $0.newIndex] })")
     }
@@ -42,6 +42,6 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("a.store"), models: Artist.self)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
-    #expect(try store.fetch(Query<Artist>(schema: Artist.schema)) == [Artist(id: 1, name: "a")])
+    #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
   }
 }

@@ -118,23 +118,6 @@ private struct SetupFailure: Error {
   let reason: String
 }
 
-private final class TemporaryDirectory {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/modelstore-fault-XXXXXX".utf8CString)
-    guard let made = mkdtemp(&template) else { throw SetupFailure(reason: "mkdtemp: \(errno)") }
-    path = String(cString: made)
-  }
-
-  deinit {
-    for name in ["store.db", "killed.db", "a.db", "b.db"] {
-      for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path + "/" + name + suffix) }
-    }
-    rmdir(path)
-  }
-}
-
 private final class Database {
   let handle: OpaquePointer
 
