@@ -20,7 +20,7 @@ internal import Testing
   @Test func aTableIsReadWhole() throws {
     var id = field("id", .integer, "INTEGER", optional: false)
     id.isRowID = true
-    var name = field("the \"name\"", .text, "NVARCHAR(20)", optional: false)
+    var name = field("the \"big\" name", .text, "NVARCHAR(20)", optional: false)
     name.isUnique = true
     name.collation = .nocase
     name.defaultSQL = "'x'"
@@ -43,7 +43,7 @@ internal import Testing
       ],
       key: ["id"], uniques: [["parent", "price"]],
       indexes: [
-        IndexSchema(name: "i", fields: ["at", "the \"name\""]),
+        IndexSchema(name: "i", fields: ["at", "the \"big\" name"]),
         IndexSchema(name: "u", fields: ["free"], isUnique: true),
       ],
       rules: [
@@ -52,14 +52,14 @@ internal import Testing
     let found = try adopt(
       """
       CREATE TABLE "t ""1" (
-        id INTEGER PRIMARY KEY, "the ""name""" NVARCHAR(20) NOT NULL UNIQUE COLLATE NOCASE
+        id INTEGER PRIMARY KEY, "the ""big"" name" NVARCHAR(20) NOT NULL UNIQUE COLLATE NOCASE
           DEFAULT 'x' CHECK (1) CONSTRAINT n2 CHECK (id > 0),
         parent INT REFERENCES "t ""1" ON DELETE SET NULL ON UPDATE CASCADE,
         price DECIMAL(10,2), at DATETIME, yes BOOLEAN, ratio DOUBLE, raw BLOB, free,
         twice AS (id * 2), kept REAL AS (id / 2.0) STORED,
         UNIQUE (PARENT, price), CHECK (ratio < 9)
       );
-      CREATE INDEX i ON "t ""1" (AT, "the ""name""");
+      CREATE INDEX i ON "t ""1" (AT, "the ""big"" name");
       CREATE UNIQUE INDEX u ON "t ""1" (free);
       """)
     #expect(found == [AdoptableTable(name: "t \"1", result: .model(expected))])

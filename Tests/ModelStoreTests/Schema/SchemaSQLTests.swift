@@ -12,7 +12,7 @@ enum SchemaSamples {
     ], key: ["id"])
 
   static let track = ModelSchema(
-    name: "Track", table: "order \"x\"",
+    name: "Track", table: "an \"x\" order",
     fields: [
       FieldSchema(name: "id", type: .integer, isRowID: true),
       FieldSchema(
@@ -38,7 +38,7 @@ enum SchemaSamples {
     fields: [
       FieldSchema(
         name: "list", type: .uuid, reference: ReferenceSchema(table: "Playlist", onDelete: .restrict)),
-      FieldSchema(name: "track", type: .integer, reference: ReferenceSchema(table: "order \"x\"")),
+      FieldSchema(name: "track", type: .integer, reference: ReferenceSchema(table: "an \"x\" order")),
       FieldSchema(name: "note", type: .blob, isOptional: true),
     ], key: ["list", "track"], isWithoutRowID: true)
 
@@ -53,7 +53,7 @@ enum SchemaSamples {
     #expect(
       SchemaSQL(SchemaSamples.track).statements.map(\.sql) == [
         """
-        CREATE TABLE "order ""x""" (
+        CREATE TABLE "an ""x"" order" (
           "id" INTEGER PRIMARY KEY,
           "the title" TEXT NOT NULL DEFAULT 'it''s'
             CONSTRAINT "Track.title.length" CHECK (length("the title") BETWEEN 1 AND 200),
@@ -68,11 +68,11 @@ enum SchemaSamples {
         """,
         """
         CREATE INDEX "Track by age"
-        ON "order ""x""" ("added", "id")
+        ON "an ""x"" order" ("added", "id")
         """,
         """
-        CREATE INDEX "_ms_index_order ""x"".albumID"
-        ON "order ""x""" ("albumID")
+        CREATE INDEX "_ms_index_an ""x"" order.albumID"
+        ON "an ""x"" order" ("albumID")
         """,
       ])
   }
@@ -83,7 +83,7 @@ enum SchemaSamples {
         """
         CREATE TABLE "Entry" (
           "list" TEXT NOT NULL REFERENCES "Playlist" ON DELETE RESTRICT,
-          "track" INTEGER NOT NULL REFERENCES "order ""x""",
+          "track" INTEGER NOT NULL REFERENCES "an ""x"" order",
           "note" BLOB,
           PRIMARY KEY ("list", "track")
         ) STRICT, WITHOUT ROWID
@@ -119,7 +119,7 @@ enum SchemaSamples {
       rules: [RuleSchema(name: "Track.stars.range", message: "", condition: "\"stars\" < 6")])
     #expect(
       SchemaSQL(SchemaSamples.track).addColumn(field).sql == """
-        ALTER TABLE "order ""x"""
+        ALTER TABLE "an ""x"" order"
         ADD COLUMN "stars" INTEGER NOT NULL DEFAULT -1
             CONSTRAINT "Track.stars.range" CHECK ("stars" < 6)
         """)
@@ -153,12 +153,12 @@ enum SchemaSamples {
     try connection.execute(
       """
       INSERT INTO Album (title) VALUES ('Kind of Blue');
-      INSERT INTO "order ""x""" (albumID) VALUES (1);
+      INSERT INTO "an ""x"" order" (albumID) VALUES (1);
       """)
     #expect(
-      try connection.lines("SELECT id, \"the title\", isLive, typeof(added) FROM \(identifier: "order \"x\"")")
+      try connection.lines("SELECT id, \"the title\", isLive, typeof(added) FROM \(identifier: "an \"x\" order")")
         == ["1, 'it''s', 0, 'real'"])
-    #expect(throws: SQLiteError.self) { try connection.execute("UPDATE \"order \"\"x\"\"\" SET isLive = 2") }
+    #expect(throws: SQLiteError.self) { try connection.execute("UPDATE \"an \"\"x\"\" order\" SET isLive = 2") }
   }
 }
 
