@@ -127,15 +127,14 @@ internal import Testing
         Set(columns.map(\.asciiFolded)).count == 3
       else { continue }
       let definitions = columns.map { SQLText.quoted($0) }
-      try connection.run(
-        SQLText(
-          """
-          CREATE TABLE \(SQLText.quoted(table)) (
-            \(definitions[0]) INTEGER PRIMARY KEY, \(definitions[1]) TEXT COLLATE NOCASE UNIQUE,
-            \(definitions[2]) CHECK (\(definitions[2]) <> ')'),
-            FOREIGN KEY (\(definitions[2])) REFERENCES \(SQLText.quoted(table)) (\(definitions[1]))
-          )
-          """))
+      try connection.execute(
+        """
+        CREATE TABLE \(SQLText.quoted(table)) (
+          \(definitions[0]) INTEGER PRIMARY KEY, \(definitions[1]) TEXT COLLATE NOCASE UNIQUE,
+          \(definitions[2]) CHECK (\(definitions[2]) <> ')'),
+          FOREIGN KEY (\(definitions[2])) REFERENCES \(SQLText.quoted(table)) (\(definitions[1]))
+        )
+        """)
       expected[table] = columns
     }
     let catalog = try file.catalog()
@@ -209,7 +208,8 @@ internal import Testing
   }
 
   @Test func theCatalogIsReadInsideATransactionToo() throws {
-    let connection = try SchemaTestFile("CREATE TABLE t (a)").connect()
+    let file = try SchemaTestFile("CREATE TABLE t (a)")
+    let connection = try file.connect()
     try connection.execute("BEGIN IMMEDIATE; CREATE TABLE u (a)")
     #expect(try Catalog(reading: connection).tables.map(\.name) == ["t", "u"])
     #expect(connection.isInTransaction)

@@ -248,7 +248,7 @@ internal import Testing
       """
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
       CREATE TABLE child (id INTEGER PRIMARY KEY, p REFERENCES parent);
-      CREATE TABLE odd (x REFERENCES parent (nothing));
+      CREATE TABLE odd (x REFERENCES parent (absent));
       INSERT INTO parent VALUES (1);
       INSERT INTO child VALUES (1, 1);
       PRAGMA foreign_keys = OFF;

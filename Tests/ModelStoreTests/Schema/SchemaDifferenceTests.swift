@@ -175,7 +175,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
       name: "unique sets and indexes",
       found: """
         CREATE TABLE Person (
-          id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, UNIQUE (age)
+          id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, UNIQUE (age, id)
         ) STRICT;
         CREATE UNIQUE INDEX u ON Person (age, name);
         CREATE INDEX "By Name" ON Person (age);
@@ -184,7 +184,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
         """,
       expected: [
         "Person declares (name) unique; the table Person does not. Add it in a migration.",
-        "The table Person has (age) unique; the model Person does not declare it.",
+        "The table Person has (age, id) unique; the model Person does not declare it.",
         "The table Person has (name) unique; the model Person does not declare it.",
         "The index by name covers other columns than the model Person declares.",
         "+ The index new of the model Person does not exist.",
