@@ -114,7 +114,8 @@ struct SQLDefault {
     isNull = isWord("NULL") && !isSigned
     isConstant =
       token.kind == .number
-      || !isSigned && (token.kind == .string || token.kind == .blob || isWord("NULL", "TRUE", "FALSE"))
+      || !isSigned
+        && (token.kind == .string || token.kind == .blob || isWord("NULL", "TRUE", "FALSE"))
     isLiteral =
       isConstant || !isSigned && isWord("CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
   }

@@ -14,7 +14,9 @@ internal import Testing
   @Test func modelsAreReadAsTheyWereWritten() throws {
     let file = try file()
     var list = SchemaSamples.playlist
-    list.lists = [ListSchema(name: "tracks", elementTable: "Track", slotTable: "_ms_list_Playlist_tracks")]
+    list.lists = [
+      ListSchema(name: "tracks", elementTable: "Track", slotTable: "_ms_list_Playlist_tracks")
+    ]
     let all = [SchemaSamples.track, SchemaSamples.album, SchemaSamples.entry, list]
     #expect(try models.write(all, on: file.connect()) == ["Track", "Album", "Entry", "Playlist"])
     #expect(
@@ -69,7 +71,9 @@ internal import Testing
 
   @Test(arguments: [
     ("UPDATE _ms_models SET format = 2", "format 2"),
-    ("UPDATE _ms_models SET definition = json_set(definition, '$.colour', 1)", "unknown key colour"),
+    (
+      "UPDATE _ms_models SET definition = json_set(definition, '$.colour', 1)", "unknown key colour"
+    ),
     (
       "UPDATE _ms_models SET definition = json_set(definition, '$.fields[1].unit', json('[{}]'))",
       "unknown key fields.unit"

@@ -63,7 +63,8 @@ internal import Testing
     expected.triggers = [
       TriggerFacts(
         name: "t \"1",
-        sql: "CREATE TRIGGER \"t \"\"1\" AFTER INSERT ON \"an \"\"x\"\" order\" BEGIN SELECT 1; END")
+        sql: "CREATE TRIGGER \"t \"\"1\" AFTER INSERT ON \"an \"\"x\"\" order\" BEGIN SELECT 1; END"
+      )
     ]
     expected.checks = [
       TableSQL.Check(name: "a.check", condition: "length(\"a b\") > 1", column: "a b"),
