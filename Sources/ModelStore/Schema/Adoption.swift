@@ -13,7 +13,8 @@ struct Adoption {
       let reading = TableReading(table: table, catalog: catalog)
       if let reason = reading.refusal { return reading.refused(reason) }
       guard table.kind == .table else { return reading.view }
-      let nullableKey = table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
+      let nullableKey =
+        table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
         ? [] : table.primaryKey.filter { !$0.isNotNull }.map(\.name)
       let holdsNull = try !nullableKey.isEmpty && hasNull(nullableKey, in: table, on: connection)
       return reading.table(nullableKey: nullableKey, holdsNull: holdsNull)

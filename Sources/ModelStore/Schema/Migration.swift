@@ -11,6 +11,7 @@ public struct Migration: Hashable, Sendable {
   /// One or more statements. They run in one transaction, which the migration itself may not end.
   public let sql: String
 
+  /// Checks nothing: what is wrong with a version or a text shows when migrations are applied.
   public init(version: Int64, name: String, sql: String) {
     self.version = version
     self.name = name
