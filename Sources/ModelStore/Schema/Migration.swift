@@ -2,6 +2,9 @@
 ///
 /// The text is frozen once it was applied anywhere: its checksum is kept in the file. It talks to
 /// the database as it is at that point, not to today's Swift types.
+///
+/// Foreign keys are not enforced while it runs, so ON DELETE and ON UPDATE do nothing and a table
+/// can be rebuilt; a reference that it leaves broken makes it fail.
 public struct Migration: Hashable, Sendable {
   /// Above 0, and above every version applied before: a running number, or a UTC time such as
   /// 20260820101500.
