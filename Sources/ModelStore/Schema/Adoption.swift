@@ -26,7 +26,7 @@ struct Adoption {
   ) throws -> Bool {
     let condition = columns.map { "\(SQLText.quoted($0)) IS NULL" }.joined(separator: " OR ")
     let found = try connection.firstRow(
-      "SELECT 1 FROM \(identifier: table.name) WHERE \(SQLText(condition)) LIMIT 1"
+      "SELECT 1 FROM \(identifier: table.name) WHERE \(SQLText(sql: condition)) LIMIT 1"
     ) { row in try row.integer(at: 0) }
     return found != nil
   }

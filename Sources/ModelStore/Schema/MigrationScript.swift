@@ -42,9 +42,9 @@ struct MigrationScript {
       do {
         let source = SQLTokens(statement)
         if let first = source.significant.first, source.isKeyword(first, "ALTER") {
-          try AddedColumns.run(SQLText(statement), on: connection)
+          try AddedColumns.run(SQLText(sql: statement), on: connection)
         } else {
-          try connection.run(SQLText(statement))
+          try connection.run(SQLText(sql: statement))
         }
       } catch let error as SQLiteError {
         var failure = StoreError(error)

@@ -23,7 +23,7 @@ struct SchemaSQL {
         \(lines.joined(separator: ",\n  "))
       ) \(options)
       """
-    return SQLText(sql)
+    return SQLText(sql: sql)
   }
 
   func index(_ index: IndexSchema) -> SQLText {
@@ -31,7 +31,7 @@ struct SchemaSQL {
       CREATE \(index.isUnique ? "UNIQUE INDEX" : "INDEX") \(SQLText.quoted(index.name))
       ON \(SQLText.quoted(schema.table)) (\(columns(index.fields)))
       """
-    return SQLText(sql)
+    return SQLText(sql: sql)
   }
 
   func addColumn(_ field: FieldSchema) -> SQLText {
@@ -39,7 +39,7 @@ struct SchemaSQL {
       ALTER TABLE \(SQLText.quoted(schema.table))
       ADD COLUMN \(columnDefinition(field))
       """
-    return SQLText(sql)
+    return SQLText(sql: sql)
   }
 
   private func columnDefinition(_ field: FieldSchema) -> String {
