@@ -112,7 +112,7 @@ extension Transaction {
     try statement.check(arguments)
   }
 
-  private static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
+  static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
     do {
       return try key.sqlValues()
     } catch {
