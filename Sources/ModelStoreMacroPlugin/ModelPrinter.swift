@@ -53,11 +53,7 @@ struct ModelPrinter {
   }
 
   private func definition(of list: ListDescription) -> String {
-    let slotTable = literal("_ms_list_\(model.name)_\(list.name)")
-    return """
-      .init(name: \(literal(list.name)), elementTable: \(list.element).tableName, \
-      slotTable: \(slotTable))
-      """
+    ".init(\(literal(list.name)), \\\(model.identifier).\(list.identifier))"
   }
 
   /// `var key`, unless the key's property is called so itself.

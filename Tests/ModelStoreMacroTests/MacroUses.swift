@@ -54,6 +54,13 @@ struct Placement {
   @Validate(.range(1...)) var position: Int = 1
 }
 
+@Model
+struct Playlist {
+  var id: UUID
+  @Unique var name: String
+  @Ordered var albums: OrderedList<Album>
+}
+
 enum Settings {
   @Model
   fileprivate struct Setting {

@@ -142,7 +142,7 @@ internal import Testing
             .init("id", \Playlist.id)
           ],
           lists: [
-            .init(name: "tracks", elementTable: Music.Track.tableName, slotTable: "_ms_list_Playlist_tracks")
+            .init("tracks", \Playlist.tracks)
           ]
         )
 

@@ -50,6 +50,26 @@ internal import Testing
     }
   }
 
+  @Test func anOrderedListKeepsItsElementsInOrder() throws {
+    try withStore { store in
+      let list = Playlist.Draft(name: "Blue")
+      let keys = try store.write { transaction in
+        let artist = try transaction.insert(Artist.Draft(name: "Miles Davis"))
+        let albums = try ["A", "B", "C"].map { title in
+          try transaction.insert(Album.Draft(title: title, artistID: artist.id)).id
+        }
+        try transaction.insert(list)
+        let editor = try transaction.list(\Playlist.albums, of: list.id)
+        for album in albums { try editor.append(album) }
+        try editor.move(from: 2, to: 0)
+        try editor.append(albums[0])
+        return albums
+      }
+      let stored = try store.read { try $0.keys(of: \Playlist.albums, of: list.id) }
+      #expect(stored == [keys[2], keys[0], keys[1], keys[0]])
+    }
+  }
+
   private func withStore(_ body: (Store) throws -> Void) throws {
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("ModelStoringTests-\(UUID().uuidString)")
@@ -57,7 +77,7 @@ internal import Testing
     defer { #expect(throws: Never.self) { try FileManager.default.removeItem(at: directory) } }
     let store = try Store(
       at: directory.appendingPathComponent("music.store").path,
-      models: Artist.self, Album.self, Category.self, Placement.self)
+      models: Artist.self, Album.self, Category.self, Placement.self, Playlist.self)
     defer { store.close() }
     try body(store)
   }
