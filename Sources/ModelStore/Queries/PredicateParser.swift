@@ -41,8 +41,8 @@ public struct PredicateParser: Sendable {
   /// The deepest nesting of parentheses and `not`.
   public static let depthMax = 100
 
-  /// - Throws: ``PredicateError`` that points at the token which is wrong.
-  public func condition(parsing text: String) throws(PredicateError) -> Condition {
+  /// - Throws: ``PredicateTextError`` that points at the token which is wrong.
+  public func condition(parsing text: String) throws(PredicateTextError) -> Condition {
     var reading = try PredicateReading(text, schema: schema, now: now)
     return try reading.wholeCondition()
   }
@@ -50,8 +50,8 @@ public struct PredicateParser: Sendable {
   /// Reads field names separated by commas, most significant first; `-` before a name means
   /// descending: `-due,title`.
   ///
-  /// - Throws: ``PredicateError`` that points at the token which is wrong.
-  public func orderings(parsing text: String) throws(PredicateError) -> [QueryOrdering] {
+  /// - Throws: ``PredicateTextError`` that points at the token which is wrong.
+  public func orderings(parsing text: String) throws(PredicateTextError) -> [QueryOrdering] {
     var reading = try PredicateReading(text, schema: schema, now: now)
     return try reading.wholeOrder()
   }

@@ -2,7 +2,7 @@ extension PredicateReading {
   /// The comparison of two operands, literals read by the type of the field beside them.
   func compare(
     _ left: Operand, _ comparison: Condition.Comparison, _ right: Operand
-  ) throws(PredicateError) -> Condition {
+  ) throws(PredicateTextError) -> Condition {
     switch (left, right) {
     case (.literal(let literal), let other) where literal.isNull:
       return try nullTest(other, comparison, at: literal.source)
@@ -20,7 +20,7 @@ extension PredicateReading {
 
   private func nullTest(
     _ operand: Operand, _ comparison: Condition.Comparison, at null: Substring
-  ) throws(PredicateError) -> Condition {
+  ) throws(PredicateTextError) -> Condition {
     let tested: Condition.Operand =
       switch operand {
       case .field(let index, _): .field(index)
@@ -37,7 +37,7 @@ extension PredicateReading {
   /// `operand` as it is compared with the field at `index`.
   func converted(
     _ operand: Operand, beside index: Int, _ comparison: Condition.Comparison
-  ) throws(PredicateError) -> Condition.Operand {
+  ) throws(PredicateTextError) -> Condition.Operand {
     let field = schema.fields[index]
     if comparison.needsOrder, field.type == .decimal {
       throw error(
@@ -64,7 +64,7 @@ extension PredicateReading {
   }
 
   /// What a literal means beside the field at `index`.
-  func value(of literal: Literal, for index: Int) throws(PredicateError) -> SQLValue {
+  func value(of literal: Literal, for index: Int) throws(PredicateTextError) -> SQLValue {
     let field = schema.fields[index]
     switch (literal.content, field.type) {
     case (.text(let text), _):
@@ -104,7 +104,7 @@ extension PredicateReading {
   }
 
   /// What a literal means where no field gives it a type.
-  private func value(of literal: Literal) throws(PredicateError) -> SQLValue {
+  private func value(of literal: Literal) throws(PredicateTextError) -> SQLValue {
     switch literal.content {
     case .keyword(.null):
       return .null
@@ -138,7 +138,7 @@ extension PredicateReading {
   }
 
   /// `today` or `now`: seconds for a date, and for a text what SQLite's `date()` and `datetime()` write.
-  private func moment(_ literal: Literal, isText: Bool) throws(PredicateError) -> SQLValue {
+  private func moment(_ literal: Literal, isText: Bool) throws(PredicateTextError) -> SQLValue {
     let isDay = literal.content == .keyword(.today)
     if !isText { return .real(isDay ? (now / 86_400).rounded(.down) * 86_400 : now) }
     guard let full = DateText.text(of: now.rounded(.down)) else {
