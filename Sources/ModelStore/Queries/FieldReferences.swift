@@ -30,6 +30,10 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
   let index: Int
   let type: FieldType
 
+  /// The same field as one that may be NULL, to be compared with a field that is optional:
+  /// `$0.title.optional == $0.originalTitle`.
+  public var optional: Field<M, V?> { Field<M, V?>(index: index, type: type) }
+
   /// From the largest to the smallest; NULLs last unless ``Query/Ordering/nulls(_:)`` says otherwise.
   public var descending: Query<M>.Ordering {
     Query.Ordering(ordering: QueryOrdering(fieldIndex: index, direction: .descending))

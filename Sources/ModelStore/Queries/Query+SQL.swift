@@ -77,7 +77,7 @@ extension Query {
   }
 
   private func source(selecting columns: String) throws(StoreError) -> SQLText {
-    var text = SQLText("SELECT \(columns)\nFROM \(SQLText.quoted(schema.table))")
+    var text: SQLText = "SELECT \(SQLText(columns))\nFROM \(identifier: schema.table)"
     if let condition {
       text.append("\nWHERE ")
       text.append(try condition.sqlText(schema: schema))

@@ -63,7 +63,7 @@ import Testing
     .integer(9_007_199_254_740_992), .integer(9_007_199_254_740_993), .integer(.max),
     .integer(.min), .real(0), .real(-0.0), .real(1), .real(1.5), .real(-1.5), .real(5), .real(12),
     .real(9_007_199_254_740_992), .real(9_223_372_036_854_775_808), .real(-9_223_372_036_854_775_808),
-    .real(1e300), .real(.infinity), .real(-.infinity), .real(5e-324), .text(""), .text(" "),
+    .real(1e300), .real(.infinity), .real(-.infinity), .real(.leastNonzeroMagnitude), .text(""), .text(" "),
     .text("a"), .text("A"), .text("a "), .text("A  "), .text("a\t"), .text("abc"), .text("ABC"),
     .text("aBc "), .text("b"), .text("_"), .text("[a]"), .text("%"), .text("a%c"), .text("12"),
     .text(" 12 "), .text("+12"), .text("12a"), .text("012"), .text("1e"), .text("."), .text("-"),

@@ -32,7 +32,7 @@ import Testing
     (.date, "2001-01-01 00:01", .real(60)), (.date, "2001-01-01T02:00:00.25+02:00", .real(0.25)),
     (.date, "2000-12-31T23:59:59.75Z", .real(-0.25)), (.date, "2000-12-31T19:00-0500", .real(0)),
     (.date, "1970-01-01", .real(-978_307_200)), (.date, "2026-09-01", .real(809_913_600)),
-    (.date, "2024-02-29", .real(730_857_600)), (.date, "+012026-01-01", .real(316_383_926_400)),
+    (.date, "2024-02-29", .real(730_857_600)), (.date, "+012026-01-01", .real(316_358_438_400)),
     (.json, #"{"a": [1, "é\u00e9", null]}"#, .text(#"{"a": [1, "é\u00e9", null]}"#)),
   ]
 
@@ -90,7 +90,7 @@ import Testing
       shown == [
         "", "true", "false", "2", "1", "1.0", "0.1", "a", "x'00ff'", "2001-01-01T00:00:00Z",
         "2001-01-01T00:00:00.5Z", "2000-12-31T23:59:59.75Z", "2026-09-01T12:50:00Z",
-        "2001-01-01T00:01:00Z", "2317-11-21T17:46:40Z", "-001168-01-29T14:13:20Z", "inf",
+        "2001-01-01T00:01:00Z", "2317-11-21T17:46:40Z", "-001168-02-16T14:13:20Z", "inf",
         "2001-01-01T00:00:00.0000001Z",
       ])
   }
@@ -105,7 +105,7 @@ import Testing
         case 1: Double.random(in: -2...2, using: &random)
         case 2: Double(Int64.random(in: -70_000_000_000...300_000_000_000, using: &random))
         default:
-          Double(sign: .plus, exponent: Int.random(in: -200...61, using: &random),
+          Double(sign: .plus, exponent: Int.random(in: -200...60, using: &random),
             significand: Double.random(in: 1..<2, using: &random))
             * (Bool.random(using: &random) ? 1 : -1)
         }
