@@ -8,7 +8,8 @@ enum ColumnAffinity: Hashable, Sendable {
   /// The affinity that SQLite gives a column declared as `type` in a table that is not STRICT.
   init(declaredType type: String) {
     let name = type.uppercased()
-    // The order of these tests is SQLite's: https://sqlite.org/datatype3.html#determination_of_column_affinity
+    // The order of these tests is SQLite's:
+    // https://sqlite.org/datatype3.html#determination_of_column_affinity
     self =
       if name.contains("INT") {
         .integer

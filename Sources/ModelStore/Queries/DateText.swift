@@ -3,7 +3,7 @@
 /// The text carries as many digits of the second as the number needs, so reading it gives the same
 /// number again, bit for bit (−0.0 becomes 0). Leap seconds do not exist in this count.
 enum DateText {
-  /// `2026-09-01T12:30:00.25Z`, always UTC. Years outside 0…9999 have a sign and at least 6 digits.
+  /// `2026-09-01T12:30:00.25Z`, always UTC. Years outside 0…9999 have a sign and 6 or more digits.
   ///
   /// - Returns: nil for a number that is not finite or more than 95 billion years away.
   static func text(of seconds: Double) -> String? {
@@ -81,7 +81,8 @@ private struct DecimalSeconds {
     while fraction.last == "0" { fraction.removeLast() }
     guard let magnitude = point == 0 ? 0 : Int64(digits.prefix(point)) else { return nil }
     if number < 0 {
-      self.init(whole: fraction.isEmpty ? -magnitude : -magnitude - 1, fraction: complement(fraction))
+      self.init(
+        whole: fraction.isEmpty ? -magnitude : -magnitude - 1, fraction: complement(fraction))
     } else {
       self.init(whole: magnitude, fraction: fraction)
     }

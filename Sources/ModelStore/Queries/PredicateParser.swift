@@ -13,12 +13,12 @@
 /// ```
 /// | Form | Meaning |
 /// |---|---|
-/// | `=` `==` `!=` `<>` `<` `<=` `>` `>=` | comparison; with `null`, `==` and `!=` ask about NULL itself |
+/// | `=` `==` `!=` `<>` `<` `<=` `>` `>=` | comparison; `== null` and `!= null` ask about NULL |
 /// | `is`, `is not` | comparison where NULL is a value like others |
 /// | `[not] in (…)`, `[not] between … and …` | a list, a range with both ends |
 /// | `[not] like '…'`, `[not] glob '…'` | patterns |
 /// | `and` `&&`, `or` `\|\|`, `not` `!`, `( )` | `not` binds weaker than comparisons, as in SQL |
-/// | `12`, `1.5`, `'text'`, `x'0aff'`, `true`, `false`, `null` | literals; `''` inside a text is one quote |
+/// | `12`, `1.5`, `'it''s'`, `x'0aff'`, `true`, `false`, `null` | literals |
 /// | `today`, `now` | the beginning of the UTC day, the moment |
 /// | `name`, `"name"` | a field; a boolean field alone is a condition |
 ///

@@ -51,7 +51,8 @@ extension PredicateReading {
       guard field.type.isComparable(with: otherField.type) else {
         throw error(
           .value,
-          "\(field.name) (\(field.type.rawValue)) and \(otherField.name) (\(otherField.type.rawValue)) cannot be compared.",
+          "\(field.name) (\(field.type.rawValue)) and \(otherField.name) "
+            + "(\(otherField.type.rawValue)) cannot be compared.",
           at: source)
       }
       return .field(other)
@@ -137,7 +138,8 @@ extension PredicateReading {
     }
   }
 
-  /// `today` or `now`: seconds for a date, and for a text what SQLite's `date()` and `datetime()` write.
+  /// `today` or `now`: seconds for a date, and for a text what SQLite's `date()` and `datetime()`
+  /// write.
   private func moment(_ literal: Literal, isText: Bool) throws(PredicateTextError) -> SQLValue {
     let isDay = literal.content == .keyword(.today)
     if !isText { return .real(isDay ? (now / 86_400).rounded(.down) * 86_400 : now) }
@@ -150,8 +152,12 @@ extension PredicateReading {
 }
 
 extension PredicateReading.Literal {
-  fileprivate var meansOne: Bool { content == .keyword(.true) || content == .number && numeral == "1" }
-  fileprivate var meansZero: Bool { content == .keyword(.false) || content == .number && numeral == "0" }
+  fileprivate var meansOne: Bool {
+    content == .keyword(.true) || content == .number && numeral == "1"
+  }
+  fileprivate var meansZero: Bool {
+    content == .keyword(.false) || content == .number && numeral == "0"
+  }
 }
 
 extension FieldType {

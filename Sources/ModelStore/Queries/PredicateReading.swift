@@ -46,7 +46,9 @@ struct PredicateReading {
     self.text = text
     self.schema = schema
     self.now = now.timeIntervalSinceReferenceDate
-    func failure(_ kind: PredicateTextError.Kind, _ message: String, _ source: Substring) -> PredicateTextError {
+    func failure(_ kind: PredicateTextError.Kind, _ message: String, _ source: Substring)
+      -> PredicateTextError
+    {
       PredicateTextError(kind, message, at: source, of: text, schema: schema)
     }
     guard text.utf8.count <= PredicateParser.textLengthMax else {
@@ -215,7 +217,8 @@ struct PredicateReading {
       }
       if literal.isNull {
         throw error(
-          .value, "null in a list never matches; write “or \(schema.fields[index].name) is null”.",
+          .value,
+          "null in a list never matches; write “or \(schema.fields[index].name) is null”.",
           at: literal.source)
       }
       values.append(try value(of: literal, for: index))

@@ -35,7 +35,8 @@ import Testing
       ("composer is null", 977), ("not composer like '%john%'", 2_381),
       ("unitprice = 1.99 or Milliseconds between 1000 and 5000", 215),
       ("name glob '[À-ÿ]*'", 14), ("AlbumId in (1, 2, 3) && !(Name like '%a%')", 6),
-      ("Composer == 'AC/DC'", 8), ("Composer != 'AC/DC'", 2_518), ("Composer is not 'AC/DC'", 3_495),
+      ("Composer == 'AC/DC'", 8), ("Composer != 'AC/DC'", 2_518),
+      ("Composer is not 'AC/DC'", 3_495),
     ])
   func predicatesSelectWhatSQLiteSelects(text: String, count: Int) throws {
     let copy = FileManager.default.temporaryDirectory.appending(path: "chinook-\(UUID()).sqlite")

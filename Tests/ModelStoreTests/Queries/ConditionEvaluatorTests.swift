@@ -62,8 +62,10 @@ import Testing
     .null, .integer(0), .integer(1), .integer(-1), .integer(5), .integer(12), .integer(100),
     .integer(9_007_199_254_740_992), .integer(9_007_199_254_740_993), .integer(.max),
     .integer(.min), .real(0), .real(-0.0), .real(1), .real(1.5), .real(-1.5), .real(5), .real(12),
-    .real(9_007_199_254_740_992), .real(9_223_372_036_854_775_808), .real(-9_223_372_036_854_775_808),
-    .real(1e300), .real(.infinity), .real(-.infinity), .real(.leastNonzeroMagnitude), .text(""), .text(" "),
+    .real(9_007_199_254_740_992), .real(9_223_372_036_854_775_808),
+    .real(-9_223_372_036_854_775_808),
+    .real(1e300), .real(.infinity), .real(-.infinity), .real(.leastNonzeroMagnitude), .text(""),
+    .text(" "),
     .text("a"), .text("A"), .text("a "), .text("A  "), .text("a\t"), .text("abc"), .text("ABC"),
     .text("aBc "), .text("b"), .text("_"), .text("[a]"), .text("%"), .text("a%c"), .text("12"),
     .text(" 12 "), .text("+12"), .text("12a"), .text("012"), .text("1e"), .text("."), .text("-"),
@@ -107,7 +109,8 @@ import Testing
         operand, lower: randomOperand(schema, &random), upper: randomOperand(schema, &random))
     case 4: return .like(operand, pattern: Self.patterns.randomElement(using: &random) ?? "")
     case 5: return .glob(operand, pattern: Self.patterns.randomElement(using: &random) ?? "")
-    case 6 where depth > 0: return .constant([true, false, nil].randomElement(using: &random) ?? nil)
+    case 6 where depth > 0:
+      return .constant([true, false, nil].randomElement(using: &random) ?? nil)
     case 6, 7, 8:
       let comparison = Condition.Comparison.allCases.randomElement(using: &random) ?? .equal
       return .comparison(operand, comparison, randomOperand(schema, &random))
@@ -134,7 +137,8 @@ import Testing
       for (row, pair) in zip(corpus.rows, zip(found, wanted)) where pair.0 != pair.1 {
         let text = try QueryFixtures.line(condition, corpus.schema)
         Issue.record(
-          "seed \(seed): \(text) on \(row): SQLite \(String(describing: pair.1)), evaluator \(String(describing: pair.0))")
+          "seed \(seed): \(text) on \(row): SQLite \(String(describing: pair.1)), evaluator \(String(describing: pair.0))"
+        )
         return compared
       }
     }

@@ -6,7 +6,8 @@ import Testing
   private let schema = ModelSchema(
     name: "T",
     fields: [
-      FieldSchema(name: "a", type: .integer), FieldSchema(name: "b", column: "b \"c\"", type: .text),
+      FieldSchema(name: "a", type: .integer),
+      FieldSchema(name: "b", column: "b \"c\"", type: .text),
     ], key: ["a"])
   private let a = Condition.Operand.field(0)
   private let b = Condition.Operand.field(1)
@@ -58,7 +59,9 @@ import Testing
   }
 
   @Test func aValueThatCannotBeStoredIsThrownWhereverItHides() throws {
-    let hidden = Condition.or([.isNull(a), .not(.and([.invalid(field: 1, reason: "NaN cannot be stored")]))])
+    let hidden = Condition.or([
+      .isNull(a), .not(.and([.invalid(field: 1, reason: "NaN cannot be stored")])),
+    ])
     let error = #expect(throws: StoreError.self) { try hidden.sqlText(schema: schema) }
     #expect(error?.code == .invalidValue)
     #expect(error?.message == "T.b: NaN cannot be stored.")

@@ -46,6 +46,14 @@ import Testing
       ])
   }
 
+  @Test func anOptionalFieldTakesRequiredValues() throws {
+    let genres = ["Rock"]
+    let genre = "Jazz"
+    #expect(
+      try line { $0.genre.in(genres) || $0.genre == genre || $0.genre < "A" }
+        == #""genre ""name""" IN ('Rock') OR "genre ""name""" = 'Jazz' OR "genre ""name""" < 'A'"#)
+  }
+
   @Test func nilAsksAboutNull() throws {
     let nothing: String? = nil
     let number: Int? = nil
@@ -124,7 +132,8 @@ import Testing
   @Test func filtersJoin() throws {
     let query = Song.where { $0.id > 1 }.filter { $0.isLive == false }
     #expect(
-      try QueryFixtures.line(#require(query.condition), Song.schema) == #""id" > 1 AND "isLive" = 0"#)
+      try QueryFixtures.line(#require(query.condition), Song.schema)
+        == #""id" > 1 AND "isLive" = 0"#)
     #expect(Song.all.condition == nil)
   }
 

@@ -5,7 +5,8 @@ import Testing
 @Suite struct FieldTextTests {
   private func value(_ text: String, _ type: FieldType, declared: String? = nil) -> SQLValue? {
     do {
-      return try FieldText.parse(text, for: FieldSchema(name: "f", type: type, declaredType: declared))
+      return try FieldText.parse(
+        text, for: FieldSchema(name: "f", type: type, declaredType: declared))
     } catch {
       return nil
     }
@@ -27,7 +28,10 @@ import Testing
     (.url, "https://example.org/a?b=c", .text("https://example.org/a?b=c")),
     (.decimal, "0.10", .text("0.1")), (.decimal, "-007.00", .text("-7")),
     (.decimal, "-0", .text("0")), (.decimal, "+3.25", .text("3.25")),
-    (.decimal, "12345678901234567890123456789012345678", .text("12345678901234567890123456789012345678")),
+    (
+      .decimal, "12345678901234567890123456789012345678",
+      .text("12345678901234567890123456789012345678")
+    ),
     (.date, "2001-01-01", .real(0)), (.date, "2001-01-01T00:00:01Z", .real(1)),
     (.date, "2001-01-01 00:01", .real(60)), (.date, "2001-01-01T02:00:00.25+02:00", .real(0.25)),
     (.date, "2000-12-31T23:59:59.75Z", .real(-0.25)), (.date, "2000-12-31T19:00-0500", .real(0)),
@@ -61,7 +65,9 @@ import Testing
   }
 
   @Test func aNumericColumnKeepsWholeNumbersWhole() {
-    #expect(value("9007199254740993", .real, declared: "NUMERIC(10,2)") == .integer(9_007_199_254_740_993))
+    #expect(
+      value("9007199254740993", .real, declared: "NUMERIC(10,2)") == .integer(9_007_199_254_740_993)
+    )
     #expect(value("0.99", .real, declared: "NUMERIC(10,2)") == .real(0.99))
   }
 
@@ -105,7 +111,8 @@ import Testing
         case 1: Double.random(in: -2...2, using: &random)
         case 2: Double(Int64.random(in: -70_000_000_000...300_000_000_000, using: &random))
         default:
-          Double(sign: .plus, exponent: Int.random(in: -200...60, using: &random),
+          Double(
+            sign: .plus, exponent: Int.random(in: -200...60, using: &random),
             significand: Double.random(in: 1..<2, using: &random))
             * (Bool.random(using: &random) ? 1 : -1)
         }
@@ -131,8 +138,10 @@ import Testing
     ("{}", true), ("[]", true), (" [1, -0.5e+3, \"a\\n\", true, false, null, {\"b\":[]}] ", true),
     ("3", true), ("\"x\"", true), ("0", true), ("01", false), ("-", false), ("1.", false),
     (".5", false), ("1e", false), ("[1,]", false), ("{\"a\"}", false), ("{\"a\":1,}", false),
-    ("{1:2}", false), ("\"a", false), ("\"\\x\"", false), ("\"\\u12g4\"", false), ("\"\u{1}\"", false),
-    ("tru", false), ("nul", false), ("[1 2]", false), ("1 2", false), ("NaN", false), ("'a'", false),
+    ("{1:2}", false), ("\"a", false), ("\"\\x\"", false), ("\"\\u12g4\"", false),
+    ("\"\u{1}\"", false),
+    ("tru", false), ("nul", false), ("[1 2]", false), ("1 2", false), ("NaN", false),
+    ("'a'", false),
     (String(repeating: "[", count: 500) + String(repeating: "]", count: 500), true),
     (String(repeating: "[", count: 100_000), false),
   ])

@@ -14,7 +14,8 @@ import Testing
   private let todo = ModelSchema(
     name: "Todo",
     fields: [
-      FieldSchema(name: "id", type: .integer, isRowID: true), FieldSchema(name: "title", type: .text),
+      FieldSchema(name: "id", type: .integer, isRowID: true),
+      FieldSchema(name: "title", type: .text),
       FieldSchema(name: "done", type: .boolean), FieldSchema(name: "due", type: .date),
       FieldSchema(name: "weight", type: .real), FieldSchema(name: "ref", type: .uuid),
       FieldSchema(name: "price", type: .decimal), FieldSchema(name: "image", type: .blob),
@@ -45,22 +46,51 @@ import Testing
     ("id in (1, -2,+ 3) or id not in ()", #""id" IN (1, -2, 3) OR NOT ("id" IN ())"#),
     ("id between 1 and 5 and done", #""id" BETWEEN 1 AND 5 AND "done" <> 0"#),
     ("id not between \"or\" and id", #"NOT ("id" BETWEEN "or" AND "id")"#),
-    ("title like 'So%' and title not like '%''s'", #""title" LIKE 'So%' AND NOT ("title" LIKE '%''s')"#),
-    ("title glob '[a-c]*' or title not glob ''", #""title" GLOB '[a-c]*' OR NOT ("title" GLOB '')"#),
+    (
+      "title like 'So%' and title not like '%''s'",
+      #""title" LIKE 'So%' AND NOT ("title" LIKE '%''s')"#
+    ),
+    (
+      "title glob '[a-c]*' or title not glob ''", #""title" GLOB '[a-c]*' OR NOT ("title" GLOB '')"#
+    ),
     ("true and not false or null", #"(TRUE AND NOT (FALSE)) OR NULL"#),
     ("\"Unit Price\" > 1e2 and \"or\" = 1", #""Unit Price" > 100.0 AND "or" = 1"#),
     ("GRÖßE > 1 AND Title = ''", #""größe" > 1 AND "title" = ''"#),
-    ("due = '2026-09-01' or due > '2026-09-01T00:00:01.5+01:00'", #""due" = 809913600.0 OR "due" > 809910001.5"#),
+    (
+      "due = '2026-09-01' or due > '2026-09-01T00:00:01.5+01:00'",
+      #""due" = 809913600.0 OR "due" > 809910001.5"#
+    ),
     ("due <= now and finished >= due", #""due" <= 809958600.5 AND "finished" >= "due""#),
-    ("created < today or created = now", #""created" < '2026-09-01' OR "created" = '2026-09-01 12:30:00'"#),
-    ("ref = 'c0ffee00-0000-4000-8000-00000000000a'", #""ref" = 'C0FFEE00-0000-4000-8000-00000000000A'"#),
-    ("price = 1.50 or price = '2' or price in (03)", #""price" = '1.5' OR "price" = '2' OR "price" IN ('3')"#),
+    (
+      "created < today or created = now",
+      #""created" < '2026-09-01' OR "created" = '2026-09-01 12:30:00'"#
+    ),
+    (
+      "ref = 'c0ffee00-0000-4000-8000-00000000000a'",
+      #""ref" = 'C0FFEE00-0000-4000-8000-00000000000A'"#
+    ),
+    (
+      "price = 1.50 or price = '2' or price in (03)",
+      #""price" = '1.5' OR "price" = '2' OR "price" IN ('3')"#
+    ),
     ("image = x'0aFF' or image = 'base64:Cv8='", #""image" = x'0aff' OR "image" = x'0aff'"#),
-    ("weight = 5 or weight < -.5 or weight = 9007199254740993", #""weight" = 5.0 OR "weight" < -0.5 OR "weight" = 9007199254740993"#),
-    ("id > 1.5 or id = 9223372036854775807 or id > -9223372036854775808", #""id" > 1.5 OR "id" = 9223372036854775807 OR "id" > -9223372036854775808"#),
+    (
+      "weight = 5 or weight < -.5 or weight = 9007199254740993",
+      #""weight" = 5.0 OR "weight" < -0.5 OR "weight" = 9007199254740993"#
+    ),
+    (
+      "id > 1.5 or id = 9223372036854775807 or id > -9223372036854775808",
+      #""id" > 1.5 OR "id" = 9223372036854775807 OR "id" > -9223372036854775808"#
+    ),
     ("id = '12' or done = 'yes'", #""id" = 12 OR "done" = 1"#),
-    ("extra = 1 or extra = 'a' or extra = x'' or extra = true", #""extra" = 1 OR "extra" = 'a' OR "extra" = x'' OR "extra" = 1"#),
-    ("tags = '[\"a\"]' and site = 'https://example.org/'", #""tags" = '["a"]' AND "site" = 'https://example.org/'"#),
+    (
+      "extra = 1 or extra = 'a' or extra = x'' or extra = true",
+      #""extra" = 1 OR "extra" = 'a' OR "extra" = x'' OR "extra" = 1"#
+    ),
+    (
+      "tags = '[\"a\"]' and site = 'https://example.org/'",
+      #""tags" = '["a"]' AND "site" = 'https://example.org/'"#
+    ),
     ("1 = 1 or 'a' < 'b'", #"1 = 1 OR 'a' < 'b'"#),
   ])
   func textBecomesACondition(text: String, wanted: String) throws {
@@ -70,13 +100,22 @@ import Testing
   @Test(arguments: [
     ("", "Expected a condition; the text ends here. (column 1)"),
     ("  ", "Expected a condition; the text ends here. (column 3)"),
-    ("titel = 'x'", "Todo has no field titel; text stands between single quotes. (column 1) Did you mean title?"),
+    (
+      "titel = 'x'",
+      "Todo has no field titel; text stands between single quotes. (column 1) Did you mean title?"
+    ),
     ("title = Rock", "Todo has no field Rock; text stands between single quotes. (column 9)"),
     ("title = \"Rock\"", "Todo has no field Rock; text stands between single quotes. (column 9)"),
     ("id = 'abc'", "id takes a whole number within 64 bits; got “abc”. (column 6)"),
     ("title = 5", "title takes text between single quotes; got 5. (column 9)"),
-    ("due < 2026-09-01", "due takes a date such as '2026-09-01', today or now; got 2026. (column 7)"),
-    ("due < '2026-02-30'", "due takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z; got “2026-02-30”. (column 7)"),
+    (
+      "due < 2026-09-01",
+      "due takes a date such as '2026-09-01', today or now; got 2026. (column 7)"
+    ),
+    (
+      "due < '2026-02-30'",
+      "due takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z; got “2026-02-30”. (column 7)"
+    ),
     ("done = 2", "done takes true or false; got 2. (column 8)"),
     ("id = 99999999999999999999", "99999999999999999999 does not fit 64 bits. (column 6)"),
     ("weight < 1e999", "1e999 is too large for a number. (column 10)"),
@@ -88,7 +127,10 @@ import Testing
     ("id < null", "null is neither less nor greater than anything. (column 6)"),
     ("id between 1 and null", "null is neither less nor greater than anything. (column 18)"),
     ("id in (1, null)", "null in a list never matches; write “or id is null”. (column 11)"),
-    ("id in (title)", "A list holds values, not fields; text stands between single quotes. (column 8)"),
+    (
+      "id in (title)",
+      "A list holds values, not fields; text stands between single quotes. (column 8)"
+    ),
     ("id in (1 2)", "Expected a comma or ); found 2. (column 10)"),
     ("id in 1", "Expected ( and a list of values; found 1. (column 7)"),
     ("5 in (1)", "in must follow a field. (column 1)"),
@@ -107,7 +149,10 @@ import Testing
     ("id & 1", "Write && or and. (column 4)"),
     ("id = 12abc", "12abc is not a number; text stands between single quotes. (column 6)"),
     ("id = - done", "Expected a number after -; found done. (column 8)"),
-    ("title = '😀é' or idd = 1", "Todo has no field idd; text stands between single quotes. (column 17) Did you mean id?"),
+    (
+      "title = '😀é' or idd = 1",
+      "Todo has no field idd; text stands between single quotes. (column 17) Did you mean id?"
+    ),
   ])
   func mistakesArePointedAt(text: String, wanted: String) {
     let error = #expect(throws: PredicateTextError.self) { try line(text) }
@@ -145,10 +190,13 @@ import Testing
 
   @Test func namesThatDifferInCaseAloneMustBeExact() throws {
     let twins = ModelSchema(
-      name: "T", fields: [FieldSchema(name: "A", type: .integer), FieldSchema(name: "a", type: .integer)],
+      name: "T",
+      fields: [FieldSchema(name: "A", type: .integer), FieldSchema(name: "a", type: .integer)],
       key: ["A"])
     let parser = PredicateParser(schema: twins, now: now)
-    #expect(try QueryFixtures.line(parser.condition(parsing: "a = 1 and A = 2"), twins) == #""a" = 1 AND "A" = 2"#)
+    #expect(
+      try QueryFixtures.line(parser.condition(parsing: "a = 1 and A = 2"), twins)
+        == #""a" = 1 AND "A" = 2"#)
   }
 
   @Test func ordersAreRead() throws {
@@ -192,7 +240,8 @@ import Testing
         understood += 1
       } catch let error as PredicateTextError {
         #expect(
-          text.utf8.dropFirst(error.utf8Offset).starts(with: error.token.utf8), "seed \(seed): \(text)")
+          text.utf8.dropFirst(error.utf8Offset).starts(with: error.token.utf8),
+          "seed \(seed): \(text)")
       }
     }
     #expect(understood > 50, "seed \(seed)")

@@ -12,7 +12,9 @@ import Testing
     ], key: ["id"])
 
   private func terms(_ condition: Condition) -> [String] {
-    QueryRegion(Query<Record>(schema, where: condition)).equalityTerms.map { "\($0.field) \($0.value)" }
+    QueryRegion(Query<Record>(schema, where: condition)).equalityTerms.map {
+      "\($0.field) \($0.value)"
+    }
   }
 
   @Test func aRegionNamesWhatDecides() {

@@ -6,7 +6,8 @@ import Testing
   private let orders = ModelSchema(
     name: "Order", table: "Order Details",
     fields: [
-      FieldSchema(name: "order", type: .integer), FieldSchema(name: "product", type: .text, collation: .nocase),
+      FieldSchema(name: "order", type: .integer),
+      FieldSchema(name: "product", type: .text, collation: .nocase),
       FieldSchema(name: "amount", column: "the amount", type: .integer, isOptional: true),
       FieldSchema(name: "price", type: .decimal), FieldSchema(name: "weight", type: .real),
     ], key: ["order", "product"], isWithoutRowID: true)
@@ -70,7 +71,8 @@ import Testing
     #expect(descending.effectiveNulls == .last)
     #expect(descending.effectiveCollation(in: orders) == .nocase)
     #expect(QueryOrdering(fieldIndex: 1).effectiveNulls == .first)
-    #expect(QueryOrdering(fieldIndex: 1, collation: .rtrim).effectiveCollation(in: orders) == .rtrim)
+    #expect(
+      QueryOrdering(fieldIndex: 1, collation: .rtrim).effectiveCollation(in: orders) == .rtrim)
   }
 
   @Test func filtersAddUpAndOrdersReplace() {
@@ -80,7 +82,8 @@ import Testing
     #expect(
       query
         == Query(
-          orders, where: .and([first, second]), orderings: [QueryOrdering(fieldIndex: 2)], limit: 3))
+          orders, where: .and([first, second]), orderings: [QueryOrdering(fieldIndex: 2)], limit: 3)
+    )
     #expect(query != query.limit(4))
     #expect(Set([query, query.limit(3), query.limit(nil)]).count == 2)
   }
@@ -99,7 +102,8 @@ import Testing
         ].map { "SELECT \($0)\(tail)" })
     #expect(
       QueryFixtures.line(try query.limit(2).aggregateText(.sum, of: 2))
-        == #"SELECT sum("the amount") FROM ( SELECT "the amount"\#(tail) ORDER BY "order", "product" COLLATE "BINARY" LIMIT 2 OFFSET 0 )"#)
+        == #"SELECT sum("the amount") FROM ( SELECT "the amount"\#(tail) ORDER BY "order", "product" COLLATE "BINARY" LIMIT 2 OFFSET 0 )"#
+    )
   }
 
   @Test func sumsOfTextsAreRefused() throws {
@@ -137,7 +141,9 @@ import Testing
       try connection.rows(text) { row in try row.values() }
     }
     #expect(
-      try rows(query.keySelectText()) == [[.integer(1), .text("bun")], [.integer(2), .text("Ale")]])
+      try rows(query.keySelectText()) == [
+        [.integer(1), .text("bun")], [.integer(2), .text("Ale")],
+      ])
     #expect(try rows(query.countText()) == [[.integer(2)]])
     #expect(try rows(query.aggregateText(.sum, of: 4)) == [[.real(6)]])
     #expect(try rows(query.aggregateText(.countDistinct, of: 2)) == [[.integer(1)]])

@@ -16,7 +16,8 @@ import Testing
 
   @Test func theNearestComeFirstAndAtMostThree() {
     #expect(
-      Spelling.suggestions(for: "title", among: ["titles", "tile", "title_2", "tidle", "Title", "x"])
+      Spelling.suggestions(
+        for: "title", among: ["titles", "tile", "title_2", "tidle", "Title", "x"])
         == ["Title", "tidle", "tile"])
   }
 }
