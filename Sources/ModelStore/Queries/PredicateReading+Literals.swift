@@ -74,9 +74,8 @@ extension PredicateReading {
       } catch {
         throw self.error(.value, error.message, at: literal.source)
       }
-    case (.keyword(.today), .date), (.keyword(.now), .date), (.keyword(.today), .text),
-      (.keyword(.now), .text):
-      return try moment(literal, isText: field.type == .text)
+    case (.keyword(.today), _) where field.takesMoments, (.keyword(.now), _) where field.takesMoments:
+      return try moment(literal, isText: field.type != .date)
     case (.number, .integer), (.number, .any), (.blob, .blob), (.blob, .any),
       (.keyword(.true), .any), (.keyword(.false), .any):
       return try value(of: literal)
@@ -157,6 +156,20 @@ extension PredicateReading.Literal {
   }
   fileprivate var meansZero: Bool {
     content == .keyword(.false) || content == .number && numeral == "0"
+  }
+}
+
+extension FieldSchema {
+  /// Whether `today` and `now` mean something: for a date, a text, and a column that another
+  /// design declared as DATE, DATETIME or TIMESTAMP, where SQLite's own functions write text.
+  fileprivate var takesMoments: Bool {
+    switch type {
+    case .date, .text: return true
+    case .any:
+      let declared = declaredType?.uppercased() ?? ""
+      return declared.contains("DATE") || declared.contains("TIMESTAMP")
+    default: return false
+    }
   }
 }
 

@@ -24,6 +24,7 @@ import Testing
       FieldSchema(name: "or", type: .integer), FieldSchema(name: "größe", type: .integer),
       FieldSchema(name: "created", type: .text, declaredType: "DATETIME"),
       FieldSchema(name: "finished", type: .date),
+      FieldSchema(name: "paid", type: .any, declaredType: "DATETIME"),
     ], key: ["id"])
 
   private func line(_ text: String) throws -> String {
@@ -83,6 +84,7 @@ import Testing
       #""id" > 1.5 OR "id" = 9223372036854775807 OR "id" > -9223372036854775808"#
     ),
     ("id = '12' or done = 'yes'", #""id" = 12 OR "done" = 1"#),
+    ("paid < today", #""paid" < '2026-09-01'"#),
     (
       "extra = 1 or extra = 'a' or extra = x'' or extra = true",
       #""extra" = 1 OR "extra" = 'a' OR "extra" = x'' OR "extra" = 1"#
@@ -119,6 +121,7 @@ import Testing
     ("done = 2", "done takes true or false; got 2. (column 8)"),
     ("id = 99999999999999999999", "99999999999999999999 does not fit 64 bits. (column 6)"),
     ("weight < 1e999", "1e999 is too large for a number. (column 10)"),
+    ("extra = now", "extra takes a literal; got now. (column 9)"),
     ("id = today", "id takes a number; got today. (column 6)"),
     ("price > 3", "price is a decimal, kept as text, and cannot be compared by size. (column 9)"),
     ("image = x'0'", "x'0' needs pairs of hexadecimal digits. (column 9)"),

@@ -1,29 +1,4 @@
-/// The type that a column prefers for its values, which decides what a comparison converts:
-/// <https://sqlite.org/datatype3.html#type_affinity>.
-enum ColumnAffinity: Hashable, Sendable {
-  case text, numeric, integer, real
-  /// No preference: nothing is converted.
-  case blob
-
-  /// The affinity that SQLite gives a column declared as `type` in a table that is not STRICT.
-  init(declaredType type: String) {
-    let name = type.uppercased()
-    // The order of these tests is SQLite's:
-    // https://sqlite.org/datatype3.html#determination_of_column_affinity
-    self =
-      if name.contains("INT") {
-        .integer
-      } else if name.contains("CHAR") || name.contains("CLOB") || name.contains("TEXT") {
-        .text
-      } else if name.contains("BLOB") || name.isEmpty {
-        .blob
-      } else if name.contains("REAL") || name.contains("FLOA") || name.contains("DOUB") {
-        .real
-      } else {
-        .numeric
-      }
-  }
-
+extension ColumnAffinity {
   /// The affinity of a field's column, or nil when the schema does not tell: ANY means none in a
   /// STRICT table and NUMERIC in any other.
   init?(of field: FieldSchema) {
