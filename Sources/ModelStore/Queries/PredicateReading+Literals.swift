@@ -74,7 +74,8 @@ extension PredicateReading {
       } catch {
         throw self.error(.value, error.message, at: literal.source)
       }
-    case (.keyword(.today), _) where field.takesMoments, (.keyword(.now), _) where field.takesMoments:
+    case (.keyword(.today), _) where field.takesMoments,
+      (.keyword(.now), _) where field.takesMoments:
       return try moment(literal, isText: field.type != .date)
     case (.number, .integer), (.number, .any), (.blob, .blob), (.blob, .any),
       (.keyword(.true), .any), (.keyword(.false), .any):

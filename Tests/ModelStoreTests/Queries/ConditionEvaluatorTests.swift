@@ -34,7 +34,8 @@ import Testing
           let value = candidates.randomElement(using: &random) ?? .null
           return strict ? Self.fitting(value, type) : value
         }
-        try connection.run(SQLText(sql: "INSERT INTO T VALUES (NULL, \(places))", arguments: values))
+        try connection.run(
+          SQLText(sql: "INSERT INTO T VALUES (NULL, \(places))", arguments: values))
       }
       rows = try connection.rows("SELECT * FROM T ORDER BY id") { row in try row.values() }
     }
