@@ -13,7 +13,7 @@ final class ConnectionHooks {
   private let busyTimeout: Duration
   private var busySince: ContinuousClock.Instant?
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
-  private var triggerStarted: ((UnsafePointer<CChar>) -> Void)?
+  private var programStarted: ((ProgramStart) -> Void)?
   /// How many frames the WAL held after this connection's latest commit.
   private(set) var walFrameCount = 0
 
@@ -53,25 +53,31 @@ final class ConnectionHooks {
       }, context)
   }
 
-  /// Reports the name of each trigger as its program starts, and an empty name when a statement
-  /// starts. SQLite announces a trigger as the comment `-- name`: <https://sqlite.org/c3ref/c_trace.html>.
-  func onTriggerStart(_ report: ((UnsafePointer<CChar>) -> Void)?) {
-    triggerStarted = report
+  /// What SQLite is about to run.
+  enum ProgramStart {
+    case statement
+    case trigger(String)
+  }
+
+  /// Reports each statement and each trigger as it starts. SQLite announces a trigger inside a
+  /// statement by the comment `-- name`: <https://sqlite.org/c3ref/c_trace.html>.
+  func onProgramStart(_ report: ((ProgramStart) -> Void)?) {
+    programStarted = report
     guard report != nil else {
       sqlite3_trace_v2(database, 0, nil, nil)
       return
     }
     sqlite3_trace_v2(
       database, UInt32(SQLITE_TRACE_STMT),
-      { _, context, _, text in
-        if let text { hooks(context).triggerStarted?(text.assumingMemoryBound(to: CChar.self)) }
+      { _, context, statement, text in
+        hooks(context).programStarted?(ProgramStart(statement: statement, text: text))
         return 0
       }, context)
   }
 
   func removeAll() {
     onRowChange(nil)
-    onTriggerStart(nil)
+    onProgramStart(nil)
     sqlite3_wal_hook(database, nil, nil)
     sqlite3_busy_handler(database, nil, nil)
   }
@@ -90,6 +96,25 @@ final class ConnectionHooks {
 private func hooks(_ context: UnsafeMutableRawPointer?) -> ConnectionHooks {
   guard let context else { preconditionFailure("SQLite lost the context of a hook.") }
   return Unmanaged<ConnectionHooks>.fromOpaque(context).takeUnretainedValue()
+}
+
+extension ConnectionHooks.ProgramStart {
+  /// - Parameters:
+  ///   - statement: The running statement.
+  ///   - text: Its own SQL, or a comment with the trigger's name.
+  fileprivate init(statement: UnsafeMutableRawPointer?, text: UnsafeMutableRawPointer?) {
+    guard let statement, let text else {
+      self = .statement
+      return
+    }
+    let characters = UnsafePointer(text.assumingMemoryBound(to: CChar.self))
+    // The statement's own text may start with a comment too, so compare places, not content.
+    guard characters != sqlite3_sql(OpaquePointer(statement)) else {
+      self = .statement
+      return
+    }
+    self = .trigger(String(cString: characters.advanced(by: "-- ".utf8.count)))
+  }
 }
 
 /// A row about to be inserted, updated or deleted, lent during the preupdate hook.

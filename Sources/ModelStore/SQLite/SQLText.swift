@@ -105,3 +105,27 @@ extension SQLText: ExpressibleByStringInterpolation {
     }
   }
 }
+
+extension SQLText {
+  /// The statement's first word in upper case, comments and blanks skipped; empty when there is none.
+  static func firstKeyword(of sql: String) -> String {
+    var rest = sql.utf8[...]
+    while let first = rest.first {
+      if rest.starts(with: "--".utf8) {
+        rest = rest.drop { $0 != UInt8(ascii: "\n") }
+      } else if rest.starts(with: "/*".utf8) {
+        rest = rest.dropFirst(2)
+        while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest = rest.dropFirst() }
+        rest = rest.dropFirst(2)
+      } else if first <= 0x20 || first == UInt8(ascii: ";") {
+        rest = rest.dropFirst()
+      } else {
+        break
+      }
+    }
+    let word = rest.prefix { byte in
+      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
+    }
+    return String(decoding: word, as: UTF8.self).uppercased()
+  }
+}

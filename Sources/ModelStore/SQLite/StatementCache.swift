@@ -11,6 +11,8 @@ final class StatementCache {
   }
 
   private var idle: [String: Entry] = [:]
+  /// The statement put back last, beside the dictionary: a loop that runs one statement pays no hashing.
+  private var latest: (sql: String, handle: OpaquePointer)?
   private var clock: UInt64 = 0
   private let capacity: Int
   /// How many statements were compiled so far: what tests and benchmarks assert on.
@@ -28,6 +30,10 @@ final class StatementCache {
 
   /// Takes an idle statement for `sql` out of the cache, or prepares one.
   func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
+    if let found = latest, found.sql == sql {
+      latest = nil
+      return Statement(adopting: found.handle)
+    }
     if let index = idle.index(forKey: sql) {
       let entry = idle.remove(at: index).value
       return Statement(adopting: entry.handle)
@@ -41,17 +47,25 @@ final class StatementCache {
     statement.reset()
     let handle = statement.release()
     sqlite3_clear_bindings(handle)
+    if let displaced = latest { keep(displaced.handle, for: displaced.sql) }
+    latest = (sql, handle)
+  }
+
+  private func keep(_ handle: OpaquePointer, for sql: String) {
     clock += 1
-    if let displaced = idle.updateValue(Entry(handle: handle, lastUse: clock), forKey: sql) {
+    let entry = Entry(handle: handle, lastUse: clock)
+    if let displaced = idle.updateValue(entry, forKey: sql) {
       sqlite3_finalize(displaced.handle)
     }
-    if idle.count > capacity, let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) {
+    if idle.count >= capacity, let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) {
       sqlite3_finalize(oldest.value.handle)
       idle[oldest.key] = nil
     }
   }
 
   func removeAll() {
+    if let latest { sqlite3_finalize(latest.handle) }
+    latest = nil
     for entry in idle.values { sqlite3_finalize(entry.handle) }
     idle.removeAll()
   }

@@ -252,7 +252,7 @@ private struct BindingSQL {
   /// only a column without affinity can hold both. <https://sqlite.org/datatype3.html#comparison_expressions>
   private static func differ(_ left: String, _ right: String, _ field: FieldSchema) -> String {
     let content = "\(left) COLLATE BINARY IS NOT \(right)"
-    guard field.affinity == .none else { return content }
+    guard field.affinity == .blob else { return content }
     return "(\(content) OR typeof(\(left)) <> typeof(\(right)))"
   }
 

@@ -1,5 +1,7 @@
 /// How text compares: <https://sqlite.org/datatype3.html#collating_sequences>.
-public enum Collation: Hashable, Sendable, Codable {
+///
+/// Written in the catalog as its name.
+public enum Collation: Hashable, Sendable {
   /// Byte by byte. SQLite's default.
   case binary
   /// As binary, with the 26 ASCII letters folded; other letters are not.
@@ -9,6 +11,7 @@ public enum Collation: Hashable, Sendable, Codable {
   /// A collation that the program registers on its connections.
   case custom(String)
 
+  /// The name to put after COLLATE.
   public var name: String {
     switch self {
     case .binary: "BINARY"
@@ -18,12 +21,24 @@ public enum Collation: Hashable, Sendable, Codable {
     }
   }
 
+  /// The collation called `name`, compared as SQLite compares names.
   public init(name: String) {
-    switch name.uppercased() {
-    case "BINARY": self = .binary
-    case "NOCASE": self = .nocase
-    case "RTRIM": self = .rtrim
+    switch name.asciiFolded {
+    case "binary": self = .binary
+    case "nocase": self = .nocase
+    case "rtrim": self = .rtrim
     default: self = .custom(name)
     }
+  }
+}
+
+extension Collation: Codable {
+  public init(from decoder: any Decoder) throws {
+    self.init(name: try decoder.singleValueContainer().decode(String.self))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(name)
   }
 }

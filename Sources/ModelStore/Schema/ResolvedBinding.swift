@@ -305,34 +305,7 @@ private struct FieldFinder {
   }
 }
 
-/// How a column converts what is stored in it: <https://sqlite.org/datatype3.html#type_affinity>.
-enum ColumnAffinity: Hashable, Sendable {
-  case integer, text, none, real, numeric
-
-  init(declaredType: String) {
-    let type = declaredType.uppercased()
-    self =
-      if type.contains("INT") {
-        .integer
-      } else if type.contains("CHAR") || type.contains("CLOB") || type.contains("TEXT") {
-        .text
-      } else if type.contains("BLOB") || type.isEmpty {
-        .none
-      } else if type.contains("REAL") || type.contains("FLOA") || type.contains("DOUB") {
-        .real
-      } else {
-        .numeric
-      }
-  }
-}
-
 extension FieldSchema {
-  var affinity: ColumnAffinity {
-    if let declaredType { return ColumnAffinity(declaredType: declaredType) }
-    // A STRICT table's ANY keeps values as they are: https://sqlite.org/stricttables.html
-    return type == .any ? .none : ColumnAffinity(declaredType: type.columnType)
-  }
-
   fileprivate var declaration: String {
     declaredType ?? type.rawValue
   }

@@ -1,0 +1,115 @@
+/// What one commit did, record by record: old and new, with everything that cancelled out left out.
+///
+/// Each record occurs at most once. Changes are ordered by their first touch within the
+/// transaction. A value equal before and after is no change, whatever happened in between.
+public struct ChangeSet: Hashable, Sendable {
+  /// The store's count of commits when this one was published; 0 for one that was never committed.
+  public let version: UInt64
+  public let changes: [RecordChange]
+
+  public init(version: UInt64, changes: [RecordChange]) {
+    self.version = version
+    self.changes = changes
+  }
+
+  public var isEmpty: Bool { changes.isEmpty }
+}
+
+/// What happened to one record between two versions of the store.
+public struct RecordChange: Hashable, Sendable {
+  public enum Operation: String, Hashable, Sendable {
+    case insert, update, delete
+  }
+
+  public let model: String
+  /// The record's key values, in key order. A change of key is a deletion and an insertion.
+  public let key: [SQLValue]
+  /// The record before, in field order; nil for an insertion.
+  public let old: [SQLValue]?
+  /// The record after, in field order; nil for a deletion.
+  public let new: [SQLValue]?
+  /// For an update, the fields whose value differs, in field order; otherwise empty.
+  public let fields: [ChangedField]
+  /// Who inserted, deleted or first updated the record.
+  public let origin: Origin
+  /// Whether the record was deleted and inserted again in between; then it is an update.
+  public let isRecreated: Bool
+
+  public var operation: Operation {
+    if old == nil { return .insert }
+    return new == nil ? .delete : .update
+  }
+}
+
+/// One field's value before and after, in an update.
+public struct ChangedField: Hashable, Sendable {
+  public let name: String
+  public let old: SQLValue
+  public let new: SQLValue
+  public let origin: Origin
+}
+
+extension ChangeSet {
+  /// One change set that says what this one and `later` did together: first old, last new.
+  ///
+  /// - Precondition: `later` follows this set, for the same observed thing.
+  /// - Complexity: Linear in the changes of both.
+  func followed(by later: ChangeSet) -> ChangeSet {
+    var merged: [RecordChange?] = changes
+    var places: [ChangedRecord: Int] = [:]
+    for (index, change) in changes.enumerated() { places[ChangedRecord(change)] = index }
+    for change in later.changes {
+      guard let place = places[ChangedRecord(change)], let earlier = merged[place] else {
+        places[ChangedRecord(change)] = merged.count
+        merged.append(change)
+        continue
+      }
+      merged[place] = earlier.followed(by: change)
+    }
+    return ChangeSet(version: later.version, changes: merged.compactMap(\.self))
+  }
+
+  private struct ChangedRecord: Hashable {
+    let model: String
+    let key: [SQLValue]
+
+    init(_ change: RecordChange) {
+      model = change.model
+      key = change.key
+    }
+  }
+}
+
+extension RecordChange {
+  /// Both changes of one record as one, or nil when they cancel out.
+  func followed(by later: RecordChange) -> RecordChange? {
+    guard old != nil || later.new != nil, old != later.new else { return nil }
+    var fields: [ChangedField] = []
+    if old != nil, later.new != nil {
+      fields = Self.merged(self.fields, later.fields)
+      if new == nil || later.old == nil {
+        // Gone in between: the parts list no fields, the whole must.
+        return RecordChange(
+          model: model, key: key, old: old, new: later.new, fields: later.fields, origin: origin,
+          isRecreated: true)
+      }
+    }
+    return RecordChange(
+      model: model, key: key, old: old, new: later.new, fields: fields,
+      origin: old == nil || later.new != nil ? origin : later.origin,
+      isRecreated: isRecreated || later.isRecreated)
+  }
+
+  private static func merged(_ early: [ChangedField], _ late: [ChangedField]) -> [ChangedField] {
+    var merged = early
+    for field in late {
+      guard let index = merged.firstIndex(where: { $0.name == field.name }) else {
+        merged.append(field)
+        continue
+      }
+      merged[index] = ChangedField(
+        name: field.name, old: merged[index].old, new: field.new, origin: field.origin)
+    }
+    return merged.filter { $0.old != $0.new }
+  }
+}

@@ -1,0 +1,69 @@
+/// A table whose changes are captured in the current transaction: which values are read, and from where.
+struct TrackedTable: Sendable {
+  let schema: ModelSchema
+  /// Fields to read, ascending; the key's are always among them.
+  let fields: [Int]
+  /// For each field, its number among the columns that SQLite stores; nil for a virtual column,
+  /// which the preupdate hook cannot show.
+  let storedColumns: [Int?]
+  /// Fields whose NULL in the hook may stand for a default: rows older than an ALTER TABLE ADD
+  /// COLUMN do not store it. See <https://sqlite.org/lang_altertable.html#altertabaddcol>.
+  let fieldsWithDefault: [Int]
+  /// The SQL that reads `fields` of one row, by rowid or by key.
+  let rowText: String
+
+  /// Whether a row is known by its rowid while the transaction runs, or by its key.
+  var isKnownByRowID: Bool { !schema.isWithoutRowID }
+
+  /// Whether some needed value is beyond the hook, so that old images come from a snapshot.
+  var needsSnapshot: Bool { fields.contains { storedColumns[$0] == nil } }
+
+  /// - Parameters:
+  ///   - columns: The table's columns in the file's order, hidden ones included.
+  ///   - wanted: Fields that somebody needs; nil for all.
+  init(schema: ModelSchema, columns: [ColumnFacts], wanted: Set<Int>?) {
+    self.schema = schema
+    let needed = wanted.map { $0.union(schema.keyIndices) }
+    fields = schema.fields.indices.filter { needed?.contains($0) ?? true }
+    var position = 0
+    var stored: [String: Int] = [:]
+    var defaulted: Set<String> = []
+    for column in columns {
+      if !column.isVirtual {
+        stored[column.name] = position
+        position += 1
+      }
+      if column.hasDefault { defaulted.insert(column.name) }
+    }
+    storedColumns = schema.fields.map { stored[$0.column] }
+    fieldsWithDefault = fields.filter { defaulted.contains(schema.fields[$0].column) }
+    let names = SQLText.quotedList(fields.map { schema.fields[$0].column })
+    let place =
+      schema.isWithoutRowID
+      ? schema.keyIndices.map { SQLText.quoted(schema.fields[$0].column) + " IS ?" }
+        .joined(separator: " AND ")
+      : "\(Self.rowIDName(columns)) = ?"
+    rowText = "SELECT \(names) FROM \(SQLText.quoted(schema.table)) WHERE \(place)"
+  }
+
+  /// What the file says about one column, as far as capture needs it.
+  struct ColumnFacts: Hashable, Sendable {
+    var name: String
+    var isVirtual: Bool
+    var hasDefault: Bool
+  }
+
+  /// A row's values at `fields`, spread over the model's width; the rest stay NULL and are never shown.
+  func image(_ values: [SQLValue]) -> [SQLValue] {
+    if values.count == schema.fields.count { return values }
+    var image = [SQLValue](repeating: .null, count: schema.fields.count)
+    for (value, field) in zip(values, fields) { image[field] = value }
+    return image
+  }
+
+  // A column may be called rowid and hide the real one: https://sqlite.org/rowidtable.html
+  private static func rowIDName(_ columns: [ColumnFacts]) -> String {
+    let taken = Set(columns.map { $0.name.lowercased() })
+    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) } ?? "rowid"
+  }
+}

@@ -1,0 +1,30 @@
+/// A record of any model, its values by field name. For programs that have no Swift type for the
+/// model, such as `storecli`; with a type, use ``Model``.
+public struct Record: Fetchable, Hashable {
+  public let schema: ModelSchema
+  /// In field order.
+  public private(set) var values: [SQLValue]
+
+  /// - Precondition: One value for each field.
+  public init(schema: ModelSchema, values: [SQLValue]) {
+    precondition(
+      values.count == schema.fields.count,
+      "\(schema.name) has \(schema.fields.count) fields; got \(values.count) values.")
+    self.schema = schema
+    self.values = values
+  }
+
+  public init(row: borrowing RowView, schema: ModelSchema) throws {
+    self.init(schema: schema, values: try row.values())
+  }
+
+  /// The value of the field called `name`; nil when the model has no such field.
+  public subscript(name: String) -> SQLValue? {
+    schema.fieldIndex(named: name).map { values[$0] }
+  }
+
+  /// The key's values, in key order.
+  public var key: [SQLValue] {
+    schema.keyIndices.map { values[$0] }
+  }
+}

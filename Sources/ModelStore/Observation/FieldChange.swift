@@ -1,0 +1,34 @@
+/// One field of one record before and after a commit.
+public struct FieldChange<Value: Sendable>: Sendable {
+  /// The value before; nil when the record did not exist, and after a reset, when it is not known.
+  public let old: Value?
+  /// The value after; nil when the record does not exist.
+  public let new: Value?
+  public let origin: Origin
+  /// The store's version from which on `new` holds.
+  public let version: UInt64
+  /// Whether another connection wrote or the schema changed: `new` was read anew and may equal what it was.
+  public let isReset: Bool
+}
+
+/// One record before and after a commit.
+public struct ObservedChange<M: Model>: Sendable {
+  /// The record before; nil when it did not exist, and after a reset.
+  public let old: M?
+  /// The record after; nil when it does not exist.
+  public let new: M?
+  /// The fields that differ, in field order; empty for an insertion, a deletion and a reset.
+  public let fields: [ChangedField]
+  public let origin: Origin
+  public let version: UInt64
+  public let isReset: Bool
+}
+
+/// What one commit did to the records of a model.
+public struct ModelChanges<M: Model>: Sendable {
+  /// By first touch within the transaction.
+  public let changes: [ModelChange<M>]
+  public let version: UInt64
+  /// Whether another connection wrote or the schema changed, so that more may have changed than is listed.
+  public let isReset: Bool
+}

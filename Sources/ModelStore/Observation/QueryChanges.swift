@@ -1,0 +1,163 @@
+/// What one commit did to a live query's result, with exact indices.
+///
+/// Indices of deletions and all `oldIndex` are positions in the result before; those of insertions
+/// and all `newIndex` are positions in the result after. Nothing is sequential, so no arithmetic is
+/// needed: remove the deletions and the moved rows from the old result, put insertions and moved
+/// rows in at their new indices in ascending order, and the new result is there; ``apply(to:)``
+/// does it. A row is in at most one of deletions, insertions and moves; `updates` says which rows
+/// of both results differ in some field, moved ones included.
+public struct QueryChanges<Element: Fetchable>: Sendable {
+  /// Why a row entered or left the result.
+  public enum Reason: Hashable, Sendable {
+    /// The record was inserted or deleted.
+    case record
+    /// The record was there before and after; a field that the filter reads changed.
+    case filter
+  }
+
+  public struct Deletion: Sendable {
+    public let index: Int
+    public let key: [SQLValue]
+    /// The record before; nil after a reset, when it is not known any more.
+    public let record: Element?
+    public let reason: Reason
+    public let origin: Origin
+  }
+
+  public struct Insertion: Sendable {
+    public let index: Int
+    public let key: [SQLValue]
+    public let record: Element
+    public let reason: Reason
+    public let origin: Origin
+  }
+
+  public struct Move: Sendable {
+    public let oldIndex: Int
+    public let newIndex: Int
+    public let key: [SQLValue]
+    public let record: Element
+  }
+
+  public struct Update: Sendable {
+    public let oldIndex: Int
+    public let newIndex: Int
+    public let key: [SQLValue]
+    public let old: Element
+    public let new: Element
+    /// The fields that differ, in field order.
+    public let fields: [ChangedField]
+    /// Whether the record was deleted and inserted again in between.
+    public let isRecreated: Bool
+  }
+
+  /// The commits between which this happened: the older result is as of `oldVersion`.
+  public let oldVersion: UInt64
+  public let newVersion: UInt64
+  public let oldCount: Int
+  public let newCount: Int
+  /// By ascending index in the old result.
+  public let deletions: [Deletion]
+  /// By ascending index in the new result.
+  public let insertions: [Insertion]
+  /// By ascending new index.
+  public let moves: [Move]
+  /// By ascending new index.
+  public let updates: [Update]
+  /// Whether this is the first event of a subscription: every row is an insertion.
+  public let isInitial: Bool
+  /// Whether another connection wrote or the schema changed: deletions, insertions and moves are
+  /// exact, but rows in both results may differ in ways that `updates` does not list. Fetch them anew.
+  public let isReset: Bool
+
+  /// Turns the old result into the new one.
+  ///
+  /// - Parameter list: The records of the result before, in order; afterwards those of the result now.
+  /// - Precondition: `list` has ``oldCount`` elements.
+  /// - Complexity: Linear in the list.
+  public func apply(to list: inout [Element]) {
+    precondition(list.count == oldCount, "The list has \(list.count) rows, not \(oldCount).")
+    let leaving = Set(deletions.map(\.index) + moves.map(\.oldIndex))
+    var staying: [Element] = []
+    staying.reserveCapacity(newCount)
+    for (index, element) in list.enumerated() where !leaving.contains(index) {
+      staying.append(element)
+    }
+    var arriving = insertions.map { ($0.index, $0.record) } + moves.map { ($0.newIndex, $0.record) }
+    arriving.sort { $0.0 < $1.0 }
+    list.removeAll(keepingCapacity: true)
+    var next = staying.makeIterator()
+    for (index, element) in arriving {
+      while list.count < index, let stayed = next.next() { list.append(stayed) }
+      list.append(element)
+    }
+    while let stayed = next.next() { list.append(stayed) }
+    for update in updates { list[update.newIndex] = update.new }
+  }
+}
+
+extension QueryChanges {
+  /// Works out the indices of `delta`.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidValue` when a record does not fit `Element`.
+  /// - Complexity: O(k log n) for k touched rows of n.
+  init(_ delta: QueryDelta, schema: ModelSchema) throws {
+    func element(_ image: [SQLValue]) throws -> Element {
+      do {
+        return try Element(row: RowView(image: image), schema: schema)
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: schema)
+      }
+    }
+    var deletions: [Deletion] = []
+    var insertions: [Insertion] = []
+    var updates: [Update] = []
+    var ranks: [CanonicalMoves.Row] = []
+    ranks.reserveCapacity(delta.touches.count)
+    for touch in delta.touches {
+      let oldRank = touch.old.map { delta.old.tree.rank(of: $0.entry) }
+      let newRank = touch.new.map { delta.new.tree.rank(of: $0.entry) }
+      ranks.append(
+        CanonicalMoves.Row(
+          oldRank: oldRank, newRank: newRank,
+          sortKeyChanged: touch.old?.entry != touch.new?.entry))
+      switch (touch.old, touch.new) {
+      case (let old?, nil):
+        deletions.append(
+          Deletion(
+            index: oldRank ?? 0, key: touch.key, record: try old.image.map(element),
+            reason: touch.existsAfter ? .filter : .record, origin: touch.origin))
+      case (nil, let new?):
+        guard let image = new.image else { continue }
+        insertions.append(
+          Insertion(
+            index: newRank ?? 0, key: touch.key, record: try element(image),
+            reason: touch.existedBefore ? .filter : .record, origin: touch.origin))
+      case (let old?, let new?):
+        guard let before = old.image, let after = new.image, before != after else { continue }
+        updates.append(
+          Update(
+            oldIndex: oldRank ?? 0, newIndex: newRank ?? 0, key: touch.key,
+            old: try element(before), new: try element(after), fields: touch.fields,
+            isRecreated: touch.isRecreated))
+      case (nil, nil): continue
+      }
+    }
+    moves = try CanonicalMoves.offsets(in: ranks).compactMap { offset in
+      guard let old = ranks[offset].oldRank, let new = ranks[offset].newRank,
+        let image = delta.touches[offset].new?.image
+      else { return nil }
+      return Move(
+        oldIndex: old, newIndex: new, key: delta.touches[offset].key, record: try element(image))
+    }
+    self.deletions = deletions.sorted { $0.index < $1.index }
+    self.insertions = insertions.sorted { $0.index < $1.index }
+    self.updates = updates.sorted { $0.newIndex < $1.newIndex }
+    oldVersion = delta.old.version
+    newVersion = delta.new.version
+    oldCount = delta.old.tree.count
+    newCount = delta.new.tree.count
+    isInitial = delta.isInitial
+    isReset = delta.isReset
+  }
+}

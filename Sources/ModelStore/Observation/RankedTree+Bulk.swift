@@ -1,0 +1,76 @@
+extension RankedTree {
+  /// Makes a tree of elements that are already in strictly ascending order, with nodes 95 % full.
+  ///
+  /// The elements are consumed as a stream; nothing but the tree is built. An element that is not
+  /// greater than the one before it traps.
+  ///
+  /// - Complexity: O(n), one comparison per element.
+  init(sorted elements: some Sequence<Element>, shape: RankedTreeShape = .standard) {
+    let leaves = Self.leaves(of: elements, shape: shape)
+    let count = leaves.reduce(0) { $0 + $1.count }
+    var minimums = leaves.count > 1 ? ContiguousArray(leaves.map { $0[0] }) : []
+    var nodes = ContiguousArray<Node>()
+    var firstMinimums = ContiguousArray<Element>()
+    for range in Self.parts(
+      leaves.count, size: shape.branchFill, minimum: shape.branchMinimum)
+    {
+      nodes.append(Node(leaves: ContiguousArray(leaves[range]), shape: shape))
+      if !minimums.isEmpty { firstMinimums.append(minimums[range.lowerBound]) }
+    }
+    while nodes.count > 1 {
+      minimums = firstMinimums
+      firstMinimums = []
+      var parents = ContiguousArray<Node>()
+      for range in Self.parts(nodes.count, size: shape.branchFill, minimum: shape.branchMinimum) {
+        parents.append(
+          Node(
+            children: ContiguousArray(nodes[range]),
+            minimums: ContiguousArray(minimums[range]),
+            shape: shape))
+        firstMinimums.append(minimums[range.lowerBound])
+      }
+      nodes = parents
+    }
+    self.init(root: nodes[0], count: count, shape: shape)
+  }
+
+  /// Cuts the stream into leaves of the bulk fill; the last two share what is left over.
+  private static func leaves(
+    of elements: some Sequence<Element>,
+    shape: RankedTreeShape
+  ) -> ContiguousArray<Leaf> {
+    var leaves = ContiguousArray<Leaf>()
+    var leaf = Leaf()
+    leaf.reserveCapacity(shape.leafFill)
+    for element in elements {
+      if let previous = leaf.last {
+        precondition(previous < element, "RankedTree(sorted:) needs strictly ascending elements.")
+      }
+      if leaf.count == shape.leafFill {
+        leaves.append(leaf)
+        leaf = Leaf()
+        leaf.reserveCapacity(shape.leafFill)
+      }
+      leaf.append(element)
+    }
+    if leaf.count < shape.leafMinimum, let previous = leaves.popLast() {
+      let last = previous + leaf
+      leaves.append(Leaf(last[..<(last.count / 2)]))
+      leaves.append(Leaf(last[(last.count / 2)...]))
+    } else {
+      leaves.append(leaf)
+    }
+    return leaves
+  }
+
+  /// Cuts `0..<count` into ranges of `size`; the last two share what is left over, so that none but
+  /// a range that stands alone is shorter than `minimum`.
+  private static func parts(_ count: Int, size: Int, minimum: Int) -> [Range<Int>] {
+    var starts = Array(stride(from: 0, to: count, by: size))
+    if let last = starts.last, starts.count > 1, count - last < minimum {
+      let beforeLast = last - size
+      starts[starts.count - 1] = beforeLast + (count - beforeLast) / 2
+    }
+    return zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
+  }
+}

@@ -1,0 +1,157 @@
+/// A sorted set that knows the position of every element: a persistent, counted B+tree.
+///
+/// It finds the rank of an element and the element at a rank in O(log n), and a copy is a snapshot:
+/// a mutation copies the nodes on one path from the root and leaves every other version as it was.
+/// It is not a multiset; elements are told apart by `==`, and `<` must be a total order that agrees
+/// with it.
+struct RankedTree<Element: Comparable & Sendable>: Sendable {
+  /// The number of elements.
+  private(set) var count: Int
+  let shape: RankedTreeShape
+  private var root: Node
+
+  /// Makes an empty tree.
+  ///
+  /// - Parameter shape: The node sizes. Tests pass small ones to reach every split and merge.
+  init(shape: RankedTreeShape = .standard) {
+    self.init(root: Node(leaves: [Leaf()], shape: shape), count: 0, shape: shape)
+  }
+
+  init(root: Node, count: Int, shape: RankedTreeShape) {
+    self.root = root
+    self.count = count
+    self.shape = shape
+  }
+
+  var isEmpty: Bool { count == 0 }
+
+  /// Adds `element`, or puts it in the place of an equal one.
+  ///
+  /// - Returns: Whether the tree grew; `false` means that an equal element was replaced.
+  /// - Complexity: O(log n); the first mutation after a copy also copies one path.
+  @discardableResult
+  mutating func insert(_ element: Element) -> Bool {
+    if root.branchCount == shape.branchCapacity {
+      root = Node(adopting: root, count: count)
+      root.splitChild(0, inserting: element, shape: shape)
+    }
+    let grew = root.insert(element, shape: shape)
+    if grew { count += 1 }
+    return grew
+  }
+
+  /// Removes the element equal to `element` and returns it, or returns `nil` when there is none.
+  ///
+  /// - Complexity: O(log n); the first mutation after a copy also copies one path.
+  @discardableResult
+  mutating func remove(_ element: Element) -> Element? {
+    guard let removed = root.remove(element, shape: shape) else { return nil }
+    count -= 1
+    if let onlyChild = root.onlyChild { root = onlyChild }
+    return removed
+  }
+
+  /// The number of elements strictly less than `element`, which need not be in the tree.
+  ///
+  /// - Complexity: O(log n).
+  func rank(of element: Element) -> Int {
+    root.rank(of: element)
+  }
+
+  /// The stored element that equals `element`, or `nil` when there is none.
+  ///
+  /// - Complexity: O(log n).
+  func element(equalTo element: Element) -> Element? {
+    root.element(equalTo: element)
+  }
+
+  /// Whether the tree holds an element equal to `element`.
+  ///
+  /// - Complexity: O(log n).
+  func contains(_ element: Element) -> Bool {
+    self.element(equalTo: element) != nil
+  }
+
+  /// The element that `index` others precede.
+  ///
+  /// - Parameter index: At least 0 and less than ``count``; anything else traps.
+  /// - Complexity: O(log n).
+  subscript(index: Int) -> Element {
+    precondition(index >= 0 && index < count, "RankedTree index \(index) is not in 0..<\(count).")
+    return root.element(at: index)
+  }
+
+  /// Calls `body` with the elements at the positions in `range`, in order.
+  ///
+  /// - Parameter range: Within `0..<count`; anything else traps.
+  /// - Complexity: O(log n + the length of `range`).
+  func forEach<Failure: Error>(
+    in range: Range<Int>,
+    _ body: (Element) throws(Failure) -> Void
+  ) throws(Failure) {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count,
+      "RankedTree range \(range) is not in 0..<\(count).")
+    guard !range.isEmpty else { return }
+    try root.forEach(in: range, body)
+  }
+}
+
+extension RankedTree: Sequence {
+  /// Walks the elements in order, in the version it was made from, whatever the tree does later.
+  struct Iterator: IteratorProtocol {
+    private var ancestors: ContiguousArray<(node: Node, next: Int)> = []
+    private var leaf = Leaf()
+    private var position = 0
+
+    fileprivate init(root: Node) {
+      descend(to: root)
+    }
+
+    mutating func next() -> Element? {
+      while position == leaf.count {
+        guard advanceLeaf() else { return nil }
+      }
+      defer { position += 1 }
+      return leaf[position]
+    }
+
+    private mutating func descend(to top: Node) {
+      var node = top
+      while !node.isBottom {
+        ancestors.append((node, 1))
+        node = node.children[0]
+      }
+      ancestors.append((node, 1))
+      leaf = node.leaves[0]
+      position = 0
+    }
+
+    private mutating func advanceLeaf() -> Bool {
+      while let (node, next) = ancestors.popLast() {
+        guard next < node.branchCount else { continue }
+        ancestors.append((node, next + 1))
+        if node.isBottom {
+          leaf = node.leaves[next]
+          position = 0
+        } else {
+          descend(to: node.children[next])
+        }
+        return true
+      }
+      return false
+    }
+  }
+
+  func makeIterator() -> Iterator { Iterator(root: root) }
+
+  var underestimatedCount: Int { count }
+}
+
+extension RankedTree {
+  /// Checks every structural rule of the tree and returns the first one that is broken, as a
+  /// sentence. It visits every node, so only tests call it.
+  func firstBrokenRule() -> String? {
+    root.firstBrokenRule(count: count, isRoot: true, shape: shape)
+  }
+}

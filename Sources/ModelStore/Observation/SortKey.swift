@@ -1,0 +1,82 @@
+/// The place of one row in a sorted result: bytes whose order is the order SQLite gives the row.
+///
+/// Compare keys only with keys made from the same terms. Equal keys mean rows that SQLite ranks
+/// equal, primary key included. A key of up to 23 bytes lies in the value itself; a longer one
+/// keeps its first 16 bytes there and the rest on the heap.
+///
+/// The encoding of one value, before a descending term inverts every byte but NULL's:
+///
+///     NULL      00 when first, FF when last
+///     number    40 for zero, 40 + class and the magnitude for positive numbers,
+///               40 - class and the inverted magnitude for negative ones
+///     text      A0, the collated bytes escaped, 00
+///     blob      B0, the bytes escaped, 00
+///
+/// No encoding is the beginning of another, so keys need no length and pad with zeros.
+struct SortKey: Hashable, Sendable {
+  private let storage: Storage
+
+  /// - Parameters:
+  ///   - values: One value per term, as the column stores it: affinity already applied.
+  ///   - terms: The order; a term of a custom collation traps (see ``SortTerm/hasByteOrder``).
+  ///   - key: The primary key's values, which break ties in ascending BINARY order.
+  /// - Complexity: Linear in the bytes of the values; no allocation while they fit in 23 bytes.
+  init(values: [SQLValue], terms: [SortTerm], key: [SQLValue]) {
+    precondition(
+      values.count == terms.count,
+      "A sort key needs one value per term, not \(values.count) for \(terms.count).")
+    var encoder = SortKeyEncoder()
+    for index in terms.indices { encoder.encode(values[index], by: terms[index]) }
+    for value in key { encoder.encode(value, by: SortTerm()) }
+    storage = encoder.storage
+  }
+}
+
+extension SortKey: Comparable {
+  static func < (lhs: SortKey, rhs: SortKey) -> Bool {
+    let (left, right) = (lhs.storage.head, rhs.storage.head)
+    if left.0 != right.0 { return left.0 < right.0 }
+    if left.1 != right.1 { return left.1 < right.1 }
+    return lhs.storage.isRestLess(than: rhs.storage)
+  }
+}
+
+extension SortKey {
+  /// Up to 23 bytes, or 16 and an array. Three words: the case lies in the byte that the inline
+  /// bytes leave over.
+  enum Storage: Hashable, Sendable {
+    /// Bytes 0–7, 8–15, 16–19, 20–21 and 22, big-endian, padded with zeros.
+    case inline(UInt64, UInt64, UInt32, UInt16, UInt8)
+    /// Bytes 0–7 and 8–15, big-endian, and the others.
+    case spilled(UInt64, UInt64, ContiguousArray<UInt8>)
+
+    /// The first 16 bytes.
+    var head: (UInt64, UInt64) {
+      switch self {
+      case .inline(let first, let second, _, _, _): (first, second)
+      case .spilled(let first, let second, _): (first, second)
+      }
+    }
+
+    /// Whether the bytes after the sixteenth are less than those of `other`.
+    func isRestLess(than other: Storage) -> Bool {
+      switch (self, other) {
+      case (.spilled(_, _, let rest), .spilled(_, _, let otherRest)):
+        rest.lexicographicallyPrecedes(otherRest)
+      default:
+        // A short key has fewer bytes than these seven hold, so it cannot agree with a longer one
+        // in all of them: it would be the longer one's beginning.
+        nextSevenBytes < other.nextSevenBytes
+      }
+    }
+
+    private var nextSevenBytes: UInt64 {
+      switch self {
+      case .inline(_, _, let four, let two, let one):
+        UInt64(four) << 24 | UInt64(two) << 8 | UInt64(one)
+      case .spilled(_, _, let rest):
+        rest.prefix(7).reduce(0) { $0 << 8 | UInt64($1) }
+      }
+    }
+  }
+}

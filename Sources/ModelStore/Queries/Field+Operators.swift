@@ -1,0 +1,114 @@
+// Comparisons follow SQL: when either side is NULL the answer is unknown and the record is not
+// selected, neither by `== 5` nor by `!= 5`. Only `== nil` and `!= nil` ask about NULL itself.
+
+extension Field {
+  /// Equal; for nil, whether the field is NULL.
+  public static func == (field: Field, value: V) -> Query<M>.Predicate {
+    field.comparison(.equal, value)
+  }
+
+  /// Different, both sides being values; for nil, whether the field holds a value. A field that is
+  /// NULL is not selected by `!= 5`: for that use ``isDistinct(from:)``.
+  public static func != (field: Field, value: V) -> Query<M>.Predicate {
+    field.comparison(.notEqual, value)
+  }
+
+  public static func < (field: Field, value: V) -> Query<M>.Predicate {
+    field.comparison(.less, value)
+  }
+
+  public static func <= (field: Field, value: V) -> Query<M>.Predicate {
+    field.comparison(.lessOrEqual, value)
+  }
+
+  public static func > (field: Field, value: V) -> Query<M>.Predicate {
+    field.comparison(.greater, value)
+  }
+
+  public static func >= (field: Field, value: V) -> Query<M>.Predicate {
+    field.comparison(.greaterOrEqual, value)
+  }
+}
+
+/// A required field against an optional value.
+extension Field {
+  /// Equal; for nil, whether the field is NULL.
+  @_disfavoredOverload
+  public static func == (field: Field, value: V?) -> Query<M>.Predicate {
+    field.comparison(.equal, value)
+  }
+
+  /// Different; for nil, whether the field holds a value.
+  @_disfavoredOverload
+  public static func != (field: Field, value: V?) -> Query<M>.Predicate {
+    field.comparison(.notEqual, value)
+  }
+}
+
+/// Two fields of one record.
+extension Field {
+  public static func == (left: Field, right: Field) -> Query<M>.Predicate {
+    left.comparison(.equal, with: right)
+  }
+
+  public static func != (left: Field, right: Field) -> Query<M>.Predicate {
+    left.comparison(.notEqual, with: right)
+  }
+
+  public static func < (left: Field, right: Field) -> Query<M>.Predicate {
+    left.comparison(.less, with: right)
+  }
+
+  public static func <= (left: Field, right: Field) -> Query<M>.Predicate {
+    left.comparison(.lessOrEqual, with: right)
+  }
+
+  public static func > (left: Field, right: Field) -> Query<M>.Predicate {
+    left.comparison(.greater, with: right)
+  }
+
+  public static func >= (left: Field, right: Field) -> Query<M>.Predicate {
+    left.comparison(.greaterOrEqual, with: right)
+  }
+
+  /// Whether the fields differ, where NULL differs from every value but not from NULL.
+  public func isDistinct(from other: Field) -> Query<M>.Predicate {
+    comparison(.isDistinct, with: other)
+  }
+}
+
+/// A value whose stored form is text, so that patterns apply. An enum of texts conforms by naming it.
+public protocol TextColumnValue: ColumnValue {}
+
+extension String: TextColumnValue {}
+extension Optional: TextColumnValue where Wrapped: TextColumnValue {}
+
+extension Field where V: TextColumnValue {
+  /// Whether the text matches, `%` standing for any text and `_` for one character. Only the 26
+  /// ASCII letters match in either case; for a literal prefix use ``hasPrefix(_:)``.
+  public func like(_ pattern: String) -> Query<M>.Predicate {
+    pattern.utf8.contains(0) ? endsAtNUL : Query.Predicate(.like(.field(index), pattern: pattern))
+  }
+
+  /// Whether the text matches, case included: `*` any text, `?` one character, `[a-z]` one of a set.
+  public func glob(_ pattern: String) -> Query<M>.Predicate {
+    pattern.utf8.contains(0) ? endsAtNUL : Query.Predicate(.glob(.field(index), pattern: pattern))
+  }
+
+  /// Whether the text begins with `prefix`, byte for byte; nothing in it is a wildcard.
+  public func hasPrefix(_ prefix: String) -> Query<M>.Predicate {
+    var pattern = ""
+    for scalar in prefix.unicodeScalars {
+      switch scalar {
+      case "*", "?", "[": pattern += "[\(scalar)]"
+      default: pattern.unicodeScalars.append(scalar)
+      }
+    }
+    return glob(pattern + "*")
+  }
+
+  private var endsAtNUL: Query<M>.Predicate {
+    // SQLite reads a pattern up to its first NUL, so the rest would be ignored.
+    Query.Predicate(.invalid(field: index, reason: "a pattern cannot contain NUL"))
+  }
+}

@@ -1,0 +1,112 @@
+/// The fields of a model while a query is being built: `$0.title` names the column, it reads nothing.
+@dynamicMemberLookup
+public struct FieldReferences<M: Model>: Sendable {
+  init() {}
+
+  /// The field at `path`.
+  ///
+  /// - Precondition: `path` is a stored field of the model, not a computed property.
+  public subscript<V: ColumnValue>(
+    dynamicMember path: any KeyPath<M, V> & Sendable
+  ) -> Field<M, V> {
+    let index = index(of: path)
+    return Field(index: index, type: M.schema.fields[index].type)
+  }
+
+  func index(of path: any PartialKeyPath<M> & Sendable) -> Int {
+    guard let index = M.definition.fieldIndex(of: path) else {
+      preconditionFailure(
+        "\(path) is not a stored field of \(M.schema.name), so a query cannot name it.")
+    }
+    return index
+  }
+}
+
+/// A field named in a query: compare it, or order by it. It is no value and cannot be read.
+///
+/// A value that cannot be stored (NaN, an integer beyond 64 bits) makes a condition that throws when
+/// the query is used; it is never dropped.
+public struct Field<M: Model, V: ColumnValue>: Sendable {
+  let index: Int
+  let type: FieldType
+
+  /// From the largest to the smallest; NULLs last unless ``Query/Ordering/nulls(_:)`` says otherwise.
+  public var descending: Query<M>.Ordering {
+    Query.Ordering(ordering: QueryOrdering(fieldIndex: index, direction: .descending))
+  }
+
+  /// Ascending, with NULLs before or after all values.
+  public func nulls(_ placement: QueryOrdering.NullPlacement) -> Query<M>.Ordering {
+    Query.Ordering(ordering: QueryOrdering(fieldIndex: index, nulls: placement))
+  }
+
+  /// Ascending, with text compared by `collation`.
+  public func collate(_ collation: Collation) -> Query<M>.Ordering {
+    Query.Ordering(ordering: QueryOrdering(fieldIndex: index, collation: collation))
+  }
+
+  /// Whether the field holds NULL. Never unknown.
+  public var isNull: Query<M>.Predicate { Query.Predicate(.isNull(.field(index))) }
+
+  /// Whether the field holds a value. Never unknown.
+  public var isNotNull: Query<M>.Predicate { Query.Predicate(.isNotNull(.field(index))) }
+
+  /// Whether the field is one of `values`. A nil among them matches nothing: ask ``isNull`` too.
+  ///
+  /// SQLite takes at most 32,766 values unless it was built for more.
+  public func `in`(_ values: some Sequence<V>) -> Query<M>.Predicate {
+    predicate { () throws(ColumnError) in
+      var list: [SQLValue] = []
+      for value in values { list.append(try value.sqlValue()) }
+      return .isIn(.field(index), list)
+    }
+  }
+
+  /// Whether the field lies between two values, both included; unknown for NULL.
+  public func between(_ lower: V, _ upper: V) -> Query<M>.Predicate {
+    predicate(needsOrder: true) { () throws(ColumnError) in
+      .between(
+        .field(index), lower: .value(try lower.sqlValue()), upper: .value(try upper.sqlValue()))
+    }
+  }
+
+  /// Whether field and value differ, where NULL differs from every value but not from nil: SQL's
+  /// `IS NOT`. Never unknown, so unlike `!=` it also selects records without a value.
+  public func isDistinct(from value: V?) -> Query<M>.Predicate {
+    comparison(.isDistinct, value)
+  }
+
+  func comparison(_ comparison: Condition.Comparison, _ value: V?) -> Query<M>.Predicate {
+    predicate(needsOrder: comparison.needsOrder) { () throws(ColumnError) in
+      let stored = try value.sqlValue()
+      switch (comparison, stored) {
+      case (.equal, .null): return .isNull(.field(index))
+      case (.notEqual, .null): return .isNotNull(.field(index))
+      default: return .comparison(.field(index), comparison, .value(stored))
+      }
+    }
+  }
+
+  func comparison<Other>(
+    _ comparison: Condition.Comparison, with other: Field<M, Other>
+  ) -> Query<M>.Predicate {
+    predicate(needsOrder: comparison.needsOrder) { () throws(ColumnError) in
+      .comparison(.field(index), comparison, .field(other.index))
+    }
+  }
+
+  private func predicate(
+    needsOrder: Bool = false, _ condition: () throws(ColumnError) -> Condition
+  ) -> Query<M>.Predicate {
+    if needsOrder, type == .decimal {
+      return Query.Predicate(
+        .invalid(
+          field: index, reason: "a decimal is kept as text and cannot be compared by size in SQL"))
+    }
+    do {
+      return Query.Predicate(try condition())
+    } catch {
+      return Query.Predicate(.invalid(field: index, reason: error.description))
+    }
+  }
+}

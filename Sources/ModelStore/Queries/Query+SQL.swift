@@ -1,0 +1,117 @@
+extension Query {
+  /// What an aggregate computes over one field. NULLs are left out.
+  public enum Aggregate: String, Hashable, Sendable, CaseIterable {
+    /// The first value in the field's order; NULL for no values.
+    case minimum = "min"
+    /// The last value in the field's order; NULL for no values.
+    case maximum = "max"
+    /// The sum; NULL for no values. Integers that overflow are an error, never a rounded number.
+    case sum
+    /// The mean, a real; NULL for no values.
+    case average = "avg"
+    /// How many different values, compared by the field's collation.
+    case countDistinct
+  }
+
+  /// The SELECT for the result: all fields in schema order.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidValue` when the condition holds a value that
+  ///   cannot be stored; so do the other statements.
+  public func selectText() throws(StoreError) -> SQLText {
+    try selectText(fields: Array(schema.fields.indices))
+  }
+
+  /// The SELECT for the result's keys, in key order.
+  public func keySelectText() throws(StoreError) -> SQLText {
+    try selectText(fields: schema.keyIndices)
+  }
+
+  /// The SELECT for some fields of the result, by position.
+  public func selectText(fields: [Int]) throws(StoreError) -> SQLText {
+    let columns = SQLText.quotedList(fields.map { schema.fields[$0].column })
+    var text = try source(selecting: columns)
+    appendOrder(to: &text)
+    appendWindow(to: &text)
+    return text
+  }
+
+  /// The SELECT for the number of records in the result, limit and offset included.
+  public func countText() throws(StoreError) -> SQLText {
+    guard isWindow else { return try source(selecting: "count(*)") }
+    var inner = try source(selecting: "1")
+    appendWindow(to: &inner)
+    return "SELECT count(*) FROM (\n\(inner)\n)"
+  }
+
+  /// The SELECT for one aggregate over a field of the result, limit and offset included.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field that holds no
+  ///   numbers: SQLite would read texts as numbers and lose digits of decimals.
+  public func aggregateText(
+    _ aggregate: Aggregate, of fieldIndex: Int
+  ) throws(StoreError) -> SQLText {
+    let field = schema.fields[fieldIndex]
+    guard aggregate.accepts(field.type) else {
+      throw StoreError(
+        .invalidQuery,
+        "\(schema.name).\(field.name) has type \(field.type.rawValue), which has no \(aggregate).",
+        model: schema.name, field: field.name)
+    }
+    let call = aggregate.call(on: SQLText.quoted(field.column))
+    guard isWindow else { return try source(selecting: call) }
+    let inner = try selectText(fields: [fieldIndex])
+    return "SELECT \(SQLText(call)) FROM (\n\(inner)\n)"
+  }
+
+  /// The WHERE clause, with its keyword, that selects exactly the result's records in an UPDATE or
+  /// DELETE; empty for all records.
+  func selectionText() throws(StoreError) -> SQLText {
+    if isWindow {
+      let key = schema.keyIndices.map { schema.fields[$0].column }
+      let columns = SQLText.quotedList(key)
+      let subject = key.count == 1 ? columns : "(\(columns))"
+      return "WHERE \(SQLText(subject)) IN (\n\(try keySelectText())\n)"
+    }
+    guard let condition else { return "" }
+    return "WHERE \(try condition.sqlText(schema: schema))"
+  }
+
+  private func source(selecting columns: String) throws(StoreError) -> SQLText {
+    var text = SQLText("SELECT \(columns)\nFROM \(SQLText.quoted(schema.table))")
+    if let condition {
+      text.append("\nWHERE ")
+      text.append(try condition.sqlText(schema: schema))
+    }
+    return text
+  }
+
+  private func appendOrder(to text: inout SQLText) {
+    let terms = totalOrderings
+    if terms.isEmpty { return }
+    text.append(
+      sql: "\nORDER BY " + terms.map { $0.sql(schema: schema) }.joined(separator: ", "))
+  }
+
+  private func appendWindow(to text: inout SQLText) {
+    guard isWindow else { return }
+    // A negative LIMIT is none, and OFFSET cannot stand without LIMIT: https://sqlite.org/lang_select.html#limitoffset
+    text.append("\nLIMIT \(Int64(limit ?? -1)) OFFSET \(Int64(offset))")
+  }
+}
+
+extension Query.Aggregate {
+  fileprivate func call(on column: String) -> String {
+    self == .countDistinct ? "count(DISTINCT \(column))" : "\(rawValue)(\(column))"
+  }
+
+  fileprivate func accepts(_ type: FieldType) -> Bool {
+    switch (self, type) {
+    case (.countDistinct, _): true
+    case (.minimum, .decimal), (.maximum, .decimal): false
+    case (.minimum, _), (.maximum, _): true
+    case (.average, .date): true
+    case (_, .integer), (_, .real), (_, .boolean), (_, .any): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/// One step of a query's order: a field, its direction, where NULL goes and how text compares.
+public struct QueryOrdering: Hashable, Sendable {
+  public enum Direction: Hashable, Sendable {
+    case ascending, descending
+  }
+
+  /// Where records without a value stand.
+  public enum NullPlacement: Hashable, Sendable {
+    case first, last
+  }
+
+  /// The field's position in ``ModelSchema/fields``.
+  public var fieldIndex: Int
+  public var direction: Direction
+  /// nil for SQLite's default: NULL is smaller than everything, so first when ascending.
+  public var nulls: NullPlacement?
+  /// nil for the collation that the field was declared with.
+  public var collation: Collation?
+
+  public init(
+    fieldIndex: Int, direction: Direction = .ascending, nulls: NullPlacement? = nil,
+    collation: Collation? = nil
+  ) {
+    self.fieldIndex = fieldIndex
+    self.direction = direction
+    self.nulls = nulls
+    self.collation = collation
+  }
+
+  /// Where NULL goes, the default spelled out.
+  public var effectiveNulls: NullPlacement {
+    nulls ?? (direction == .ascending ? .first : .last)
+  }
+
+  /// How text compares, the default spelled out.
+  public func effectiveCollation(in schema: ModelSchema) -> Collation {
+    collation ?? schema.fields[fieldIndex].collation
+  }
+
+  /// The term of an ORDER BY clause. Says only what is not SQLite's default for the column.
+  func sql(schema: ModelSchema) -> String {
+    let field = schema.fields[fieldIndex]
+    var term = SQLText.quoted(field.column)
+    if let collation, collation != field.collation {
+      term += " COLLATE \(SQLText.quoted(collation.name))"
+    }
+    if direction == .descending { term += " DESC" }
+    let standard: NullPlacement = direction == .ascending ? .first : .last
+    if let nulls, nulls != standard { term += nulls == .first ? " NULLS FIRST" : " NULLS LAST" }
+    return term
+  }
+}

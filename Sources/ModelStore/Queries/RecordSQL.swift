@@ -1,0 +1,72 @@
+/// The statements for single records of one model, as text, built once per store.
+struct RecordSQL: Sendable {
+  let schema: ModelSchema
+  /// All fields of one record, by key.
+  let select: String
+  /// Fields to bind for insert and upsert, in order: all but generated ones.
+  let writableFields: [Int]
+  /// Inserts all writable fields.
+  let insert: String
+  /// As `insert`; updates the other fields when the key is taken.
+  let upsert: String
+  /// Sets every field outside the key; the arguments are the record's, by position.
+  let update: String
+  let delete: String
+
+  init(schema: ModelSchema) {
+    self.schema = schema
+    let table = SQLText.quoted(schema.table)
+    let columns = schema.fields.map { SQLText.quoted($0.column) }
+    writableFields = schema.fields.indices.filter { schema.fields[$0].generated == nil }
+    let keys = schema.keyIndices
+    let others = writableFields.filter { !keys.contains($0) }
+    // Arguments are numbered so that a record binds itself once, whatever the statement's order.
+    let byKey = keys.map { "\(columns[$0]) = ?\($0 + 1)" }.joined(separator: " AND ")
+    let all = columns.joined(separator: ", ")
+    let written = writableFields.map { columns[$0] }.joined(separator: ", ")
+    let arguments = writableFields.map { "?\($0 + 1)" }.joined(separator: ", ")
+    let keyList = keys.map { columns[$0] }.joined(separator: ", ")
+    select =
+      "SELECT \(all) FROM \(table) WHERE "
+      + keys.map { "\(columns[$0]) = ?" }.joined(separator: " AND ")
+    insert = "INSERT INTO \(table) (\(written)) VALUES (\(arguments))"
+    let excluded = others.map { "\(columns[$0]) = excluded.\(columns[$0])" }
+    upsert =
+      insert + " ON CONFLICT (\(keyList)) DO "
+      + (excluded.isEmpty ? "NOTHING" : "UPDATE SET " + excluded.joined(separator: ", "))
+    update =
+      others.isEmpty
+      ? "" : "UPDATE \(table) SET " + others.map { "\(columns[$0]) = ?\($0 + 1)" }
+        .joined(separator: ", ") + " WHERE \(byKey)"
+    delete =
+      "DELETE FROM \(table) WHERE " + keys.map { "\(columns[$0]) = ?" }.joined(separator: " AND ")
+  }
+
+  /// Sets the given fields of one record; arguments: the fields' values, then the key's.
+  func update(fields: [Int]) -> String {
+    let sets = fields.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
+    let keys = schema.keyIndices.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
+    return "UPDATE \(SQLText.quoted(schema.table)) SET \(sets.joined(separator: ", ")) WHERE "
+      + keys.joined(separator: " AND ")
+  }
+
+  /// Inserts the given fields; the others get their defaults. Arguments: the fields' values.
+  func insert(fields: [Int]) -> String {
+    guard !fields.isEmpty else { return "INSERT INTO \(SQLText.quoted(schema.table)) DEFAULT VALUES" }
+    let columns = SQLText.quotedList(fields.map { schema.fields[$0].column })
+    let arguments = fields.map { _ in "?" }.joined(separator: ", ")
+    return "INSERT INTO \(SQLText.quoted(schema.table)) (\(columns)) VALUES (\(arguments))"
+  }
+
+  /// As `insert(fields:)`; updates the fields outside the key when the key is taken.
+  func upsert(fields: [Int]) -> String {
+    let keys = schema.keyIndices
+    let sets = fields.filter { !keys.contains($0) }.map { field in
+      let column = SQLText.quoted(schema.fields[field].column)
+      return "\(column) = excluded.\(column)"
+    }
+    let keyList = SQLText.quotedList(keys.map { schema.fields[$0].column })
+    return insert(fields: fields) + " ON CONFLICT (\(keyList)) DO "
+      + (sets.isEmpty ? "NOTHING" : "UPDATE SET " + sets.joined(separator: ", "))
+  }
+}

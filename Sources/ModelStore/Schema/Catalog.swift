@@ -1,0 +1,96 @@
+/// What the file contains: its tables, views and virtual tables, as SQLite's PRAGMAs and
+/// `sqlite_schema` tell. Not what models declare: that is ``ModelSchema``; ``SchemaDifference``
+/// compares the two.
+///
+/// A value of one moment. It stays true while ``Connection/schemaVersion()`` equals `schemaVersion`.
+struct Catalog: Hashable, Sendable {
+  let schemaVersion: Int64
+  /// Every table and view but `sqlite_schema` itself, in the order of their names.
+  let tables: [TableFacts]
+  private let positions: [String: Int]
+
+  init(schemaVersion: Int64, tables: [TableFacts]) {
+    self.schemaVersion = schemaVersion
+    self.tables = tables.sorted { $0.name < $1.name }
+    positions = Dictionary(
+      self.tables.enumerated().map { ($1.name.asciiFolded, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Reads the main schema, all of it from one snapshot.
+  ///
+  /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8.
+  /// - Complexity: About five small statements for each table.
+  init(reading connection: Connection) throws {
+    guard !connection.isInTransaction else {
+      self = try Self.read(connection)
+      return
+    }
+    try connection.execute("BEGIN")
+    do {
+      self = try Self.read(connection)
+      try connection.execute("COMMIT")
+    } catch {
+      // A failed read changed nothing, so how the transaction ends does not matter; it may be over.
+      if connection.isInTransaction { try connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// The table or view called `name`, compared as SQLite compares names.
+  func table(named name: String) -> TableFacts? {
+    positions[name.asciiFolded].map { tables[$0] }
+  }
+
+  private static func read(_ connection: Connection) throws -> Catalog {
+    let version = try connection.schemaVersion()
+    let listed = try connection.rows(
+      """
+      SELECT l.name, l.type, l.wr, l.strict, coalesce(s.sql, '')
+      FROM pragma_table_list AS l
+      JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
+      WHERE l.schema = 'main'
+      """
+    ) { row in
+      TableFacts(
+        name: try row.text(at: 0), kind: TableFacts.Kind(rawValue: try row.text(at: 1)) ?? .virtual,
+        isWithoutRowID: try row.integer(at: 2) != 0, isStrict: try row.integer(at: 3) != 0,
+        sql: try row.text(at: 4))
+    }
+    let triggers = try self.triggers(connection)
+    return Catalog(
+      schemaVersion: version,
+      tables: try listed.map { table in
+        var table = table
+        table.triggers = triggers[table.name.asciiFolded] ?? []
+        try table.readDetails(connection)
+        return table
+      })
+  }
+
+  /// By the folded name of their table, in the order of creation.
+  private static func triggers(_ connection: Connection) throws -> [String: [TriggerFacts]] {
+    let rows = try connection.rows(
+      """
+      SELECT tbl_name, name, sql
+      FROM sqlite_schema
+      WHERE type = 'trigger'
+      ORDER BY rowid
+      """
+    ) { row in
+      (
+        table: try row.text(at: 0).asciiFolded,
+        trigger: TriggerFacts(name: try row.text(at: 1), sql: try row.text(at: 2))
+      )
+    }
+    return Dictionary(grouping: rows, by: \.table).mapValues { $0.map(\.trigger) }
+  }
+}
+
+extension String {
+  /// The name with its ASCII letters in lower case: SQLite's names are equal when these are, and
+  /// letters beyond ASCII differ by case.
+  var asciiFolded: String {
+    guard utf8.contains(where: { (0x41...0x5A).contains($0) }) else { return self }
+    return String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,105 @@
+/// Something the file says about itself under a name: a model, a binding, a validator.
+protocol CatalogEntry: Hashable, Sendable, Codable {
+  var name: String { get }
+}
+
+extension ModelSchema: CatalogEntry {}
+
+/// A validator's place in the catalog: what it is called and which model it watches. What it
+/// checks is Swift, so another program can only know that it exists.
+struct ValidatorSchema: CatalogEntry {
+  let name: String
+  let model: String
+}
+
+/// One part of the self-describing catalog, with each entry as JSON, so that a program without the
+/// Swift types knows the models. Not ``Catalog``, which is what SQLite itself says about the file.
+struct CatalogEntries<Entry: CatalogEntry>: Sendable {
+  /// The store's own table, from `Migrations/`.
+  let table: String
+  /// What an entry is, for messages: "model".
+  let noun: String
+
+  /// Every entry in the file, by name; none when the file has no catalog.
+  ///
+  /// - Throws: ``StoreError`` with code `newerFormat` when an entry says more than this library knows.
+  func read(on connection: Connection) throws -> [Entry] {
+    try rows(on: connection).map { row in
+      guard row.format <= CatalogText.format else { throw newer(row.name, "format \(row.format)") }
+      do {
+        return try CatalogText.entry(from: row.definition)
+      } catch let problem as CatalogText.Problem {
+        throw newer(row.name, problem.reason)
+      }
+    }
+  }
+
+  /// Writes those of `entries` that the file does not hold in the same words. Entries of the file
+  /// that are not among `entries` stay: they may be another program's.
+  ///
+  /// - Returns: The names of what was written, in the order given.
+  /// - Throws: ``StoreError`` with code `newerFormat` rather than overwrite what a newer library wrote.
+  /// - Precondition: The store's own migrations were applied.
+  @discardableResult
+  func write(_ entries: [Entry], on connection: Connection) throws -> [String] {
+    var stored: [String: String] = [:]
+    for row in try rows(on: connection) {
+      guard row.format <= CatalogText.format else { throw newer(row.name, "format \(row.format)") }
+      stored[row.name] = row.definition
+    }
+    var written: [String] = []
+    for entry in entries {
+      let definition = try CatalogText.text(of: entry)
+      guard stored[entry.name] != definition else { continue }
+      try connection.run(
+        """
+        INSERT INTO \(identifier: table) (name, format, definition)
+        VALUES (\(entry.name), \(CatalogText.format), \(definition))
+        ON CONFLICT (name) DO UPDATE SET format = excluded.format, definition = excluded.definition
+        """)
+      written.append(entry.name)
+    }
+    return written
+  }
+
+  /// Removes the entries called `names`; names that are not there are no error.
+  func remove(_ names: [String], on connection: Connection) throws {
+    for name in names {
+      try connection.run("DELETE FROM \(identifier: table) WHERE name = \(name)")
+    }
+  }
+
+  private func rows(
+    on connection: Connection
+  ) throws -> [(name: String, format: Int64, definition: String)] {
+    let exists = try connection.firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(table)"
+    ) { row in try row.integer(at: 0) }
+    guard exists != nil else { return [] }
+    return try connection.rows(
+      "SELECT name, format, definition FROM \(identifier: table) ORDER BY name"
+    ) { row in
+      (
+        name: try row.text(at: 0), format: try row.integer(at: 1),
+        definition: try row.text(at: 2)
+      )
+    }
+  }
+
+  private func newer(_ name: String, _ reason: String) -> StoreError {
+    StoreError(
+      .newerFormat,
+      """
+      The file describes the \(noun) \(name) in a way that this version of ModelStore does not \
+      know (\(reason)). Update this program; nothing was changed.
+      """)
+  }
+}
+
+extension CatalogEntries<ModelSchema> {
+  static let models = CatalogEntries(table: "_ms_models", noun: "model")
+}
+
+extension CatalogEntries<ValidatorSchema> {
+  static let validators = CatalogEntries(table: "_ms_validators", noun: "validator")
+}

@@ -1,0 +1,30 @@
+/// Every model that a store knows: those declared by the program and those its file describes.
+public struct StoreSchema: Sendable {
+  /// In the order of declaration; models known only from the file follow, by name.
+  public let models: [ModelSchema]
+  private let places: [String: Int]
+
+  /// - Precondition: Names are unique.
+  init(models: [ModelSchema]) {
+    self.models = models
+    places = Dictionary(
+      uniqueKeysWithValues: models.enumerated().map { ($0.element.name, $0.offset) })
+  }
+
+  /// The model called `name`.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownModel` when there is none.
+  public func model(named name: String) throws -> ModelSchema {
+    guard let place = places[name] else {
+      throw StoreError(.unknownModel, "There is no model \(name) in this store.", model: name)
+    }
+    return models[place]
+  }
+
+  /// Whether the store has a model called `name`.
+  public func contains(_ name: String) -> Bool { places[name] != nil }
+
+  func model(ofTable table: String) -> ModelSchema? {
+    models.first { $0.table == table }
+  }
+}

@@ -1,0 +1,178 @@
+/// Feeds the preupdate hook of one transaction into a ``ChangeCapture`` and reads the final rows.
+final class CaptureSession {
+  private let plan: CapturePlan
+  private var capture = ChangeCapture()
+  private var tracker: OriginTracker
+  /// The hook names a table by a pointer that stays the same while the schema does.
+  private var tables: [UnsafePointer<CChar>: Int?] = [:]
+  private var marked: Set<Int> = []
+  /// A value that could not be read, such as text that is not UTF-8: then nothing can be told
+  /// exactly, and the transaction is refused.
+  private var failure: (table: Int, error: ColumnError)?
+
+  init(plan: CapturePlan) {
+    self.plan = plan
+    tracker = OriginTracker(triggers: plan.triggers)
+  }
+
+  func start(on connection: Connection) {
+    connection.hooks.onRowChange { [unowned self] row in record(row) }
+    guard tracker.needsTriggerNames else { return }
+    connection.hooks.onProgramStart { [unowned self] start in
+      switch start {
+      case .statement: tracker.statementStarted()
+      case .trigger(let name): tracker.triggerStarted(name)
+      }
+    }
+  }
+
+  func stop(on connection: Connection) {
+    connection.hooks.onRowChange(nil)
+    connection.hooks.onProgramStart(nil)
+  }
+
+  var savepoint: Int { capture.savepoint }
+
+  func rollBack(to savepoint: Int) { capture.rollBack(to: savepoint) }
+
+  func forgetTableNames() { tables.removeAll() }
+
+  /// What the transaction has done so far, net.
+  ///
+  /// - Parameters:
+  ///   - connection: The writing connection, inside the transaction.
+  ///   - snapshot: Lends a connection that sees the store as before the transaction.
+  func netChanges(
+    on connection: Connection,
+    snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
+  ) throws -> [RecordChange] {
+    if let failure {
+      throw StoreError(failure.error, reading: plan.tables[failure.table].schema)
+    }
+    return try capture.netChanges(
+      tables: plan.tables,
+      before: { row in try snapshot { try self.read(row, on: $0) } },
+      after: { row in try self.read(row, on: connection) })
+  }
+
+  private func read(
+    _ row: ChangeCapture.TouchedRow, on connection: Connection
+  ) throws -> [SQLValue]? {
+    let table = plan.tables[row.table]
+    return try connection.withStatement(table.rowText) { statement in
+      switch row.identity {
+      case .rowID(let number): try statement.bind([.integer(number)])
+      case .key(let values): try statement.bind(values)
+      }
+      guard try statement.step() else { return nil }
+      do {
+        return table.image(try RowView(statement: statement.handle).values())
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: table.schema)
+      }
+    }
+  }
+
+  // The hook. It must not throw and must not use the connection.
+
+  private func record(_ row: borrowing PreupdateRow) {
+    guard failure == nil, let number = table(of: row) else { return }
+    do {
+      try record(row, in: number)
+    } catch let error as ColumnError {
+      failure = (number, error)
+    } catch {
+      failure = (number, ColumnError(problem: .unrepresentable("\(error)")))
+    }
+  }
+
+  private func record(_ row: borrowing PreupdateRow, in number: Int) throws {
+    let table = plan.tables[number]
+    let origin = tracker.origin(depth: row.depth, table: table.schema.table)
+    switch row.operation {
+    case .insert:
+      let identity = try identity(row, in: table, after: true)
+      let place = capture.touch(table: number, identity: identity, origin: origin) {
+        ChangeCapture.FirstImage()
+      }
+      if capture.rows[place].before != nil || capture.rows[place].needsSnapshot {
+        capture.setRecreated(at: place)
+      }
+    case .delete:
+      let identity = try identity(row, in: table, after: false)
+      try touchExisting(row, identity, in: number, origin)
+    case .update:
+      let old = try identity(row, in: table, after: false)
+      let new = try identity(row, in: table, after: true)
+      let place = try touchExisting(row, old, in: number, origin)
+      guard old == new else {
+        capture.touch(table: number, identity: new, origin: origin) { ChangeCapture.FirstImage() }
+        return
+      }
+      try noteFieldOrigins(row, at: place, in: table, origin)
+    }
+  }
+
+  @discardableResult
+  private func touchExisting(
+    _ row: borrowing PreupdateRow, _ identity: ChangeCapture.RowIdentity, in number: Int,
+    _ origin: Origin
+  ) throws -> Int {
+    let table = plan.tables[number]
+    return try capture.touch(table: number, identity: identity, origin: origin) {
+      guard !table.needsSnapshot else {
+        return ChangeCapture.FirstImage(values: nil, needsSnapshot: true)
+      }
+      var values: [SQLValue] = []
+      values.reserveCapacity(table.fields.count)
+      for field in table.fields {
+        guard let column = table.storedColumns[field] else { continue }
+        values.append(try row.old(at: column))
+      }
+      let image = table.image(values)
+      // Such a NULL may be a default that an old row does not store; only SQL knows.
+      let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }
+      return ChangeCapture.FirstImage(values: isDoubtful ? nil : image, needsSnapshot: isDoubtful)
+    }
+  }
+
+  /// Notes who set which field, where it is not whoever touched the row first.
+  private func noteFieldOrigins(
+    _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, _ origin: Origin
+  ) throws {
+    guard origin != capture.rows[place].origin || marked.contains(place) else { return }
+    marked.insert(place)
+    for field in table.fields {
+      guard let column = table.storedColumns[field] else { continue }
+      if try row.old(at: column) != row.new(at: column) {
+        capture.setOrigin(origin, ofField: field, at: place)
+      }
+    }
+  }
+
+  private func identity(
+    _ row: borrowing PreupdateRow, in table: TrackedTable, after: Bool
+  ) throws -> ChangeCapture.RowIdentity {
+    if table.isKnownByRowID { return .rowID(after ? row.newRowID : row.oldRowID) }
+    var key: [SQLValue] = []
+    for field in table.schema.keyIndices {
+      guard let column = table.storedColumns[field] else { continue }
+      key.append(after ? try row.new(at: column) : try row.old(at: column))
+    }
+    return .key(key)
+  }
+
+  private func table(of row: borrowing PreupdateRow) -> Int? {
+    if let found = tables[row.table] { return found }
+    let name = String(cString: row.table).lowercased()
+    let number = plan.tables.firstIndex { $0.schema.table.lowercased() == name }
+    tables[row.table] = .some(number)
+    return number
+  }
+}
+
+/// What one transaction has to capture: decided before it begins, from who wants to know what.
+struct CapturePlan {
+  var tables: [TrackedTable]
+  var triggers: [OriginTracker.TriggerFacts]
+}

@@ -1,0 +1,115 @@
+/// The path of one writing transaction, from BEGIN to the change set that is handed on.
+///
+/// ```
+/// BEGIN IMMEDIATE → body (constraints, bindings and other triggers run inside its statements)
+///   → net changes → validators → COMMIT → hand on
+/// ```
+/// Any error before COMMIT rolls everything back, and nothing is handed on.
+struct CommitPipeline {
+  /// Whether the transaction is kept when everything passed.
+  enum Ending { case commit, rollback }
+
+  let connection: Connection
+  let models: ModelRegistry
+  let plan: CapturePlan?
+  let validators: [Validator]
+  /// Reads one row as of before the transaction: on another connection, which sees the last commit
+  /// for as long as this one has not committed.
+  let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
+
+  /// - Returns: The body's result and the net changes of the tables in the plan.
+  /// - Throws: ``StoreError``; with code `outcomeUnknown` when COMMIT failed half-way.
+  func run<Result>(
+    ending: Ending, _ body: (borrowing Transaction) throws -> Result
+  ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
+    try execute("BEGIN IMMEDIATE")
+    let session = plan.map { CaptureSession(plan: $0) }
+    session?.start(on: connection)
+    defer { session?.stop(on: connection) }
+    do {
+      let schemaVersion = try connection.schemaVersion()
+      let access = TransactionAccess(
+        connection: connection, models: models, capture: session, isWritable: true)
+      let value = try body(Transaction(access: access))
+      guard connection.isInTransaction else {
+        throw StoreError(
+          .rejected, "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
+      }
+      let schemaChanged = try connection.schemaVersion() != schemaVersion
+      // After a change of schema the images may not fit the tables any more; observers start anew.
+      let changes =
+        schemaChanged ? [] : try session?.netChanges(on: connection, snapshot: snapshot) ?? []
+      if schemaChanged, !validators.isEmpty {
+        throw StoreError(
+          .misuse, "A transaction that changes the schema cannot be validated; change it in a migration.")
+      }
+      try validate(changes, access)
+      switch ending {
+      case .commit: try commit()
+      case .rollback: try execute("ROLLBACK")
+      }
+      return (value, changes, schemaChanged)
+    } catch {
+      try rollBack(after: error)
+      throw models.storeError(error, about: nil)
+    }
+  }
+
+  private func validate(_ changes: [RecordChange], _ access: TransactionAccess) throws {
+    guard !validators.isEmpty, !changes.isEmpty else { return }
+    let reads = ReadTransaction(
+      access: TransactionAccess(
+        connection: connection, models: models, capture: nil, isWritable: false))
+    var violations: [Violation] = []
+    for validator in validators {
+      for change in changes where change.model == validator.model {
+        for rejection in try validator.judge(change, reads) {
+          violations.append(
+            Violation(
+              kind: .validator, model: change.model, key: change.key, fields: rejection.fields,
+              rule: validator.name, message: rejection.message))
+        }
+      }
+    }
+    if !violations.isEmpty { throw StoreError(rejecting: violations) }
+  }
+
+  private func commit() throws {
+    do {
+      try connection.execute("COMMIT")
+    } catch let error {
+      // A failed sync may still reach the disk: only reopening can tell. Everything else left the
+      // transaction open or rolled it back. https://sqlite.org/lang_transaction.html#immediate
+      guard error.code.primary == .ioFailure else { throw error }
+      throw StoreError(
+        .outcomeUnknown,
+        "COMMIT failed (\(error.message)); whether the transaction was kept shows after the store is opened anew. Close it and open it again.",
+        sqliteCode: error.code.rawValue)
+    }
+  }
+
+  private func rollBack(after error: any Error) throws {
+    guard connection.isInTransaction else { return }
+    try execute("ROLLBACK")
+  }
+
+  private func execute(_ sql: String) throws {
+    do {
+      try connection.withStatement(sql) { statement in try statement.run() }
+    } catch let error as SQLiteError {
+      throw StoreError(error)
+    }
+  }
+}
+
+extension StoreError {
+  /// One error for all violations of a transaction.
+  init(rejecting violations: [Violation]) {
+    let first = violations[0]
+    let place = first.fields.isEmpty ? first.model : "\(first.model).\(first.fields.joined(separator: ", "))"
+    let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
+    self.init(
+      .rejected, "Nothing was changed: \(place) \(first.message) (rule \(first.rule))\(more).",
+      model: first.model, field: first.fields.first, key: first.key, violations: violations)
+  }
+}

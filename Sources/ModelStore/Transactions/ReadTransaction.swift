@@ -1,0 +1,11 @@
+/// A read-only view of one state of the store, lent to a `read` closure. Writers do not wait for
+/// it and cannot be seen by it.
+///
+/// Keep it short: while it lives, the WAL cannot be reused.
+public struct ReadTransaction: ~Copyable, TransactionReads {
+  public let access: TransactionAccess
+
+  init(access: TransactionAccess) {
+    self.access = access
+  }
+}

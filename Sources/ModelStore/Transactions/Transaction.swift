@@ -1,0 +1,325 @@
+/// A writing transaction, lent to a `write` closure: it commits when the closure returns and rolls
+/// back when it throws. It cannot leave the closure.
+///
+/// Reads inside it see its own writes. Nothing is visible to anyone else, and nothing is announced,
+/// before COMMIT returned.
+public struct Transaction: ~Copyable, TransactionReads {
+  public let access: TransactionAccess
+
+  init(access: TransactionAccess) {
+    self.access = access
+  }
+
+  /// Runs `body`; when it throws, undoes what `body` did, rethrows, and the transaction can go on.
+  public borrowing func savepoint<Result>(
+    _ body: (borrowing Transaction) throws -> Result
+  ) throws -> Result {
+    try access.savepoint { try body(self) }
+  }
+
+  /// Runs any single SQL statement, its rows ignored. What it changes is reported like any change.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` for BEGIN, COMMIT and the like.
+  public borrowing func execute(_ sql: SQLText) throws {
+    try access.execute(sql)
+  }
+}
+
+// Records of a Swift type.
+extension Transaction {
+  /// Inserts a record or a draft.
+  ///
+  /// - Returns: The record as it is stored: with the key that SQLite gave, and with the values
+  ///   that bindings set.
+  /// - Throws: ``StoreError`` with code `rejected` when a rule of the file refuses it, such as a
+  ///   key that is taken; the transaction can go on.
+  @discardableResult
+  public borrowing func insert<Value: Insertable>(_ value: Value) throws -> Value.Inserted {
+    try write(value, with: \.insert)
+  }
+
+  /// Inserts a record, or updates the fields of the one that has its key already.
+  @discardableResult
+  public borrowing func upsert<Value: Insertable>(_ value: Value) throws -> Value.Inserted {
+    try write(value, with: \.upsert)
+  }
+
+  /// Sets every field of the record that has `record`'s key.
+  ///
+  /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
+  public borrowing func update<M: Model>(_ record: M) throws {
+    let sql = try access.models.statements(for: M.self)
+    guard !sql.update.isEmpty else { return }
+    try access.run(sql.update, of: sql.schema) { statement in
+      try Self.bind(record, to: statement, of: sql.schema)
+      try statement.run()
+    }
+    if access.connection.changeCount == 0 { throw notFound(sql.schema, try Self.values(record.key)) }
+  }
+
+  /// Sets one field of the record with that key.
+  ///
+  /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
+  public borrowing func set<M: Model, Value: ColumnValue>(
+    _ field: any KeyPath<M, Value> & Sendable, to value: Value, for key: M.Key
+  ) throws {
+    let sql = try access.models.statements(for: M.self)
+    let index = try Self.index(of: field)
+    try update(sql.schema, key: try Self.values(key), values: [(index, try Self.value(value, index, sql.schema))])
+  }
+
+  /// Deletes the record with that key.
+  ///
+  /// - Returns: false when there was none.
+  @discardableResult
+  public borrowing func delete<M: Model>(_ model: M.Type, _ key: M.Key) throws -> Bool {
+    let sql = try access.models.statements(for: model)
+    try access.run(sql.delete, of: sql.schema) { statement in
+      try TransactionAccess.bind(key, to: statement, of: sql.schema)
+      try statement.run()
+    }
+    return access.connection.changeCount > 0
+  }
+
+  private borrowing func write<Value: Insertable>(
+    _ value: Value, with text: KeyPath<RecordSQL, String>
+  ) throws -> Value.Inserted {
+    let sql = try access.models.statements(for: Value.Inserted.self)
+    try access.run(sql[keyPath: text], of: sql.schema) { statement in
+      try Self.bind(value, to: statement, of: sql.schema)
+      try statement.run()
+    }
+    let written = try value.record(rowID: access.connection.lastInsertRowID)
+    guard access.models.rewritesInserts(sql.schema) else { return written }
+    guard let stored = try access.record(Value.Inserted.self, key: written.key) else {
+      throw StoreError(
+        .recordNotFound, "\(sql.schema.name): a trigger removed the record as it was inserted.",
+        model: sql.schema.name)
+    }
+    return stored
+  }
+
+  private static func bind<Value: Insertable>(
+    _ value: Value, to statement: borrowing Statement, of schema: ModelSchema
+  ) throws {
+    var arguments = ArgumentWriter(statement: statement.handle)
+    do {
+      try value.encode(to: &arguments)
+    } catch let error as ColumnError {
+      throw StoreError(
+        .invalidValue, "\(schema.name): a value cannot be stored: \(error).", model: schema.name)
+    }
+    try statement.check(arguments)
+  }
+
+  private static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
+    do {
+      return try key.sqlValues()
+    } catch {
+      throw StoreError(.invalidValue, "The key cannot be stored: \(error).")
+    }
+  }
+
+  private static func index<M: Model, Value>(
+    of field: any KeyPath<M, Value> & Sendable
+  ) throws -> Int {
+    guard let index = M.definition.fieldIndex(of: field) else {
+      throw StoreError(
+        .unknownField, "\(field) is no stored field of \(M.schema.name).", model: M.schema.name)
+    }
+    return index
+  }
+
+  private static func value(
+    _ value: some ColumnValue, _ index: Int, _ schema: ModelSchema
+  ) throws -> SQLValue {
+    do {
+      return try value.sqlValue()
+    } catch {
+      throw StoreError(
+        .invalidValue, "\(schema.name).\(schema.fields[index].name): \(error).",
+        model: schema.name, field: schema.fields[index].name)
+    }
+  }
+}
+
+// Records by query.
+extension Transaction {
+  /// Deletes every record that `query` selects.
+  ///
+  /// - Returns: How many.
+  @discardableResult
+  public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
+    var text = SQLText("DELETE FROM \(SQLText.quoted(query.schema.table)) WHERE ")
+    text.append(try Self.selection(query))
+    return try runCounting(text, of: query.schema)
+  }
+
+  /// Sets one field of every record that `query` selects.
+  ///
+  /// - Returns: How many.
+  @discardableResult
+  public borrowing func update<M: Model, Value: ColumnValue>(
+    _ query: Query<M>, set field: any KeyPath<M, Value> & Sendable, to value: Value
+  ) throws -> Int {
+    let index = try Self.index(of: field)
+    let stored = try Self.value(value, index, query.schema)
+    return try update(query, set: [query.schema.fields[index].name: stored])
+  }
+
+  /// Sets fields, by name, of every record that `query` selects.
+  ///
+  /// - Returns: How many.
+  @discardableResult
+  public borrowing func update<Element>(
+    _ query: Query<Element>, set values: [String: SQLValue]
+  ) throws -> Int {
+    let named = try Self.fields(values, of: query.schema)
+    guard !named.isEmpty else { return 0 }
+    var text = SQLText("UPDATE \(SQLText.quoted(query.schema.table)) SET ")
+    for (place, (index, value)) in named.enumerated() {
+      if place > 0 { text.append(", ") }
+      text.append("\(identifier: query.schema.fields[index].column) = \(value)")
+    }
+    text.append(" WHERE ")
+    text.append(try Self.selection(query))
+    return try runCounting(text, of: query.schema)
+  }
+
+  /// The condition under which a row is one of `query`'s.
+  private static func selection<Element>(_ query: Query<Element>) throws -> SQLText {
+    let columns = SQLText.quotedList(query.schema.keyIndices.map { query.schema.fields[$0].column })
+    var text = SQLText("(\(columns)) IN (")
+    text.append(try query.keySelectText())
+    text.append(")")
+    return text
+  }
+
+  private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {
+    try access.run(text.sql, of: schema) { statement in
+      try statement.bind(text.arguments)
+      try statement.run()
+    }
+    return access.connection.changeCount
+  }
+}
+
+// Dynamic records.
+extension Transaction {
+  /// Inserts a record by field names. Fields left out get their defaults.
+  ///
+  /// - Returns: The record as it is stored.
+  /// - Throws: ``StoreError`` with code `unknownField`, or `rejected`; the transaction can go on.
+  @discardableResult
+  public borrowing func insert(
+    _ values: [String: SQLValue], into schema: ModelSchema
+  ) throws -> Record {
+    try write(values, into: schema) { $0.insert(fields: $1) }
+  }
+
+  /// As ``insert(_:into:)``; updates the given fields when the key is taken.
+  @discardableResult
+  public borrowing func upsert(
+    _ values: [String: SQLValue], into schema: ModelSchema
+  ) throws -> Record {
+    try write(values, into: schema) { $0.upsert(fields: $1) }
+  }
+
+  /// Sets fields, by name, of the record with that key.
+  ///
+  /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
+  public borrowing func update(
+    _ schema: ModelSchema, key: [SQLValue], set values: [String: SQLValue]
+  ) throws {
+    try update(schema, key: key, values: try Self.fields(values, of: schema))
+  }
+
+  /// Deletes the record with that key.
+  ///
+  /// - Returns: false when there was none.
+  @discardableResult
+  public borrowing func delete(_ schema: ModelSchema, key: [SQLValue]) throws -> Bool {
+    try Self.checkWritable(schema)
+    try TransactionAccess.check(key, of: schema)
+    try access.run(access.models.statements(for: schema).delete, of: schema) { statement in
+      try statement.bind(key)
+      try statement.run()
+    }
+    return access.connection.changeCount > 0
+  }
+
+  private borrowing func write(
+    _ values: [String: SQLValue], into schema: ModelSchema,
+    text: (RecordSQL, [Int]) -> String
+  ) throws -> Record {
+    let named = try Self.fields(values, of: schema)
+    let sql = access.models.statements(for: schema)
+    try access.run(text(sql, named.map(\.index)), of: schema) { statement in
+      try statement.bind(named.map(\.value))
+      try statement.run()
+    }
+    let key = schema.keyIndices.map { index in
+      named.first { $0.index == index }?.value
+        ?? (index == schema.rowIDFieldIndex ? .integer(access.connection.lastInsertRowID) : .null)
+    }
+    let rowIDKey = schema.rowIDFieldIndex != nil && key == [.null]
+    let storedKey = rowIDKey ? [.integer(access.connection.lastInsertRowID)] : key
+    guard let record = try access.record(schema, key: storedKey) else {
+      throw StoreError(
+        .recordNotFound, "\(schema.name): the inserted record cannot be found by its key.",
+        model: schema.name, key: storedKey)
+    }
+    return record
+  }
+
+  private borrowing func update(
+    _ schema: ModelSchema, key: [SQLValue], values: [(index: Int, value: SQLValue)]
+  ) throws {
+    try TransactionAccess.check(key, of: schema)
+    guard !values.isEmpty else { return }
+    let sql = access.models.statements(for: schema).update(fields: values.map(\.index))
+    try access.run(sql, of: schema) { statement in
+      try statement.bind(values.map(\.value) + key)
+      try statement.run()
+    }
+    if access.connection.changeCount == 0 { throw notFound(schema, key) }
+  }
+
+  /// The named values by field position, in field order.
+  private static func fields(
+    _ values: [String: SQLValue], of schema: ModelSchema
+  ) throws -> [(index: Int, value: SQLValue)] {
+    try checkWritable(schema)
+    return try values.map { name, value in
+      guard let index = schema.fieldIndex(named: name) else {
+        throw StoreError(
+          .unknownField, "\(schema.name) has no field \(name).", model: schema.name, field: name)
+      }
+      guard schema.fields[index].generated == nil else {
+        throw StoreError(
+          .invalidValue, "\(schema.name).\(name) is computed by the database and cannot be set.",
+          model: schema.name, field: name)
+      }
+      if case .real(let number) = value, number.isNaN {
+        throw StoreError(
+          .invalidValue, "\(schema.name).\(name): NaN cannot be stored.", model: schema.name,
+          field: name)
+      }
+      return (index, value)
+    }
+    .sorted { $0.index < $1.index }
+  }
+
+  private static func checkWritable(_ schema: ModelSchema) throws {
+    guard schema.kind == .table else {
+      throw StoreError(.readOnly, "\(schema.name) is a view and cannot be written.", model: schema.name)
+    }
+  }
+
+  private borrowing func notFound(_ schema: ModelSchema, _ key: [SQLValue]) -> StoreError {
+    let text = key.map(\.description).joined(separator: ", ")
+    return StoreError(
+      .recordNotFound, "There is no \(schema.name) with the key \(text).", model: schema.name,
+      key: key)
+  }
+}

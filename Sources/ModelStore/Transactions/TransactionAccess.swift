@@ -1,0 +1,184 @@
+/// What a transaction reads and writes through: a connection and the models that the store knows.
+/// Lives as long as its transaction.
+public final class TransactionAccess {
+  let connection: Connection
+  let models: ModelRegistry
+  /// Present in a writing transaction whose changes somebody wants to know.
+  let capture: CaptureSession?
+  private(set) var ranSchemaChange = false
+  private let isWritable: Bool
+
+  init(connection: Connection, models: ModelRegistry, capture: CaptureSession?, isWritable: Bool) {
+    self.connection = connection
+    self.models = models
+    self.capture = capture
+    self.isWritable = isWritable
+  }
+
+  // Reading
+
+  func records<Element: Fetchable>(_ text: SQLText, of schema: ModelSchema) throws -> [Element] {
+    try rows(text) { row in
+      do {
+        return try Element(row: row, schema: schema)
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: schema)
+      }
+    }
+  }
+
+  func record<M: Model>(_ model: M.Type, key: M.Key) throws -> M? {
+    let sql = try models.statements(for: model)
+    return try run(sql.select, of: sql.schema) { statement in
+      try Self.bind(key, to: statement, of: sql.schema)
+      guard try statement.step() else { return nil }
+      do {
+        return try M(row: RowView(statement: statement.handle))
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: sql.schema)
+      }
+    }
+  }
+
+  func record(_ schema: ModelSchema, key: [SQLValue]) throws -> Record? {
+    guard schema.kind == .table else {
+      throw StoreError(.misuse, "\(schema.name) is a view; its rows have no key.", model: schema.name)
+    }
+    let sql = models.statements(for: schema)
+    try Self.check(key, of: schema)
+    return try run(sql.select, of: schema) { statement in
+      try statement.bind(key)
+      guard try statement.step() else { return nil }
+      do {
+        return try Record(row: RowView(statement: statement.handle), schema: schema)
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: schema)
+      }
+    }
+  }
+
+  func rows(_ text: SQLText) throws -> [ResultRow] {
+    try run(text.sql) { statement in
+      guard statement.isReadOnly, !Self.controlsTransactions(text.sql) else {
+        throw StoreError(.misuse, "This statement changes something; run it with execute in a write.")
+      }
+      try statement.bind(text.arguments)
+      let columns = (0..<statement.columnCount).map { statement.columnName(at: $0) }
+      var rows: [ResultRow] = []
+      try statement.forEachRow { row in
+        rows.append(ResultRow(columns: columns, values: try row.values()))
+      }
+      return rows
+    }
+  }
+
+  func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
+    try run(text.sql) { statement in
+      try statement.bind(text.arguments)
+      var rows: [Row] = []
+      try statement.forEachRow { row in rows.append(try body(row)) }
+      return rows
+    }
+  }
+
+  func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
+    try run(text.sql) { statement in
+      guard statement.isReadOnly else {
+        throw StoreError(.misuse, "This statement changes something; run it with execute in a write.")
+      }
+      try statement.bind(text.arguments)
+      guard try statement.step() else { return nil }
+      return try body(RowView(statement: statement.handle))
+    }
+  }
+
+  // Writing
+
+  /// Runs one statement. A failure rolls that statement back and leaves the transaction as it was
+  /// before, unless SQLite ended the whole transaction, after which nothing more runs.
+  func run<Result>(
+    _ sql: String, of schema: ModelSchema? = nil,
+    _ body: (borrowing Statement) throws -> Result
+  ) throws -> Result {
+    if isWritable, !connection.isInTransaction {
+      throw StoreError(
+        .rejected, "The transaction was already rolled back by an earlier failure; nothing more runs in it.")
+    }
+    let mark = capture?.savepoint
+    do {
+      return try connection.withStatement(sql, body)
+    } catch {
+      if let mark { capture?.rollBack(to: mark) }
+      throw models.storeError(error, about: schema)
+    }
+  }
+
+  func execute(_ text: SQLText) throws {
+    guard !Self.controlsTransactions(text.sql) else {
+      throw StoreError(
+        .misuse, "BEGIN, COMMIT, ROLLBACK, SAVEPOINT, ATTACH, DETACH and VACUUM are the store's own; use savepoint { } to undo a part.")
+    }
+    try run(text.sql) { statement in
+      try statement.bind(text.arguments)
+      try statement.run()
+    }
+    // Table names that the hook caches may have moved.
+    capture?.forgetTableNames()
+  }
+
+  /// Runs `body`; when it throws, undoes what it did and lets the transaction go on.
+  func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
+    let mark = capture?.savepoint
+    try run("SAVEPOINT body") { statement in try statement.run() }
+    do {
+      let result = try body()
+      try run("RELEASE body") { statement in try statement.run() }
+      return result
+    } catch {
+      if let mark { capture?.rollBack(to: mark) }
+      if connection.isInTransaction {
+        try run("ROLLBACK TO body") { statement in try statement.run() }
+        try run("RELEASE body") { statement in try statement.run() }
+      }
+      throw error
+    }
+  }
+
+  static func bind<Key: ModelKey>(
+    _ key: Key, to statement: borrowing Statement, of schema: ModelSchema
+  ) throws {
+    do {
+      try statement.bind(try key.sqlValues())
+    } catch let error as ColumnError {
+      throw StoreError(
+        .invalidValue, "\(schema.name): the key cannot be stored: \(error).", model: schema.name)
+    }
+  }
+
+  static func check(_ key: [SQLValue], of schema: ModelSchema) throws {
+    guard key.count == schema.key.count else {
+      throw StoreError(
+        .invalidValue,
+        "A key of \(schema.name) has \(schema.key.count) values (\(schema.key.joined(separator: ", "))); got \(key.count).",
+        model: schema.name)
+    }
+  }
+
+  private static func controlsTransactions(_ sql: String) -> Bool {
+    let refused: Set<String> = [
+      "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH", "VACUUM",
+    ]
+    return refused.contains(SQLText.firstKeyword(of: sql))
+  }
+}
+
+extension StoreError {
+  /// A cell that does not fit its field.
+  init(_ error: ColumnError, reading schema: ModelSchema) {
+    let field = schema.fields.indices.contains(error.column) ? schema.fields[error.column].name : nil
+    let place = field.map { "\(schema.name).\($0)" } ?? schema.name
+    self.init(
+      .invalidValue, "\(place): a stored value does not fit its type: \(error).",
+      model: schema.name, field: field)
+  }
+}

@@ -1,0 +1,65 @@
+/// What every transaction can do: read. ``ReadTransaction`` does only this, ``Transaction`` also writes.
+///
+/// All reads of one transaction see one state of the store.
+public protocol TransactionReads: ~Copyable {
+  /// The means to read. Not for use by programs.
+  var access: TransactionAccess { borrowing get }
+}
+
+extension TransactionReads where Self: ~Copyable {
+  /// The records that `query` selects, in its order.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidValue` when a stored value does not fit the model.
+  public borrowing func fetch<Element>(_ query: Query<Element>) throws -> [Element] {
+    try access.records(try query.selectText(), of: query.schema)
+  }
+
+  /// The first record that `query` selects, or nil when there is none.
+  public borrowing func fetchFirst<Element>(_ query: Query<Element>) throws -> Element? {
+    var query = query
+    query.limit = min(query.limit ?? 1, 1)
+    return try fetch(query).first
+  }
+
+  /// How many records `query` selects.
+  public borrowing func count<Element>(_ query: Query<Element>) throws -> Int {
+    let number = try access.firstRow(try query.countText()) { row in try row.integer(at: 0) }
+    return Int(number ?? 0)
+  }
+
+  /// The record with that key, or nil when there is none.
+  public borrowing func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
+    try access.record(model, key: key)
+  }
+
+  /// The record of `schema` with that key, or nil when there is none.
+  public borrowing func find(_ schema: ModelSchema, key: [SQLValue]) throws -> Record? {
+    try access.record(schema, key: key)
+  }
+
+  /// The rows of any SELECT, PRAGMA or other statement that changes nothing.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` when the statement could write.
+  public borrowing func rows(_ sql: SQLText) throws -> [ResultRow] {
+    try access.rows(sql)
+  }
+
+  /// The first column of the first row of a statement that changes nothing, or nil without rows.
+  public borrowing func value<Value: ColumnValue>(
+    _ type: Value.Type = Value.self, _ sql: SQLText
+  ) throws -> Value? {
+    try access.firstRow(sql) { row in try row.decode(Value.self, at: 0) }
+  }
+}
+
+/// One row of a raw SQL statement, owned.
+public struct ResultRow: Hashable, Sendable {
+  /// As SQLite names them.
+  public let columns: [String]
+  public let values: [SQLValue]
+
+  /// The value in the first column called `name`; nil when there is none.
+  public subscript(name: String) -> SQLValue? {
+    columns.firstIndex(of: name).map { values[$0] }
+  }
+}

@@ -1,0 +1,93 @@
+/// A rule in Swift that decides whether a transaction may commit. It sees the net change of each
+/// record of its model and may query; it changes nothing.
+///
+/// It binds writers that run it: transactions of stores opened with it. Its name stands in the
+/// file's catalog, so that other programs know that they cannot check it. For a rule that must
+/// hold for every writer, declare a ``FieldRule`` instead.
+public struct Validator: Sendable {
+  public let name: String
+  /// The model whose changes it judges.
+  public let model: String
+  let judge: @Sendable (RecordChange, borrowing ReadTransaction) throws -> [Rejection]
+
+  struct Rejection {
+    var message: String
+    var fields: [String]
+  }
+
+  /// - Parameters:
+  ///   - name: Unique in the store: `Track.notLongerThanAlbum`.
+  ///   - body: Called once for each changed record, after bindings and before COMMIT, on the
+  ///     writing thread. The reads it is lent see the transaction's own writes. Reject by
+  ///     returning a rejection; throw only when no judgement is possible, which rolls back too.
+  public init<M: Model>(
+    _ name: String, _ model: M.Type,
+    _ body: @escaping @Sendable (ModelChange<M>, borrowing ReadTransaction) throws -> Verdict<M>
+  ) {
+    self.name = name
+    self.model = M.schema.name
+    judge = { change, reads in
+      try body(try ModelChange<M>(change), reads).rejections.map { rejection in
+        Rejection(
+          message: rejection.message,
+          fields: rejection.fields.map { M.schema.fields[$0].name })
+      }
+    }
+  }
+}
+
+/// What a validator says of one change.
+public struct Verdict<M: Model>: Sendable {
+  let rejections: [(message: String, fields: [Int])]
+
+  /// The change may commit.
+  public static var accept: Verdict { Verdict(rejections: []) }
+
+  /// The change may not commit.
+  ///
+  /// - Parameters:
+  ///   - message: What is wrong, to follow the field's name: "must not be after the due date".
+  ///   - fields: The fields it is about; none for the whole record.
+  public static func reject(
+    _ message: String, _ fields: any PartialKeyPath<M> & Sendable...
+  ) -> Verdict {
+    Verdict(
+      rejections: [
+        (message, fields.compactMap { M.definition.fieldIndex(of: $0) })
+      ])
+  }
+
+  /// Both verdicts together: every rejection of either.
+  public func and(_ other: Verdict) -> Verdict {
+    Verdict(rejections: rejections + other.rejections)
+  }
+}
+
+/// What happened to one record of a Swift model.
+public struct ModelChange<M: Model>: Sendable {
+  public let change: RecordChange
+  /// The record before; nil for an insertion.
+  public let old: M?
+  /// The record after; nil for a deletion.
+  public let new: M?
+
+  init(_ change: RecordChange) throws {
+    self.change = change
+    do {
+      old = try change.old.map { try M(row: RowView(image: $0)) }
+      new = try change.new.map { try M(row: RowView(image: $0)) }
+    } catch let error as ColumnError {
+      throw StoreError(error, reading: M.schema)
+    }
+  }
+
+  public var operation: RecordChange.Operation { change.operation }
+  public var origin: Origin { change.origin }
+
+  /// Whether the field at `path` differs; true for every field of an insertion or deletion.
+  public func changed(_ path: any PartialKeyPath<M> & Sendable) -> Bool {
+    guard let index = M.definition.fieldIndex(of: path) else { return false }
+    return change.operation != .update
+      || change.fields.contains { $0.name == M.schema.fields[index].name }
+  }
+}
