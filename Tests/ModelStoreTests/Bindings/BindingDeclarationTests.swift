@@ -149,7 +149,7 @@ import Testing
         unsupportedSchema: A binding to Album goes through Artist.id, a field of another model. \
         Name the field of Album that refers to the source.
         """,
-        #"unknownField: A binding names \Artist.<computed 0x0000000000000000 (String)>, which is no stored field of Artist. Name one that is."#,
+        "unknownField: A binding names a property of Artist, of type String, that is no stored field. Name one that is.",
         """
         unknownField: A binding names Album.title, which is no field of Album. \
         The fields are: id, artistID, ownerID, artistName, ownerName, country.
@@ -217,7 +217,7 @@ import Testing
       "Pair has a key of 2 fields, which one reference cannot name. Refer to a field of it that is unique by itself."
     ),
     (copy("Album.optional", "Peek.x", "number"), "Peek is a view, whose changes no trigger sees. Bind to the tables under it."),
-    (copy("Album.optional", "Artist.name", "artistID", name: "a\nb"), "its name is empty or holds a control character. Give it a name of printable characters."),
+    (copy("Album.optional", "Artist.name", "artistID", name: "a\nb"), "its name is empty or holds a control character. Give it a printable name."),
   ])
   func bindingThatCannotBeKeptIsRefusedInASentence(binding: BindingSchema, reason: String) {
     let error = #expect(throws: StoreError.self) { try ResolvedBinding(binding, in: Self.shelf) }

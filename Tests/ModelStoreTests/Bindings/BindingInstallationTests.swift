@@ -99,10 +99,10 @@ import Testing
     try fixture.connection.execute("ALTER TABLE Artist RENAME COLUMN name TO fullName")
     var models = world.models
     models[0].fields[1].column = "fullName"
-    #expect(try fixture.install([world.binding], in: models).map(\.recordCount) == [0])
+    // SQLite rewrote the triggers to the very text that is expected now.
+    #expect(try fixture.install([world.binding], in: models) == [])
     try fixture.connection.execute("UPDATE Artist SET fullName = 'Ada' WHERE id = 1")
     #expect(try fixture.rows("SELECT artistName FROM Album WHERE id = 1") == ["'Ada'"])
-    #expect(try fixture.install([world.binding], in: models) == [])
   }
 
   @Test func recordsThatDoNotTakeTheirValueKeepTheBindingOut() throws {

@@ -129,7 +129,6 @@ struct BindingWorld: Sendable, CustomStringConvertible {
     target: .init(model: "Album", field: "artistName"),
     formula: .copy(source: .init(model: "Artist", field: "name"), through: "artistID"))
 
-  /// Whatever the writer, NULL may not stand in the reference of `required`.
   static let defaulted = BindingWorld(
     name: "a default while there is no source", names: plainNames, key: { "\($0)" },
     tables: """
@@ -150,7 +149,12 @@ struct BindingWorld: Sendable, CustomStringConvertible {
       SELECT count(*) FROM Album AS a LEFT JOIN Artist AS s ON s.id = a.artistID
       WHERE a.artistName IS NOT iif(s.id IS NULL, '', s.name)
       """,
-    refusals: [.library: ["dangle target", "insert dangling target"]])
+    refusals: [
+      .library: [
+        "dangle target", "insert dangling target", "insert source for dangling targets",
+        "rekey source onto a dangling key",
+      ]
+    ])
 
   static let optional = BindingWorld(
     name: "NULL while there is no source", names: plainNames, key: { "\($0)" },

@@ -145,8 +145,8 @@ import Testing
       sql: "UPDATE Track SET albumID = 9", model: "Track",
       violation: Violation(
         kind: .reference, model: "Track", key: [.integer(7)], fields: ["albumID"],
-        rule: "Track.albumID.reference", message: "must name a Album that exists"),
-      message: "Track.albumID must name a Album that exists. Insert that record first, or name another."),
+        rule: "Track.albumID.reference", message: "must name an existing Album"),
+      message: "Track.albumID must name an existing Album. Insert that record first, or name another."),
     Case(
       sql: "DELETE FROM Album", model: "Album",
       violation: Violation(

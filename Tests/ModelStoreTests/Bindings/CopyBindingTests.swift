@@ -184,11 +184,11 @@ import Testing
 
 /// Random statements over the placeholders of ``BindingWorld``.
 private struct StatementSource {
-  private var generator: SplitMix
+  private var generator: SeededGenerator
   private let names = ["'Ann'", "'ann'", "'Bob'", "'B''ob'", "''", "'ü'"]
 
   init(seed: UInt64) {
-    generator = SplitMix(state: seed)
+    generator = SeededGenerator(seed: seed)
   }
 
   mutating func statement() -> String {
@@ -217,17 +217,5 @@ private struct StatementSource {
 
   private mutating func pick<Choices: Collection>(_ choices: Choices) -> Choices.Element {
     choices[choices.index(choices.startIndex, offsetBy: Int.random(in: 0..<choices.count, using: &generator))]
-  }
-
-  private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
   }
 }

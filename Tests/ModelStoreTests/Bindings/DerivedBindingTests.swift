@@ -1,3 +1,4 @@
+import CSQLite
 import Testing
 
 @testable import ModelStore
@@ -149,24 +150,27 @@ import Testing
   }
 
   @Test(arguments: [
-    ("nosuch + 1", "SQLite says: no such column: nosuch. Check the names and the expression."),
-    ("(SELECT 1)", "SQLite says: subqueries prohibited in generated columns. Check the names and the expression."),
-    ("random()", "SQLite says: non-deterministic functions prohibited in generated columns. Check the names and the expression."),
-    ("count(title)", "SQLite says: misuse of aggregate function count(). Check the names and the expression."),
-    ("NEW.title", "SQLite says: no such column: NEW.title. Check the names and the expression."),
-    ("rowid", "SQLite says: no such column: rowid. Check the names and the expression."),
-    ("nosuch(title)", "SQLite says: no such function: nosuch. Check the names and the expression."),
-    ("bm25(title)", "SQLite says: unable to use function bm25 in the requested context. Check the names and the expression."),
-    ("\"title\" \"x\"", "SQLite says: near \"\"x\"\": syntax error. Check the names and the expression."),
+    ("nosuch + 1", "no such column: nosuch"), ("(SELECT 1)", "subqueries prohibited"),
+    ("random()", "non-deterministic functions prohibited"), ("count(title)", "misuse of aggregate"),
+    ("NEW.title", "no such column: NEW.title"), ("rowid", "no such column: rowid"),
+    ("nosuch(title)", "no such function: nosuch"), ("title title", "syntax error"),
+    ("title, title", "row value misused"),
+    ("shout(title)", "other writers do not have the function shout. Use functions built into SQLite."),
   ])
   func expressionThatSQLiteCannotKeepIsRefused(sql: String, reason: String) throws {
     let fixture = try BindingFixture(Self.tables)
+    let created = sqlite3_create_function_v2(
+      fixture.connection.handle, "shout", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
+      nil, { context, _, _ in sqlite3_result_int(context, 1) }, nil, nil, nil)
+    try #require(created == SQLITE_OK)
     let before = try fixture.rows("SELECT * FROM Track")
     let error = #expect(throws: StoreError.self) {
       try fixture.install([Self.derive("label", sql)], in: [Self.track])
     }
     #expect(error?.code == .unsupportedSchema)
-    #expect(error?.message == "The binding Track.label cannot be kept: \(reason)")
+    let message = error?.message ?? ""
+    #expect(message.hasPrefix("The binding Track.label cannot be kept: "))
+    #expect(message.contains(reason), "\(message)")
     #expect(try fixture.rows("SELECT * FROM Track") == before)
     #expect(try BindingInstallation.triggers(in: fixture.connection) == [:])
   }
@@ -182,9 +186,9 @@ import Testing
     ("date('NOW')", "date('NOW') has another value at another time or place. Derive from columns alone."),
     ("datetime(seconds, 'unixepoch', 'localtime')", "datetime('localtime') has another value at another time or place. Derive from columns alone."),
     ("date()", "date() has another value at another time or place. Derive from columns alone."),
-    ("current_timestamp", "CURRENT_TIMESTAMP has another value at another time or place. Derive from columns alone."),
+    ("current_timestamp", "current_timestamp has another value at another time or place. Derive from columns alone."),
     ("title COLLATE icu", "other writers do not have the collation icu. Use BINARY, NOCASE or RTRIM."),
-    ("lower(\"LABEL\")", "Track.label would be derived from itself. Use a validator to demand a form of a field."),
+    ("lower(\"LABEL\")", "Track.label would be derived from itself. Demand a form of a field by a rule."),
   ])
   func expressionIsRefusedWithoutAskingSQLite(sql: String, reason: String) {
     let error = #expect(throws: StoreError.self) {
