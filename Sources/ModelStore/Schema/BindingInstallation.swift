@@ -83,7 +83,9 @@ struct BindingInstallation {
       Synchronised(
         binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
     }
-    for trigger in difference.created { try connection.execute(trigger.sql) }
+    // SQLite promises no order but runs the youngest trigger first, so the sources' go last here:
+    // what follows them is then computed once. Nothing but the saved work depends on it.
+    for trigger in difference.created.reversed() { try connection.execute(trigger.sql) }
     // A trigger of the application may have answered the synchronisation with changes of its own.
     for binding in changed where try binding.driftingRecordCount(on: connection) > 0 {
       throw StoreError(

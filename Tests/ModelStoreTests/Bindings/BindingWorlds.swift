@@ -88,6 +88,7 @@ struct BindingWorld: Sendable, CustomStringConvertible {
     Path("delete target", "DELETE FROM $T WHERE $i = #1"),
     Path("reparent target", "UPDATE $T SET $r = #3 WHERE $i = #1"),
     Path("reparent every target", "UPDATE $T SET $r = #2"),
+    Path("refer in another case, then update source", "UPDATE $T SET $r = lower($r); UPDATE $S SET $c = 'Ada' WHERE $k = #1"),
     Path("orphan target", "UPDATE $T SET $r = NULL WHERE $i = #1"),
     Path("dangle target", "UPDATE $T SET $r = #7 WHERE $i = #1"),
     Path("overwrite bound field", "UPDATE $T SET $f = 'junk' WHERE $i = #1"),
