@@ -32,6 +32,6 @@ enum AddedColumns {
       UPDATE \(identifier: table.name)
       SET \(identifier: column.name) = \(identifier: column.name)
       """)
-    for trigger in table.triggers { try connection.run(SQLText(trigger.sql)) }
+    for trigger in table.triggers { try connection.run(SQLText(sql: trigger.sql)) }
   }
 }

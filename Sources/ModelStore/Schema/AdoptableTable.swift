@@ -16,6 +16,7 @@ public struct AdoptableTable: Hashable, Sendable {
   /// file all the same, key columns that accept NULL.
   public let notes: [String]
 
+  /// Describes a table; stores make these in ``Store/adoptableTables()``.
   public init(name: String, result: Result, notes: [String] = []) {
     self.name = name
     self.result = result

@@ -13,7 +13,8 @@ struct Adoption {
       let reading = TableReading(table: table, catalog: catalog)
       if let reason = reading.refusal { return reading.refused(reason) }
       guard table.kind == .table else { return reading.view }
-      let nullableKey = table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
+      let nullableKey =
+        table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
         ? [] : table.primaryKey.filter { !$0.isNotNull }.map(\.name)
       let holdsNull = try !nullableKey.isEmpty && hasNull(nullableKey, in: table, on: connection)
       return reading.table(nullableKey: nullableKey, holdsNull: holdsNull)
@@ -25,7 +26,7 @@ struct Adoption {
   ) throws -> Bool {
     let condition = columns.map { "\(SQLText.quoted($0)) IS NULL" }.joined(separator: " OR ")
     let found = try connection.firstRow(
-      "SELECT 1 FROM \(identifier: table.name) WHERE \(SQLText(condition)) LIMIT 1"
+      "SELECT 1 FROM \(identifier: table.name) WHERE \(SQLText(sql: condition)) LIMIT 1"
     ) { row in try row.integer(at: 0) }
     return found != nil
   }

@@ -115,13 +115,13 @@ extension BindingTriggers {
   ///
   /// - Returns: How many were not.
   func synchronise(on connection: Connection) throws -> Int {
-    try connection.run(SQLText(synchronisation))
+    try connection.run(SQLText(sql: synchronisation))
     return connection.changeCount
   }
 
   /// How many records do not hold their right value.
   func driftingRecordCount(on connection: Connection) throws -> Int {
-    Int(try connection.firstRow(SQLText(driftCount)) { row in try row.integer(at: 0) } ?? 0)
+    Int(try connection.firstRow(SQLText(sql: driftCount)) { row in try row.integer(at: 0) } ?? 0)
   }
 
   /// Asks SQLite whether it accepts the expression and finds every table and column.

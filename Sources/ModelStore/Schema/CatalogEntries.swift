@@ -24,14 +24,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
   ///
   /// - Throws: ``StoreError`` with code `newerFormat` when an entry says more than this library knows.
   func read(on connection: Connection) throws -> [Entry] {
-    try rows(on: connection).map { row in
-      guard row.format <= CatalogText.format else { throw newer(row.name, "format \(row.format)") }
-      do {
-        return try CatalogText.entry(from: row.definition)
-      } catch let problem as CatalogText.Problem {
-        throw newer(row.name, problem.reason)
-      }
-    }
+    try rows(on: connection).map(entry)
   }
 
   /// Writes those of `entries` that the file does not hold in the same words. Entries of the file
@@ -42,15 +35,15 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
   /// - Precondition: The store's own migrations were applied.
   @discardableResult
   func write(_ entries: [Entry], on connection: Connection) throws -> [String] {
-    var stored: [String: String] = [:]
-    for row in try rows(on: connection) {
-      guard row.format <= CatalogText.format else { throw newer(row.name, "format \(row.format)") }
-      stored[row.name] = row.definition
-    }
+    var stored: [String: Row] = [:]
+    for row in try rows(on: connection) { stored[row.name] = row }
     var written: [String] = []
     for entry in entries {
       let definition = try CatalogText.text(of: entry)
-      guard stored[entry.name] != definition else { continue }
+      if let row = stored[entry.name] {
+        guard row.definition != definition else { continue }
+        _ = try self.entry(row)
+      }
       try connection.run(
         """
         INSERT INTO \(identifier: table) (name, format, definition)
@@ -69,9 +62,22 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     }
   }
 
-  private func rows(
-    on connection: Connection
-  ) throws -> [(name: String, format: Int64, definition: String)] {
+  private struct Row {
+    let name: String
+    let format: Int64
+    let definition: String
+  }
+
+  private func entry(_ row: Row) throws(StoreError) -> Entry {
+    guard row.format <= CatalogText.format else { throw newer(row.name, "format \(row.format)") }
+    do {
+      return try CatalogText.entry(from: row.definition)
+    } catch {
+      throw newer(row.name, error.reason)
+    }
+  }
+
+  private func rows(on connection: Connection) throws -> [Row] {
     let exists = try connection.firstRow(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(table)"
     ) { row in try row.integer(at: 0) }
@@ -79,10 +85,9 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     return try connection.rows(
       "SELECT name, format, definition FROM \(identifier: table) ORDER BY name"
     ) { row in
-      (
+      Row(
         name: try row.text(at: 0), format: try row.integer(at: 1),
-        definition: try row.text(at: 2)
-      )
+        definition: try row.text(at: 2))
     }
   }
 

@@ -48,7 +48,8 @@ extension DecodingError {
   fileprivate var place: String {
     let (context, key): (Context, (any CodingKey)?) =
       switch self {
-      case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+      case .typeMismatch(_, let context), .valueNotFound(_, let context),
+        .dataCorrupted(let context):
         (context, nil)
       case .keyNotFound(let key, let context): (context, key)
       @unknown default: (Context(codingPath: [], debugDescription: ""), nil)

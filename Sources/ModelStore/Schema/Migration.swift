@@ -2,6 +2,9 @@
 ///
 /// The text is frozen once it was applied anywhere: its checksum is kept in the file. It talks to
 /// the database as it is at that point, not to today's Swift types.
+///
+/// Foreign keys are not enforced while it runs, so ON DELETE and ON UPDATE do nothing and a table
+/// can be rebuilt; a reference that it leaves broken makes it fail.
 public struct Migration: Hashable, Sendable {
   /// Above 0, and above every version applied before: a running number, or a UTC time such as
   /// 20260820101500.
@@ -11,6 +14,7 @@ public struct Migration: Hashable, Sendable {
   /// One or more statements. They run in one transaction, which the migration itself may not end.
   public let sql: String
 
+  /// Checks nothing: what is wrong with a version or a text shows when migrations are applied.
   public init(version: Int64, name: String, sql: String) {
     self.version = version
     self.name = name

@@ -29,7 +29,7 @@ struct MigrationScript {
           .migrationConflict,
           """
           \(place(index)): PRAGMA \(name) is not allowed in a migration, because it does nothing \
-          inside a transaction or outlives it.
+          inside a transaction or would stay in force after it.
           """)
       }
     }
@@ -42,9 +42,9 @@ struct MigrationScript {
       do {
         let source = SQLTokens(statement)
         if let first = source.significant.first, source.isKeyword(first, "ALTER") {
-          try AddedColumns.run(SQLText(statement), on: connection)
+          try AddedColumns.run(SQLText(sql: statement), on: connection)
         } else {
-          try connection.run(SQLText(statement))
+          try connection.run(SQLText(sql: statement))
         }
       } catch let error as SQLiteError {
         var failure = StoreError(error)
@@ -67,7 +67,7 @@ struct MigrationScript {
     ]
   }()
 
-  /// Those that take effect in a transaction and with it.
+  /// Those that take effect in a transaction and end with it, or belong to the file.
   private static let pragmas: Set<String> = [
     "application_id", "defer_foreign_keys", "legacy_alter_table", "user_version",
   ]

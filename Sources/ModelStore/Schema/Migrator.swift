@@ -19,8 +19,8 @@ struct Migrator {
   /// Applies what is pending, in the order of versions.
   ///
   /// Foreign keys are off while an application's migration runs, so that a table can be rebuilt
-  /// without its rows being cascaded away, and are checked before the commit:
-  /// <https://sqlite.org/lang_altertable.html#making_other_kinds_of_table_schema_changes>.
+  /// without the rows that refer to it being cascaded away, and are checked before the commit:
+  /// <https://sqlite.org/lang_altertable.html#otheralter>.
   ///
   /// - Returns: What was applied now; empty, and without a write lock taken, when nothing was pending.
   /// - Throws: ``StoreError``. The migrations before the one that failed stay applied; of that one
@@ -73,10 +73,14 @@ struct Migrator {
     do {
       try body()
     } catch {
-      try connection.execute("PRAGMA foreign_keys = ON")
+      try restorePragmas()
       throw error
     }
-    try connection.execute("PRAGMA foreign_keys = ON")
+    try restorePragmas()
+  }
+
+  private func restorePragmas() throws {
+    try connection.execute("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
   }
 
   private struct BrokenReference: Hashable {

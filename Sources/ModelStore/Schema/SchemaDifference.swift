@@ -165,6 +165,7 @@ extension TableFacts.Kind {
 extension ReferenceSchema {
   fileprivate var phrase: String {
     let target = column.map { "\(table) (\($0))" } ?? table
-    return "a reference to \(target), ON DELETE \(onDelete.rawValue), ON UPDATE \(onUpdate.rawValue)"
+    return
+      "a reference to \(target), ON DELETE \(onDelete.rawValue), ON UPDATE \(onUpdate.rawValue)"
   }
 }

@@ -1,5 +1,8 @@
 /// The SQL that creates a model's table and indexes, and adds a column to it. Pretty, and the same
 /// for the same schema: `sqlite_schema` keeps the text for people to read.
+///
+/// DDL takes no arguments, so each text is a finished string before it becomes ``SQLText``, whose
+/// own interpolation would turn the names into arguments.
 struct SchemaSQL {
   let schema: ModelSchema
 
@@ -15,28 +18,28 @@ struct SchemaSQL {
   var table: SQLText {
     let lines = schema.fields.map(columnDefinition) + tableConstraints
     let options = schema.isWithoutRowID ? "STRICT, WITHOUT ROWID" : "STRICT"
-    return SQLText(
-      """
+    let sql = """
       CREATE TABLE \(SQLText.quoted(schema.table)) (
         \(lines.joined(separator: ",\n  "))
       ) \(options)
-      """)
+      """
+    return SQLText(sql: sql)
   }
 
   func index(_ index: IndexSchema) -> SQLText {
-    SQLText(
-      """
+    let sql = """
       CREATE \(index.isUnique ? "UNIQUE INDEX" : "INDEX") \(SQLText.quoted(index.name))
       ON \(SQLText.quoted(schema.table)) (\(columns(index.fields)))
-      """)
+      """
+    return SQLText(sql: sql)
   }
 
   func addColumn(_ field: FieldSchema) -> SQLText {
-    SQLText(
-      """
+    let sql = """
       ALTER TABLE \(SQLText.quoted(schema.table))
       ADD COLUMN \(columnDefinition(field))
-      """)
+      """
+    return SQLText(sql: sql)
   }
 
   private func columnDefinition(_ field: FieldSchema) -> String {
@@ -111,7 +114,8 @@ struct SQLDefault {
     isNull = isWord("NULL") && !isSigned
     isConstant =
       token.kind == .number
-      || !isSigned && (token.kind == .string || token.kind == .blob || isWord("NULL", "TRUE", "FALSE"))
+      || !isSigned
+        && (token.kind == .string || token.kind == .blob || isWord("NULL", "TRUE", "FALSE"))
     isLiteral =
       isConstant || !isSigned && isWord("CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
   }

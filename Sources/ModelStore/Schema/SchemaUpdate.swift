@@ -36,20 +36,28 @@ struct SchemaUpdate {
   ///   the caller rolls back.
   func apply(on connection: Connection) throws {
     precondition(connection.isInTransaction, "A schema changes only inside a transaction.")
-    for difference in differences {
-      guard let model = models.first(where: { $0.name == difference.model }) else { continue }
-      let sql = SchemaSQL(model)
-      switch difference.kind {
-      case .missingTable:
-        for statement in sql.statements { try connection.run(statement) }
-      case .missingColumn(let name, nil):
-        guard let field = model.field(named: name) else { continue }
-        try AddedColumns.run(sql.addColumn(field), on: connection)
-      case .missingIndex(let index):
-        try connection.run(sql.index(index))
-      default:
-        preconditionFailure("Opening cannot remove this difference: \(difference.sentence)")
+    for model in models {
+      for difference in differences where difference.model == model.name {
+        try remove(difference, of: model, on: connection)
       }
+    }
+  }
+
+  private func remove(
+    _ difference: SchemaDifference, of model: ModelSchema, on connection: Connection
+  ) throws {
+    let sql = SchemaSQL(model)
+    switch difference.kind {
+    case .missingTable:
+      for statement in sql.statements { try connection.run(statement) }
+    case .missingColumn(let name, nil):
+      for field in model.fields where field.name == name {
+        try AddedColumns.run(sql.addColumn(field), on: connection)
+      }
+    case .missingIndex(let index):
+      try connection.run(sql.index(index))
+    default:
+      preconditionFailure("Opening cannot remove this difference: \(difference.sentence)")
     }
   }
 

@@ -70,7 +70,8 @@ struct SchemaValidation {
       }
       if !columns.insert(field.column.asciiFolded).inserted {
         problems.append(
-          "\(model.name).\(field.name): another field is kept in the column \(field.column) already.")
+          "\(model.name).\(field.name): another field is kept in the column \(field.column) already."
+        )
       }
     }
     return problems
@@ -100,7 +101,8 @@ struct SchemaValidation {
     }
     for field in model.fields where field.generated != nil {
       problems.append(
-        "\(model.name).\(field.name) is computed by SQLite, which only an adopted table can declare.")
+        "\(model.name).\(field.name) is computed by SQLite, which only an adopted table can declare."
+      )
     }
     for field in model.fields {
       if let value = field.defaultSQL, !SQLTokens(value).isSelfContained {

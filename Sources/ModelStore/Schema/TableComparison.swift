@@ -192,7 +192,8 @@ struct TableComparison {
 
   private var uniqueKinds: [SchemaDifference.Kind] {
     let key = schema.key
-    let declared = presentFields.filter { $0.isUnique && key != [$0.name] }.map { [$0.name] }
+    let declared =
+      presentFields.filter { $0.isUnique && key != [$0.name] }.map { [$0.name] }
       + schema.uniques.filter(arePresent)
     let found = Set(uniqueSets.map { Set($0) })
     let missing = declared.filter { !found.contains(Set($0.map(columnName))) }

@@ -112,7 +112,7 @@ extension Transaction {
     try statement.check(arguments)
   }
 
-  private static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
+  static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
     do {
       return try key.sqlValues()
     } catch {
@@ -150,7 +150,7 @@ extension Transaction {
   /// - Returns: How many.
   @discardableResult
   public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
-    var text = SQLText("DELETE FROM \(SQLText.quoted(query.schema.table)) WHERE ")
+    var text = SQLText(sql: "DELETE FROM \(SQLText.quoted(query.schema.table)) WHERE ")
     text.append(try Self.selection(query))
     return try runCounting(text, of: query.schema)
   }
@@ -176,7 +176,7 @@ extension Transaction {
   ) throws -> Int {
     let named = try Self.fields(values, of: query.schema)
     guard !named.isEmpty else { return 0 }
-    var text = SQLText("UPDATE \(SQLText.quoted(query.schema.table)) SET ")
+    var text = SQLText(sql: "UPDATE \(SQLText.quoted(query.schema.table)) SET ")
     for (place, (index, value)) in named.enumerated() {
       if place > 0 { text.append(", ") }
       text.append("\(identifier: query.schema.fields[index].column) = \(value)")
@@ -189,7 +189,7 @@ extension Transaction {
   /// The condition under which a row is one of `query`'s.
   private static func selection<Element>(_ query: Query<Element>) throws -> SQLText {
     let columns = SQLText.quotedList(query.schema.keyIndices.map { query.schema.fields[$0].column })
-    var text = SQLText("(\(columns)) IN (")
+    var text = SQLText(sql: "(\(columns)) IN (")
     text.append(try query.keySelectText())
     text.append(")")
     return text

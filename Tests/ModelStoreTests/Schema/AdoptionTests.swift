@@ -20,7 +20,7 @@ internal import Testing
   @Test func aTableIsReadWhole() throws {
     var id = field("id", .integer, "INTEGER", optional: false)
     id.isRowID = true
-    var name = field("the \"name\"", .text, "NVARCHAR(20)", optional: false)
+    var name = field("the \"big\" name", .text, "NVARCHAR(20)", optional: false)
     name.isUnique = true
     name.collation = .nocase
     name.defaultSQL = "'x'"
@@ -43,7 +43,7 @@ internal import Testing
       ],
       key: ["id"], uniques: [["parent", "price"]],
       indexes: [
-        IndexSchema(name: "i", fields: ["at", "the \"name\""]),
+        IndexSchema(name: "i", fields: ["at", "the \"big\" name"]),
         IndexSchema(name: "u", fields: ["free"], isUnique: true),
       ],
       rules: [
@@ -52,14 +52,14 @@ internal import Testing
     let found = try adopt(
       """
       CREATE TABLE "t ""1" (
-        id INTEGER PRIMARY KEY, "the ""name""" NVARCHAR(20) NOT NULL UNIQUE COLLATE NOCASE
+        id INTEGER PRIMARY KEY, "the ""big"" name" NVARCHAR(20) NOT NULL UNIQUE COLLATE NOCASE
           DEFAULT 'x' CHECK (1) CONSTRAINT n2 CHECK (id > 0),
         parent INT REFERENCES "t ""1" ON DELETE SET NULL ON UPDATE CASCADE,
         price DECIMAL(10,2), at DATETIME, yes BOOLEAN, ratio DOUBLE, raw BLOB, free,
         twice AS (id * 2), kept REAL AS (id / 2.0) STORED,
         UNIQUE (PARENT, price), CHECK (ratio < 9)
       );
-      CREATE INDEX i ON "t ""1" (AT, "the ""name""");
+      CREATE INDEX i ON "t ""1" (AT, "the ""big"" name");
       CREATE UNIQUE INDEX u ON "t ""1" (free);
       """)
     #expect(found == [AdoptableTable(name: "t \"1", result: .model(expected))])
@@ -92,7 +92,8 @@ internal import Testing
     #expect(schema.key == expected)
     #expect(schema.fields.filter { expected.contains($0.name) }.allSatisfy { !$0.isOptional })
     #expect(schema.fields.filter(\.isRowID) == [])
-    #expect(schema.indexes.count + schema.uniques.count + schema.fields.filter(\.isUnique).count <= 1)
+    #expect(
+      schema.indexes.count + schema.uniques.count + schema.fields.filter(\.isUnique).count <= 1)
   }
 
   @Test(arguments: [
@@ -125,7 +126,10 @@ internal import Testing
       """
     ),
     ("CREATE VIEW t AS SELECT * FROM gone", "SQLite cannot read t: no such table: main.gone."),
-    ("CREATE TABLE t (\"\" INTEGER PRIMARY KEY)", "t has an empty name or a column with one; rename it."),
+    (
+      "CREATE TABLE t (\"\" INTEGER PRIMARY KEY)",
+      "t has an empty name or a column with one; rename it."
+    ),
     ("CREATE TABLE _ms_t (a INTEGER PRIMARY KEY)", "_ms_t is one of the store's own tables."),
   ])
   func whatCannotBeAModelSaysWhy(script: String, reason: String) throws {
@@ -168,24 +172,28 @@ internal import Testing
       CREATE INDEX half ON t (a) WHERE b; CREATE INDEX sum ON t (a + b);
       """)
     #expect(
-      found.map(\.notes) == [[
-        """
-        The key column (a, b) of t accepts NULL. No row holds one now; a row that got one from \
-        another program would have no key.
-        """,
-        """
-        The foreign key (b, a) of t to t has several columns; SQLite enforces it, the model does \
-        not show it.
-        """,
-        "The index half of t covers only some rows; SQLite uses it, the model does not show it.",
-        "The index sum of t covers an expression; SQLite uses it, the model does not show it.",
-      ]])
+      found.map(\.notes) == [
+        [
+          """
+          The key column (a, b) of t accepts NULL. No row holds one now; a row that got one from \
+          another program would have no key.
+          """,
+          """
+          The foreign key (b, a) of t to t has several columns; SQLite enforces it, the model does \
+          not show it.
+          """,
+          "The index half of t covers only some rows; SQLite uses it, the model does not show it.",
+          "The index sum of t covers an expression; SQLite uses it, the model does not show it.",
+        ]
+      ])
   }
 
   @Test(arguments: [21, 22] as [UInt64])
   func adoptedModelsDifferInNothingFromTheirTables(seed: UInt64) throws {
     var random = SchemaTestGenerator(seed: seed)
-    let types = ["", "INTEGER", "TEXT", "VARCHAR(3)", "DECIMAL", "DATETIME", "BLOB", "REAL", "BOOL"]
+    let types = [
+      "", "INTEGER", "TEXT", "VARCHAR(3)", "DECIMAL", "DATETIME", "BLOB", "REAL", "BOOL",
+    ]
     let constraints = [
       "NOT NULL", "UNIQUE", "DEFAULT 5", "DEFAULT (1 + 2)", "COLLATE NOCASE", "CHECK (1)",
       "CONSTRAINT named CHECK (2)", "REFERENCES p ON DELETE CASCADE", "PRIMARY KEY",
@@ -245,7 +253,9 @@ internal import Testing
     #expect(SchemaDifference.differences(of: models, in: catalog) == [])
     let track = try #require(models.last)
     #expect(
-      track.fields.map { "\($0.name) \($0.type) \($0.declaredType ?? "") \($0.isOptional) \($0.reference?.table ?? "")" }
+      track.fields.map {
+        "\($0.name) \($0.type) \($0.declaredType ?? "") \($0.isOptional) \($0.reference?.table ?? "")"
+      }
         == [
           "TrackId integer INTEGER false ", "Name text NVARCHAR(200) false ",
           "AlbumId integer INTEGER true Album", "MediaTypeId integer INTEGER false MediaType",

@@ -7,7 +7,7 @@ internal import Testing
   @Test func aTableIsReadWhole() throws {
     let file = try SchemaTestFile(
       """
-      CREATE TABLE "order ""x""" (
+      CREATE TABLE "an ""x"" order" (
         "a b" TEXT COLLATE NOCASE CONSTRAINT "a.check" CHECK (length("a b") > 1) NOT NULL,
         é INTEGER DEFAULT (1 + 1) /* , CHECK (no) */ CHECK( é > 0 ),
         "v" AS (é * 2), s TEXT AS ("a b" || 'x') STORED,
@@ -16,13 +16,13 @@ internal import Testing
         FOREIGN KEY (q, r) REFERENCES par (m, n)
         CONSTRAINT whole CHECK (q IS NOT r)
       ) WITHOUT ROWID;
-      CREATE INDEX "i 1" ON "order ""x""" (q DESC, r COLLATE RTRIM);
-      CREATE UNIQUE INDEX i2 ON "order ""x""" (p) WHERE p > 0;
-      CREATE INDEX i3 ON "order ""x""" (q + 1);
-      CREATE TRIGGER "t ""1" AFTER INSERT ON "order ""x""" BEGIN SELECT 1; END;
+      CREATE INDEX "i 1" ON "an ""x"" order" (q DESC, r COLLATE RTRIM);
+      CREATE UNIQUE INDEX i2 ON "an ""x"" order" (p) WHERE p > 0;
+      CREATE INDEX i3 ON "an ""x"" order" (q + 1);
+      CREATE TRIGGER "t ""1" AFTER INSERT ON "an ""x"" order" BEGIN SELECT 1; END;
       """)
-    let table = try #require(try file.catalog().table(named: "ORDER \"X\""))
-    var expected = TableFacts(name: "order \"x\"", kind: .table, isWithoutRowID: true)
+    let table = try #require(try file.catalog().table(named: "AN \"X\" ORDER"))
+    var expected = TableFacts(name: "an \"x\" order", kind: .table, isWithoutRowID: true)
     expected.columns = [
       ColumnFacts(
         name: "a b", declaredType: "TEXT", isNotNull: true, keyPosition: 1, collation: .nocase),
@@ -63,7 +63,8 @@ internal import Testing
     expected.triggers = [
       TriggerFacts(
         name: "t \"1",
-        sql: "CREATE TRIGGER \"t \"\"1\" AFTER INSERT ON \"order \"\"x\"\"\" BEGIN SELECT 1; END")
+        sql: "CREATE TRIGGER \"t \"\"1\" AFTER INSERT ON \"an \"\"x\"\" order\" BEGIN SELECT 1; END"
+      )
     ]
     expected.checks = [
       TableSQL.Check(name: "a.check", condition: "length(\"a b\") > 1", column: "a b"),
@@ -127,15 +128,14 @@ internal import Testing
         Set(columns.map(\.asciiFolded)).count == 3
       else { continue }
       let definitions = columns.map { SQLText.quoted($0) }
-      try connection.run(
-        SQLText(
-          """
-          CREATE TABLE \(SQLText.quoted(table)) (
-            \(definitions[0]) INTEGER PRIMARY KEY, \(definitions[1]) TEXT COLLATE NOCASE UNIQUE,
-            \(definitions[2]) CHECK (\(definitions[2]) <> ')'),
-            FOREIGN KEY (\(definitions[2])) REFERENCES \(SQLText.quoted(table)) (\(definitions[1]))
-          )
-          """))
+      try connection.execute(
+        """
+        CREATE TABLE \(SQLText.quoted(table)) (
+          \(definitions[0]) INTEGER PRIMARY KEY, \(definitions[1]) TEXT COLLATE NOCASE UNIQUE,
+          \(definitions[2]) CHECK (\(definitions[2]) <> ')'),
+          FOREIGN KEY (\(definitions[2])) REFERENCES \(SQLText.quoted(table)) (\(definitions[1]))
+        )
+        """)
       expected[table] = columns
     }
     let catalog = try file.catalog()
@@ -209,7 +209,8 @@ internal import Testing
   }
 
   @Test func theCatalogIsReadInsideATransactionToo() throws {
-    let connection = try SchemaTestFile("CREATE TABLE t (a)").connect()
+    let file = try SchemaTestFile("CREATE TABLE t (a)")
+    let connection = try file.connect()
     try connection.execute("BEGIN IMMEDIATE; CREATE TABLE u (a)")
     #expect(try Catalog(reading: connection).tables.map(\.name) == ["t", "u"])
     #expect(connection.isInTransaction)

@@ -5,7 +5,8 @@ internal import Testing
 
 @Suite struct MigratorTests {
   private static let steps = [
-    Migration(version: 1, name: "people", sql: "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT);"),
+    Migration(
+      version: 1, name: "people", sql: "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT);"),
     Migration(
       version: 20_260_820_101_500, name: "age",
       sql: """
@@ -106,7 +107,8 @@ internal import Testing
     try migrator(file).apply([Self.steps[0]])
     let formatted = Migration(
       version: 1, name: "people",
-      sql: "-- People.\r\nCREATE TABLE person (id INTEGER PRIMARY KEY,\r\n    name TEXT);  \r\n\r\n")
+      sql: "-- People.\r\nCREATE TABLE person (id INTEGER PRIMARY KEY,\r\n    name TEXT);  \r\n\r\n"
+    )
     #expect(try migrator(file).apply([formatted]) == [])
   }
 
@@ -248,7 +250,7 @@ internal import Testing
       """
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
       CREATE TABLE child (id INTEGER PRIMARY KEY, p REFERENCES parent);
-      CREATE TABLE odd (x REFERENCES parent (nothing));
+      CREATE TABLE odd (x REFERENCES parent (absent));
       INSERT INTO parent VALUES (1);
       INSERT INTO child VALUES (1, 1);
       PRAGMA foreign_keys = OFF;
@@ -291,7 +293,8 @@ internal import Testing
     }
     #expect(applied.sorted() == migrations.map(\.version))
     #expect(
-      try file.connect().lines("SELECT n FROM log ORDER BY rowid") == migrations.map { "\($0.version)" })
+      try file.connect().lines("SELECT n FROM log ORDER BY rowid")
+        == migrations.map { "\($0.version)" })
   }
 
   @Test func addedColumnsAreWrittenIntoTheRows() throws {

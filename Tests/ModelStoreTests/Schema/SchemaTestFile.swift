@@ -64,8 +64,9 @@ struct SchemaTestGenerator: RandomNumberGenerator {
   /// A name of 1 to 12 characters, most of which need quoting.
   mutating func name() -> String {
     let alphabet = Array("aZ09_ .,;:'\"`[]()-/*?%$@äÄ中🎵\n\t\\")
-    return String((0..<Int.random(in: 1...12, using: &self)).map { _ in
-      alphabet[Int.random(in: 0..<alphabet.count, using: &self)]
-    })
+    return String(
+      (0..<Int.random(in: 1...12, using: &self)).map { _ in
+        alphabet[Int.random(in: 0..<alphabet.count, using: &self)]
+      })
   }
 }
