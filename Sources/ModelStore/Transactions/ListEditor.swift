@@ -133,7 +133,8 @@ public struct ListEditor<Element: Model>: ~Copyable {
   /// so that later insertions there find gaps again: Bender et al., "Two simplified algorithms for
   /// maintaining order in a list", ESA 2002. Amortised O(log n) rows; not visible as a change of order.
   private func spread(around label: Int64) throws {
-    var density = 1.0
+    // At most half full, so that every gap afterwards has a free label in it.
+    var density = 0.5 * 1.3
     for bits in 4...61 {
       density /= 1.3
       let width = Int64(1) << bits
