@@ -56,6 +56,14 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   public init() {}
 
+  /// Whether two stores on one file may share a core. What opening adds to the file is each one's own.
+  func isCompatible(with other: StoreConfiguration) -> Bool {
+    var mine = self
+    mine.schemaChanges = other.schemaChanges
+    if mine.access != .readOnly, other.access != .readOnly { mine.access = other.access }
+    return mine == other
+  }
+
   var connectionPolicy: Connection.Policy {
     Connection.Policy(
       durability: durability, busyTimeout: busyTimeout, cacheSize: cacheSize,

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// The one error that a store throws: a code to switch on, what it is about, and a sentence that
 /// says what to do. Values of records are in ``violations`` only when asked for, never in the text.
 public struct StoreError: Error, Sendable {
@@ -79,6 +85,16 @@ public struct StoreError: Error, Sendable {
     self.key = key
     self.violations = violations
     self.sqliteCode = sqliteCode
+  }
+}
+
+extension StoreError {
+  /// Writes the error as one line to standard error: what a store does with failures that no
+  /// caller can be told about, unless it is opened with another `onError`.
+  @Sendable public static func writeToStandardError(_ error: StoreError) {
+    let line = "ModelStore: \(error)\n"
+    // A failed write to standard error leaves nobody to tell.
+    _ = line.withCString { write(STDERR_FILENO, $0, strlen($0)) }
   }
 }
 

@@ -86,8 +86,8 @@ extension CanonicalMoves {
   /// Returns the rows of one group, given by ascending old rank, that do not belong to its longest
   /// ascending run of new ranks. Of several longest runs, the one of the earliest old ranks stays.
   private static func rowsOutOfOrder(in group: ArraySlice<Candidate>) -> [Candidate] {
-    // Patience from the right: `starts[l]` is the greatest new rank that begins a run of l + 1 rows,
-    // so the ranks descend. A row prolongs the longest run that begins after it.
+    // Patience from the right: `starts[l]` is the greatest new rank that begins a run of l + 1
+    // rows, so the ranks descend. A row prolongs the longest run that begins after it.
     var starts: [Int] = []
     var runLengths: [Int] = []
     for row in group.reversed() {

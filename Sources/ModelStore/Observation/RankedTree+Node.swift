@@ -26,7 +26,7 @@ extension RankedTree {
       self.children = children
     }
 
-    /// Makes a bottom node over ascending `leaves`; only a first leaf that stands alone may be empty.
+    /// Makes a bottom node over ascending `leaves`; only a leaf that stands alone may be empty.
     init(leaves: ContiguousArray<Leaf>, shape: RankedTreeShape) {
       precondition(!leaves.isEmpty && leaves.count <= shape.branchCapacity)
       self.init(
@@ -160,7 +160,9 @@ extension RankedTree.Node {
     return isNew
   }
 
-  private mutating func insert(_ element: Element, intoLeaf branch: Int, shape: RankedTreeShape) -> Bool {
+  private mutating func insert(_ element: Element, intoLeaf branch: Int, shape: RankedTreeShape)
+    -> Bool
+  {
     let index = leaves[branch].lowerBound(of: element)
     // One exact allocation when the leaf is shared or was built to its size; nothing otherwise.
     leaves[branch].reserveCapacity(shape.leafCapacity)
@@ -198,7 +200,8 @@ extension RankedTree.Node {
 }
 
 extension RankedTree.Node {
-  private mutating func splitLeaf(_ branch: Int, inserting element: Element, shape: RankedTreeShape) {
+  private mutating func splitLeaf(_ branch: Int, inserting element: Element, shape: RankedTreeShape)
+  {
     // Ascending and descending loads fill the half that will not be touched again.
     let capacity = shape.leafCapacity
     let cut =

@@ -98,7 +98,7 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
 }
 
 extension RankedTree: Sequence {
-  /// Walks the elements in order. It keeps the version it was made from, whatever the tree does later.
+  /// Walks the elements in order, in the version it was made from, whatever the tree does later.
   struct Iterator: IteratorProtocol {
     private var ancestors: ContiguousArray<(node: Node, next: Int)> = []
     private var leaf = Leaf()

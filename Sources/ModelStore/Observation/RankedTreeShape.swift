@@ -15,8 +15,9 @@ struct RankedTreeShape: Hashable, Sendable {
     self.branchCapacity = branchCapacity
   }
 
-  /// The sizes that serve up to millions of elements of 16 to 32 bytes.
-  static let standard = RankedTreeShape(leafCapacity: 128, branchCapacity: 64)
+  /// The sizes that serve up to millions of elements of 16 to 32 bytes. With more branches, the
+  /// first mutation after a copy costs more and the tree is no lower.
+  static let standard = RankedTreeShape(leafCapacity: 128, branchCapacity: 32)
 
   // A quarter, not half: a node that has just been split must lose half of what it holds before it
   // is joined again, so alternating inserts and removals at one spot do not thrash.

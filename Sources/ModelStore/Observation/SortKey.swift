@@ -1,8 +1,8 @@
 /// The place of one row in a sorted result: bytes whose order is the order SQLite gives the row.
 ///
 /// Compare keys only with keys made from the same terms. Equal keys mean rows that SQLite ranks
-/// equal, primary key included. A key of up to 23 bytes lies in the value itself; a longer one keeps
-/// its first 16 bytes there and the rest on the heap.
+/// equal, primary key included. A key of up to 23 bytes lies in the value itself; a longer one
+/// keeps its first 16 bytes there and the rest on the heap.
 ///
 /// The encoding of one value, before a descending term inverts every byte but NULL's:
 ///

@@ -108,7 +108,7 @@ extension SortKeyEncoder {
       appendLead(Magnitude.small + UInt8(bytes), isNegative: isNegative)
       append(flagged, bytes: bytes, isNegative: isNegative)
       if fraction > 0 {
-        // A Double has 53 significant bits; the whole part takes some, so the others are exact here.
+        // A Double has 53 significant bits: what the whole part leaves holds the fraction exactly.
         let bits = 53 - (64 - whole.leadingZeroBitCount)
         let scaled = UInt64(Double(sign: .plus, exponent: bits, significand: fraction))
         append(scaled, bytes: (bits + 7) / 8, isNegative: isNegative)
@@ -183,7 +183,8 @@ extension SortKeyEncoder {
     case 8..<16: second |= UInt64(byte) << UInt64(56 - 8 * (length - 8))
     case 16..<Self.inlineCapacity: third |= UInt64(byte) << UInt64(56 - 8 * (length - 16))
     case Self.inlineCapacity:
-      rest = ContiguousArray((1...7).map { UInt8(truncatingIfNeeded: third >> UInt64(64 - 8 * $0)) })
+      let moved = (1...7).map { UInt8(truncatingIfNeeded: third >> UInt64(64 - 8 * $0)) }
+      rest = ContiguousArray(moved)
       rest.append(byte)
     default: rest.append(byte)
     }

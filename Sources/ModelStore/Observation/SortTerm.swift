@@ -15,8 +15,9 @@ struct SortTerm: Hashable, Sendable {
   let direction: Direction
   let nulls: NullPlacement
 
-  /// - Parameter nulls: `nil` for SQLite's own placement: NULL is the least value, so it comes first
-  ///   in ascending and last in descending order (https://sqlite.org/lang_select.html#orderby).
+  /// - Parameter nulls: `nil` for SQLite's own placement: NULL is the least value, so it comes
+  ///   first in ascending and last in descending order
+  ///   (https://sqlite.org/lang_select.html#orderby).
   init(
     collation: Collation = .binary,
     direction: Direction = .ascending,

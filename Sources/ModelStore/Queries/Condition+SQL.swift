@@ -1,10 +1,11 @@
 extension Condition {
   /// The condition as an SQL expression: columns quoted and unqualified, values as arguments.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` for a condition with an ``invalid(field:reason:)`` part.
+  /// - Throws: ``StoreError`` with code `invalidValue` for a condition with an
+  ///   ``invalid(field:reason:)`` part.
   /// - Precondition: Every field position is one of `schema`'s.
   public func sqlText(schema: ModelSchema) throws(StoreError) -> SQLText {
-    var text = SQLText("")
+    var text = SQLText(sql: "")
     try write(to: &text, schema: schema)
     return text
   }
@@ -26,7 +27,7 @@ extension Condition {
     case .isIn(let operand, let values):
       operand.write(to: &text, schema: schema)
       let places = values.map { _ in "?" }.joined(separator: ", ")
-      text.append(SQLText(" IN (\(places))", arguments: values))
+      text.append(SQLText(sql: " IN (\(places))", arguments: values))
     case .between(let operand, let lower, let upper):
       operand.write(to: &text, schema: schema)
       text.append(sql: " BETWEEN ")
@@ -35,10 +36,10 @@ extension Condition {
       upper.write(to: &text, schema: schema)
     case .like(let operand, let pattern):
       operand.write(to: &text, schema: schema)
-      text.append(SQLText(" LIKE ?", arguments: [.text(pattern)]))
+      text.append(SQLText(sql: " LIKE ?", arguments: [.text(pattern)]))
     case .glob(let operand, let pattern):
       operand.write(to: &text, schema: schema)
-      text.append(SQLText(" GLOB ?", arguments: [.text(pattern)]))
+      text.append(SQLText(sql: " GLOB ?", arguments: [.text(pattern)]))
     case .and(let parts):
       try Self.write(parts[...], joinedBy: " AND ", ifEmpty: "TRUE", to: &text, schema: schema)
     case .or(let parts):
@@ -104,7 +105,7 @@ extension Condition.Operand {
   fileprivate func write(to text: inout SQLText, schema: ModelSchema) {
     switch self {
     case .field(let index): text.append(sql: SQLText.quoted(schema.fields[index].column))
-    case .value(let value): text.append(SQLText("?", arguments: [value]))
+    case .value(let value): text.append(SQLText(sql: "?", arguments: [value]))
     }
   }
 }

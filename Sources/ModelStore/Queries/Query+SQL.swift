@@ -60,7 +60,7 @@ extension Query {
     let call = aggregate.call(on: SQLText.quoted(field.column))
     guard isWindow else { return try source(selecting: call) }
     let inner = try selectText(fields: [fieldIndex])
-    return "SELECT \(SQLText(call)) FROM (\n\(inner)\n)"
+    return "SELECT \(SQLText(sql: call)) FROM (\n\(inner)\n)"
   }
 
   /// The WHERE clause, with its keyword, that selects exactly the result's records in an UPDATE or
@@ -70,14 +70,14 @@ extension Query {
       let key = schema.keyIndices.map { schema.fields[$0].column }
       let columns = SQLText.quotedList(key)
       let subject = key.count == 1 ? columns : "(\(columns))"
-      return "WHERE \(SQLText(subject)) IN (\n\(try keySelectText())\n)"
+      return "WHERE \(SQLText(sql: subject)) IN (\n\(try keySelectText())\n)"
     }
     guard let condition else { return "" }
     return "WHERE \(try condition.sqlText(schema: schema))"
   }
 
   private func source(selecting columns: String) throws(StoreError) -> SQLText {
-    var text = SQLText("SELECT \(columns)\nFROM \(SQLText.quoted(schema.table))")
+    var text = SQLText(sql: "SELECT \(columns)\nFROM \(SQLText.quoted(schema.table))")
     if let condition {
       text.append("\nWHERE ")
       text.append(try condition.sqlText(schema: schema))
@@ -94,7 +94,8 @@ extension Query {
 
   private func appendWindow(to text: inout SQLText) {
     guard isWindow else { return }
-    // A negative LIMIT is none, and OFFSET cannot stand without LIMIT: https://sqlite.org/lang_select.html#limitoffset
+    // A negative LIMIT is none, and OFFSET cannot stand without LIMIT:
+    // https://sqlite.org/lang_select.html#limitoffset
     text.append("\nLIMIT \(Int64(limit ?? -1)) OFFSET \(Int64(offset))")
   }
 }

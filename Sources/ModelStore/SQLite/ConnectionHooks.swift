@@ -56,11 +56,15 @@ final class ConnectionHooks {
   /// What SQLite is about to run.
   enum ProgramStart {
     case statement
+    /// A trigger's program.
     case trigger(String)
+    /// A statement of a trigger's program.
+    case step
   }
 
   /// Reports each statement and each trigger as it starts. SQLite announces a trigger inside a
-  /// statement by the comment `-- name`: <https://sqlite.org/c3ref/c_trace.html>.
+  /// statement by the comment `-- TRIGGER name`, and each of its steps by a comment with its text:
+  /// <https://sqlite.org/c3ref/c_trace.html>.
   func onProgramStart(_ report: ((ProgramStart) -> Void)?) {
     programStarted = report
     guard report != nil else {
@@ -113,7 +117,9 @@ extension ConnectionHooks.ProgramStart {
       self = .statement
       return
     }
-    self = .trigger(String(cString: characters.advanced(by: "-- ".utf8.count)))
+    let comment = String(cString: characters)
+    let mark = "-- TRIGGER "
+    self = comment.hasPrefix(mark) ? .trigger(String(comment.dropFirst(mark.count))) : .step
   }
 }
 

@@ -12,7 +12,9 @@ public struct SQLText: Hashable, Sendable {
   /// The arguments, in the order of their `?`.
   public private(set) var arguments: [SQLValue]
 
-  public init(_ sql: String, arguments: [SQLValue] = []) {
+  /// Takes `sql` as it is, one `?` for each of `arguments`. The label keeps an interpolated literal
+  /// from being meant: there, values become arguments.
+  public init(sql: String, arguments: [SQLValue] = []) {
     self.sql = sql
     self.arguments = arguments
   }
@@ -56,7 +58,7 @@ public struct SQLText: Hashable, Sendable {
 
 extension SQLText: ExpressibleByStringInterpolation {
   public init(stringLiteral value: String) {
-    self.init(value)
+    self.init(sql: value)
   }
 
   public init(stringInterpolation: StringInterpolation) {
@@ -68,7 +70,7 @@ extension SQLText: ExpressibleByStringInterpolation {
     var text: SQLText
 
     public init(literalCapacity: Int, interpolationCount: Int) {
-      text = SQLText("")
+      text = SQLText(sql: "")
       text.sql.reserveCapacity(literalCapacity + interpolationCount)
       text.arguments.reserveCapacity(interpolationCount)
     }

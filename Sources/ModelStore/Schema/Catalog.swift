@@ -1,6 +1,6 @@
 /// What the file contains: its tables, views and virtual tables, as SQLite's PRAGMAs and
-/// `sqlite_schema` tell. Not what models declare: that is ``ModelSchema``; ``SchemaDifference``
-/// compares the two.
+/// `sqlite_schema` tell. Not what models declare: that is ``ModelSchema``.
+/// ``SchemaDifference`` compares the two.
 ///
 /// A value of one moment. It stays true while ``Connection/schemaVersion()`` equals `schemaVersion`.
 struct Catalog: Hashable, Sendable {
@@ -12,8 +12,8 @@ struct Catalog: Hashable, Sendable {
   init(schemaVersion: Int64, tables: [TableFacts]) {
     self.schemaVersion = schemaVersion
     self.tables = tables.sorted { $0.name < $1.name }
-    positions = Dictionary(
-      self.tables.enumerated().map { ($1.name.asciiFolded, $0) }, uniquingKeysWith: { first, _ in first })
+    let names = self.tables.map(\.name.asciiFolded)
+    positions = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
   }
 
   /// Reads the main schema, all of it from one snapshot.

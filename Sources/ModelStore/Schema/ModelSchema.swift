@@ -4,15 +4,19 @@
 /// It is stored in the file's catalog as JSON, so that a program without the Swift type, such as
 /// `storecli`, knows the model too.
 public struct ModelSchema: Hashable, Sendable, Codable {
+  /// What holds the records.
   public enum Kind: String, Hashable, Sendable, Codable {
+    /// It can be queried and written.
     case table
     /// Read-only: it can be queried but not written.
     case view
   }
 
+  /// Unique in the store.
   public var name: String
   /// The table or view in the file. Equal to ``name`` unless declared otherwise.
   public var table: String
+  /// Whether it is a table or a view.
   public var kind: Kind
   /// In column order. A record's values always come in this order.
   public var fields: [FieldSchema]
@@ -27,9 +31,11 @@ public struct ModelSchema: Hashable, Sendable, Codable {
   public var rules: [RuleSchema]
   /// The ordered lists that each record owns.
   public var lists: [ListSchema]
-  /// Whether the table was there before the store and belongs to another design. Opening never changes it.
+  /// Whether the table was there before the store and belongs to another design. Opening never
+  /// changes it.
   public var isAdopted: Bool
 
+  /// Describes a model. Checks nothing: opening a store does.
   public init(
     name: String, table: String? = nil, kind: Kind = .table, fields: [FieldSchema], key: [String],
     isWithoutRowID: Bool = false, uniques: [[String]] = [], indexes: [IndexSchema] = [],
@@ -53,6 +59,7 @@ public struct ModelSchema: Hashable, Sendable, Codable {
     fields.firstIndex { $0.name == name }
   }
 
+  /// The field called `name`, or nil.
   public func field(named name: String) -> FieldSchema? {
     fields.first { $0.name == name }
   }
@@ -72,28 +79,40 @@ public struct ModelSchema: Hashable, Sendable, Codable {
 
 /// One field of a model: one column.
 public struct FieldSchema: Hashable, Sendable, Codable {
+  /// When a generated column is computed: <https://sqlite.org/gencol.html>.
   public enum Generated: String, Hashable, Sendable, Codable {
-    case virtual, stored
+    /// Whenever it is read; it takes no space and is in no row image.
+    case virtual
+    /// Whenever its record is written.
+    case stored
   }
 
+  /// Unique in the model.
   public var name: String
   /// The column's name. Equal to ``name`` unless declared otherwise.
   public var column: String
+  /// What its values mean.
   public var type: FieldType
   /// The type as the file declares it, for adopted columns: `NVARCHAR(160)`.
   public var declaredType: String?
+  /// Whether it may be NULL.
   public var isOptional: Bool
+  /// Whether each value but NULL occurs once.
   public var isUnique: Bool
   /// Whether the column is the table's rowid.
   public var isRowID: Bool
   /// The default as an SQL expression, or nil for none.
   public var defaultSQL: String?
+  /// How its texts compare.
   public var collation: Collation
+  /// The record its value refers to, where it is a foreign key of its own.
   public var reference: ReferenceSchema?
   /// Computed by SQLite; never written. See <https://sqlite.org/gencol.html>.
   public var generated: Generated?
+  /// Rules over this field. A boolean's rule, 0 or 1, is implied and not listed.
   public var rules: [RuleSchema]
 
+  /// Describes a field. Checks nothing: opening a store does.
   public init(
     name: String, column: String? = nil, type: FieldType, declaredType: String? = nil,
     isOptional: Bool = false, isUnique: Bool = false, isRowID: Bool = false,
@@ -148,6 +167,7 @@ public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// A foreign key of one field.
 public struct ReferenceSchema: Hashable, Sendable, Codable {
+  /// What happens to the referring record: <https://sqlite.org/foreignkeys.html#fk_actions>.
   public enum Action: String, Hashable, Sendable, Codable {
     case noAction = "NO ACTION"
     case restrict = "RESTRICT"
@@ -156,12 +176,16 @@ public struct ReferenceSchema: Hashable, Sendable, Codable {
     case setDefault = "SET DEFAULT"
   }
 
+  /// The referenced table.
   public var table: String
   /// The referenced column, or nil for the referenced table's primary key.
   public var column: String?
+  /// When the referenced record is deleted.
   public var onDelete: Action
+  /// When the referenced record's key changes.
   public var onUpdate: Action
 
+  /// Describes a reference.
   public init(
     table: String, column: String? = nil, onDelete: Action = .noAction,
     onUpdate: Action = .noAction
@@ -175,10 +199,14 @@ public struct ReferenceSchema: Hashable, Sendable, Codable {
 
 /// An index that is not implied by the key or a unique set.
 public struct IndexSchema: Hashable, Sendable, Codable {
+  /// Unique among the file's tables and indexes.
   public var name: String
+  /// In index order.
   public var fields: [String]
+  /// Whether the values together occur once, but for records with a NULL among them.
   public var isUnique: Bool
 
+  /// Describes an index.
   public init(name: String, fields: [String], isUnique: Bool = false) {
     self.name = name
     self.fields = fields
@@ -196,6 +224,7 @@ public struct RuleSchema: Hashable, Sendable, Codable {
   /// The condition, true or NULL for good records, over the model's columns.
   public var condition: String
 
+  /// Describes a rule.
   public init(name: String, message: String, condition: String) {
     self.name = name
     self.message = message
@@ -209,12 +238,77 @@ public struct ListSchema: Hashable, Sendable, Codable {
   public var name: String
   /// The table of the elements' model.
   public var elementTable: String
-  /// The table that holds the slots.
+  /// The table that holds the slots: one row for each element of each record's list.
   public var slotTable: String
 
   public init(name: String, elementTable: String, slotTable: String) {
     self.name = name
     self.elementTable = elementTable
     self.slotTable = slotTable
+  }
+}
+
+extension ListSchema {
+  /// The names of the slot model's fields.
+  enum Field {
+    static let slot = "slot"
+    static let owner = "owner"
+    static let label = "label"
+    static let element = "element"
+  }
+
+  /// The slots as a model of their own, so that what holds for models holds for lists: the table
+  /// is created, captured and queried like any other. Slots go when their owner or element goes.
+  ///
+  /// - Returns: nil when owner or element has a key of several fields, which a slot cannot hold.
+  func slotModel(owner: ModelSchema, element: ModelSchema) -> ModelSchema? {
+    guard let ownerKey = Self.onlyKeyField(owner), let elementKey = Self.onlyKeyField(element)
+    else { return nil }
+    return ModelSchema(
+      name: "\(owner.name).\(name)", table: slotTable,
+      fields: [
+        FieldSchema(name: Field.slot, type: .integer, isRowID: true),
+        FieldSchema(
+          name: Field.owner, type: ownerKey.type, collation: ownerKey.collation,
+          reference: ReferenceSchema(table: owner.table, onDelete: .cascade, onUpdate: .cascade)),
+        FieldSchema(name: Field.label, type: .integer),
+        FieldSchema(
+          name: Field.element, type: elementKey.type, collation: elementKey.collation,
+          reference: ReferenceSchema(table: element.table, onDelete: .cascade, onUpdate: .cascade)),
+      ],
+      key: [Field.slot],
+      indexes: [IndexSchema(name: "\(slotTable).order", fields: [Field.owner, Field.label])])
+  }
+
+  private static func onlyKeyField(_ model: ModelSchema) -> FieldSchema? {
+    model.key.count == 1 ? model.field(named: model.key[0]) : nil
+  }
+}
+
+extension [ModelSchema] {
+  /// These models and the slot models of their lists, each behind its owner.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a list that cannot be kept.
+  func withSlotModels() throws(StoreError) -> [ModelSchema] {
+    var all: [ModelSchema] = []
+    for model in self {
+      all.append(model)
+      for list in model.lists {
+        guard let element = first(where: { $0.table == list.elementTable }) else {
+          throw StoreError(
+            .unsupportedSchema,
+            "\(model.name).\(list.name): the model of its elements, in the table \(list.elementTable), is not declared.",
+            model: model.name, field: list.name)
+        }
+        guard let slots = list.slotModel(owner: model, element: element) else {
+          throw StoreError(
+            .unsupportedSchema,
+            "\(model.name).\(list.name): a list needs an owner and elements with keys of one field.",
+            model: model.name, field: list.name)
+        }
+        all.append(slots)
+      }
+    }
+    return all
   }
 }

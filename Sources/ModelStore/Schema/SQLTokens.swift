@@ -275,6 +275,8 @@ private struct Scanner {
     while start > 0, isNameByte(bytes[start - 1]) || bytes[start - 1] == UInt8(ascii: ".") {
       start -= 1
     }
-    return !(bytes[start] == UInt8(ascii: "0") && byte(at: start + 1).map(upperCased) == UInt8(ascii: "X"))
+    return
+      !(bytes[start] == UInt8(ascii: "0")
+      && byte(at: start + 1).map(upperCased) == UInt8(ascii: "X"))
   }
 }

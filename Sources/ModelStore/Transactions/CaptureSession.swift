@@ -22,6 +22,7 @@ final class CaptureSession {
       switch start {
       case .statement: tracker.statementStarted()
       case .trigger(let name): tracker.triggerStarted(name)
+      case .step: break
       }
     }
   }

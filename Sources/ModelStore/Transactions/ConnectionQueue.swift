@@ -1,61 +1,94 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A connection and the serial queue that owns it: first come, first served.
+/// A resource around one connection, and the serial queue that owns it: first come, first served.
 ///
 /// Synchronous callers run on their own thread, so that a call costs no thread hop; asynchronous
 /// ones run on the queue's, so that blocking C never holds a thread of the cooperative pool.
-final class ConnectionQueue: @unchecked Sendable {
-  // Guard: `connection` is touched on `queue` only, except for `interrupt`, which SQLite allows anywhere.
-  private let connection: Connection
+final class ConnectionQueue<Resource>: @unchecked Sendable {
+  // Guard: `resource` is touched on `queue` only. `connection` is kept apart for `interrupt`,
+  // the one call that SQLite allows on any thread: https://sqlite.org/c3ref/interrupt.html
+  private var resource: Resource?
+  private let connection: Mutex<Interruptible>
   private let queue: DispatchQueue
-  private let running = Mutex<UInt64?>(nil)
   private let ticket = Atomic<UInt64>(0)
-  private static let marker = DispatchSpecificKey<ObjectIdentifier>()
 
-  init(_ connection: sending Connection, label: String) {
-    self.connection = connection
+  private struct Interruptible: @unchecked Sendable {
+    // Guard: only `interrupt` is called through it, under the mutex, while its body runs.
+    var connection: Connection?
+    var running: UInt64?
+  }
+
+  init(_ resource: Resource, connection: Connection, label: String) {
+    self.resource = resource
+    self.connection = Mutex(Interruptible(connection: connection))
     queue = DispatchQueue(label: label, qos: .userInitiated)
-    queue.setSpecific(key: Self.marker, value: ObjectIdentifier(self))
+    queue.setSpecific(key: DispatchSpecificKey.current, value: ObjectIdentifier(self))
+  }
+
+  /// Whether the calling code runs inside a body of this queue.
+  var isCurrent: Bool {
+    DispatchQueue.getSpecific(key: DispatchSpecificKey.current) == ObjectIdentifier(self)
   }
 
   /// Runs `body` on the calling thread when everyone before it is done.
   ///
   /// - Throws: ``StoreError`` with code `misuse` inside another body of the same queue, which
-  ///   would otherwise wait for itself.
-  func sync<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    guard DispatchQueue.getSpecific(key: Self.marker) != ObjectIdentifier(self) else {
+  ///   would otherwise wait for itself, and after ``close()``.
+  func sync<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
+    guard !isCurrent else {
       throw StoreError(
-        .misuse, "A transaction cannot begin inside another; use the one that was given to the closure.")
+        .misuse,
+        "A transaction cannot begin inside another; use the one that was given to the closure.")
     }
-    return try queue.sync { try body(connection) }
+    return try queue.sync { try use(body) }
   }
 
   /// Runs `body` on the queue's thread when everyone before it is done. Cancelling the task
-  /// interrupts the running statement.
+  /// interrupts the running statement; then the error's code is `cancelled`.
   func async<Result: Sendable>(
-    _ body: @escaping @Sendable (Connection) throws -> Result
+    _ body: @escaping @Sendable (inout Resource) throws -> Result
   ) async throws -> Result {
     let number = ticket.add(1, ordering: .relaxed).newValue
+    let isCancelled = Mutex(false)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         queue.async { [self] in
-          continuation.resume(with: Swift.Result { try run(number, body) })
+          continuation.resume(
+            with: Swift.Result {
+              guard !isCancelled.withLock({ $0 }) else {
+                throw StoreError(.cancelled, "The task was cancelled before its turn came.")
+              }
+              connection.withLock { $0.running = number }
+              defer { connection.withLock { $0.running = nil } }
+              return try use(body)
+            })
         }
       }
     } onCancel: {
-      running.withLock { running in
-        if running == number { connection.interrupt() }
+      isCancelled.withLock { $0 = true }
+      connection.withLock { state in
+        if state.running == number { state.connection?.interrupt() }
       }
     }
   }
 
-  private func run<Result>(
-    _ number: UInt64, _ body: (Connection) throws -> Result
-  ) throws -> Result {
-    try Task.checkCancellation()
-    running.withLock { $0 = number }
-    defer { running.withLock { $0 = nil } }
-    return try body(connection)
+  private func use<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
+    guard var held = resource.take() else {
+      throw StoreError(.misuse, "The store is closed.")
+    }
+    defer { resource = held }
+    return try body(&held)
   }
+
+  /// Lets the resource go, which closes its connection, when everyone before is done.
+  func close() {
+    connection.withLock { $0.connection = nil }
+    queue.sync { resource = nil }
+  }
+}
+
+extension DispatchSpecificKey<ObjectIdentifier> {
+  /// Marks each queue with its owner.
+  fileprivate static let current = DispatchSpecificKey<ObjectIdentifier>()
 }

@@ -44,8 +44,16 @@ final class ModelRegistry: Sendable {
 
   /// What SQLite or a model's code threw, as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
+    Self.storeError(error, models: self.schema.models, about: schema)
+  }
+
+  static func storeError(
+    _ error: any Error, models: [ModelSchema], about schema: ModelSchema?
+  ) -> any Error {
     switch error {
-    case let error as SQLiteError: StoreError(error)
+    case let error as SQLiteError:
+      ConstraintTranslation(models: models).storeError(
+        for: error, in: ConstraintTranslation.Context(model: schema?.name))
     case let error as ColumnError:
       schema.map { StoreError(error, reading: $0) } ?? StoreError(.invalidValue, "\(error)")
     default: error

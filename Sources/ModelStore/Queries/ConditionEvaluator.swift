@@ -1,0 +1,244 @@
+/// A condition compiled to a closure that answers for a record's values exactly as SQLite would for
+/// the stored row: affinity before comparison, collations, three-valued logic.
+///
+/// It exists only for conditions that can be answered so; for raw SQL, custom collations, views and
+/// comparisons whose conversion depends on SQLite's version, ask SQLite.
+struct ConditionEvaluator: Sendable {
+  private let answer: Answer
+
+  fileprivate typealias Answer = @Sendable ([SQLValue]) -> Bool?
+
+  /// - Returns: nil when only SQLite can evaluate `condition`.
+  init?(_ condition: Condition, schema: ModelSchema) {
+    // A view's columns are expressions, whose affinity the schema does not tell.
+    guard schema.kind == .table else { return nil }
+    guard let answer = Compiler(schema: schema).compile(condition) else { return nil }
+    self.answer = answer
+  }
+
+  /// True, false, or nil for unknown.
+  ///
+  /// - Parameter values: A record in field order, as stored: with the columns' affinities applied.
+  func callAsFunction(_ values: [SQLValue]) -> Bool? {
+    answer(values)
+  }
+}
+
+private struct Compiler {
+  let schema: ModelSchema
+
+  typealias Answer = ConditionEvaluator.Answer
+  typealias Reader = @Sendable ([SQLValue]) -> SQLValue
+
+  func compile(_ condition: Condition) -> Answer? {
+    switch condition {
+    case .constant(let value):
+      return { _ in value }
+    case .comparison(let left, let comparison, let right):
+      return compile(left, comparison, right)
+    case .isNull(let operand):
+      let read = reader(operand)
+      return { read($0).isNull }
+    case .isNotNull(let operand):
+      let read = reader(operand)
+      return { !read($0).isNull }
+    case .isIn(let operand, let values):
+      return compile(operand, in: values)
+    case .between(let operand, let lower, let upper):
+      guard let notBelow = compile(operand, .greaterOrEqual, lower),
+        let notAbove = compile(operand, .lessOrEqual, upper)
+      else { return nil }
+      return { conjunction(notBelow($0), notAbove($0)) }
+    case .like(let operand, let pattern):
+      return compile(operand, matches: TextPattern(pattern, syntax: .like))
+    case .glob(let operand, let pattern):
+      return compile(operand, matches: TextPattern(pattern, syntax: .glob))
+    case .and(let parts):
+      guard let answers = compileAll(parts) else { return nil }
+      return { values in
+        var result: Bool? = true
+        for answer in answers {
+          result = conjunction(result, answer(values))
+          if result == false { break }
+        }
+        return result
+      }
+    case .or(let parts):
+      guard let answers = compileAll(parts) else { return nil }
+      return { values in
+        var result: Bool? = false
+        for answer in answers {
+          result = disjunction(result, answer(values))
+          if result == true { break }
+        }
+        return result
+      }
+    case .not(let part):
+      guard let answer = compile(part) else { return nil }
+      return { values in answer(values).map { !$0 } }
+    case .sql, .invalid:
+      return nil
+    }
+  }
+
+  private func compileAll(_ parts: [Condition]) -> [Answer]? {
+    var answers: [Answer] = []
+    for part in parts {
+      guard let answer = compile(part) else { return nil }
+      answers.append(answer)
+    }
+    return answers
+  }
+
+  private func reader(_ operand: Condition.Operand) -> Reader {
+    switch operand {
+    case .field(let index): { $0[index] }
+    case .value(let value): { _ in value }
+    }
+  }
+
+  private func compile(
+    _ left: Condition.Operand, _ comparison: Condition.Comparison, _ right: Condition.Operand
+  ) -> Answer? {
+    guard let (left, right, order) = converted(left, right) else { return nil }
+    let (readLeft, readRight) = (reader(left), reader(right))
+    let accepts = comparison.accepts
+    switch comparison {
+    case .isIdentical, .isDistinct:
+      // NULL equals NULL and nothing else here, which is also how the order has it.
+      return { accepts(order.compare(readLeft($0), readRight($0))) }
+    default:
+      return { values in
+        let (leftValue, rightValue) = (readLeft(values), readRight(values))
+        if leftValue.isNull || rightValue.isNull { return nil }
+        return accepts(order.compare(leftValue, rightValue))
+      }
+    }
+  }
+
+  /// The operands with constants converted as the comparison would, and the order to compare by;
+  /// nil when only SQLite can tell.
+  private func converted(
+    _ left: Condition.Operand, _ right: Condition.Operand
+  ) -> (Condition.Operand, Condition.Operand, ValueOrder)? {
+    switch (left, right) {
+    case (.field(let leftIndex), .field(let rightIndex)):
+      guard let affinity = ColumnAffinity(of: schema.fields[leftIndex]),
+        let other = ColumnAffinity(of: schema.fields[rightIndex]),
+        // A number against a text would convert each row's text.
+        affinity.isNumeric == other.isNumeric,
+        let order = ValueOrder(schema.fields[leftIndex].collation)
+      else { return nil }
+      return (left, right, order)
+    case (.field(let index), .value(let value)):
+      guard let (value, order) = converted(value, for: index) else { return nil }
+      return (left, .value(value), order)
+    case (.value(let value), .field(let index)):
+      guard let (value, order) = converted(value, for: index) else { return nil }
+      return (.value(value), right, order)
+    case (.value, .value):
+      guard let order = ValueOrder(.binary) else { return nil }
+      return (left, right, order)
+    }
+  }
+
+  private func converted(_ value: SQLValue, for index: Int) -> (SQLValue, ValueOrder)? {
+    guard let affinity = ColumnAffinity(of: schema.fields[index]),
+      let value = affinity.converted(value),
+      let order = ValueOrder(schema.fields[index].collation)
+    else { return nil }
+    return (value, order)
+  }
+
+  private func compile(_ operand: Condition.Operand, in values: [SQLValue]) -> Answer? {
+    var candidates: [SQLValue] = []
+    var hasNull = false
+    var order = ValueOrder(.binary)
+    if case .field(let index) = operand { order = ValueOrder(schema.fields[index].collation) }
+    guard let order else { return nil }
+    for value in values {
+      if value.isNull {
+        hasNull = true
+      } else if case .field(let index) = operand {
+        guard let (value, _) = converted(value, for: index) else { return nil }
+        candidates.append(value)
+      } else {
+        candidates.append(value)
+      }
+    }
+    if values.isEmpty { return { _ in false } }
+    // Sorted, so that a long list costs a binary search for each record.
+    let sorted = candidates.sorted { order.compare($0, $1) < 0 }
+    let (read, missing) = (reader(operand), hasNull ? nil : Optional(false))
+    return { values in
+      let value = read(values)
+      if value.isNull { return nil }
+      var (low, high) = (0, sorted.count)
+      while low < high {
+        let middle = (low + high) / 2
+        let step = order.compare(sorted[middle], value)
+        if step == 0 { return true }
+        if step < 0 { low = middle + 1 } else { high = middle }
+      }
+      return missing
+    }
+  }
+
+  private func compile(_ operand: Condition.Operand, matches pattern: TextPattern?) -> Answer? {
+    guard let pattern, !mayHoldReal(operand) else { return nil }
+    let read = reader(operand)
+    return { values in
+      switch read(values) {
+      case .null: nil
+      case .integer(let number): pattern.matches(String(number))
+      case .text(let text): pattern.matches(text)
+      // SQLITE_LIKE_DOESNT_MATCH_BLOBS: https://sqlite.org/compile.html#like_doesnt_match_blobs
+      case .blob: false
+      case .real: nil
+      }
+    }
+  }
+
+  /// Whether the operand can be a real, whose text form differs between SQLite's versions.
+  private func mayHoldReal(_ operand: Condition.Operand) -> Bool {
+    switch operand {
+    case .value(let value): return value.storageClass == .real
+    case .field(let index):
+      let field = schema.fields[index]
+      // A table that is not STRICT keeps 1.5 in an INTEGER column too.
+      let isStrict = field.declaredType == nil
+      return switch ColumnAffinity(of: field) {
+      case .text: false
+      case .integer: !isStrict
+      case .blob: !(isStrict && field.type == .blob)
+      case .real, .numeric, nil: true
+      }
+    }
+  }
+}
+
+extension Condition.Comparison {
+  /// What the operator says about a comparison's sign.
+  fileprivate var accepts: @Sendable (Int) -> Bool {
+    switch self {
+    case .equal, .isIdentical: { $0 == 0 }
+    case .notEqual, .isDistinct: { $0 != 0 }
+    case .less: { $0 < 0 }
+    case .lessOrEqual: { $0 <= 0 }
+    case .greater: { $0 > 0 }
+    case .greaterOrEqual: { $0 >= 0 }
+    }
+  }
+}
+
+@Sendable
+private func conjunction(_ left: Bool?, _ right: Bool?) -> Bool? {
+  if left == false || right == false { return false }
+  return left == nil || right == nil ? nil : true
+}
+
+@Sendable
+private func disjunction(_ left: Bool?, _ right: Bool?) -> Bool? {
+  if left == true || right == true { return true }
+  return left == nil || right == nil ? nil : false
+}

@@ -1,0 +1,163 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A field's value as text and back: what a person types, a CSV cell holds and a table shows.
+///
+/// The field's type alone decides how a text is read; nothing is guessed from how it looks. NULL
+/// has no text: whoever reads or shows text decides about it first.
+public enum FieldText {
+  /// The value that `text` means in `field`.
+  ///
+  /// | Type | Text |
+  /// |---|---|
+  /// | integer | a whole number within 64 bits |
+  /// | real | a finite decimal number; whole numbers only where no digit is lost |
+  /// | boolean | `true`, `false`, `yes`, `no`, `1`, `0`, in any case |
+  /// | text, any | the text as it is |
+  /// | blob | `x'0aff'` or `base64:Cv8=` |
+  /// | date | ISO-8601, UTC unless it names a zone: `2026-09-01`, `2026-09-01T12:30:00.5+02:00` |
+  /// | uuid | 36 characters in either case |
+  /// | url | a URL in the form that `URL` gives back |
+  /// | decimal | plain digits, as many as a `Decimal` keeps; zeros that say nothing are dropped |
+  /// | json | JSON, kept as written |
+  ///
+  /// - Throws: ``StoreError`` with code `invalidValue`, naming the field and what it takes.
+  public static func parse(
+    _ text: String, for field: FieldSchema
+  ) throws(StoreError) -> SQLValue {
+    switch field.type {
+    case .integer:
+      guard let value = Int64(text) else {
+        throw refusal(text, field, "a whole number within 64 bits")
+      }
+      return .integer(value)
+    case .real:
+      return try parseReal(text, for: field)
+    case .boolean:
+      switch text.lowercased() {
+      case "true", "yes", "1": return .integer(1)
+      case "false", "no", "0": return .integer(0)
+      default: throw refusal(text, field, "true or false")
+      }
+    case .text, .any:
+      return .text(text)
+    case .blob:
+      guard let bytes = hexadecimalBytes(text) ?? base64Bytes(text) else {
+        throw refusal(text, field, "bytes, written x'0aff' or base64:Cv8=")
+      }
+      return .blob(bytes)
+    case .date:
+      guard let seconds = DateText.seconds(from: text) else {
+        throw refusal(text, field, "a date such as 2026-09-01 or 2026-09-01T12:30:00Z")
+      }
+      return .real(seconds)
+    case .uuid:
+      guard let value = UUID(uuidString: text) else { throw refusal(text, field, "a UUID") }
+      return .text(value.uuidString)
+    case .url:
+      guard let value = URL(string: text), value.absoluteString == text else {
+        throw refusal(text, field, "a URL")
+      }
+      return .text(text)
+    case .decimal:
+      return .text(try parseDecimal(text, for: field))
+    case .json:
+      guard JSONSyntax.accepts(text) else { throw refusal(text, field, "JSON") }
+      return .text(text)
+    }
+  }
+
+  /// The text that ``parse(_:for:)`` reads as `value` again, for every value that the field's type
+  /// has. Others, such as a text in an integer column of a foreign table, appear as they are.
+  ///
+  /// - Returns: The empty text for NULL.
+  public static func text(of value: SQLValue, for field: FieldSchema) -> String {
+    switch (value, field.type) {
+    case (.null, _): ""
+    case (.integer(0), .boolean): "false"
+    case (.integer(1), .boolean): "true"
+    case (.integer(let number), .date): DateText.text(of: Double(number)) ?? String(number)
+    case (.real(let seconds), .date): DateText.text(of: seconds) ?? String(seconds)
+    case (.integer(let number), _): String(number)
+    case (.real(let number), _): String(number)
+    case (.text(let text), _): text
+    case (.blob, _): value.description
+    }
+  }
+
+  private static func parseReal(
+    _ text: String, for field: FieldSchema
+  ) throws(StoreError) -> SQLValue {
+    guard isDecimalNumber(text), let value = Double(text), value.isFinite else {
+      throw refusal(text, field, "a number")
+    }
+    guard let whole = Int64(text) else { return .real(value) }
+    // A NUMERIC column keeps whole numbers as integers, so none of their digits is lost there.
+    if ColumnAffinity(of: field) == .numeric { return .integer(whole) }
+    guard Int64(exactly: value) == whole else {
+      throw refusal(text, field, "a number that a 64-bit real keeps exactly")
+    }
+    return .real(value)
+  }
+
+  private static func parseDecimal(
+    _ text: String, for field: FieldSchema
+  ) throws(StoreError) -> String {
+    let unsigned = text.first == "-" || text.first == "+" ? text.dropFirst() : text[...]
+    let parts = unsigned.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) })
+    else { throw refusal(text, field, "a decimal number without exponent") }
+    let whole = parts[0].drop { $0 == "0" }
+    var fraction = parts.count == 2 ? parts[1] : ""
+    while fraction.last == "0" { fraction.removeLast() }
+    var plain = whole.isEmpty ? "0" : String(whole)
+    if !fraction.isEmpty { plain += ".\(fraction)" }
+    if text.first == "-", plain != "0" { plain = "-\(plain)" }
+    guard let value = Decimal(string: plain), value.description == plain else {
+      throw refusal(text, field, "a decimal number of at most 38 digits")
+    }
+    return plain
+  }
+
+  private static func isDigit(_ character: Character) -> Bool {
+    ("0"..."9").contains(character)
+  }
+
+  /// Digits with an optional sign, point and exponent: not `inf`, not hexadecimal.
+  private static func isDecimalNumber(_ text: String) -> Bool {
+    text.contains(where: isDigit) && text.allSatisfy { isDigit($0) || "+-.eE".contains($0) }
+      && Double(text) != nil
+  }
+
+  /// The bytes of `x'0aff'`, or nil for anything else.
+  static func hexadecimalBytes(_ text: String) -> [UInt8]? {
+    guard text.hasPrefix("x'") || text.hasPrefix("X'"), text.utf8.count >= 3, text.hasSuffix("'")
+    else { return nil }
+    let digits = text.dropFirst(2).dropLast().utf8.map {
+      Character(Unicode.Scalar($0)).hexDigitValue
+    }
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = digits[index], let low = digits[index + 1] else { return nil }
+      bytes.append(UInt8(high * 16 + low))
+    }
+    return bytes
+  }
+
+  private static func base64Bytes(_ text: String) -> [UInt8]? {
+    guard text.hasPrefix("base64:") else { return nil }
+    return Data(base64Encoded: String(text.dropFirst(7))).map { [UInt8]($0) }
+  }
+
+  private static func refusal(
+    _ text: String, _ field: FieldSchema, _ wanted: String
+  ) -> StoreError {
+    let shown = text.count > 40 ? text.prefix(39) + "…" : text[...]
+    return StoreError(
+      .invalidValue, "\(field.name) takes \(wanted); got “\(shown)”.", field: field.name)
+  }
+}

@@ -1,0 +1,91 @@
+/// What a query can see: its table, the columns that decide membership and order, and values that
+/// every record of the result must have. It answers whether a change can matter, before anything
+/// is evaluated; a yes may turn out to be nothing, a no is certain.
+public struct QueryRegion: Hashable, Sendable {
+  /// A field and the one value that it has in every record of the result.
+  public struct EqualityTerm: Hashable, Sendable {
+    /// The field's position in ``ModelSchema/fields``.
+    public let field: Int
+    /// The value as ``QueryRegion/normalized(_:)`` makes it.
+    public let value: SQLValue
+  }
+
+  /// The table or view that the query reads.
+  public let table: String
+  /// The fields that decide whether a record belongs to the result, by position.
+  public let filterColumns: Set<Int>
+  /// The fields that decide where a record stands in the result, by position; the key's are among
+  /// them.
+  public let orderColumns: Set<Int>
+  /// The fields that the query returns, by position.
+  public let resultColumns: Set<Int>
+  /// Values that every record of the result has, from the parts of the condition joined by AND.
+  /// Only fields that compare as ``Collation/binary`` can be looked up by value and appear here.
+  public let equalityTerms: [EqualityTerm]
+  /// Whether raw SQL in the condition may read anything in the file, other tables included.
+  public let readsWholeFile: Bool
+
+  public init<Element>(_ query: Query<Element>) {
+    let schema = query.schema
+    table = schema.table
+    let readsWholeFile = query.condition?.containsSQL == true
+    self.readsWholeFile = readsWholeFile || schema.kind == .view
+    filterColumns =
+      readsWholeFile ? Set(schema.fields.indices) : query.condition?.fieldIndices ?? []
+    orderColumns = Set(query.totalOrderings.map(\.fieldIndex))
+    resultColumns = Set(schema.fields.indices)
+    var terms: [EqualityTerm] = []
+    for part in query.condition?.conjuncts ?? [] {
+      if let term = EqualityTerm(part, schema: schema), !terms.contains(term) { terms.append(term) }
+    }
+    equalityTerms = terms
+  }
+
+  /// All fields that the query can see.
+  public var columns: Set<Int> {
+    filterColumns.union(orderColumns).union(resultColumns)
+  }
+
+  /// Whether a record with `values`, in field order, can be in the result at all.
+  public func admits(_ values: [SQLValue]) -> Bool {
+    equalityTerms.allSatisfy { Self.normalized(values[$0.field]) == $0.value }
+  }
+
+  /// The value as a key to look up: numbers that SQLite calls equal become the same value, so a
+  /// whole real becomes an integer.
+  public static func normalized(_ value: SQLValue) -> SQLValue {
+    if case .real(let number) = value, let whole = Int64(exactly: number) {
+      return .integer(whole)
+    }
+    return value
+  }
+}
+
+extension QueryRegion.EqualityTerm {
+  /// The term that `condition` demands, or nil when it demands none that can be looked up.
+  init?(_ condition: Condition, schema: ModelSchema) {
+    let index: Int
+    let wanted: SQLValue
+    switch condition {
+    case .isNull(.field(let field)):
+      (index, wanted) = (field, .null)
+    case .comparison(.field(let field), .isIdentical, .value(let value)),
+      .comparison(.value(let value), .isIdentical, .field(let field)):
+      (index, wanted) = (field, value)
+    case .comparison(.field(let field), .equal, .value(let value)),
+      .comparison(.value(let value), .equal, .field(let field)):
+      // `= NULL` is true for no record; the condition itself takes care of that.
+      if value.isNull { return nil }
+      (index, wanted) = (field, value)
+    case .isIn(.field(let field), let values) where values.count == 1 && !values[0].isNull:
+      (index, wanted) = (field, values[0])
+    default:
+      return nil
+    }
+    guard schema.kind == .table, schema.fields[index].collation == .binary,
+      let affinity = ColumnAffinity(of: schema.fields[index]),
+      let stored = affinity.converted(wanted)
+    else { return nil }
+    self.init(field: index, value: QueryRegion.normalized(stored))
+  }
+}

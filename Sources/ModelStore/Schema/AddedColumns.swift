@@ -1,0 +1,37 @@
+/// Runs ALTER TABLE so that the rows hold a new column's default, not only the schema.
+///
+/// SQLite does not touch the rows that exist: they read as the default, but the preupdate hook
+/// reports NULL as their old value. Rewriting them once, in the same transaction, makes both agree.
+/// See <https://sqlite.org/lang_altertable.html#altertabaddcol>.
+enum AddedColumns {
+  /// - Precondition: `connection` is in a write transaction.
+  /// - Complexity: Linear in the table's rows when the statement adds a column with a default.
+  static func run(_ statement: SQLText, on connection: Connection) throws {
+    let before = try Catalog(reading: connection)
+    try connection.run(statement)
+    let after = try Catalog(reading: connection)
+    for table in after.tables where table.kind == .table {
+      guard let old = before.table(named: table.name) else { continue }
+      let added = table.columns.first { column in
+        column.defaultSQL != nil && column.generated == nil && old.column(named: column.name) == nil
+      }
+      if let added { try rewrite(table, touching: added, on: connection) }
+    }
+  }
+
+  /// Rewrites every row without letting the table's triggers see it: nothing was updated that they
+  /// are about.
+  private static func rewrite(
+    _ table: TableFacts, touching column: ColumnFacts, on connection: Connection
+  ) throws {
+    for trigger in table.triggers {
+      try connection.run("DROP TRIGGER \(identifier: trigger.name)")
+    }
+    try connection.run(
+      """
+      UPDATE \(identifier: table.name)
+      SET \(identifier: column.name) = \(identifier: column.name)
+      """)
+    for trigger in table.triggers { try connection.run(SQLText(sql: trigger.sql)) }
+  }
+}

@@ -1,0 +1,255 @@
+/// Reads models out of tables that another program made. It looks and never changes the file.
+///
+/// A table needs a key: a primary key, or a UNIQUE constraint over columns that are NOT NULL. Types
+/// follow the columns' declared types alone, never the values that happen to be there.
+struct Adoption {
+  let catalog: Catalog
+
+  /// Every table and view of the file but the store's own and SQLite's, in the order of names.
+  ///
+  /// - Complexity: A search for NULL in key columns that accept it; otherwise no row is read.
+  func tables(on connection: Connection) throws -> [AdoptableTable] {
+    try catalog.tables.map { table in
+      let reading = TableReading(table: table, catalog: catalog)
+      if let reason = reading.refusal { return reading.refused(reason) }
+      guard table.kind == .table else { return reading.view }
+      let nullableKey =
+        table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
+        ? [] : table.primaryKey.filter { !$0.isNotNull }.map(\.name)
+      let holdsNull = try !nullableKey.isEmpty && hasNull(nullableKey, in: table, on: connection)
+      return reading.table(nullableKey: nullableKey, holdsNull: holdsNull)
+    }
+  }
+
+  private func hasNull(
+    _ columns: [String], in table: TableFacts, on connection: Connection
+  ) throws -> Bool {
+    let condition = columns.map { "\(SQLText.quoted($0)) IS NULL" }.joined(separator: " OR ")
+    let found = try connection.firstRow(
+      "SELECT 1 FROM \(identifier: table.name) WHERE \(SQLText(sql: condition)) LIMIT 1"
+    ) { row in try row.integer(at: 0) }
+    return found != nil
+  }
+}
+
+/// One table of the catalog, read as a model.
+private struct TableReading {
+  let table: TableFacts
+  let catalog: Catalog
+
+  func refused(_ reason: String, notes: [String] = []) -> AdoptableTable {
+    AdoptableTable(name: table.name, result: .refused(reason: reason), notes: notes)
+  }
+
+  /// Why the table cannot be a model whatever its key, or nil.
+  var refusal: String? {
+    let name = table.name
+    if name.asciiFolded.hasPrefix("_ms_") { return "\(name) is one of the store's own tables." }
+    if name.asciiFolded.hasPrefix("sqlite_") { return "\(name) is one of SQLite's own tables." }
+    switch table.kind {
+    case .virtual:
+      return "\(name) is a virtual table: its changes cannot be observed."
+    case .shadow:
+      return "\(name) is the storage of a virtual table, which alone may write it."
+    case .table, .view: break
+    }
+    if let problem = table.unreadableReason {
+      return "SQLite cannot read \(name): \(problem)."
+    }
+    if name.isEmpty || table.columns.contains(where: \.name.isEmpty) {
+      return "\(name.isEmpty ? "A table" : name) has an empty name or a column with one; rename it."
+    }
+    return nil
+  }
+
+  var view: AdoptableTable {
+    AdoptableTable(
+      name: table.name,
+      result: .model(
+        ModelSchema(
+          name: table.name, kind: .view,
+          fields: table.columns.map { column in
+            FieldSchema(
+              name: column.name, type: type(of: column), declaredType: declaredType(of: column),
+              isOptional: true)
+          },
+          key: [], isAdopted: true)))
+  }
+
+  func table(nullableKey: [String], holdsNull: Bool) -> AdoptableTable {
+    var notes = notes
+    let primaryKey = primaryKey
+    let key: [String]
+    if let primaryKey, !holdsNull {
+      key = primaryKey
+      if !nullableKey.isEmpty {
+        notes.insert(
+          """
+          The key column \(quotedList(nullableKey)) of \(table.name) accepts NULL. No row holds \
+          one now; a row that got one from another program would have no key.
+          """, at: 0)
+      }
+    } else if let unique = uniqueKey {
+      key = unique
+      notes.insert(
+        "\(table.name) has no usable primary key; its UNIQUE \(quotedList(unique)) serves as the key.",
+        at: 0)
+    } else {
+      return refused(missingKeyReason(nullableKey: holdsNull ? nullableKey : []))
+    }
+    return AdoptableTable(name: table.name, result: .model(schema(key: key)), notes: notes)
+  }
+
+  private func missingKeyReason(nullableKey: [String]) -> String {
+    let name = table.name
+    if !nullableKey.isEmpty {
+      return """
+        The primary key column \(quotedList(nullableKey)) of \(name) holds NULL, so some rows have \
+        no key. Give them one, then adopt the table.
+        """
+    }
+    if !table.primaryKey.isEmpty {
+      return """
+        The primary key of \(name) compares by another collation than its columns, so it does not \
+        tell the records apart.
+        """
+    }
+    return """
+      \(name) has no primary key, and no UNIQUE constraint over columns that are NOT NULL. Add a \
+      unique index over such columns, then adopt the table.
+      """
+  }
+
+  private func schema(key: [String]) -> ModelSchema {
+    let uniqueColumns = uniqueConstraints.filter { $0 != key }
+    let single = Set(uniqueColumns.filter { $0.count == 1 }.map { $0[0] })
+    return ModelSchema(
+      name: table.name,
+      fields: table.columns.map { field($0, key: key, isUnique: single.contains($0.name)) },
+      key: key, isWithoutRowID: table.isWithoutRowID,
+      uniques: uniqueColumns.filter { $0.count > 1 },
+      indexes: table.indexes.filter { $0.origin == .created }.compactMap { index in
+        index.plainColumns.map {
+          IndexSchema(name: index.name, fields: names($0), isUnique: index.isUnique)
+        }
+      },
+      rules: rules.filter { $0.check.column == nil }.map(\.rule), isAdopted: true)
+  }
+
+  private func field(_ column: ColumnFacts, key: [String], isUnique: Bool) -> FieldSchema {
+    let isRowID = column.name == table.rowIDColumn?.name
+    return FieldSchema(
+      name: column.name, type: type(of: column), declaredType: declaredType(of: column),
+      isOptional: !column.isNotNull && !key.contains(column.name), isUnique: isUnique,
+      isRowID: isRowID && key == [column.name], defaultSQL: column.defaultSQL,
+      collation: column.collation, reference: reference(of: column), generated: column.generated,
+      rules: rules.filter { $0.check.column?.asciiFolded == column.name.asciiFolded }.map(\.rule))
+  }
+
+  private func type(of column: ColumnFacts) -> FieldType {
+    guard table.isStrict else {
+      return ColumnAffinity(declaredType: column.declaredType).fieldType
+    }
+    return switch column.declaredType.asciiFolded {
+    case "int", "integer": .integer
+    case "real": .real
+    case "text": .text
+    case "blob": .blob
+    default: .any
+    }
+  }
+
+  private func declaredType(of column: ColumnFacts) -> String? {
+    column.declaredType.isEmpty ? nil : column.declaredType
+  }
+
+  private func reference(of column: ColumnFacts) -> ReferenceSchema? {
+    let own = table.foreignKeys.first { key in
+      key.columns.count == 1 && key.columns[0].asciiFolded == column.name.asciiFolded
+    }
+    return own.map { key in
+      ReferenceSchema(
+        table: key.table, column: key.referencedColumns?.first, onDelete: key.onDelete,
+        onUpdate: key.onUpdate)
+    }
+  }
+
+  /// The CHECKs, those without a name numbered: `Track.check1`.
+  private var rules: [(check: TableSQL.Check, rule: RuleSchema)] {
+    var unnamedCount = 0
+    return table.checks.map { check in
+      if check.name == nil { unnamedCount += 1 }
+      let name = check.name ?? "\(table.name).check\(unnamedCount)"
+      return (
+        check,
+        RuleSchema(
+          name: name, message: "must satisfy \(check.condition)", condition: check.condition)
+      )
+    }
+  }
+
+  /// The primary key's columns when they tell the records apart, or nil.
+  private var primaryKey: [String]? {
+    let key = table.primaryKey
+    guard !key.isEmpty else { return nil }
+    let index = table.indexes.first { $0.origin == .primaryKey }
+    guard index.map(tellsRecordsApart) ?? true else { return nil }
+    return key.map(\.name)
+  }
+
+  /// The shortest unique set over columns that are NOT NULL, the oldest among equals.
+  private var uniqueKey: [String]? {
+    let candidates = table.indexes.filter { index in
+      guard index.isUnique, index.origin != .primaryKey, let columns = index.plainColumns else {
+        return false
+      }
+      return tellsRecordsApart(index)
+        && columns.allSatisfy { name in
+          table.column(named: name).map { $0.isNotNull && $0.generated == nil } ?? false
+        }
+    }
+    let shortest = candidates.map(\.columns.count).min()
+    return candidates.first { $0.columns.count == shortest }?.plainColumns.map(names)
+  }
+
+  /// Whether values that differ for the index also differ for the column, which is what a search
+  /// by key compares with: an index that is at least as coarse as its column.
+  private func tellsRecordsApart(_ index: IndexFacts) -> Bool {
+    index.columns.allSatisfy { part in
+      guard let column = part.name.flatMap({ table.column(named: $0) }) else { return false }
+      return column.collation == .binary
+        || column.collation.name.asciiFolded == part.collation.name.asciiFolded
+    }
+  }
+
+  private var uniqueConstraints: [[String]] {
+    table.indexes.filter { $0.origin == .unique }.compactMap { $0.plainColumns.map(names) }
+  }
+
+  /// What the file enforces and the model does not show.
+  private var notes: [String] {
+    let keys = table.foreignKeys.filter { $0.columns.count > 1 }.map { key in
+      """
+      The foreign key \(quotedList(key.columns)) of \(table.name) to \(key.table) has several \
+      columns; SQLite enforces it, the model does not show it.
+      """
+    }
+    let indexes = table.indexes.filter { $0.plainColumns == nil }.map { index in
+      """
+      The index \(index.name) of \(table.name) covers \
+      \(index.isPartial ? "only some rows" : "an expression"); SQLite uses it, the model does not \
+      show it.
+      """
+    }
+    return keys + indexes
+  }
+
+  /// The columns' names as the table spells them, whatever an index or key spells.
+  private func names(_ columns: [String]) -> [String] {
+    columns.map { table.column(named: $0)?.name ?? $0 }
+  }
+
+  private func quotedList(_ names: [String]) -> String {
+    "(\(names.joined(separator: ", ")))"
+  }
+}

@@ -1,0 +1,110 @@
+/// Something the file says about itself under a name: a model, a binding, a validator.
+protocol CatalogEntry: Hashable, Sendable, Codable {
+  var name: String { get }
+}
+
+extension ModelSchema: CatalogEntry {}
+
+/// A validator's place in the catalog: what it is called and which model it watches. What it
+/// checks is Swift, so another program can only know that it exists.
+struct ValidatorSchema: CatalogEntry {
+  let name: String
+  let model: String
+}
+
+/// One part of the self-describing catalog, with each entry as JSON, so that a program without the
+/// Swift types knows the models. Not ``Catalog``, which is what SQLite itself says about the file.
+struct CatalogEntries<Entry: CatalogEntry>: Sendable {
+  /// The store's own table, from `Migrations/`.
+  let table: String
+  /// What an entry is, for messages: "model".
+  let noun: String
+
+  /// Every entry in the file, by name; none when the file has no catalog.
+  ///
+  /// - Throws: ``StoreError`` with code `newerFormat` when an entry says more than this library knows.
+  func read(on connection: Connection) throws -> [Entry] {
+    try rows(on: connection).map(entry)
+  }
+
+  /// Writes those of `entries` that the file does not hold in the same words. Entries of the file
+  /// that are not among `entries` stay: they may be another program's.
+  ///
+  /// - Returns: The names of what was written, in the order given.
+  /// - Throws: ``StoreError`` with code `newerFormat` rather than overwrite what a newer library wrote.
+  /// - Precondition: The store's own migrations were applied.
+  @discardableResult
+  func write(_ entries: [Entry], on connection: Connection) throws -> [String] {
+    var stored: [String: Row] = [:]
+    for row in try rows(on: connection) { stored[row.name] = row }
+    var written: [String] = []
+    for entry in entries {
+      let definition = try CatalogText.text(of: entry)
+      if let row = stored[entry.name] {
+        guard row.definition != definition else { continue }
+        _ = try self.entry(row)
+      }
+      try connection.run(
+        """
+        INSERT INTO \(identifier: table) (name, format, definition)
+        VALUES (\(entry.name), \(CatalogText.format), \(definition))
+        ON CONFLICT (name) DO UPDATE SET format = excluded.format, definition = excluded.definition
+        """)
+      written.append(entry.name)
+    }
+    return written
+  }
+
+  /// Removes the entries called `names`; names that are not there are no error.
+  func remove(_ names: [String], on connection: Connection) throws {
+    for name in names {
+      try connection.run("DELETE FROM \(identifier: table) WHERE name = \(name)")
+    }
+  }
+
+  private struct Row {
+    let name: String
+    let format: Int64
+    let definition: String
+  }
+
+  private func entry(_ row: Row) throws(StoreError) -> Entry {
+    guard row.format <= CatalogText.format else { throw newer(row.name, "format \(row.format)") }
+    do {
+      return try CatalogText.entry(from: row.definition)
+    } catch {
+      throw newer(row.name, error.reason)
+    }
+  }
+
+  private func rows(on connection: Connection) throws -> [Row] {
+    let exists = try connection.firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(table)"
+    ) { row in try row.integer(at: 0) }
+    guard exists != nil else { return [] }
+    return try connection.rows(
+      "SELECT name, format, definition FROM \(identifier: table) ORDER BY name"
+    ) { row in
+      Row(
+        name: try row.text(at: 0), format: try row.integer(at: 1),
+        definition: try row.text(at: 2))
+    }
+  }
+
+  private func newer(_ name: String, _ reason: String) -> StoreError {
+    StoreError(
+      .newerFormat,
+      """
+      The file describes the \(noun) \(name) in a way that this version of ModelStore does not \
+      know (\(reason)). Update this program; nothing was changed.
+      """)
+  }
+}
+
+extension CatalogEntries<ModelSchema> {
+  static let models = CatalogEntries(table: "_ms_models", noun: "model")
+}
+
+extension CatalogEntries<ValidatorSchema> {
+  static let validators = CatalogEntries(table: "_ms_validators", noun: "validator")
+}

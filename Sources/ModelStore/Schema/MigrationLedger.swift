@@ -1,0 +1,151 @@
+/// The table that says which migrations a file has had. The store's own and the application's have
+/// separate numbers, told apart by their scope.
+struct MigrationLedger {
+  enum Scope: String, Hashable, Sendable {
+    case store, app
+  }
+
+  struct Entry: Hashable, Sendable {
+    let version: Int64
+    let name: String
+    let checksum: String
+    let sql: String
+  }
+
+  private static let table = "_ms_migrations"
+  private static let columns = ["scope", "version", "name", "checksum", "sql", "applied_at"]
+
+  let connection: Connection
+  let scope: Scope
+
+  /// Creates the table when the file has none.
+  func create() throws {
+    try connection.run(
+      """
+      CREATE TABLE IF NOT EXISTS _ms_migrations (
+        scope TEXT NOT NULL CHECK (scope IN ('store', 'app')),
+        version INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        checksum TEXT NOT NULL,
+        sql TEXT NOT NULL,
+        applied_at TEXT NOT NULL,
+        PRIMARY KEY (scope, version)
+      ) STRICT, WITHOUT ROWID
+      """)
+  }
+
+  /// What was applied, in the order of versions; empty when there is no ledger yet.
+  ///
+  /// - Throws: ``StoreError`` with code `newerFormat` when the ledger is not one that this library
+  ///   can read.
+  func entries() throws -> [Entry] {
+    let found = try connection.rows("SELECT name FROM pragma_table_info(\(Self.table), 'main')") {
+      row in try row.text(at: 0)
+    }
+    guard !found.isEmpty else { return [] }
+    guard Set(found).isSuperset(of: Self.columns) else {
+      throw StoreError(
+        .newerFormat,
+        """
+        The file's list of migrations has a form that this version of ModelStore does not know. \
+        Update this program; nothing was changed.
+        """)
+    }
+    return try connection.rows(
+      """
+      SELECT version, name, checksum, sql
+      FROM _ms_migrations
+      WHERE scope = \(scope.rawValue)
+      ORDER BY version
+      """
+    ) { row in
+      Entry(
+        version: try row.integer(at: 0), name: try row.text(at: 1), checksum: try row.text(at: 2),
+        sql: try row.text(at: 3))
+    }
+  }
+
+  func record(_ migration: Migration) throws {
+    try connection.run(
+      """
+      INSERT INTO _ms_migrations (scope, version, name, checksum, sql, applied_at)
+      VALUES (
+        \(scope.rawValue), \(migration.version), \(migration.name), \(migration.checksum),
+        \(migration.sql), strftime('%Y-%m-%dT%H:%M:%fZ', 'now')
+      )
+      """)
+  }
+}
+
+extension MigrationLedger.Scope {
+  /// Those of `migrations` that `applied` lacks, in the order of versions.
+  ///
+  /// - Throws: ``StoreError`` with code `newerFormat` when the file had migrations beyond those
+  ///   given, `migrationConflict` when one was changed, is missing or comes too late.
+  func pending(
+    of migrations: [Migration], after applied: [MigrationLedger.Entry]
+  ) throws(StoreError) -> [Migration] {
+    let known = try ordered(migrations)
+    let newest = known.last?.version ?? 0
+    for entry in applied {
+      guard let migration = known.first(where: { $0.version == entry.version }) else {
+        throw entry.version > newest ? newer(entry, than: newest) : missing(entry)
+      }
+      guard migration.checksum == entry.checksum else { throw changed(migration, from: entry) }
+    }
+    let done = Set(applied.map(\.version))
+    let pending = known.filter { !done.contains($0.version) }
+    if let first = pending.first, let last = applied.last, first.version < last.version {
+      throw StoreError(
+        .migrationConflict,
+        """
+        The migration \(first) comes too late: \(last.version) \(last.name) was applied before it. \
+        Give it a version above \(last.version); nothing was changed.
+        """)
+    }
+    return pending
+  }
+
+  private func ordered(_ migrations: [Migration]) throws(StoreError) -> [Migration] {
+    let ordered = migrations.sorted { $0.version < $1.version }
+    for migration in ordered where migration.version < 1 {
+      throw StoreError(
+        .migrationConflict, "The migration \(migration) must have a version above 0.")
+    }
+    for (first, second) in zip(ordered, ordered.dropFirst()) where first.version == second.version {
+      throw StoreError(
+        .migrationConflict,
+        "Two migrations have the version \(first.version): \(first.name) and \(second.name).")
+    }
+    return ordered
+  }
+
+  private func newer(_ entry: MigrationLedger.Entry, than newest: Int64) -> StoreError {
+    let writer = self == .store ? "ModelStore" : "this program"
+    return StoreError(
+      .newerFormat,
+      """
+      The file was written by a newer version of \(writer): it has had the migration \
+      \(entry.version) \(entry.name), and the newest known here is \(newest). Update this program; \
+      nothing was changed.
+      """)
+  }
+
+  private func missing(_ entry: MigrationLedger.Entry) -> StoreError {
+    StoreError(
+      .migrationConflict,
+      """
+      The file has had the migration \(entry.version) \(entry.name), which is missing here. \
+      Restore it; nothing was changed.
+      """)
+  }
+
+  private func changed(_ migration: Migration, from entry: MigrationLedger.Entry) -> StoreError {
+    StoreError(
+      .migrationConflict,
+      """
+      The migration \(migration) was changed after it was applied (checksum \(entry.checksum) then, \
+      \(migration.checksum) now). Restore its text and write a new migration; nothing was changed.
+      """)
+  }
+}

@@ -1,0 +1,128 @@
+/// Applies numbered migrations, each in one transaction that includes its line in the ledger, so
+/// that a file is never between two versions.
+///
+/// The write lock is taken before the ledger is read: a second process waits for the first, then
+/// finds nothing to do.
+struct Migrator {
+  let connection: Connection
+  let scope: MigrationLedger.Scope
+
+  private var ledger: MigrationLedger { MigrationLedger(connection: connection, scope: scope) }
+
+  /// The migrations that the file has not had, in the order of versions. Reads only.
+  ///
+  /// - Throws: ``StoreError`` with code `newerFormat` or `migrationConflict`.
+  func pending(_ migrations: [Migration]) throws -> [Migration] {
+    try scope.pending(of: migrations, after: ledger.entries())
+  }
+
+  /// Applies what is pending, in the order of versions.
+  ///
+  /// Foreign keys are off while an application's migration runs, so that a table can be rebuilt
+  /// without the rows that refer to it being cascaded away, and are checked before the commit:
+  /// <https://sqlite.org/lang_altertable.html#otheralter>.
+  ///
+  /// - Returns: What was applied now; empty, and without a write lock taken, when nothing was pending.
+  /// - Throws: ``StoreError``. The migrations before the one that failed stay applied; of that one
+  ///   nothing is kept.
+  /// - Precondition: `connection` is not in a transaction.
+  @discardableResult
+  func apply(_ migrations: [Migration]) throws -> [Migration] {
+    precondition(!connection.isInTransaction, "A migration needs a transaction of its own.")
+    guard try !pending(migrations).isEmpty else { return [] }
+    for migration in migrations { try MigrationScript(migration).check() }
+    var applied: [Migration] = []
+    try withForeignKeysOff {
+      while let migration = try applyNext(of: migrations) { applied.append(migration) }
+    }
+    return applied
+  }
+
+  private func applyNext(of migrations: [Migration]) throws -> Migration? {
+    try transaction {
+      guard let migration = try pending(migrations).first else { return nil }
+      let broken = scope == .app ? try brokenReferences() : []
+      try MigrationScript(migration).run(on: connection)
+      if scope == .app {
+        let newlyBroken = try brokenReferences().subtracting(broken)
+        guard newlyBroken.isEmpty else { throw dangling(newlyBroken, after: migration) }
+      }
+      try ledger.create()
+      try ledger.record(migration)
+      return migration
+    }
+  }
+
+  private func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+    try connection.execute("BEGIN IMMEDIATE")
+    do {
+      let result = try body()
+      try connection.execute("COMMIT")
+      return result
+    } catch {
+      // SQLite may have ended the transaction itself: https://sqlite.org/lang_transaction.html
+      if connection.isInTransaction { try connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  private func withForeignKeysOff(_ body: () throws -> Void) throws {
+    guard scope == .app else { return try body() }
+    // Inside a transaction the pragma does nothing: https://sqlite.org/pragma.html#pragma_foreign_keys
+    try connection.execute("PRAGMA foreign_keys = OFF")
+    do {
+      try body()
+    } catch {
+      try restorePragmas()
+      throw error
+    }
+    try restorePragmas()
+  }
+
+  private func restorePragmas() throws {
+    try connection.execute("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
+  }
+
+  private struct BrokenReference: Hashable {
+    let table: String
+    let rowID: SQLValue
+    let parent: String
+    /// Why the foreign key cannot be checked at all, or nil for a row without its parent.
+    let problem: String?
+  }
+
+  /// The rows whose parent is missing, and the foreign keys that cannot be checked.
+  private func brokenReferences() throws -> Set<BrokenReference> {
+    var broken: Set<BrokenReference> = []
+    for table in try Catalog(reading: connection).tables where !table.foreignKeys.isEmpty {
+      do {
+        let rows = try connection.rows(
+          "SELECT rowid, parent FROM pragma_foreign_key_check(\(table.name), 'main')"
+        ) { row in
+          BrokenReference(
+            table: table.name, rowID: try row.value(at: 0), parent: try row.text(at: 1),
+            problem: nil)
+        }
+        broken.formUnion(rows)
+      } catch let error as SQLiteError where error.code.primary == .error {
+        // The parent's columns are not unique: https://sqlite.org/foreignkeys.html#fk_indexes
+        broken.insert(
+          BrokenReference(table: table.name, rowID: .null, parent: "", problem: error.message))
+      }
+    }
+    return broken
+  }
+
+  private func dangling(
+    _ broken: Set<BrokenReference>, after migration: Migration
+  ) -> StoreError {
+    let pairs = Set(
+      broken.map { $0.problem.map { "\($0)" } ?? "from \($0.table) to \($0.parent)" })
+    return StoreError(
+      .rejected,
+      """
+      The migration \(migration) leaves \(broken.count) broken references \
+      (\(pairs.sorted().joined(separator: ", "))). Nothing of it was kept.
+      """)
+  }
+}

@@ -1,0 +1,131 @@
+/// An SQL expression as its tokens: enough to tell which names and literals are in it, and that it
+/// is one expression that cannot leave the place it is put in. Not a parser: whether SQLite accepts
+/// the expression, SQLite says.
+struct SQLExpression: Hashable, Sendable {
+  enum Token: Hashable, Sendable {
+    /// An identifier or keyword, without its quotes, in lower case as far as SQLite folds it.
+    case name(String)
+    /// A string literal's text.
+    case string(String)
+    /// A number or a blob.
+    case constant
+    /// One character of an operator or of punctuation.
+    case symbol(String)
+  }
+
+  /// Why the text is not one self-contained expression, to follow "the expression".
+  struct Problem: Error, Hashable {
+    let reason: String
+  }
+
+  let text: String
+  let tokens: [Token]
+
+  init(_ text: String) throws(Problem) {
+    let blanks: [Unicode.Scalar] = ["\t", "\n", "\r", "\u{0C}"]
+    if text.unicodeScalars.contains(where: { $0.value < 0x20 && !blanks.contains($0) }) {
+      throw Problem(reason: "holds a control character")
+    }
+    let cut = SQLTokens(text)
+    var tokens: [Token] = []
+    var depth = 0
+    for token in cut.tokens where token.kind != .space {
+      let found = try Self.token(token, of: cut)
+      if found == .symbol("(") { depth += 1 }
+      if found == .symbol(")") { depth -= 1 }
+      if depth < 0 { throw Problem(reason: "closes a parenthesis that it did not open") }
+      tokens.append(found)
+    }
+    if depth > 0 { throw Problem(reason: "leaves a parenthesis open") }
+    if tokens.isEmpty { throw Problem(reason: "is empty") }
+    self.text = text
+    self.tokens = tokens
+  }
+
+  private static func token(
+    _ token: SQLTokens.Token, of cut: SQLTokens
+  ) throws(Problem) -> Token {
+    let text = cut.text(token.range)
+    switch token.kind {
+    case .quotedName, .string, .blob:
+      // A quote inside is doubled, so a closed token holds an even number of them.
+      let isClosed =
+        text.hasPrefix("[")
+        ? text.hasSuffix("]")
+        : text.utf8.count { $0 == text.utf8.last }.isMultiple(of: 2) && text.utf8.count > 1
+      guard isClosed else { throw Problem(reason: "leaves a quote open") }
+      if token.kind == .blob { return .constant }
+      let name = cut.name(token)
+      return token.kind == .string ? .string(name) : .name(name.asciiFolded)
+    case .word: return .name(text.asciiFolded)
+    case .number: return .constant
+    case .comment: throw Problem(reason: "holds a comment")
+    case .parameter: throw Problem(reason: "holds a parameter")
+    case .symbol where text == ";": throw Problem(reason: "holds a semicolon")
+    case .symbol, .space: return .symbol(text)
+    }
+  }
+
+  /// The names of the functions that are called. Keywords that stand before a parenthesis, as in
+  /// `x IN (1, 2)`, are among them.
+  var calledNames: [String] {
+    zip(tokens, tokens.dropFirst()).compactMap { token, next in
+      if case .name(let name) = token, next == .symbol("(") { name } else { nil }
+    }
+  }
+
+  /// The names that are not called: columns, collations and keywords.
+  var plainNames: [String] {
+    tokens.indices.compactMap { index in
+      guard case .name(let name) = tokens[index] else { return nil }
+      let isCalled = index + 1 < tokens.count && tokens[index + 1] == .symbol("(")
+      return isCalled ? nil : name
+    }
+  }
+
+  /// Whether the expression is one literal, which has the same value for every record and always:
+  /// a number with or without a sign, a string, a blob, NULL, TRUE or FALSE.
+  var isLiteral: Bool {
+    let signs: Set<Token> = [.symbol("("), .symbol(")"), .symbol("+"), .symbol("-")]
+    let bare = tokens.filter { !signs.contains($0) }
+    guard bare.count == 1 else { return false }
+    return switch bare[0] {
+    case .string, .constant: true
+    case .name(let name): ["null", "true", "false"].contains(name)
+    case .symbol: false
+    }
+  }
+
+  /// What makes the value depend on more than the record, or nil.
+  ///
+  /// SQLite refuses `random()` where only deterministic functions are allowed, but finds the clock
+  /// and the time zone in date functions only while running them:
+  /// <https://sqlite.org/deterministic.html#special_case_processing_for_date_time_functions>.
+  var clockDependency: String? {
+    let clocks: Set = ["current_date", "current_time", "current_timestamp"]
+    if let name = plainNames.first(where: clocks.contains) { return name }
+    let functions: Set = [
+      "date", "time", "datetime", "julianday", "unixepoch", "strftime", "timediff",
+    ]
+    let modifiers: Set = ["now", "localtime", "utc", "subsec", "subsecond"]
+    guard let function = calledNames.first(where: functions.contains) else { return nil }
+    for case .string(let text) in tokens where modifiers.contains(text.asciiFolded) {
+      return "\(function)('\(text)')"
+    }
+    for index in tokens.indices.dropLast(2) {
+      guard case .name(let name) = tokens[index], functions.contains(name),
+        tokens[index + 1] == .symbol("("), tokens[index + 2] == .symbol(")")
+      else { continue }
+      return "\(name)()"
+    }
+    return nil
+  }
+
+  /// The collations named after COLLATE.
+  var collations: [String] {
+    zip(tokens, tokens.dropFirst()).compactMap { token, next in
+      guard token == .name("collate"), case .name(let name) = next else { return nil }
+      return name
+    }
+  }
+}

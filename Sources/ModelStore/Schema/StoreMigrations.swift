@@ -1,0 +1,9 @@
+/// The migrations of the store's own tables, compiled in from `Migrations/`.
+enum StoreMigrations {
+  /// In the order of versions, without gaps from 1.
+  static let all = [
+    Migration(
+      version: 1, name: "catalog",
+      sql: String(decoding: PackageResources._001_catalog_sql, as: UTF8.self))
+  ]
+}

@@ -1,0 +1,162 @@
+/// What a program brings to a store when it opens it.
+struct Declarations {
+  var migrations: [Migration]
+  var models: [ModelSchema]
+  var bindings: [Binding]
+  var validators: [Validator]
+
+  var isEmpty: Bool {
+    migrations.isEmpty && models.isEmpty && bindings.isEmpty && validators.isEmpty
+  }
+}
+
+extension StoreCore {
+  /// Brings the file in line with `declarations`, as far as the configuration allows, and puts
+  /// them in force together with what the file's catalog knows already.
+  ///
+  /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were complete.
+  func declare(_ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges) throws {
+    var declarations = declarations
+    declarations.models = try declarations.models.withSlotModels()
+    try writer.sync { [declarations] writer in
+      do {
+        if configuration.access != .readOnly, !declarations.isEmpty {
+          try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
+          try Migrator(connection: writer.connection, scope: .app).apply(declarations.migrations)
+        } else {
+          // Refuses what a newer library wrote, without writing.
+          _ = try Migrator(connection: writer.connection, scope: .store).pending(StoreMigrations.all)
+        }
+        if try !isUpToDate(declarations, on: writer.connection) {
+          try install(declarations, allowing: changes, on: writer.connection)
+        }
+        try reload(&writer, declaring: declarations.models)
+        add(declarations.validators)
+      } catch {
+        throw ModelRegistry.storeError(error, models: declarations.models, about: nil)
+      }
+    }
+  }
+
+  /// Whether opening has nothing to write, so that it need not wait for another process's write.
+  private func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
+    if declarations.isEmpty { return true }
+    let catalog = try Catalog(reading: connection)
+    let models = try knownModels(on: connection, declaring: declarations.models)
+    guard try SchemaUpdate(declarations.models, in: catalog).differences.isEmpty,
+      try CatalogEntries.models.read(on: connection).contains(all: declarations.models)
+    else { return false }
+    let schemas = try declarations.bindings.map { try $0.schema(in: models) }
+    let validators = declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) }
+    return try CatalogEntries.bindings.read(on: connection).contains(all: schemas)
+      && CatalogEntries.validators.read(on: connection).contains(all: validators)
+      && BindingInstallation(try allBindings(schemas, on: connection), in: models)
+        .difference(from: BindingInstallation.triggers(in: connection)).isEmpty
+  }
+
+  private func install(
+    _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
+    on connection: Connection
+  ) throws {
+    guard configuration.access != .readOnly else {
+      let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
+      try update.check(allowing: .none)
+      throw StoreError(
+        .readOnly, "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once.")
+    }
+    try connection.execute("BEGIN IMMEDIATE")
+    do {
+      let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
+      try update.check(allowing: changes)
+      try update.apply(on: connection)
+      let models = try knownModels(on: connection, declaring: declarations.models)
+      let schemas = try declarations.bindings.map { try $0.schema(in: models) }
+      _ = try BindingInstallation(try allBindings(schemas, on: connection), in: models)
+        .apply(to: connection)
+      try CatalogEntries.models.write(declarations.models, on: connection)
+      try CatalogEntries.bindings.write(schemas, on: connection)
+      try CatalogEntries.validators.write(
+        declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) },
+        on: connection)
+      try connection.execute("COMMIT")
+    } catch {
+      if connection.isInTransaction { try connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// The declared bindings and those that the file has from other programs, so that cycles and
+  /// conflicts between the two are found.
+  private func allBindings(
+    _ declared: [BindingSchema], on connection: Connection
+  ) throws -> [BindingSchema] {
+    let names = Set(declared.map(\.name))
+    return declared
+      + (try CatalogEntries.bindings.read(on: connection).filter { !names.contains($0.name) })
+  }
+
+  /// The declared models, those declared before by another `Store` on the file, and those of the catalog.
+  private func knownModels(
+    on connection: Connection, declaring declared: [ModelSchema]
+  ) throws -> [ModelSchema] {
+    var known = declared
+    for model in models.schema.models + (try CatalogEntries.models.read(on: connection))
+    where !known.contains(where: { $0.name == model.name }) {
+      known.append(model)
+    }
+    return known
+  }
+
+  private func reload(_ writer: inout Writer, declaring models: [ModelSchema]) throws {
+    let known = try knownModels(on: writer.connection, declaring: models)
+    writer.adopt(StoreSchema(models: known), catalog: try Catalog(reading: writer.connection))
+    use(writer.models)
+  }
+
+  // Adoption
+
+  /// Every table and view that is no model yet, with the model it would make or the reason why not.
+  func adoptableTables() throws -> [AdoptableTable] {
+    let tables = Set(models.schema.models.map(\.table.asciiFolded))
+    return try readers.sync { connection in
+      try Adoption(catalog: try Catalog(reading: connection)).tables(on: connection)
+        .filter { !tables.contains($0.name.asciiFolded) }
+    }
+  }
+
+  func adopt(_ names: [String]?) throws -> [ModelSchema] {
+    let found = try adoptableTables()
+    let chosen = try names.map { names in
+      try names.map { name in
+        guard let table = found.first(where: { $0.name.asciiFolded == name.asciiFolded }) else {
+          throw StoreError(.unknownModel, "There is no table \(name) that could be adopted.", model: name)
+        }
+        if let reason = table.reason {
+          throw StoreError(.unsupportedSchema, reason, model: name)
+        }
+        return table
+      }
+    } ?? found
+    let schemas = chosen.compactMap(\.schema)
+    try declare(
+      Declarations(migrations: [], models: schemas, bindings: [], validators: []), allowing: .none)
+    return schemas
+  }
+
+  // The catalog
+
+  /// What the file says of itself beyond models.
+  func catalogEntries<Entry>(_ entries: CatalogEntries<Entry>) throws -> [Entry] {
+    try readers.sync { connection in try entries.read(on: connection) }
+  }
+}
+
+extension BindingSchema: CatalogEntry {}
+
+extension CatalogEntries<BindingSchema> {
+  static let bindings = CatalogEntries(table: "_ms_bindings", noun: "binding")
+}
+
+extension Array where Element: Equatable {
+  fileprivate func contains(all others: [Element]) -> Bool { others.allSatisfy(contains) }
+}

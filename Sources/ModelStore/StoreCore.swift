@@ -1,0 +1,215 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
+/// What all stores on one file in this process share: the writer, the readers and the broker.
+///
+/// One per file, because a second copy would fight the first for SQLite's locks, which belong to
+/// the process: <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
+final class StoreCore: Sendable {
+  let file: DatabaseFile
+  let configuration: StoreConfiguration
+  let broker = ChangeBroker()
+  let writer: ConnectionQueue<Writer>
+  let readers: ReaderPool
+  let report: @Sendable (StoreError) -> Void
+  private let shared = Mutex(Shared())
+  private let processID = getpid()
+
+  private struct Shared {
+    var models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
+    var validators: [Validator] = []
+    var generation: UInt64 = 0
+  }
+
+  init(
+    file: DatabaseFile, configuration: StoreConfiguration,
+    report: @escaping @Sendable (StoreError) -> Void
+  ) throws {
+    self.file = file
+    self.configuration = configuration
+    self.report = report
+    let policy = configuration.connectionPolicy
+    let path = file.path
+    let readOnly = configuration.access == .readOnly
+    readers = ReaderPool(countMax: configuration.readerCountMax) {
+      try Connection(path: path, role: readOnly ? .readOnlyFile : .reader, policy: policy)
+    }
+    let connection = try Connection(
+      path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
+    try Self.prepare(connection, readOnly: readOnly)
+    writer = ConnectionQueue(
+      try Writer(connection: connection, file: file, configuration: configuration),
+      connection: connection, label: "modelstore.writer")
+  }
+
+  private static func prepare(_ connection: Connection, readOnly: Bool) throws {
+    if !readOnly {
+      let mode = try connection.firstRow("PRAGMA journal_mode = WAL") { try $0.text(at: 0) }
+      guard mode == "wal" else {
+        throw StoreError(
+          .unsafeLocation, "SQLite cannot use a write-ahead log here (journal mode \(mode ?? "unknown")).")
+      }
+    }
+    let encoding = try connection.firstRow("PRAGMA encoding") { try $0.text(at: 0) }
+    guard encoding == "UTF-8" else {
+      throw StoreError(
+        .unsupportedSchema, "The database keeps text as \(encoding ?? "unknown"); a store needs UTF-8.")
+    }
+  }
+
+  // Schema and validators
+
+  var models: ModelRegistry { shared.withLock { $0.models } }
+
+  var validators: [Validator] { shared.withLock { $0.validators } }
+
+  /// Puts another registry in force. On the writer's queue.
+  func use(_ models: ModelRegistry) {
+    shared.withLock { shared in
+      shared.models = models
+      shared.generation += 1
+    }
+  }
+
+  /// Adds the validators whose names are new.
+  func add(_ validators: [Validator]) {
+    shared.withLock { shared in
+      let known = Set(shared.validators.map(\.name))
+      shared.validators += validators.filter { !known.contains($0.name) }
+      shared.generation += 1
+    }
+  }
+
+  // Transactions
+
+  func checkProcess() throws {
+    guard getpid() == processID else {
+      throw StoreError(
+        .forked, "This process was forked after the store was opened; open the store anew in the child.")
+    }
+  }
+
+  /// Runs a writing transaction on the writer's queue and announces what it did.
+  func write<Result>(
+    _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool,
+    _ body: (borrowing Transaction) throws -> Result
+  ) throws -> (value: Result, changes: ChangeSet) {
+    try checkProcess()
+    guard configuration.access != .readOnly else {
+      throw StoreError(.readOnly, "The store was opened read-only.")
+    }
+    let validators = validators
+    // Before the plan is made: who comes from now on may not be in it.
+    let knownObserver = reporting ? UInt64.max : broker.latestObserver
+    let outcome = try writer.run(
+      ending: ending, scope: reporting ? .everything : scope(validators), validators: validators,
+      snapshot: { read in try self.readers.sync { try self.snapshot($0, read) } },
+      onForeignCommit: { self.broker.publish([], isReset: true) },
+      body)
+    if outcome.schemaChanged { try reloadSchema(&writer) }
+    guard ending == .commit else {
+      return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
+    }
+    let published = broker.publish(
+      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver)
+    do {
+      try writer.checkpointIfNeeded()
+    } catch {
+      // The commit stands; a checkpoint that could not run is tried again after the next one.
+      report(models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
+    }
+    return (outcome.value, published)
+  }
+
+  private func snapshot(
+    _ connection: Connection, _ read: (Connection) throws -> [SQLValue]?
+  ) throws -> [SQLValue]? {
+    try read(connection)
+  }
+
+  private func scope(_ validators: [Validator]) -> Writer.CaptureScope {
+    let generation = broker.generation &+ shared.withLock { $0.generation } << 32
+    return .interests(generation: generation) {
+      var interests = self.broker.interests()
+      // A validator reads whole records.
+      for validator in validators { interests[validator.model] = .some(nil) }
+      return interests
+    }
+  }
+
+  /// Reads the file's schema again after it changed, and puts it in force.
+  func reloadSchema(_ writer: inout Writer) throws {
+    let catalog = try Catalog(reading: writer.connection)
+    writer.adopt(models.schema, catalog: catalog)
+    use(writer.models)
+  }
+
+  /// Runs `body` in a read transaction on `connection`.
+  func read<Result>(
+    _ connection: Connection, _ body: (borrowing ReadTransaction) throws -> Result
+  ) throws -> Result {
+    try checkProcess()
+    let models = models
+    let access = TransactionAccess(
+      connection: connection, models: models, capture: nil, isWritable: false)
+    do {
+      try connection.withStatement("BEGIN") { statement in try statement.run() }
+      let result = try body(ReadTransaction(access: access))
+      try connection.withStatement("COMMIT") { statement in try statement.run() }
+      return result
+    } catch {
+      if connection.isInTransaction {
+        try connection.withStatement("ROLLBACK") { statement in try statement.run() }
+      }
+      throw models.storeError(error, about: nil)
+    }
+  }
+
+  func close() {
+    writer.close()
+    readers.close()
+  }
+}
+
+/// The cores of this process, by file.
+enum StoreCores {
+  private struct Entry {
+    weak var core: StoreCore?
+  }
+
+  private static let cores = Mutex<[DatabaseFile.Identity: Entry]>([:])
+
+  /// The core for `file`: the one in use, or a new one.
+  ///
+  /// - Throws: ``StoreError`` with code `configurationConflict` when the one in use was opened differently.
+  static func core(
+    for file: DatabaseFile, configuration: StoreConfiguration,
+    report: @escaping @Sendable (StoreError) -> Void
+  ) throws -> StoreCore {
+    try cores.withLock { cores in
+      if let core = cores[file.identity]?.core {
+        guard core.configuration.isCompatible(with: configuration) else {
+          throw StoreError(
+            .configurationConflict, "\(file.path) is already open in this process with another configuration.")
+        }
+        return core
+      }
+      let core = try StoreCore(file: file, configuration: configuration, report: report)
+      cores = cores.filter { $0.value.core != nil }
+      cores[file.identity] = Entry(core: core)
+      return core
+    }
+  }
+
+  /// Forgets a core that was closed, so that its file can be opened anew.
+  static func forget(_ core: StoreCore) {
+    cores.withLock { cores in
+      if cores[core.file.identity]?.core === core { cores[core.file.identity] = nil }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+internal import Synchronization
+
+/// The connections that read, each with a queue of its own; a read goes to the one with the fewest
+/// waiting. Opened when first needed, up to a fixed number.
+final class ReaderPool: Sendable {
+  private struct Slot {
+    let queue: ConnectionQueue<Connection>
+    var load = 0
+  }
+
+  private struct State {
+    var slots: [Slot] = []
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  private let countMax: Int
+  private let open: @Sendable () throws -> Connection
+
+  init(countMax: Int, open: @escaping @Sendable () throws -> Connection) {
+    precondition(countMax >= 1, "A store reads through at least one connection.")
+    self.countMax = countMax
+    self.open = open
+  }
+
+  /// Runs `body` on one connection.
+  func sync<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    let (place, queue) = try take()
+    defer { give(place) }
+    return try queue.sync { connection in try body(connection) }
+  }
+
+  func async<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    let (place, queue) = try take()
+    defer { give(place) }
+    return try await queue.async { connection in try body(connection) }
+  }
+
+  private func take() throws -> (place: Int, queue: ConnectionQueue<Connection>) {
+    try state.withLock { state in
+      guard !state.isClosed else { throw StoreError(.misuse, "The store is closed.") }
+      // A read inside a read goes elsewhere: its own connection waits for the outer one to end.
+      let usable = state.slots.indices.filter { !state.slots[$0].queue.isCurrent }
+      let least = usable.min { state.slots[$0].load < state.slots[$1].load }
+      let place: Int
+      if let least, state.slots[least].load == 0 || state.slots.count == countMax {
+        place = least
+      } else if state.slots.count < countMax {
+        let connection = try open()
+        state.slots.append(
+          Slot(
+            queue: ConnectionQueue(
+              connection, connection: connection, label: "modelstore.reader")))
+        place = state.slots.count - 1
+      } else {
+        throw StoreError(
+          .misuse, "A read began inside a read and no other reader is left; use the transaction that was given to the closure.")
+      }
+      state.slots[place].load += 1
+      return (place, state.slots[place].queue)
+    }
+  }
+
+  private func give(_ place: Int) {
+    state.withLock { $0.slots[place].load -= 1 }
+  }
+
+  func close() {
+    let slots = state.withLock { state in
+      state.isClosed = true
+      return state.slots
+    }
+    for slot in slots { slot.queue.close() }
+  }
+}

@@ -1,0 +1,146 @@
+/// The only writing connection of a store in this process, with what belongs to it alone.
+/// Everything here runs on its ``ConnectionQueue``.
+struct Writer {
+  let connection: Connection
+  let file: DatabaseFile
+  private let configuration: StoreConfiguration
+  private let checkpointer: Checkpointer
+  private(set) var models: ModelRegistry
+  private var triggers: [OriginTracker.TriggerFacts] = []
+  private var columns: [String: [TrackedTable.ColumnFacts]] = [:]
+  private var plan: (generation: UInt64, plan: CapturePlan?)?
+  private var reportingPlan: CapturePlan?
+  private var dataVersion: Int64
+  /// Why nothing more may run: a COMMIT whose outcome is not known.
+  private var poison: StoreError?
+
+  init(
+    connection: Connection, file: DatabaseFile, configuration: StoreConfiguration
+  ) throws {
+    self.connection = connection
+    self.file = file
+    self.configuration = configuration
+    checkpointer = try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
+    models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
+    dataVersion = try connection.dataVersion()
+  }
+
+  /// Takes over another set of models, or the same after the file's schema changed.
+  mutating func adopt(_ schema: StoreSchema, catalog: Catalog) {
+    triggers = catalog.tables.flatMap { table in
+      table.triggers.map { trigger in
+        OriginTracker.TriggerFacts(
+          name: trigger.name, binding: BindingTriggers.bindingName(ofTrigger: trigger.name),
+          writes: Self.writes(of: trigger, among: catalog))
+      }
+    }
+    columns = Dictionary(
+      uniqueKeysWithValues: catalog.tables.map { table in
+        (
+          table.name.asciiFolded,
+          table.columns.map { column in
+            TrackedTable.ColumnFacts(
+              name: column.name, isVirtual: column.generated == .virtual,
+              hasDefault: column.defaultSQL != nil)
+          }
+        )
+      })
+    models = ModelRegistry(
+      schema: schema,
+      tablesWithTriggers: Set(catalog.tables.filter { !$0.triggers.isEmpty }.map(\.name)))
+    plan = nil
+    reportingPlan = nil
+  }
+
+  /// The tables whose names occur in a trigger's text: all it can write, and perhaps some more.
+  private static func writes(of trigger: TriggerFacts, among catalog: Catalog) -> Set<String> {
+    let text = trigger.sql.asciiFolded
+    return Set(catalog.tables.map(\.name.asciiFolded).filter { text.contains($0) })
+  }
+
+  func checkUsable() throws {
+    if let poison { throw poison }
+  }
+
+  /// Whether another connection has committed since this one last looked; looks now.
+  mutating func noticeForeignCommit() throws -> Bool {
+    let now = try connection.dataVersion()
+    defer { dataVersion = now }
+    return now != dataVersion
+  }
+
+  /// Runs one transaction.
+  ///
+  /// - Parameters:
+  ///   - scope: Whose changes to capture.
+  ///   - onForeignCommit: Called inside the transaction, before the body, when another connection
+  ///     has committed since.
+  mutating func run<Result>(
+    ending: CommitPipeline.Ending, scope: CaptureScope, validators: [Validator],
+    snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
+    onForeignCommit: () -> Void,
+    _ body: (borrowing Transaction) throws -> Result
+  ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
+    try checkUsable()
+    guard file.isStillThere() else {
+      throw StoreError(
+        .unsafeLocation, "The file at \(file.path) was replaced or removed while the store was open; open the store anew.")
+    }
+    let pipeline = CommitPipeline(
+      connection: connection, models: models, plan: capturePlan(scope), validators: validators,
+      snapshot: snapshot)
+    do {
+      return try pipeline.run(ending: ending) { transaction in
+        if try noticeForeignCommit() { onForeignCommit() }
+        return try body(transaction)
+      }
+    } catch let error as StoreError where error.code == .outcomeUnknown {
+      poison = error
+      throw error
+    }
+  }
+
+  /// What a transaction has to capture.
+  enum CaptureScope {
+    /// Every field of every model.
+    case everything
+    /// What observers and validators want, by model; nil for all fields.
+    case interests(generation: UInt64, () -> [String: Set<Int>?])
+  }
+
+  private mutating func capturePlan(_ scope: CaptureScope) -> CapturePlan? {
+    switch scope {
+    case .everything:
+      if let reportingPlan { return reportingPlan }
+      let all = Dictionary(
+        uniqueKeysWithValues: models.schema.models.map { ($0.name, Set<Int>?.none) })
+      reportingPlan = makePlan(all)
+      return reportingPlan
+    case .interests(let generation, let interests):
+      if let plan, plan.generation == generation { return plan.plan }
+      let made = makePlan(interests())
+      plan = (generation, made)
+      return made
+    }
+  }
+
+  private func makePlan(_ interests: [String: Set<Int>?]) -> CapturePlan? {
+    let tables = models.schema.models.compactMap { schema -> TrackedTable? in
+      guard schema.kind == .table, let fields = interests[schema.name],
+        let columns = columns[schema.table.asciiFolded]
+      else { return nil }
+      return TrackedTable(schema: schema, columns: columns, wanted: fields)
+    }
+    return tables.isEmpty ? nil : CapturePlan(tables: tables, triggers: triggers)
+  }
+
+  /// Copies the WAL into the database when it has grown enough.
+  func checkpointIfNeeded() throws {
+    guard connection.hooks.walFrameCount >= configuration.checkpointFrameCount else { return }
+    try checkpoint()
+  }
+
+  func checkpoint() throws {
+    try checkpointer.run(holdingLockOf: connection)
+  }
+}

@@ -1,0 +1,91 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Where an input's bytes come from, in order and once.
+struct ByteSource {
+  /// Fills the beginning of the buffer and returns how many bytes it placed there; 0 at the end.
+  let read: (UnsafeMutableRawBufferPointer) throws(InputError) -> Int
+
+  init(read: @escaping (UnsafeMutableRawBufferPointer) throws(InputError) -> Int) {
+    self.read = read
+  }
+
+  /// Reads an open descriptor that the caller keeps open.
+  init(descriptor: Int32) {
+    self.init { buffer throws(InputError) in
+      try Self.read(from: descriptor, into: buffer)
+    }
+  }
+
+  /// Reads a file, closed when the source is dropped; `-` is standard input.
+  ///
+  /// `storePaths` are the store's database, `-wal` and `-shm` files. They are refused without being
+  /// opened: closing a second descriptor of a database drops the locks that SQLite holds on it.
+  /// https://www.sqlite.org/howtocorrupt.html section 2.2
+  ///
+  /// - Throws: ``InputError`` for a file of the store and for one that cannot be opened.
+  init(path: String, refusing storePaths: [String]) throws(InputError) {
+    if path == "-" {
+      self.init(descriptor: STDIN_FILENO)
+      return
+    }
+    let file = try InputFile(path: path, refusing: storePaths)
+    self.init { buffer throws(InputError) in
+      try Self.read(from: file.descriptor, into: buffer)
+    }
+  }
+
+  private static func read(
+    from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(InputError) -> Int {
+    while true {
+      #if canImport(Glibc)
+        let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      #else
+        let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+      #endif
+      if count >= 0 { return count }
+      let error = SystemError.last
+      switch error.number {
+      case EINTR: continue
+      case EAGAIN:
+        var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&interest, 1, -1)
+      default: throw InputError(.unreadable(error), at: .start)
+      }
+    }
+  }
+}
+
+/// An open file of the input; closes it when dropped.
+private final class InputFile {
+  let descriptor: Int32
+
+  init(path: String, refusing storePaths: [String]) throws(InputError) {
+    let identity = FileIdentity(of: path)
+    guard identity == nil || !storePaths.contains(where: { FileIdentity(of: $0) == identity })
+    else { throw InputError(.storeFile, at: .start) }
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw InputError(.unreadable(.last), at: .start) }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+}
+
+/// Which file a path leads to, whatever its name.
+private struct FileIdentity: Equatable {
+  let device: UInt64
+  let number: UInt64
+
+  init?(of path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = UInt64(truncatingIfNeeded: status.st_dev)
+    number = UInt64(truncatingIfNeeded: status.st_ino)
+  }
+}

@@ -1,0 +1,55 @@
+/// Why an input cannot be taken as it is, and where.
+struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong.
+  enum Problem: Hashable, Sendable {
+    /// The bytes break the format's grammar; `detail` says how.
+    case malformed(detail: String)
+    /// A byte that is not UTF-8 stands at the position.
+    case invalidUTF8(byte: UInt8)
+    /// A record has another number of columns than the first.
+    case columnCount(expected: Int, found: Int)
+    /// One record is longer than the reader holds.
+    case recordTooLong(byteCountMax: Int)
+    /// The system could not open or read the input.
+    case unreadable(SystemError)
+    /// The input is one of the store's own files, which only the store may open.
+    case storeFile
+  }
+
+  var problem: Problem
+  var position: InputPosition
+
+  /// Whether the reader stands behind the faulty record, so that asking for the next one is
+  /// meaningful. False for everything that hides where the next record begins.
+  var leavesRestReadable: Bool
+
+  init(_ problem: Problem, at position: InputPosition, leavesRestReadable: Bool = false) {
+    self.problem = problem
+    self.position = position
+    self.leavesRestReadable = leavesRestReadable
+  }
+
+  var description: String {
+    switch problem {
+    case .malformed(let detail): "\(place): \(detail)"
+    case .invalidUTF8(let byte):
+      "\(place): byte 0x\(Self.hexadecimal(byte)) is not valid UTF-8"
+    case .columnCount(let expected, let found):
+      "line \(position.line): expected \(expected) \(expected == 1 ? "column" : "columns"), "
+        + "got \(found)"
+    case .recordTooLong(let byteCountMax):
+      "\(place): the record is longer than \(byteCountMax) bytes"
+    case .unreadable(let error): "cannot read the input: \(error)"
+    case .storeFile: "the input is a file of the store itself; use export instead"
+    }
+  }
+
+  private var place: String {
+    "line \(position.line), column \(position.column) (byte \(position.byteOffset))"
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return digits.count == 1 ? "0" + digits : digits
+  }
+}

@@ -1,0 +1,96 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// The two voices of a command: data on standard output, talk on standard error.
+///
+/// Data is buffered until it is much or ``finish()`` is called; talk appears at once, after the
+/// data before it when both go to a terminal. One task owns a console.
+final class Console {
+  /// How much a command says besides its data.
+  enum Loudness: Int, Comparable, Sendable {
+    /// Data and errors only.
+    case quiet
+    /// What a person wants to know: counts, hints, what was cut.
+    case usual
+    /// SQL, timings, which database was found and why.
+    case verbose
+
+    static func < (first: Loudness, second: Loudness) -> Bool { first.rawValue < second.rawValue }
+  }
+
+  /// Where data goes.
+  let data: ByteSink
+  /// What standard output is.
+  let dataTerminal: Terminal
+  /// What standard error is.
+  let talkTerminal: Terminal
+  let loudness: Loudness
+  private let talk: ByteSink
+
+  init(
+    data: ByteSink, dataTerminal: Terminal, talk: ByteSink, talkTerminal: Terminal,
+    loudness: Loudness = .usual
+  ) {
+    self.data = data
+    self.dataTerminal = dataTerminal
+    self.talk = talk
+    self.talkTerminal = talkTerminal
+    self.loudness = loudness
+  }
+
+  /// The console of this process. From here on a closed pipe is an error of the write that meets
+  /// it, not the sudden end of the process in the middle of a transaction.
+  static func standard(
+    colour: ColourPolicy.Choice = .auto, loudness: Loudness = .usual
+  ) -> Console {
+    signal(SIGPIPE, SIG_IGN)
+    let environment = Terminal.environment(ColourPolicy.environmentNames + ["COLUMNS"])
+    return Console(
+      data: ByteSink(descriptor: STDOUT_FILENO),
+      dataTerminal: Terminal(
+        descriptor: STDOUT_FILENO, environment: environment, colour: colour),
+      talk: ByteSink(descriptor: STDERR_FILENO),
+      talkTerminal: Terminal(
+        descriptor: STDERR_FILENO, environment: environment, colour: colour),
+      loudness: loudness)
+  }
+
+  /// Writes one line of data.
+  func writeLine(_ line: String) throws(OutputError) {
+    try data.append(line + "\n")
+  }
+
+  /// Says one line to the person, when the command is at least as loud as `loudness`.
+  func say(_ line: String, at loudness: Loudness = .usual) throws(OutputError) {
+    guard self.loudness >= loudness else { return }
+    if dataTerminal.isInteractive && talkTerminal.isInteractive { try data.flush() }
+    try talk.append(line + "\n")
+    try talk.flush()
+  }
+
+  /// Says an error, whatever the loudness, after all data before it.
+  func report(_ message: String) throws(OutputError) {
+    try data.flush()
+    try say(message, at: .quiet)
+  }
+
+  /// Hands on the data written so far. Call it before the command ends.
+  func finish() throws(OutputError) {
+    try data.flush()
+  }
+
+  /// Ends the process the way a closed pipe ends other programs: by the signal, without a word.
+  /// For the outermost level only, after the store is closed.
+  static func endByBrokenPipe() -> Never {
+    signal(SIGPIPE, SIG_DFL)
+    var pipeOnly = sigset_t()
+    sigemptyset(&pipeOnly)
+    sigaddset(&pipeOnly, SIGPIPE)
+    sigprocmask(SIG_UNBLOCK, &pipeOnly, nil)
+    raise(SIGPIPE)
+    exit(128 + SIGPIPE)
+  }
+}

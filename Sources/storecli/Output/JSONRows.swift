@@ -1,0 +1,77 @@
+import ModelStore
+
+/// Rows as JSON objects whose keys are the column names in order.
+struct JSONRows: RowWriter {
+  /// What holds the objects together.
+  enum Framing: Hashable, Sendable {
+    /// One array, one object on a line.
+    case array
+    /// One object on a line, flushed each.
+    case lines
+  }
+
+  private let framing: Framing
+  private let columns: [OutputColumn]
+  private let quotedNames: [[UInt8]]
+  private let sink: ByteSink
+  private var rowCount = 0
+
+  /// - Throws: ``OutputError/duplicateColumn(_:)``.
+  init(_ framing: Framing, columns: [OutputColumn], sink: ByteSink) throws(OutputError) {
+    var seen: Set<String> = []
+    for column in columns where !seen.insert(column.name).inserted {
+      throw .duplicateColumn(column.name)
+    }
+    self.framing = framing
+    self.columns = columns
+    self.sink = sink
+    quotedNames = columns.map { column in
+      var bytes: [UInt8] = []
+      JSONText.append(column.name, to: &bytes)
+      bytes.append(UInt8(ascii: ":"))
+      return bytes
+    }
+  }
+
+  mutating func write(_ row: [SQLValue]) throws(OutputError) {
+    let opening =
+      switch framing {
+      case .lines: ""
+      case .array: rowCount == 0 ? "[\n" : ",\n"
+      }
+    try sink.append { output throws(OutputError) in
+      output.append(contentsOf: opening.utf8)
+      try append(row, to: &output)
+      if framing == .lines { output.append(UInt8(ascii: "\n")) }
+    }
+    rowCount += 1
+    if framing == .lines { try sink.flush() }
+  }
+
+  mutating func finish() throws(OutputError) {
+    if framing == .array { try sink.append(rowCount == 0 ? "[]\n" : "\n]\n") }
+    try sink.flush()
+  }
+
+  private func append(_ row: [SQLValue], to output: inout [UInt8]) throws(OutputError) {
+    output.append(UInt8(ascii: "{"))
+    for (index, value) in row.enumerated() {
+      if index > 0 { output.append(UInt8(ascii: ",")) }
+      output.append(contentsOf: quotedNames[index])
+      switch (value, columns[index].meaning) {
+      case (.null, _): output.append(contentsOf: "null".utf8)
+      case (.integer(0), .truth): output.append(contentsOf: "false".utf8)
+      case (.integer(1), .truth): output.append(contentsOf: "true".utf8)
+      case (.integer(let number), _): JSONText.append(number, to: &output)
+      case (.real(let number), _):
+        guard number.isFinite else {
+          throw .nonFiniteNumber(number, field: columns[index].name)
+        }
+        try JSONText.append(number, to: &output)
+      case (.text(let text), _): JSONText.append(text, to: &output)
+      case (.blob, _): try JSONText.append(JSONValue(value), to: &output)
+      }
+    }
+    output.append(UInt8(ascii: "}"))
+  }
+}

@@ -1,0 +1,27 @@
+/// One column of a result: its name and how its values are to be read.
+struct OutputColumn: Hashable, Sendable {
+  /// What a column is for.
+  enum Role: Hashable, Sendable {
+    /// Part of the record's identity: shown first and never cut short.
+    case key
+    case field
+  }
+
+  /// What the stored values mean.
+  enum Meaning: Hashable, Sendable {
+    /// Themselves.
+    case stored
+    /// Integers 0 and 1 are false and true; anything else is itself.
+    case truth
+  }
+
+  var name: String
+  var role: Role
+  var meaning: Meaning
+
+  init(_ name: String, role: Role = .field, meaning: Meaning = .stored) {
+    self.name = name
+    self.role = role
+    self.meaning = meaning
+  }
+}

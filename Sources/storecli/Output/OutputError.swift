@@ -1,0 +1,24 @@
+/// Why a result could not be written.
+enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The program reading the output went away: end without a word, see
+  /// ``Console/endByBrokenPipe()``.
+  case readerClosed
+  /// Writing failed: disk full, device gone.
+  case unwritable(SystemError)
+  /// JSON has no infinity and no NaN. `field` is nil when the number stands outside a record.
+  case nonFiniteNumber(Double, field: String?)
+  /// Two columns would be one key of a JSON object.
+  case duplicateColumn(String)
+
+  var description: String {
+    switch self {
+    case .readerClosed: "the reader of the output went away"
+    case .unwritable(let error): "cannot write the output: \(error)"
+    case .nonFiniteNumber(let number, nil): "JSON cannot express the number \(number)"
+    case .nonFiniteNumber(let number, let field?):
+      "JSON cannot express the number \(number) of field \(field); csv, tsv and table can"
+    case .duplicateColumn(let name):
+      "two columns are named \(name); JSON needs distinct names, so rename one"
+    }
+  }
+}

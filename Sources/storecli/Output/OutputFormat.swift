@@ -1,0 +1,64 @@
+/// The forms in which a result can be written; `-o` names them.
+enum OutputFormat: String, CaseIterable, Hashable, Sendable {
+  /// Aligned columns for a person; the default on a terminal.
+  case table
+  /// Tab-separated and unpadded, no header unless asked for; the default in a pipe.
+  case plain
+  /// One JSON array of objects, one object on a line.
+  case json
+  /// One JSON object on a line, handed on as soon as it is written.
+  case ndjson
+  /// RFC 4180 with a header.
+  case csv
+  /// Tab-separated with a header; backslash escapes make every text reversible.
+  case tsv
+
+  /// The format to use when none is asked for.
+  static func preferred(on terminal: Terminal) -> OutputFormat {
+    terminal.isInteractive ? .table : .plain
+  }
+
+  /// How the choices besides the format are made.
+  struct Options: Hashable, Sendable {
+    /// Whether delimited formats begin with the column names; nil is the format's own habit.
+    var header: Header?
+    /// What ends a line of `plain`.
+    var lineEnd: LineEnd = .newline
+    /// What one record is called where a table falls back to one field per line.
+    var recordName: String?
+
+    /// Whether column names come first.
+    enum Header: Hashable, Sendable {
+      case present
+      case absent
+    }
+
+    /// What ends a line.
+    enum LineEnd: UInt8, Hashable, Sendable {
+      case newline = 0x0A
+      /// For `xargs -0`.
+      case nul = 0x00
+    }
+  }
+
+  /// A writer of rows with `columns` to `sink`.
+  ///
+  /// - Throws: ``OutputError/duplicateColumn(_:)`` for a JSON format when two columns share a name.
+  func writer(
+    columns: [OutputColumn], to sink: ByteSink, terminal: Terminal, options: Options = Options()
+  ) throws(OutputError) -> any RowWriter {
+    switch self {
+    case .table:
+      Table(columns: columns, sink: sink, terminal: terminal, recordName: options.recordName)
+    case .plain:
+      DelimitedRows(
+        .plain(options.lineEnd), columns: columns, header: options.header ?? .absent, sink: sink)
+    case .csv:
+      DelimitedRows(.csv, columns: columns, header: options.header ?? .present, sink: sink)
+    case .tsv:
+      DelimitedRows(.tsv, columns: columns, header: options.header ?? .present, sink: sink)
+    case .json: try JSONRows(.array, columns: columns, sink: sink)
+    case .ndjson: try JSONRows(.lines, columns: columns, sink: sink)
+    }
+  }
+}

@@ -1,0 +1,13 @@
+import ModelStore
+
+/// Writes the rows of one result, one after the other, in one format.
+///
+/// A row has as many values as the result has columns, in their order. Rows are not kept, except
+/// the first few that ``Table`` measures.
+protocol RowWriter {
+  /// Writes one row.
+  mutating func write(_ row: [SQLValue]) throws(OutputError)
+
+  /// Writes what closes the result and flushes. Call it once, after the last row.
+  mutating func finish() throws(OutputError)
+}

@@ -1,0 +1,61 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What one output stream is: a screen or not, how wide, coloured or not. Each stream has its own.
+struct Terminal: Hashable, Sendable {
+  /// Whether a person reads this stream on a terminal.
+  var isInteractive: Bool
+  /// Cells in a line; nil where nothing limits it, as in a pipe.
+  var width: Int?
+  /// How meanings look here.
+  var palette: Palette
+
+  /// The width of a terminal that does not tell.
+  static let usualWidth = 80
+
+  /// A stream that is no terminal and has no colour.
+  static let pipe = Terminal(isInteractive: false, width: nil, palette: Palette(isColoured: false))
+
+  init(isInteractive: Bool, width: Int?, palette: Palette) {
+    self.isInteractive = isInteractive
+    self.width = width
+    self.palette = palette
+  }
+
+  /// Asks the system about an open descriptor. `environment` needs the names of
+  /// ``ColourPolicy/environmentNames`` and `COLUMNS`, where they are set.
+  init(descriptor: Int32, environment: [String: String], colour: ColourPolicy.Choice) {
+    isInteractive = isatty(descriptor) == 1
+    width =
+      isInteractive
+      ? Self.width(environment: environment, reported: Self.reportedWidth(of: descriptor)) : nil
+    palette = Palette(
+      isColoured: ColourPolicy.isColoured(
+        choice: colour, environment: environment, isTerminal: isInteractive))
+  }
+
+  /// The width of a terminal that reports `reported` cells: a positive `COLUMNS` wins, because only
+  /// a person who means it exports it.
+  static func width(environment: [String: String], reported: Int?) -> Int {
+    if let columns = environment["COLUMNS"].flatMap({ Int($0) }), columns > 0 { return columns }
+    return reported ?? usualWidth
+  }
+
+  /// Reads the variables of `names` that are set.
+  static func environment(_ names: [String]) -> [String: String] {
+    var values: [String: String] = [:]
+    for name in names {
+      if let value = getenv(name) { values[name] = String(cString: value) }
+    }
+    return values
+  }
+
+  private static func reportedWidth(of descriptor: Int32) -> Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+}
