@@ -47,7 +47,7 @@ struct Benchmarks {
     try save()
     print(report.header)
     print("Files in \(root.path), removed at the end; FULL costs nothing if that is in memory")
-    let runner = Runner(runs: invocation.runs)
+    let runner = Runner(runs: invocation.runs, library: invocation.library)
     for workload in workloads {
       let result = try await runner.run(workload, in: root)
       report.workloads.append(result)

@@ -2,11 +2,12 @@ import ModelStore
 
 extension LookupWorkload {
   var modelStoreContenders: [Contender] {
+    let keys = self.keys
     switch bracket {
     case .transaction:
-      [contender("ModelStore") { try inTransaction($0, keys: keys) }]
+      return [contender("ModelStore") { try inTransaction($0, keys: keys) }]
     case .single:
-      [
+      return [
         contender("ModelStore") { store in
           try Stopwatch.each(limit: keys.count) { index in
             try Self.require(store.find(StoredTrack.self, keys[index]), hasKey: keys[index])

@@ -6,6 +6,8 @@ struct Invocation {
   var scale = 1.0
   /// The workloads wanted, `W2` standing for everything that starts with `W2-`; empty means all.
   var only: [String] = []
+  /// The library whose contenders run, nil for all: what a profiler should see.
+  var library: Contender.Library?
   /// Where the JSON report goes, if anywhere.
   var jsonPath: String?
 
@@ -17,11 +19,13 @@ struct Invocation {
   }
 
   static let usage = """
-    Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE] [--list]
+    Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE]
+                      [--library NAME] [--list]
 
       --only LIST   run these workloads; a name without its variant takes every variant
       --runs N      timed runs of each contender, at least 1 (5)
       --scale F     factor on row counts, above 0 and at most 1, for a quick look (1)
+      --library NAME  only sqlite, grdb or modelStore: for a profiler, without ratios
       --json FILE   write every figure as JSON as well
       --list        name the workloads and stop
 
@@ -51,6 +55,12 @@ struct Invocation {
           throw UsageError("--scale takes a number above 0 and at most 1; got \(text).")
         }
         invocation.scale = scale
+      case "--library":
+        let name = try value(of: word, from: &rest)
+        guard let library = Contender.Library(rawValue: name) else {
+          throw UsageError("--library takes sqlite, grdb or modelStore; got \(name).")
+        }
+        invocation.library = library
       case "--json":
         invocation.jsonPath = try value(of: word, from: &rest)
       default:

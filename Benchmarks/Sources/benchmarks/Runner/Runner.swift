@@ -2,6 +2,8 @@
 /// speeds up does so for all of them.
 struct Runner {
   let runs: Int
+  /// The library whose contenders run; nil for all.
+  let library: Contender.Library?
 
   /// Opens every contender, runs each once unrecorded, then `runs` times recorded.
   ///
@@ -10,7 +12,7 @@ struct Runner {
   func run(_ workload: Workload, in root: TemporaryDirectory) async throws -> WorkloadResult {
     let directory = try root.subdirectory(workload.id)
     defer { directory.remove() }
-    let contenders = workload.contenders()
+    let contenders = workload.contenders().filter { library == nil || $0.library == library }
     var sessions: [Session] = []
     for (index, contender) in contenders.enumerated() {
       let place = try directory.subdirectory(String(index))
