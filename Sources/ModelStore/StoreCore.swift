@@ -104,6 +104,8 @@ final class StoreCore: Sendable {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
     let validators = validators
+    // Before the plan is made: who comes from now on may not be in it.
+    let knownObserver = reporting ? UInt64.max : broker.latestObserver
     let outcome = try writer.run(
       ending: ending, scope: reporting ? .everything : scope(validators), validators: validators,
       snapshot: { read in try self.readers.sync { try self.snapshot($0, read) } },
@@ -113,7 +115,8 @@ final class StoreCore: Sendable {
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
     }
-    let published = broker.publish(outcome.changes, isReset: outcome.schemaChanged)
+    let published = broker.publish(
+      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver)
     do {
       try writer.checkpointIfNeeded()
     } catch {
