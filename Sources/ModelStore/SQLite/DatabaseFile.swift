@@ -24,6 +24,10 @@ struct DatabaseFile {
     case isDirectory(path: String)
     case isSymbolicLink(path: String)
     case notAFile(path: String)
+    /// Longer than SQLite's limit for paths, or with a NUL character, where C would cut it off.
+    case unusableName(path: String)
+    /// A file beside the database that SQLite would follow or share with others.
+    case unsafeCompanion(path: String)
     case hardLinked(path: String, count: Int)
     case networkFileSystem(path: String)
     case directoryWritableByAnyone(path: String)
@@ -35,16 +39,18 @@ struct DatabaseFile {
 
   /// Checks `path`; creates an empty file, readable and writable by its owner only, when asked to.
   init(path: String, creating: Bool, allowingNetwork: Bool = false) throws(Problem) {
+    guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
     let parts = Self.split(path)
     guard let directory = Self.resolved(parts.directory) else {
       throw errno == ENOENT || errno == ENOTDIR
         ? .directoryNotFound(path: parts.directory) : .refused(path: parts.directory, errno: errno)
     }
     self.path = directory == "/" ? "/" + parts.name : directory + "/" + parts.name
+    guard self.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
     var status = try Self.status(of: self.path)
+    guard status != nil || creating else { throw .notFound(path: path) }
+    try Self.checkDirectory(directory)
     if status == nil {
-      guard creating else { throw .notFound(path: path) }
-      try Self.checkDirectory(directory)
       try Self.create(self.path)
       status = try Self.status(of: self.path)
     }
@@ -57,8 +63,21 @@ struct DatabaseFile {
     }
     // A second name would get a second -wal: https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
     if status.st_nlink > 1 { throw .hardLinked(path: path, count: Int(status.st_nlink)) }
+    try Self.checkCompanions(of: self.path)
     if !allowingNetwork, Self.isOnNetwork(self.path) { throw .networkFileSystem(path: path) }
     identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  /// SQLite's unix layer takes 512 bytes, of which the longest suffix and the end need some.
+  private static let pathLengthMax = 512 - "-journal".utf8.count - 1
+
+  private static func checkCompanions(of path: String) throws(Problem) {
+    for suffix in ["-wal", "-shm", "-journal"] {
+      guard let status = try status(of: path + suffix) else { continue }
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
+        throw .unsafeCompanion(path: path + suffix)
+      }
+    }
   }
 
   /// Whether the file at `path` is still the one that was opened.
