@@ -41,7 +41,7 @@ final class StoreCore: Sendable {
     }
     let connection = try Connection(
       path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
-    try Self.prepare(connection, readOnly: readOnly)
+    try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
       try Writer(connection: connection, file: file, configuration: configuration),
       connection: connection, label: "modelstore.writer")
@@ -64,12 +64,20 @@ final class StoreCore: Sendable {
     }
   }
 
-  private static func prepare(_ connection: Connection, readOnly: Bool) throws {
+  private static func prepare(
+    _ connection: Connection, file: DatabaseFile, readOnly: Bool
+  ) throws {
     // First what refuses a file, then what changes it.
     let encoding = try connection.firstRow("PRAGMA encoding") { try $0.text(at: 0) }
     guard encoding == "UTF-8" else {
       throw StoreError(
         .unsupportedSchema, "The database keeps text as \(encoding ?? "unknown"); a store needs UTF-8.")
+    }
+    if let pageSize = try connection.firstRow("PRAGMA page_size", { try $0.integer(at: 0) }),
+      file.isCutOff(pageSize: pageSize)
+    {
+      throw StoreError(
+        .corrupt, "\(file.path) ends in the middle of a page: a part of it is missing. Restore a backup, or run sqlite3 FILE .recover.")
     }
     if !readOnly {
       guard !connection.isFileReadOnly else {
@@ -77,7 +85,7 @@ final class StoreCore: Sendable {
           .permissionDenied,
           "The file may be read but not written by this user. Open it read-only, or change its permissions.")
       }
-      let mode = try connection.firstRow("PRAGMA journal_mode = WAL") { try $0.text(at: 0) }
+      let mode = try connection.enterWAL()
       guard mode == "wal" else {
         throw StoreError(
           .unsafeLocation, "SQLite cannot use a write-ahead log here (journal mode \(mode ?? "unknown")).")

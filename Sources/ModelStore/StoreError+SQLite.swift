@@ -94,6 +94,9 @@ extension DatabaseFile.Problem {
     case .unsafeCompanion(let path):
       StoreError(
         .unsafeLocation, "\(path) is not a file of this store alone (a link or a directory). SQLite would write through it; find out who made it, then remove it.")
+    case .tooShort(let path, let size):
+      StoreError(
+        .notADatabase, "\(path) is not an SQLite database: it has only \(size) bytes.")
     case .hardLinked(let path, let count):
       StoreError(
         .unsafeLocation, "\(path) has \(count) names (hard links); a store must have one. Remove the others.")

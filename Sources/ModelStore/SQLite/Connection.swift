@@ -176,6 +176,17 @@ final class Connection {
   /// RAISE(ROLLBACK) or a full disk ends a transaction without asking.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+  /// Gives the file a write-ahead log, for good. Processes that do so at the same moment get in
+  /// each other's way for a moment only.
+  ///
+  /// - Returns: The journal mode that the file has now, which is `wal` unless its place forbids it.
+  @discardableResult
+  func enterWAL() throws -> String? {
+    try hooks.retryingWhileBusy {
+      try firstRow("PRAGMA journal_mode = WAL") { row in try row.text(at: 0) }
+    }
+  }
+
   /// Ends a transaction without keeping it; does nothing when SQLite has ended it already.
   ///
   /// A cancelled task's interrupt may hit the ROLLBACK itself, which then has to run once more, or

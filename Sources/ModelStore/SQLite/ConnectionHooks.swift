@@ -102,6 +102,20 @@ final class ConnectionHooks {
     return try body()
   }
 
+  /// Runs `body` again while another connection is in its way, until the busy timeout: for what
+  /// SQLite refuses without asking the busy handler, because waiting could be a deadlock.
+  func retryingWhileBusy<Result>(_ body: () throws -> Result) throws -> Result {
+    var attempt = 0
+    while true {
+      do {
+        return try body()
+      } catch let error as SQLiteError {
+        guard error.code.primary == .busy, waitForLock(attempt: attempt) else { throw error }
+        attempt += 1
+      }
+    }
+  }
+
   /// Sleeps a little longer each time, with jitter so that waiting processes do not march in step.
   private func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now

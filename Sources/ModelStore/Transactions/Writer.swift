@@ -166,7 +166,7 @@ struct Writer {
     }
     do {
       try checkpointer.run(holdingLockOf: connection)
-    } catch let error as SQLiteError {
+    } catch {
       if StoreError(error).code == .ioFailure { poison = Self.failedCheckpoint(error) }
       throw error
     }

@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: [
     "SELECT load_extension('x')", "SELECT \"no such column\"", "ATTACH ':memory:' AS other",
     "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema",
-    "CREATE TABLE u(x DEFAULT \"text\")",
+    "CREATE INDEX i ON t(\"no such column\")",
   ])
   func whatCouldHarmIsOff(sql: String) throws {
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")

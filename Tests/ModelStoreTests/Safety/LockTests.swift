@@ -95,7 +95,7 @@ import Testing
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../../Sources/ModelStore").standardizedFileURL
     let opening = try Regex(
-      #"\b(FileManager|FileHandle|fopen|freopen|creat|openat|copyItem|contentsOf)\b|(^|[^.\w])open\("#)
+      #"\b(FileManager|FileHandle|fopen|freopen|creat|openat|copyItem)\b|(String|Data)\(contentsOf|(^|[^.\w])open\("#)
     var found: [String] = []
     for case let url as URL in FileManager.default.enumerator(
       at: sources, includingPropertiesForKeys: nil) ?? .init()

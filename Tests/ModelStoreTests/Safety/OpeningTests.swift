@@ -42,7 +42,7 @@ import Testing
         let store = try open(path) { $0.access = access }
         _ = try store.fetch(Artist.all)
       }
-      #expect(found.map { codes.contains($0) } == true, "\(String(describing: found)) \(comment)")
+      #expect(found.map { codes.contains($0) } == true, "\(String(describing: found)) \(access) \(comment)")
       #expect(try bytes(of: path) == content, "changed \(comment)")
       #expect(openDescriptors(of: path) == [], "\(comment)")
     }

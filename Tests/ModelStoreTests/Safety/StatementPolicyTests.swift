@@ -50,7 +50,7 @@ import Testing
 
   @Test(arguments: [
     "PRAGMA user_version", "PRAGMA table_info(Artist)", "PRAGMA main.table_info(\"Artist\")",
-    "PRAGMA integrity_check", "PRAGMA quick_check(1)", "PRAGMA journal_mode", "PRAGMA page_count",
+    "PRAGMA integrity_check", "PRAGMA quick_check(1)", "PRAGMA page_count",
     "PRAGMA foreign_key_check", "EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN SELECT 1", "PRAGMA encoding;",
     "SELECT name FROM pragma_table_info('Artist')", "SELECT 'COMMIT'",
   ])
