@@ -75,8 +75,9 @@ public final class TransactionAccess {
   }
 
   func rows(_ text: SQLText) throws -> [ResultRow] {
-    try run(text.sql) { statement in
-      guard statement.isReadOnly, !Self.controlsTransactions(text.sql) else {
+    try StatementPolicy.check(text.sql)
+    return try run(text.sql) { statement in
+      guard statement.isReadOnly else {
         throw StoreError(.misuse, "This statement changes something; run it with execute in a write.")
       }
       try statement.bind(text.arguments)
@@ -99,7 +100,8 @@ public final class TransactionAccess {
   }
 
   func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
-    try run(text.sql) { statement in
+    try StatementPolicy.check(text.sql)
+    return try run(text.sql) { statement in
       guard statement.isReadOnly else {
         throw StoreError(.misuse, "This statement changes something; run it with execute in a write.")
       }
@@ -131,10 +133,7 @@ public final class TransactionAccess {
   }
 
   func execute(_ text: SQLText) throws {
-    guard !Self.controlsTransactions(text.sql) else {
-      throw StoreError(
-        .misuse, "BEGIN, COMMIT, ROLLBACK, SAVEPOINT, ATTACH, DETACH and VACUUM are the store's own; use savepoint { } to undo a part.")
-    }
+    try StatementPolicy.check(text.sql)
     try run(text.sql) { statement in
       try statement.bind(text.arguments)
       try statement.run()
@@ -179,13 +178,6 @@ public final class TransactionAccess {
         "A key of \(schema.name) has \(schema.key.count) values (\(schema.key.joined(separator: ", "))); got \(key.count).",
         model: schema.name)
     }
-  }
-
-  private static func controlsTransactions(_ sql: String) -> Bool {
-    let refused: Set<String> = [
-      "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH", "VACUUM",
-    ]
-    return refused.contains(SQLText.firstKeyword(of: sql))
   }
 }
 
