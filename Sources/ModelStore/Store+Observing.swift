@@ -96,7 +96,7 @@ extension Store {
     let counted = names ?? fields.map { Set($0.map { schema.fields[$0].name }) }
     let observer = RecordObserver(
       interest: ChangeBroker.Interest(model: schema.name, key: key, fields: fields),
-      names: counted, capacity: core.configuration.mailboxCapacity
+      schema: schema, names: counted, capacity: core.configuration.mailboxCapacity
     ) { [weak core] commit in
       guard let core else { return }
       core.reporting(schema) { try receive(core, commit) }

@@ -104,16 +104,27 @@ final class StoreCore: Sendable {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
     let validators = validators
+    let changeCount = writer.connection.totalChangeCount
+    var planned = UInt64.max
     let outcome = try writer.run(
-      ending: ending, scope: reporting ? .everything : scope(validators), validators: validators,
+      ending: ending,
+      scope: {
+        guard !reporting else { return .everything }
+        planned = broker.latestNumber
+        return scope(validators)
+      },
+      validators: validators,
       snapshot: { read in try self.readers.sync { try self.snapshot($0, read) } },
+      onForeignSchema: { try self.reloadSchema(&$0) },
       onForeignCommit: { self.broker.publish([], isReset: true) },
       body)
     if outcome.schemaChanged { try reloadSchema(&writer) }
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
     }
-    let published = broker.publish(outcome.changes, isReset: outcome.schemaChanged)
+    if writer.connection.totalChangeCount == changeCount { planned = .max }
+    let published = broker.publish(
+      outcome.changes, isReset: outcome.schemaChanged, plannedThrough: planned)
     do {
       try writer.checkpointIfNeeded()
     } catch {
@@ -142,7 +153,7 @@ final class StoreCore: Sendable {
   /// Reads the file's schema again after it changed, and puts it in force.
   func reloadSchema(_ writer: inout Writer) throws {
     let catalog = try Catalog(reading: writer.connection)
-    writer.adopt(models.schema, catalog: catalog)
+    try writer.adopt(models.schema, catalog: catalog)
     use(writer.models)
   }
 

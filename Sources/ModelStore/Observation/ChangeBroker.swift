@@ -52,6 +52,9 @@ final class ChangeBroker: Sendable {
   /// The number of the latest commit that was published.
   var version: UInt64 { state.withLock { $0.version } }
 
+  /// The number of the observer that came last.
+  var latestNumber: UInt64 { state.withLock { $0.nextNumber } }
+
   /// A number that moves whenever somebody comes or goes.
   var generation: UInt64 { state.withLock { $0.generation } }
 
@@ -116,17 +119,23 @@ final class ChangeBroker: Sendable {
   /// - Parameters:
   ///   - changes: Everything that changed in observed models.
   ///   - isReset: Whether observers cannot rely on `changes` alone.
+  ///   - planned: The last observer that `changes` were captured for. Those who came while the
+  ///     transaction ran are told to read anew.
   /// - Returns: The commit's version.
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
-  func publish(_ changes: [RecordChange], isReset: Bool = false) -> ChangeSet {
+  func publish(
+    _ changes: [RecordChange], isReset: Bool = false, plannedThrough planned: UInt64 = .max
+  ) -> ChangeSet {
     let (published, concerned) = state.withLock { state in
       state.version += 1
       let published = ChangeSet(version: state.version, changes: changes)
       guard !state.observers.isEmpty else {
         return (published, [] as [(observer: any Observer, commit: Commit)])
       }
-      return (published, Self.route(published, isReset: isReset, in: state))
+      return (
+        published, Self.route(published, isReset: isReset, plannedThrough: planned, in: state)
+      )
     }
     let ready = concerned.filter { $0.observer.note($0.commit) }.map(\.observer)
     if !ready.isEmpty {
@@ -136,7 +145,7 @@ final class ChangeBroker: Sendable {
   }
 
   private static func route(
-    _ published: ChangeSet, isReset: Bool, in state: State
+    _ published: ChangeSet, isReset: Bool, plannedThrough planned: UInt64, in state: State
   ) -> [(observer: any Observer, commit: Commit)] {
     var parts: [UInt64: [RecordChange]] = [:]
     if isReset { for number in state.observers.keys { parts[number] = [] } }
@@ -146,12 +155,16 @@ final class ChangeBroker: Sendable {
         parts[number, default: []].append(change)
       }
     }
+    if state.nextNumber > planned {
+      for number in state.observers.keys where number > planned { parts[number] = [] }
+    }
     return parts.sorted { $0.key < $1.key }.compactMap { number, changes in
       state.observers[number].map { observer in
         (
           observer,
           Commit(
-            changes: ChangeSet(version: published.version, changes: changes), isReset: isReset)
+            changes: ChangeSet(version: published.version, changes: changes),
+            isReset: isReset || number > planned)
         )
       }
     }
