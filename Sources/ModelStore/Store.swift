@@ -71,6 +71,7 @@ extension Store {
   /// - Throws: What `body` threw; ``StoreError`` with code `rejected` when a rule refuses, `busy`
   ///   when another process holds the file for longer than the busy timeout, `outcomeUnknown` when
   ///   COMMIT failed half-way. Except for the last, nothing was changed.
+  @discardableResult
   public func write<Result>(
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> Result {
@@ -81,6 +82,7 @@ extension Store {
 
   /// Runs `body` as one transaction, on the writer's thread. Cancelling the task interrupts it;
   /// then nothing was changed.
+  @discardableResult
   public func write<Result: Sendable>(
     _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
   ) async throws -> Result {

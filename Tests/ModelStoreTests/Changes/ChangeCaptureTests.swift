@@ -102,7 +102,7 @@ import Testing
     }
 
     var expected: [RecordChange] {
-      [1, 2].compactMap { number in
+      ([1, 2] as [Int64]).compactMap { number in
         let row = rows[number] ?? NaiveRow()
         let old = initial[number]
         guard old != row.value else { return nil }
