@@ -16,7 +16,9 @@ extension StoreCore {
   ///
   /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were complete.
   func declare(_ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges) throws {
-    try writer.sync { writer in
+    var declarations = declarations
+    declarations.models = try declarations.models.withSlotModels()
+    try writer.sync { [declarations] writer in
       do {
         if configuration.access != .readOnly, !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)

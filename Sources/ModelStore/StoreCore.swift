@@ -105,12 +105,13 @@ final class StoreCore: Sendable {
     }
     let validators = validators
     let changeCount = writer.connection.totalChangeCount
-    var planned = UInt64.max
+    var knownObserver = UInt64.max
     let outcome = try writer.run(
       ending: ending,
       scope: {
         guard !reporting else { return .everything }
-        planned = broker.latestNumber
+        // Before the plan is made: who comes from now on may not be in it.
+        knownObserver = broker.latestObserver
         return scope(validators)
       },
       validators: validators,
@@ -122,9 +123,9 @@ final class StoreCore: Sendable {
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
     }
-    if writer.connection.totalChangeCount == changeCount { planned = .max }
+    if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
     let published = broker.publish(
-      outcome.changes, isReset: outcome.schemaChanged, plannedThrough: planned)
+      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver)
     do {
       try writer.checkpointIfNeeded()
     } catch {

@@ -3,5 +3,5 @@ internal import SwiftSyntaxMacros
 
 @main
 struct Plugin: CompilerPlugin {
-  let providingMacros: [any Macro.Type] = []
+  let providingMacros: [any Macro.Type] = [ModelMacro.self, FieldMarkerMacro.self]
 }

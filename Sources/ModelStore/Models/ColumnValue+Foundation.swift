@@ -126,3 +126,5 @@ public struct JSON<Value: Codable & Sendable>: ColumnValue {
 
 extension JSON: Equatable where Value: Equatable {}
 extension JSON: Hashable where Value: Hashable {}
+
+extension UUID: ModelKey {}

@@ -45,6 +45,10 @@ public protocol Model: Fetchable, Insertable where Inserted == Self {
 
   static var definition: ModelDefinition<Self> { get }
 
+  /// The name of the model's table. A type of its own constant lets definitions name each other's
+  /// tables in a circle; the default asks the definition.
+  static var tableName: String { get }
+
   /// The record's key, from its key fields.
   var key: Key { get }
 
@@ -54,6 +58,8 @@ public protocol Model: Fetchable, Insertable where Inserted == Self {
 
 extension Model {
   public static var schema: ModelSchema { definition.schema }
+
+  public static var tableName: String { schema.table }
 
   @inlinable
   public init(row: borrowing RowView, schema: ModelSchema) throws {

@@ -3,6 +3,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   public let schema: ModelSchema
   private let indices: [FieldPath: Int]
   private let paths: [any PartialKeyPath<M> & Sendable]
+  private let lists: [FieldPath: ListSchema]
 
   /// - Parameters:
   ///   - name: The model's name, unique in the store.
@@ -13,7 +14,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   public init(
     _ name: String, table: String? = nil, key: any PartialKeyPath<M> & Sendable...,
     fields: [ModelField<M>], uniques: [[any PartialKeyPath<M> & Sendable]] = [],
-    rules: [RuleSchema] = [], lists: [ListSchema] = []
+    rules: [RuleSchema] = [], lists: [ModelList<M>] = []
   ) {
     paths = fields.map(\.path)
     var indices: [FieldPath: Int] = [:]
@@ -37,12 +38,21 @@ public struct ModelDefinition<M: Model>: Sendable {
     }
     self.schema = ModelSchema(
       name: name, table: table, fields: schemas, key: keyNames,
-      uniques: uniques.map { $0.map { fieldName($0) } }, rules: rules, lists: lists)
+      uniques: uniques.map { $0.map { fieldName($0) } }, rules: rules,
+      lists: lists.map { $0.schema(owner: name) })
+    self.lists = Dictionary(
+      lists.map { (FieldPath(path: $0.path), $0.schema(owner: name)) },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// The position of the field at `path`, or nil when `path` is no stored field.
   public func fieldIndex(of path: any PartialKeyPath<M> & Sendable) -> Int? {
     indices[FieldPath(path: path)]
+  }
+
+  /// The list at `path`, or nil when `path` is none.
+  func list(at path: any PartialKeyPath<M> & Sendable) -> ListSchema? {
+    lists[FieldPath(path: path)]
   }
 
   /// The key path of the field at `index`.
@@ -80,5 +90,25 @@ public struct ModelField<M: Model>: Sendable {
       isUnique: isUnique, defaultSQL: defaultSQL, collation: collation, reference: reference)
     self.rules = rules
     self.path = path
+  }
+}
+
+/// One property of a model that is an ordered list.
+public struct ModelList<M: Model>: Sendable {
+  fileprivate let path: any PartialKeyPath<M> & Sendable
+  private let name: String
+  private let elementTable: String
+
+  /// - Parameter name: The property's name.
+  public init<Element: Model>(
+    _ name: String, _ path: any KeyPath<M, OrderedList<Element>> & Sendable
+  ) {
+    self.name = name
+    self.path = path
+    elementTable = Element.tableName
+  }
+
+  fileprivate func schema(owner: String) -> ListSchema {
+    ListSchema(name: name, elementTable: elementTable, slotTable: "\(owner)_\(name)")
   }
 }

@@ -1,7 +1,8 @@
 extension Condition {
   /// The condition as an SQL expression: columns quoted and unqualified, values as arguments.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` for a condition with an ``invalid(field:reason:)`` part.
+  /// - Throws: ``StoreError`` with code `invalidValue` for a condition with an
+  ///   ``invalid(field:reason:)`` part.
   /// - Precondition: Every field position is one of `schema`'s.
   public func sqlText(schema: ModelSchema) throws(StoreError) -> SQLText {
     var text = SQLText(sql: "")

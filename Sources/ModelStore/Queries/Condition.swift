@@ -18,7 +18,8 @@ public indirect enum Condition: Hashable, Sendable {
   case isIn(Operand, [SQLValue])
   /// Not below the first and not above the second bound.
   case between(Operand, lower: Operand, upper: Operand)
-  /// `%` matches any text, `_` one character; the 26 ASCII letters match in either case. A blob never matches.
+  /// `%` matches any text, `_` one character; the 26 ASCII letters match in either case. A blob
+  /// never matches.
   case like(Operand, pattern: String)
   /// `*`, `?` and `[a-z]`, case included. A blob never matches.
   case glob(Operand, pattern: String)

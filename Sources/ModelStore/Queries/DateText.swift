@@ -3,9 +3,9 @@
 /// The text carries as many digits of the second as the number needs, so reading it gives the same
 /// number again, bit for bit (−0.0 becomes 0). Leap seconds do not exist in this count.
 enum DateText {
-  /// `2026-09-01T12:30:00.25Z`, always UTC. Years outside 0…9999 have a sign and at least 6 digits.
+  /// `2026-09-01T12:30:00.25Z`, always UTC. Years outside 0…9999 have a sign and 6 or more digits.
   ///
-  /// - Returns: nil for a number that is not finite or more than 200 billion years away.
+  /// - Returns: nil for a number that is not finite or more than 95 billion years away.
   static func text(of seconds: Double) -> String? {
     guard let moment = DecimalSeconds(seconds) else { return nil }
     let (day, second) = moment.whole.quotientAndRemainder(floored: secondsPerDay)
@@ -65,7 +65,7 @@ private struct DecimalSeconds {
 
   /// The number's shortest decimal form that reads back as the same number.
   init?(_ number: Double) {
-    guard number.isFinite, abs(number) < 6e18 else { return nil }
+    guard number.isFinite, abs(number) < 3e18 else { return nil }
     let parts = abs(number).description.split(separator: "e")
     guard let mantissa = parts.first else { return nil }
     let exponent = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
@@ -81,7 +81,8 @@ private struct DecimalSeconds {
     while fraction.last == "0" { fraction.removeLast() }
     guard let magnitude = point == 0 ? 0 : Int64(digits.prefix(point)) else { return nil }
     if number < 0 {
-      self.init(whole: fraction.isEmpty ? -magnitude : -magnitude - 1, fraction: complement(fraction))
+      self.init(
+        whole: fraction.isEmpty ? -magnitude : -magnitude - 1, fraction: complement(fraction))
     } else {
       self.init(whole: magnitude, fraction: fraction)
     }
@@ -201,7 +202,7 @@ private struct Scanner {
   mutating func takeDate() -> CivilDate? {
     let sign: Int64? = take("-") ? -1 : take("+") ? 1 : nil
     let yearDigits = takeDigits()
-    // Eleven digits keep the seconds within 64 bits.
+    // Eleven digits keep the seconds within 64 bits, and write every year that text(of:) does.
     guard sign == nil ? yearDigits.count == 4 : (4...11).contains(yearDigits.count),
       let year = Int64(yearDigits), take("-"), let month = takeNumber(digits: 2), take("-"),
       let day = takeNumber(digits: 2)

@@ -13,18 +13,22 @@ extension Field {
     field.comparison(.notEqual, value)
   }
 
+  /// Less, as the field's collation has it; unknown when either is NULL.
   public static func < (field: Field, value: V) -> Query<M>.Predicate {
     field.comparison(.less, value)
   }
 
+  /// Less or equal, as the field's collation has it; unknown when either is NULL.
   public static func <= (field: Field, value: V) -> Query<M>.Predicate {
     field.comparison(.lessOrEqual, value)
   }
 
+  /// Greater, as the field's collation has it; unknown when either is NULL.
   public static func > (field: Field, value: V) -> Query<M>.Predicate {
     field.comparison(.greater, value)
   }
 
+  /// Greater or equal, as the field's collation has it; unknown when either is NULL.
   public static func >= (field: Field, value: V) -> Query<M>.Predicate {
     field.comparison(.greaterOrEqual, value)
   }
@@ -33,13 +37,11 @@ extension Field {
 /// A required field against an optional value.
 extension Field {
   /// Equal; for nil, whether the field is NULL.
-  @_disfavoredOverload
   public static func == (field: Field, value: V?) -> Query<M>.Predicate {
     field.comparison(.equal, value)
   }
 
   /// Different; for nil, whether the field holds a value.
-  @_disfavoredOverload
   public static func != (field: Field, value: V?) -> Query<M>.Predicate {
     field.comparison(.notEqual, value)
   }
@@ -47,26 +49,32 @@ extension Field {
 
 /// Two fields of one record.
 extension Field {
+  /// Equal; unknown when either is NULL, also when both are.
   public static func == (left: Field, right: Field) -> Query<M>.Predicate {
     left.comparison(.equal, with: right)
   }
 
+  /// Different; unknown when either is NULL.
   public static func != (left: Field, right: Field) -> Query<M>.Predicate {
     left.comparison(.notEqual, with: right)
   }
 
+  /// Less; unknown when either is NULL.
   public static func < (left: Field, right: Field) -> Query<M>.Predicate {
     left.comparison(.less, with: right)
   }
 
+  /// Less or equal; unknown when either is NULL.
   public static func <= (left: Field, right: Field) -> Query<M>.Predicate {
     left.comparison(.lessOrEqual, with: right)
   }
 
+  /// Greater; unknown when either is NULL.
   public static func > (left: Field, right: Field) -> Query<M>.Predicate {
     left.comparison(.greater, with: right)
   }
 
+  /// Greater or equal; unknown when either is NULL.
   public static func >= (left: Field, right: Field) -> Query<M>.Predicate {
     left.comparison(.greaterOrEqual, with: right)
   }
@@ -77,7 +85,8 @@ extension Field {
   }
 }
 
-/// A value whose stored form is text, so that patterns apply. An enum of texts conforms by naming it.
+/// A value whose stored form is text, so that patterns apply. An enum of texts conforms by naming
+/// it.
 public protocol TextColumnValue: ColumnValue {}
 
 extension String: TextColumnValue {}
@@ -90,7 +99,8 @@ extension Field where V: TextColumnValue {
     pattern.utf8.contains(0) ? endsAtNUL : Query.Predicate(.like(.field(index), pattern: pattern))
   }
 
-  /// Whether the text matches, case included: `*` any text, `?` one character, `[a-z]` one of a set.
+  /// Whether the text matches, case included: `*` any text, `?` one character, `[a-z]` one of a
+  /// set.
   public func glob(_ pattern: String) -> Query<M>.Predicate {
     pattern.utf8.contains(0) ? endsAtNUL : Query.Predicate(.glob(.field(index), pattern: pattern))
   }

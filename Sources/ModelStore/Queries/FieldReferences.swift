@@ -1,4 +1,5 @@
-/// The fields of a model while a query is being built: `$0.title` names the column, it reads nothing.
+/// The fields of a model while a query is being built: `$0.title` names the column, it reads
+/// nothing.
 @dynamicMemberLookup
 public struct FieldReferences<M: Model>: Sendable {
   init() {}
@@ -24,13 +25,18 @@ public struct FieldReferences<M: Model>: Sendable {
 
 /// A field named in a query: compare it, or order by it. It is no value and cannot be read.
 ///
-/// A value that cannot be stored (NaN, an integer beyond 64 bits) makes a condition that throws when
-/// the query is used; it is never dropped.
+/// A value that cannot be stored (NaN, an integer beyond 64 bits) makes a condition that throws
+/// when the query is used; it is never dropped.
 public struct Field<M: Model, V: ColumnValue>: Sendable {
   let index: Int
   let type: FieldType
 
-  /// From the largest to the smallest; NULLs last unless ``Query/Ordering/nulls(_:)`` says otherwise.
+  /// The same field as one that may be NULL, to be compared with a field that is optional:
+  /// `$0.title.optional == $0.originalTitle`.
+  public var optional: Field<M, V?> { Field<M, V?>(index: index, type: type) }
+
+  /// From the largest to the smallest; NULLs last unless ``Query/Ordering/nulls(_:)`` says
+  /// otherwise.
   public var descending: Query<M>.Ordering {
     Query.Ordering(ordering: QueryOrdering(fieldIndex: index, direction: .descending))
   }
@@ -60,6 +66,13 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
       for value in values { list.append(try value.sqlValue()) }
       return .isIn(.field(index), list)
     }
+  }
+
+  /// Whether an optional field is one of `values`; unknown for NULL.
+  public func `in`<Wrapped: ColumnValue>(
+    _ values: some Sequence<Wrapped>
+  ) -> Query<M>.Predicate where V == Wrapped? {
+    self.in(values.map { Optional($0) })
   }
 
   /// Whether the field lies between two values, both included; unknown for NULL.

@@ -6,8 +6,8 @@
 
 /// A field's value as text and back: what a person types, a CSV cell holds and a table shows.
 ///
-/// The field's type alone decides how a text is read; nothing is guessed from how it looks. NULL has
-/// no text: whoever reads or shows text decides about it first.
+/// The field's type alone decides how a text is read; nothing is guessed from how it looks. NULL
+/// has no text: whoever reads or shows text decides about it first.
 public enum FieldText {
   /// The value that `text` means in `field`.
   ///
@@ -136,7 +136,9 @@ public enum FieldText {
   static func hexadecimalBytes(_ text: String) -> [UInt8]? {
     guard text.hasPrefix("x'") || text.hasPrefix("X'"), text.utf8.count >= 3, text.hasSuffix("'")
     else { return nil }
-    let digits = text.dropFirst(2).dropLast().utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+    let digits = text.dropFirst(2).dropLast().utf8.map {
+      Character(Unicode.Scalar($0)).hexDigitValue
+    }
     guard digits.count.isMultiple(of: 2) else { return nil }
     var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {

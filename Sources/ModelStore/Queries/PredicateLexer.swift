@@ -81,7 +81,8 @@ struct PredicateLexer {
       content = try takeNumber(from: start)
     case ".":
       guard let digit = rest.first, ("0"..."9").contains(digit) else {
-        throw Failure(message: "A point must follow or precede a digit.", source: written(since: start))
+        throw Failure(
+          message: "A point must follow or precede a digit.", source: written(since: start))
       }
       content = try takeNumber(from: start)
     case _ where Self.isWordStart(first):

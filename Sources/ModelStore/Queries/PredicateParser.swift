@@ -13,12 +13,12 @@
 /// ```
 /// | Form | Meaning |
 /// |---|---|
-/// | `=` `==` `!=` `<>` `<` `<=` `>` `>=` | comparison; with `null`, `==` and `!=` ask about NULL itself |
+/// | `=` `==` `!=` `<>` `<` `<=` `>` `>=` | comparison; `== null` and `!= null` ask about NULL |
 /// | `is`, `is not` | comparison where NULL is a value like others |
 /// | `[not] in (…)`, `[not] between … and …` | a list, a range with both ends |
 /// | `[not] like '…'`, `[not] glob '…'` | patterns |
 /// | `and` `&&`, `or` `\|\|`, `not` `!`, `( )` | `not` binds weaker than comparisons, as in SQL |
-/// | `12`, `1.5`, `'text'`, `x'0aff'`, `true`, `false`, `null` | literals; `''` inside a text is one quote |
+/// | `12`, `1.5`, `'it''s'`, `x'0aff'`, `true`, `false`, `null` | literals |
 /// | `today`, `now` | the beginning of the UTC day, the moment |
 /// | `name`, `"name"` | a field; a boolean field alone is a condition |
 ///
@@ -41,8 +41,8 @@ public struct PredicateParser: Sendable {
   /// The deepest nesting of parentheses and `not`.
   public static let depthMax = 100
 
-  /// - Throws: ``PredicateError`` that points at the token which is wrong.
-  public func condition(parsing text: String) throws(PredicateError) -> Condition {
+  /// - Throws: ``PredicateTextError`` that points at the token which is wrong.
+  public func condition(parsing text: String) throws(PredicateTextError) -> Condition {
     var reading = try PredicateReading(text, schema: schema, now: now)
     return try reading.wholeCondition()
   }
@@ -50,8 +50,8 @@ public struct PredicateParser: Sendable {
   /// Reads field names separated by commas, most significant first; `-` before a name means
   /// descending: `-due,title`.
   ///
-  /// - Throws: ``PredicateError`` that points at the token which is wrong.
-  public func orderings(parsing text: String) throws(PredicateError) -> [QueryOrdering] {
+  /// - Throws: ``PredicateTextError`` that points at the token which is wrong.
+  public func orderings(parsing text: String) throws(PredicateTextError) -> [QueryOrdering] {
     var reading = try PredicateReading(text, schema: schema, now: now)
     return try reading.wholeOrder()
   }

@@ -2,7 +2,7 @@ extension PredicateReading {
   /// The comparison of two operands, literals read by the type of the field beside them.
   func compare(
     _ left: Operand, _ comparison: Condition.Comparison, _ right: Operand
-  ) throws(PredicateError) -> Condition {
+  ) throws(PredicateTextError) -> Condition {
     switch (left, right) {
     case (.literal(let literal), let other) where literal.isNull:
       return try nullTest(other, comparison, at: literal.source)
@@ -20,7 +20,7 @@ extension PredicateReading {
 
   private func nullTest(
     _ operand: Operand, _ comparison: Condition.Comparison, at null: Substring
-  ) throws(PredicateError) -> Condition {
+  ) throws(PredicateTextError) -> Condition {
     let tested: Condition.Operand =
       switch operand {
       case .field(let index, _): .field(index)
@@ -37,7 +37,7 @@ extension PredicateReading {
   /// `operand` as it is compared with the field at `index`.
   func converted(
     _ operand: Operand, beside index: Int, _ comparison: Condition.Comparison
-  ) throws(PredicateError) -> Condition.Operand {
+  ) throws(PredicateTextError) -> Condition.Operand {
     let field = schema.fields[index]
     if comparison.needsOrder, field.type == .decimal {
       throw error(
@@ -51,7 +51,8 @@ extension PredicateReading {
       guard field.type.isComparable(with: otherField.type) else {
         throw error(
           .value,
-          "\(field.name) (\(field.type.rawValue)) and \(otherField.name) (\(otherField.type.rawValue)) cannot be compared.",
+          "\(field.name) (\(field.type.rawValue)) and \(otherField.name) "
+            + "(\(otherField.type.rawValue)) cannot be compared.",
           at: source)
       }
       return .field(other)
@@ -64,7 +65,7 @@ extension PredicateReading {
   }
 
   /// What a literal means beside the field at `index`.
-  func value(of literal: Literal, for index: Int) throws(PredicateError) -> SQLValue {
+  func value(of literal: Literal, for index: Int) throws(PredicateTextError) -> SQLValue {
     let field = schema.fields[index]
     switch (literal.content, field.type) {
     case (.text(let text), _):
@@ -73,9 +74,9 @@ extension PredicateReading {
       } catch {
         throw self.error(.value, error.message, at: literal.source)
       }
-    case (.keyword(.today), .date), (.keyword(.now), .date), (.keyword(.today), .text),
-      (.keyword(.now), .text):
-      return try moment(literal, isText: field.type == .text)
+    case (.keyword(.today), _) where field.takesMoments,
+      (.keyword(.now), _) where field.takesMoments:
+      return try moment(literal, isText: field.type != .date)
     case (.number, .integer), (.number, .any), (.blob, .blob), (.blob, .any),
       (.keyword(.true), .any), (.keyword(.false), .any):
       return try value(of: literal)
@@ -104,7 +105,7 @@ extension PredicateReading {
   }
 
   /// What a literal means where no field gives it a type.
-  private func value(of literal: Literal) throws(PredicateError) -> SQLValue {
+  private func value(of literal: Literal) throws(PredicateTextError) -> SQLValue {
     switch literal.content {
     case .keyword(.null):
       return .null
@@ -137,8 +138,9 @@ extension PredicateReading {
     }
   }
 
-  /// `today` or `now`: seconds for a date, and for a text what SQLite's `date()` and `datetime()` write.
-  private func moment(_ literal: Literal, isText: Bool) throws(PredicateError) -> SQLValue {
+  /// `today` or `now`: seconds for a date, and for a text what SQLite's `date()` and `datetime()`
+  /// write.
+  private func moment(_ literal: Literal, isText: Bool) throws(PredicateTextError) -> SQLValue {
     let isDay = literal.content == .keyword(.today)
     if !isText { return .real(isDay ? (now / 86_400).rounded(.down) * 86_400 : now) }
     guard let full = DateText.text(of: now.rounded(.down)) else {
@@ -150,8 +152,26 @@ extension PredicateReading {
 }
 
 extension PredicateReading.Literal {
-  fileprivate var meansOne: Bool { content == .keyword(.true) || content == .number && numeral == "1" }
-  fileprivate var meansZero: Bool { content == .keyword(.false) || content == .number && numeral == "0" }
+  fileprivate var meansOne: Bool {
+    content == .keyword(.true) || content == .number && numeral == "1"
+  }
+  fileprivate var meansZero: Bool {
+    content == .keyword(.false) || content == .number && numeral == "0"
+  }
+}
+
+extension FieldSchema {
+  /// Whether `today` and `now` mean something: for a date, a text, and a column that another
+  /// design declared as DATE, DATETIME or TIMESTAMP, where SQLite's own functions write text.
+  fileprivate var takesMoments: Bool {
+    switch type {
+    case .date, .text: return true
+    case .any:
+      let declared = declaredType?.uppercased() ?? ""
+      return declared.contains("DATE") || declared.contains("TIMESTAMP")
+    default: return false
+    }
+  }
 }
 
 extension FieldType {

@@ -42,12 +42,14 @@ struct PredicateReading {
   private var position = 0
   private var depth = 0
 
-  init(_ text: String, schema: ModelSchema, now: Date) throws(PredicateError) {
+  init(_ text: String, schema: ModelSchema, now: Date) throws(PredicateTextError) {
     self.text = text
     self.schema = schema
     self.now = now.timeIntervalSinceReferenceDate
-    func failure(_ kind: PredicateError.Kind, _ message: String, _ source: Substring) -> PredicateError {
-      PredicateError(kind, message, at: source, of: text, schema: schema)
+    func failure(_ kind: PredicateTextError.Kind, _ message: String, _ source: Substring)
+      -> PredicateTextError
+    {
+      PredicateTextError(kind, message, at: source, of: text, schema: schema)
     }
     guard text.utf8.count <= PredicateParser.textLengthMax else {
       throw failure(
@@ -67,13 +69,13 @@ struct PredicateReading {
     }
   }
 
-  mutating func wholeCondition() throws(PredicateError) -> Condition {
+  mutating func wholeCondition() throws(PredicateTextError) -> Condition {
     let condition = try disjunction()
     guard current.content == .end else { throw expected("and, or, or the end") }
     return condition
   }
 
-  mutating func wholeOrder() throws(PredicateError) -> [QueryOrdering] {
+  mutating func wholeOrder() throws(PredicateTextError) -> [QueryOrdering] {
     var orderings: [QueryOrdering] = []
     repeat {
       let isDescending = take(.symbol(.minus))
@@ -86,19 +88,19 @@ struct PredicateReading {
     return orderings
   }
 
-  private mutating func disjunction() throws(PredicateError) -> Condition {
+  private mutating func disjunction() throws(PredicateTextError) -> Condition {
     var parts = [try conjunction()]
     while take(.keyword(.or)) { parts.append(try conjunction()) }
     return parts.count == 1 ? parts[0] : .or(parts)
   }
 
-  private mutating func conjunction() throws(PredicateError) -> Condition {
+  private mutating func conjunction() throws(PredicateTextError) -> Condition {
     var parts = [try negation()]
     while take(.keyword(.and)) { parts.append(try negation()) }
     return parts.count == 1 ? parts[0] : .and(parts)
   }
 
-  private mutating func negation() throws(PredicateError) -> Condition {
+  private mutating func negation() throws(PredicateTextError) -> Condition {
     let opening = current
     guard take(.keyword(.not)) else { return try primary() }
     try descend(from: opening)
@@ -106,7 +108,7 @@ struct PredicateReading {
     return .not(try negation())
   }
 
-  private mutating func primary() throws(PredicateError) -> Condition {
+  private mutating func primary() throws(PredicateTextError) -> Condition {
     let opening = current
     guard take(.symbol(.open)) else { return try comparison() }
     try descend(from: opening)
@@ -116,7 +118,7 @@ struct PredicateReading {
     return condition
   }
 
-  private mutating func descend(from opening: Token) throws(PredicateError) {
+  private mutating func descend(from opening: Token) throws(PredicateTextError) {
     depth += 1
     guard depth <= PredicateParser.depthMax else {
       throw error(
@@ -125,7 +127,7 @@ struct PredicateReading {
     }
   }
 
-  private mutating func comparison() throws(PredicateError) -> Condition {
+  private mutating func comparison() throws(PredicateTextError) -> Condition {
     let left = try operand(else: "a condition")
     let condition: Condition
     switch current.content {
@@ -159,7 +161,7 @@ struct PredicateReading {
   }
 
   /// An operand that is a condition by itself: a boolean field, true, false or null.
-  private func alone(_ operand: Operand) throws(PredicateError) -> Condition {
+  private func alone(_ operand: Operand) throws(PredicateTextError) -> Condition {
     switch operand {
     case .field(let index, _) where schema.fields[index].type == .boolean:
       return .comparison(.field(index), .notEqual, .value(.integer(0)))
@@ -176,7 +178,7 @@ struct PredicateReading {
   }
 
   /// Reads `in`, `between`, `like` or `glob` and what belongs to it; nil when none of them follows.
-  private mutating func membership(of left: Operand) throws(PredicateError) -> Condition? {
+  private mutating func membership(of left: Operand) throws(PredicateTextError) -> Condition? {
     let keyword = current
     switch keyword.content {
     case .keyword(.in), .keyword(.between), .keyword(.like), .keyword(.glob): advance()
@@ -202,7 +204,7 @@ struct PredicateReading {
     }
   }
 
-  private mutating func list(for index: Int) throws(PredicateError) -> [SQLValue] {
+  private mutating func list(for index: Int) throws(PredicateTextError) -> [SQLValue] {
     guard take(.symbol(.open)) else { throw expected("( and a list of values") }
     if take(.symbol(.close)) { return [] }
     var values: [SQLValue] = []
@@ -215,7 +217,8 @@ struct PredicateReading {
       }
       if literal.isNull {
         throw error(
-          .value, "null in a list never matches; write “or \(schema.fields[index].name) is null”.",
+          .value,
+          "null in a list never matches; write “or \(schema.fields[index].name) is null”.",
           at: literal.source)
       }
       values.append(try value(of: literal, for: index))
@@ -224,7 +227,7 @@ struct PredicateReading {
     return values
   }
 
-  private mutating func pattern(for index: Int) throws(PredicateError) -> String {
+  private mutating func pattern(for index: Int) throws(PredicateTextError) -> String {
     let field = schema.fields[index]
     guard case .text(let pattern) = current.content else {
       throw expected("a pattern between single quotes")
@@ -245,7 +248,7 @@ struct PredicateReading {
   }
 
   /// Reads a field or a literal; `wanted` says what is missing when neither follows.
-  private mutating func operand(else wanted: String) throws(PredicateError) -> Operand {
+  private mutating func operand(else wanted: String) throws(PredicateTextError) -> Operand {
     if let (index, source) = try takeField() { return .field(index, source) }
     let token = current
     switch token.content {
@@ -266,7 +269,7 @@ struct PredicateReading {
     }
   }
 
-  private mutating func takeField() throws(PredicateError) -> (Int, Substring)? {
+  private mutating func takeField() throws(PredicateTextError) -> (Int, Substring)? {
     guard case .name(let name) = current.content else { return nil }
     let source = current.source
     guard let index = fieldIndex(named: name) else {
@@ -300,19 +303,19 @@ struct PredicateReading {
     return true
   }
 
-  private func expected(_ wanted: String) -> PredicateError {
+  private func expected(_ wanted: String) -> PredicateTextError {
     let found = current.source.isEmpty ? "the text ends here" : "found \(current.source)"
     return error(.syntax, "Expected \(wanted); \(found).", at: current.source)
   }
 
   func error(
-    _ kind: PredicateError.Kind, _ message: String, at source: Substring
-  ) -> PredicateError {
-    PredicateError(kind, message, at: source, of: text, schema: schema)
+    _ kind: PredicateTextError.Kind, _ message: String, at source: Substring
+  ) -> PredicateTextError {
+    PredicateTextError(kind, message, at: source, of: text, schema: schema)
   }
 }
 
-extension PredicateError {
+extension PredicateTextError {
   /// - Parameter source: A part of `text`, whose place is the error's place.
   fileprivate init(
     _ kind: Kind, _ message: String, at source: Substring, of text: String, schema: ModelSchema

@@ -94,7 +94,8 @@ extension Query {
 
   private func appendWindow(to text: inout SQLText) {
     guard isWindow else { return }
-    // A negative LIMIT is none, and OFFSET cannot stand without LIMIT: https://sqlite.org/lang_select.html#limitoffset
+    // A negative LIMIT is none, and OFFSET cannot stand without LIMIT:
+    // https://sqlite.org/lang_select.html#limitoffset
     text.append("\nLIMIT \(Int64(limit ?? -1)) OFFSET \(Int64(offset))")
   }
 }

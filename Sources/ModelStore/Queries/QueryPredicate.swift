@@ -52,27 +52,34 @@ extension Query {
   }
 }
 
-/// Collects the steps of an order, most significant first.
+/// Collects the steps of an order, most significant first. It is what an order's closure is
+/// written in, and nothing to be named in a program.
 @resultBuilder
 public enum OrderingBuilder<M: Model> {
+  /// A field alone: ascending, NULLs first.
   public static func buildExpression<V>(_ field: Field<M, V>) -> [QueryOrdering] {
     [QueryOrdering(fieldIndex: field.index)]
   }
 
+  /// A field with direction, NULL placement or collation.
   public static func buildExpression(_ step: Query<M>.Ordering) -> [QueryOrdering] {
     [step.ordering]
   }
 
+  /// The steps one after another.
   public static func buildBlock(_ steps: [QueryOrdering]...) -> [QueryOrdering] {
     steps.flatMap { $0 }
   }
 
+  /// The steps of an `if` without `else`.
   public static func buildOptional(_ steps: [QueryOrdering]?) -> [QueryOrdering] {
     steps ?? []
   }
 
+  /// The steps of an `if`.
   public static func buildEither(first steps: [QueryOrdering]) -> [QueryOrdering] { steps }
 
+  /// The steps of an `else`.
   public static func buildEither(second steps: [QueryOrdering]) -> [QueryOrdering] { steps }
 }
 
@@ -114,7 +121,8 @@ extension Query where Element: Model {
 
   /// The SELECT for one aggregate over the field at `path`.
   ///
-  /// - Throws: As ``aggregateText(_:of:)-(_,Int)``.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
+  ///   numbers.
   /// - Precondition: `path` is a stored field.
   public func aggregateText<V: ColumnValue>(
     _ aggregate: Aggregate, of path: any KeyPath<Element, V> & Sendable

@@ -14,7 +14,8 @@ public struct QueryRegion: Hashable, Sendable {
   public let table: String
   /// The fields that decide whether a record belongs to the result, by position.
   public let filterColumns: Set<Int>
-  /// The fields that decide where a record stands in the result, by position; the key's are among them.
+  /// The fields that decide where a record stands in the result, by position; the key's are among
+  /// them.
   public let orderColumns: Set<Int>
   /// The fields that the query returns, by position.
   public let resultColumns: Set<Int>

@@ -20,7 +20,8 @@ struct TextPattern: Sendable {
   private let tokens: [Token]
   private let foldsCase: Bool
 
-  /// - Returns: nil for a pattern so long that SQLite refuses it: <https://sqlite.org/limits.html#max_like_pattern_length>.
+  /// - Returns: nil for a pattern so long that SQLite refuses it:
+  ///   <https://sqlite.org/limits.html#max_like_pattern_length>.
   init?(_ pattern: String, syntax: Syntax) {
     if pattern.utf8.count > 50_000 { return nil }
     let folds = syntax == .like

@@ -56,7 +56,7 @@ struct BindingInstallation {
       """
       SELECT name, sql
       FROM sqlite_schema
-      WHERE type = 'trigger' AND substr(name, 1, \(BindingTriggers.namePrefix.count)) = \(BindingTriggers.namePrefix)
+      WHERE type = 'trigger' AND instr(name, \(BindingTriggers.namePrefix)) = 1
       """
     ) { row in (try row.text(at: 0), try row.text(at: 1)) }
     return Dictionary(rows) { first, _ in first }
@@ -65,7 +65,7 @@ struct BindingInstallation {
   /// Makes the file's triggers those of ``bindings`` and puts the records of every new or changed
   /// binding right, sources before what follows them.
   ///
-  /// - Returns: The new and changed bindings, in dependency order; empty when nothing was to be done.
+  /// - Returns: The new and changed bindings, in dependency order.
   /// - Throws: ``SQLiteError`` from SQLite, ``StoreError`` when an expression is refused or records
   ///   do not take their value. The caller rolls back.
   /// - Precondition: A write transaction is open, and the models' tables exist.
@@ -83,13 +83,15 @@ struct BindingInstallation {
       Synchronised(
         binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
     }
-    for trigger in difference.created { try connection.execute(trigger.sql) }
+    // SQLite promises no order but runs the youngest trigger first, so the sources' go last here:
+    // what follows them is then computed once. Nothing but the saved work depends on it.
+    for trigger in difference.created.reversed() { try connection.execute(trigger.sql) }
     // A trigger of the application may have answered the synchronisation with changes of its own.
     for binding in changed where try binding.driftingRecordCount(on: connection) > 0 {
       throw StoreError(
         .unsupportedSchema,
-        "The binding \(binding.binding.name) cannot be kept: a trigger changes \(binding.binding.target) "
-          + "back. Remove that trigger, or the binding.",
+        "The binding \(binding.binding.name) cannot be kept: a trigger changes "
+          + "\(binding.binding.target) back. Remove that trigger, or the binding.",
         model: binding.binding.target.model, field: binding.binding.target.field)
     }
     return synchronised
@@ -127,7 +129,8 @@ extension BindingTriggers {
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and SQLite's reason.
   func check(on connection: Connection) throws {
     do {
-      // SQLite checks a trigger's body only when it fires: https://sqlite.org/lang_createtrigger.html
+      // CREATE TRIGGER takes a body that names what is not there; it fails when it fires:
+      // https://sqlite.org/lang_createtrigger.html
       try connection.withStatement(driftCount) { _ in }
       guard let expressionProbe, case .derive(let sql) = binding.formula else { return }
       try connection.withStatement(expressionProbe) { _ in }
@@ -140,13 +143,14 @@ extension BindingTriggers {
   /// Refuses functions that a program registered: other writers do not have them.
   private func checkFunctions(in expression: SQLExpression, on connection: Connection) throws {
     let registered = Set(
-      try connection.rows("SELECT DISTINCT lower(name) FROM pragma_function_list WHERE NOT builtin") {
-        row in try row.text(at: 0)
-      })
+      try connection.rows(
+        "SELECT DISTINCT lower(name) FROM pragma_function_list WHERE NOT builtin"
+      ) { row in try row.text(at: 0) })
     // REGEXP and MATCH call functions of the same names without a parenthesis.
     let operators = expression.plainNames.filter { $0 == "regexp" || $0 == "match" }
     if let name = (expression.calledNames + operators).first(where: registered.contains) {
-      throw refusal("other writers do not have the function \(name). Use functions built into SQLite.")
+      throw refusal(
+        "other writers do not have the function \(name). Use functions built into SQLite.")
     }
   }
 

@@ -111,7 +111,8 @@ struct BindingTriggers: Hashable, Sendable {
       let newKey = "NEW.\(SQLText.quoted(key.column))"
       let oldKey = "OLD.\(SQLText.quoted(key.column))"
       let left = sql.puttingRight(where: sql.refers(to: oldKey), value: sql.copied(forKey: oldKey))
-      let arrived = sql.puttingRight(where: sql.refers(to: newKey), value: sql.copied(forKey: newKey))
+      let arrived = sql.puttingRight(
+        where: sql.refers(to: newKey), value: sql.copied(forKey: newKey))
       var triggers = [
         trigger(.sourceInsert, "AFTER INSERT", on: source, [arrived]),
         trigger(
@@ -144,7 +145,10 @@ struct BindingTriggers: Hashable, Sendable {
       let columns = binding.model.fields.map { SQLText.quoted($0.column) }
       expressionProbe =
         """
-        CREATE TEMP TABLE "_ms_probe" (\(columns.joined(separator: ", ")), "_ms_value" AS (\(expression.text)))
+        CREATE TEMP TABLE _ms_probe (
+          \(columns.joined(separator: ", ")),
+          _ms_value AS (\(expression.text))
+        )
         """
     }
   }
@@ -232,9 +236,8 @@ private struct BindingSQL {
     _ source: ModelSchema, _ field: FieldSchema, _ key: FieldSchema, forKey value: String,
     _ absence: ResolvedBinding.Absence
   ) -> String {
-    let found =
-      "(SELECT \(alias).\(SQLText.quoted(field.column)) FROM \(SQLText.quoted(source.table)) AS \(alias)"
-      + " WHERE \(alias).\(SQLText.quoted(key.column)) = \(value))"
+    let column = SQLText.quoted(field.column)
+    let found = "(SELECT \(alias).\(column) \(rows(of: source, key, value)))"
     guard case .literal(let sql) = absence else { return found }
     return "CASE WHEN \(exists(source, key, forKey: value)) THEN \(found) ELSE (\(sql)) END"
   }
@@ -242,14 +245,21 @@ private struct BindingSQL {
   private static func exists(
     _ source: ModelSchema, _ key: FieldSchema, forKey value: String
   ) -> String {
-    "EXISTS (SELECT 1 FROM \(SQLText.quoted(source.table)) AS \(alias)"
-      + " WHERE \(alias).\(SQLText.quoted(key.column)) = \(value))"
+    "EXISTS (SELECT 1 \(rows(of: source, key, value)))"
   }
 
-  /// True when the column expression `left`, with the affinity of `field`, is stored unlike `right`.
+  private static func rows(
+    of source: ModelSchema, _ key: FieldSchema, _ value: String
+  ) -> String {
+    let table = SQLText.quoted(source.table)
+    return "FROM \(table) AS \(alias) WHERE \(alias).\(SQLText.quoted(key.column)) = \(value)"
+  }
+
+  /// True when `left`, a column with the affinity of `field`, is stored unlike `right`.
   ///
   /// The column's own collation would take 'a' and 'A' for equal, and IS takes 1 and 1.0 for equal;
-  /// only a column without affinity can hold both. <https://sqlite.org/datatype3.html#comparison_expressions>
+  /// only a column without affinity can hold both:
+  /// <https://sqlite.org/datatype3.html#comparison_expressions>.
   private static func differ(_ left: String, _ right: String, _ field: FieldSchema) -> String {
     let content = "\(left) COLLATE BINARY IS NOT \(right)"
     guard field.affinity == .blob else { return content }

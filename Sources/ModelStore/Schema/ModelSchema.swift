@@ -238,13 +238,77 @@ public struct ListSchema: Hashable, Sendable, Codable {
   public var name: String
   /// The table of the elements' model.
   public var elementTable: String
-  /// The table that holds the slots.
+  /// The table that holds the slots: one row for each element of each record's list.
   public var slotTable: String
 
-  /// Describes a list.
   public init(name: String, elementTable: String, slotTable: String) {
     self.name = name
     self.elementTable = elementTable
     self.slotTable = slotTable
+  }
+}
+
+extension ListSchema {
+  /// The names of the slot model's fields.
+  enum Field {
+    static let slot = "slot"
+    static let owner = "owner"
+    static let label = "label"
+    static let element = "element"
+  }
+
+  /// The slots as a model of their own, so that what holds for models holds for lists: the table
+  /// is created, captured and queried like any other. Slots go when their owner or element goes.
+  ///
+  /// - Returns: nil when owner or element has a key of several fields, which a slot cannot hold.
+  func slotModel(owner: ModelSchema, element: ModelSchema) -> ModelSchema? {
+    guard let ownerKey = Self.onlyKeyField(owner), let elementKey = Self.onlyKeyField(element)
+    else { return nil }
+    return ModelSchema(
+      name: "\(owner.name).\(name)", table: slotTable,
+      fields: [
+        FieldSchema(name: Field.slot, type: .integer, isRowID: true),
+        FieldSchema(
+          name: Field.owner, type: ownerKey.type, collation: ownerKey.collation,
+          reference: ReferenceSchema(table: owner.table, onDelete: .cascade, onUpdate: .cascade)),
+        FieldSchema(name: Field.label, type: .integer),
+        FieldSchema(
+          name: Field.element, type: elementKey.type, collation: elementKey.collation,
+          reference: ReferenceSchema(table: element.table, onDelete: .cascade, onUpdate: .cascade)),
+      ],
+      key: [Field.slot],
+      indexes: [IndexSchema(name: "\(slotTable).order", fields: [Field.owner, Field.label])])
+  }
+
+  private static func onlyKeyField(_ model: ModelSchema) -> FieldSchema? {
+    model.key.count == 1 ? model.field(named: model.key[0]) : nil
+  }
+}
+
+extension [ModelSchema] {
+  /// These models and the slot models of their lists, each behind its owner.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a list that cannot be kept.
+  func withSlotModels() throws(StoreError) -> [ModelSchema] {
+    var all: [ModelSchema] = []
+    for model in self {
+      all.append(model)
+      for list in model.lists {
+        guard let element = first(where: { $0.table == list.elementTable }) else {
+          throw StoreError(
+            .unsupportedSchema,
+            "\(model.name).\(list.name): the model of its elements, in the table \(list.elementTable), is not declared.",
+            model: model.name, field: list.name)
+        }
+        guard let slots = list.slotModel(owner: model, element: element) else {
+          throw StoreError(
+            .unsupportedSchema,
+            "\(model.name).\(list.name): a list needs an owner and elements with keys of one field.",
+            model: model.name, field: list.name)
+        }
+        all.append(slots)
+      }
+    }
+    return all
   }
 }

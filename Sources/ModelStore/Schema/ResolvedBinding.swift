@@ -39,23 +39,25 @@ struct ResolvedBinding: Hashable, Sendable {
       let sourceField = try finder.field(named: source.field, of: sourceModel)
       let reference = try finder.field(named: through, of: model)
       if sourceModel.name == model.name, sourceField.name == target.name {
-        throw finder.refusal("\(schema.target) would be copied from itself. Copy from another field.")
+        throw finder.refusal(
+          "\(schema.target) would be copied from itself. Copy from another field.")
       }
       if reference.name == target.name {
-        throw finder.refusal("\(schema.target) is its own reference. Name the field that refers to \(source.model).")
+        throw finder.refusal(
+          "\(schema.target) is its own reference. Name the field that refers to \(source.model).")
       }
       let key = try finder.key(of: sourceModel, for: reference, in: model)
       try finder.checkTypes(from: sourceField, of: sourceModel, to: target, of: model)
       formula = .copy(
         source: sourceModel, field: sourceField, key: key, reference: reference,
-        absence: try finder.absence(of: target, of: model, source: sourceField, reference: reference))
+        absence: try finder.absence(of: target, of: model, reference: reference))
     case .derive(let sql):
       let expression = try finder.expression(sql)
       let names = Set(expression.plainNames)
-      let dependencies = model.fields.filter { names.contains($0.column.lowercased()) }
+      let dependencies = model.fields.filter { names.contains($0.column.asciiFolded) }
       if dependencies.contains(where: { $0.name == target.name }) {
         throw finder.refusal(
-          "\(schema.target) would be derived from itself. Use a validator to demand a form of a field.")
+          "\(schema.target) would be derived from itself. Demand a form of a field by a rule.")
       }
       formula = .derive(expression, dependencies: dependencies)
     }
@@ -65,9 +67,7 @@ struct ResolvedBinding: Hashable, Sendable {
   fileprivate var sources: [Column] {
     switch formula {
     case .copy(let source, let field, let key, let reference, _):
-      [
-        Column(source, field), Column(source, key), Column(model, reference),
-      ]
+      [Column(source, field), Column(source, key), Column(model, reference)]
     case .derive(_, let dependencies): dependencies.map { Column(model, $0) }
     }
   }
@@ -79,8 +79,8 @@ struct ResolvedBinding: Hashable, Sendable {
     let description: String
 
     init(_ model: ModelSchema, _ field: FieldSchema) {
-      table = model.table.lowercased()
-      column = field.column.lowercased()
+      table = model.table.asciiFolded
+      column = field.column.asciiFolded
       description = "\(model.name).\(field.name)"
     }
 
@@ -107,9 +107,10 @@ struct ResolvedBinding: Hashable, Sendable {
     for schema in schemas {
       let binding = try ResolvedBinding(schema, in: models)
       // Trigger names carry the binding's name, and SQLite folds ASCII case in names.
-      guard names.insert(schema.name.lowercased()).inserted else {
+      guard names.insert(schema.name.asciiFolded).inserted else {
         throw StoreError(
-          .unsupportedSchema, "Two bindings are called \(schema.name). Give one of them another name.")
+          .unsupportedSchema,
+          "Two bindings are called \(schema.name). Give one of them another name.")
       }
       if let other = byTarget.updateValue(binding, forKey: Column(binding.model, binding.target)) {
         throw StoreError(
@@ -143,9 +144,10 @@ struct ResolvedBinding: Hashable, Sendable {
       if let start = path.firstIndex(of: column) {
         // The walk goes from a field to what it reads; values flow the other way.
         let circle = ([column] + path[start...].reversed()).map(\.description)
+          .joined(separator: " → ")
         throw StoreError(
           .unsupportedSchema,
-          "Bindings go round in a circle: \(circle.joined(separator: " → ")). Remove one of them.",
+          "Bindings go round in a circle: \(circle). Remove one of them.",
           model: binding.schema.target.model, field: binding.schema.target.field)
       }
       path.append(column)
@@ -171,7 +173,7 @@ private struct FieldFinder {
   func checkName() throws(StoreError) {
     guard !binding.name.isEmpty, !binding.name.unicodeScalars.contains(where: { $0.value < 0x20 })
     else {
-      throw refusal("its name is empty or holds a control character. Give it a name of printable characters.")
+      throw refusal("its name is empty or holds a control character. Give it a printable name.")
     }
   }
 
@@ -183,11 +185,13 @@ private struct FieldFinder {
         model: name)
     }
     if model.kind == .view {
-      throw refusal("\(name) is a view, whose changes no trigger sees. Bind to the tables under it.")
+      throw refusal(
+        "\(name) is a view, whose changes no trigger sees. Bind to the tables under it.")
     }
     // In a trigger NEW and OLD are the changed row: https://sqlite.org/lang_createtrigger.html
-    if ["new", "old"].contains(model.table.lowercased()) {
-      throw refusal("triggers cannot speak of a table called \(model.table). Rename the table.")
+    if ["new", "old"].contains(model.table.asciiFolded) {
+      throw refusal(
+        "triggers cannot speak of a table called \(model.table). Rename the table.")
     }
     return model
   }
@@ -197,7 +201,8 @@ private struct FieldFinder {
       let names = model.fields.map(\.name).joined(separator: ", ")
       throw StoreError(
         .unknownField,
-        "The binding \(binding.name) names \(model.name).\(name), which is no field. The fields are: \(names).",
+        "The binding \(binding.name) names \(model.name).\(name), which is no field. "
+          + "The fields are: \(names).",
         model: model.name, field: name)
     }
     return field
@@ -208,7 +213,8 @@ private struct FieldFinder {
       throw refusal("\(binding.target) is part of the key. Bind another field.")
     }
     if target.generated != nil {
-      throw refusal("\(binding.target) is generated by SQLite, which keeps it already. Bind another field.")
+      throw refusal(
+        "\(binding.target) is generated by SQLite, which keeps it already. Bind another field.")
     }
   }
 
@@ -219,11 +225,13 @@ private struct FieldFinder {
     let name = "\(model.name).\(reference.name)"
     var key: FieldSchema?
     if let declared = reference.reference {
-      guard declared.table.lowercased() == source.table.lowercased() else {
-        throw refusal("\(name) refers to the table \(declared.table), not to \(source.name). Name the field that does.")
+      guard declared.table.asciiFolded == source.table.asciiFolded else {
+        throw refusal(
+          "\(name) refers to the table \(declared.table), not to \(source.name). "
+            + "Name the field that does.")
       }
-      if let column = declared.column?.lowercased() {
-        key = source.fields.first { $0.column.lowercased() == column }
+      if let column = declared.column?.asciiFolded {
+        key = source.fields.first { $0.column.asciiFolded == column }
       }
     }
     if key == nil, source.key.count == 1 { key = source.field(named: source.key[0]) }
@@ -235,12 +243,14 @@ private struct FieldFinder {
     guard source.key == [key.name] || key.isUnique || source.uniques.contains([key.name])
       || source.indexes.contains(where: { $0.isUnique && $0.fields == [key.name] })
     else {
-      throw refusal("\(source.name).\(key.name) is not unique, so \(name) may name several records. Make it unique.")
+      throw refusal(
+        "\(source.name).\(key.name) is not unique, so \(name) may name several records. "
+          + "Make it unique.")
     }
     guard key.affinity == reference.affinity else {
       throw refusal(
-        "\(name) (\(reference.declaration)) and \(source.name).\(key.name) (\(key.declaration)) are stored "
-          + "differently, so equal keys may not compare equal. Declare them alike.")
+        "\(name) (\(reference.declaration)) and \(source.name).\(key.name) (\(key.declaration)) "
+          + "are stored differently, so equal keys may not compare equal. Declare them alike.")
     }
     return key
   }
@@ -259,12 +269,13 @@ private struct FieldFinder {
     }
     if source.isOptional, !target.isOptional {
       throw refusal(
-        "\(sourceModel.name).\(source.name) may be NULL and \(binding.target) may not. Make \(binding.target) optional.")
+        "\(sourceModel.name).\(source.name) may be NULL and \(binding.target) may not. "
+          + "Make \(binding.target) optional.")
     }
   }
 
   func absence(
-    of target: FieldSchema, of model: ModelSchema, source: FieldSchema, reference: FieldSchema
+    of target: FieldSchema, of model: ModelSchema, reference: FieldSchema
   ) throws(StoreError) -> ResolvedBinding.Absence {
     if let sql = target.defaultSQL {
       do throws(SQLExpression.Problem) {
@@ -273,16 +284,17 @@ private struct FieldFinder {
         }
       } catch {
         throw refusal(
-          "the default of \(binding.target), which it holds while \(model.name).\(reference.name) names no "
-            + "record, \(error.reason). Make it a number, a string, a blob or NULL.")
+          "the default of \(binding.target), which it holds while \(model.name).\(reference.name) "
+            + "names no record, \(error.reason). Make it a number, a string, a blob or NULL.")
       }
       return .literal(sql)
     }
     if target.isOptional { return .null }
     if reference.isOptional {
       throw refusal(
-        "while \(model.name).\(reference.name) is NULL there is nothing to copy, and \(binding.target) takes no "
-          + "NULL and has no default. Give it a default, or make it optional.")
+        "while \(model.name).\(reference.name) is NULL there is nothing to copy, and "
+          + "\(binding.target) takes no NULL and has no default. Give it a default, or make it "
+          + "optional.")
     }
     return .unchanged
   }
@@ -292,14 +304,18 @@ private struct FieldFinder {
     do throws(SQLExpression.Problem) {
       expression = try SQLExpression(sql)
     } catch {
-      throw refusal("the expression \(error.reason). Write one SQL expression over columns of \(binding.target.model).")
+      throw refusal(
+        "the expression \(error.reason). "
+          + "Write one SQL expression over columns of \(binding.target.model).")
     }
     if let dependency = expression.clockDependency {
-      throw refusal("\(dependency) has another value at another time or place. Derive from columns alone.")
+      throw refusal(
+        "\(dependency) has another value at another time or place. Derive from columns alone.")
     }
     let builtIn: Set = ["binary", "nocase", "rtrim"]
-    if let collation = expression.collations.first(where: { !builtIn.contains($0.lowercased()) }) {
-      throw refusal("other writers do not have the collation \(collation). Use BINARY, NOCASE or RTRIM.")
+    if let collation = expression.collations.first(where: { !builtIn.contains($0) }) {
+      throw refusal(
+        "other writers do not have the collation \(collation). Use BINARY, NOCASE or RTRIM.")
     }
     return expression
   }

@@ -25,8 +25,8 @@ public struct Binding: Sendable {
   /// A field as it was named where the binding was declared.
   fileprivate enum Endpoint: Sendable {
     case field(BindingSchema.Field)
-    /// A key path that is no stored field, and its description.
-    case notStored(model: String, path: String)
+    /// A key path that is no stored field, and the type of its values.
+    case notStored(model: String, type: String)
     /// `Model.field`, where both may hold dots.
     case text(String)
   }
@@ -37,8 +37,8 @@ public struct Binding: Sendable {
   /// must have when it is not optional.
   ///
   /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
-  /// - Complexity: A change of the source updates the records that refer to it, found by an index on
-  ///   `reference`; a change of a reference reads one source record.
+  /// - Complexity: A change of the source updates the records that refer to it, found by an index
+  ///   on `reference`; a change of a reference reads one source record.
   public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value> & Sendable,
@@ -145,17 +145,18 @@ extension Binding.Endpoint {
     if let index = M.definition.fieldIndex(of: path) {
       self = .field(BindingSchema.Field(model: schema.name, field: schema.fields[index].name))
     } else {
-      self = .notStored(model: schema.name, path: "\(path)")
+      self = .notStored(model: schema.name, type: "\(type(of: path).valueType)")
     }
   }
 
   fileprivate func field(in models: [ModelSchema]) throws -> BindingSchema.Field {
     switch self {
     case .field(let field): return field
-    case .notStored(let model, let path):
+    case .notStored(let model, let type):
       throw StoreError(
         .unknownField,
-        "A binding names \(path), which is no stored field of \(model). Name one that is.",
+        "A binding names a property of \(model), of type \(type), that is no stored field. "
+          + "Name one that is.",
         model: model)
     case .text(let text):
       let candidates = models.filter { text.hasPrefix($0.name + ".") }

@@ -1,4 +1,4 @@
-/// Turns SQLite's refusal of a statement into the violation of a rule: which model, fields and rule.
+/// Turns SQLite's refusal of a statement into a violation: of which rule, by which fields.
 ///
 /// SQLite tells by message only, and names in a message are neither quoted nor escaped. So they are
 /// matched against the models' names; text is never cut at dots and commas, which names may hold.
@@ -38,8 +38,8 @@ struct ConstraintTranslation {
 
   /// See <https://sqlite.org/rescode.html#extended_result_code_list>.
   private func finding(for error: SQLiteError, in context: Context) -> Finding? {
-    let models = models.filter { $0.name == context.model } + models.filter { $0.name != context.model }
-    let reader = MessageReader(models: models)
+    let own = models.filter { $0.name == context.model }
+    let reader = MessageReader(models: own + models.filter { $0.name != context.model })
     switch error.code {
     case .constraintCheck:
       guard let name = error.message.rest(after: "CHECK constraint failed: ") else { return nil }
@@ -47,12 +47,14 @@ struct ConstraintTranslation {
         kind: .check, model: context.model, rule: name, message: "must meet the rule \(name)",
         remedy: "Change the record so that it does.")
     case .constraintUnique, .constraintPrimaryKey, .constraintRowID:
-      guard let columns = error.message.rest(after: "UNIQUE constraint failed: ") else { return nil }
+      guard let columns = error.message.rest(after: "UNIQUE constraint failed: ")
+      else { return nil }
       return reader.unique(columns) ?? Finding(
         kind: .unique, model: context.model, rule: columns,
         message: "must be unique in \(columns)", remedy: "Choose another value.")
     case .constraintNotNull:
-      guard let column = error.message.rest(after: "NOT NULL constraint failed: ") else { return nil }
+      guard let column = error.message.rest(after: "NOT NULL constraint failed: ")
+      else { return nil }
       return reader.required(column) ?? Finding(
         kind: .required, model: context.model, rule: column,
         message: "must have a value in \(column)", remedy: "Give it one.")
@@ -115,11 +117,11 @@ private struct MessageReader {
         return finding(of: rule, in: model, fields: columnsNamed(in: rule, of: model))
       }
     }
-    let expression = name.collapsingBlanks
+    let expression = SQLTokens(name).normalized
     for model in models {
       let unnamed = (model.fields.flatMap(\.rules) + model.rules).filter { rule in
-        let condition = rule.condition.collapsingBlanks
-        return condition == expression || condition.leadingQuotedName == name
+        SQLTokens(rule.condition).normalized == expression
+          || rule.condition.leadingQuotedName == name
       }
       guard let rule = unnamed.first else { continue }
       if unnamed.count == 1 {
@@ -150,7 +152,7 @@ private struct MessageReader {
       // An adopted CHECK may hold a comment; then the rule is about the record as a whole.
       return []
     }
-    return model.fields.filter { names.contains($0.column.lowercased()) }.map(\.name)
+    return model.fields.filter { names.contains($0.column.asciiFolded) }.map(\.name)
   }
 
   func unique(_ columns: String) -> Finding? {
@@ -165,8 +167,8 @@ private struct MessageReader {
     for model in models {
       guard let fields = fields(in: columns[...], of: model) else { continue }
       let isKey = Set(fields) == Set(model.key)
-      let rule = isKey ? "\(model.name).key" : "\(model.name).\(fields.joined(separator: ",")).unique"
-      return duplicate(in: model, fields: fields, rule: rule)
+      let rule = isKey ? "key" : "\(fields.joined(separator: ",")).unique"
+      return duplicate(in: model, fields: fields, rule: "\(model.name).\(rule)")
     }
     return nil
   }
@@ -195,24 +197,24 @@ private struct MessageReader {
       return Finding(
         kind: .reference, rule: "reference",
         message: "refers to a record that does not exist, or is referred to by one that would stay",
-        remedy: "Insert what is referred to first; delete or change what refers to it before it goes.")
+        remedy: Self.referenceRemedy)
     }
     let outgoing = model.fields.compactMap { field in
       field.reference.map { (field: field.name, model: modelName(ofTable: $0.table)) }
     }
     let incoming = models.flatMap { other in
       other.fields
-        .filter { $0.reference?.table.lowercased() == model.table.lowercased() }
+        .filter { $0.reference?.table.asciiFolded == model.table.asciiFolded }
         .map { "\(other.name).\($0.name)" }
     }
-    let named = outgoing.map { "\($0.field) names a \($0.model)" }.joined(separator: ", ")
+    let named = outgoing.map { "\($0.field) to \($0.model)" }.joined(separator: ", ")
     let users = incoming.joined(separator: ", ")
     return switch (outgoing.count, incoming.isEmpty) {
     case (1, true):
       Finding(
         kind: .reference, model: name, fields: [outgoing[0].field],
         rule: "\(name).\(outgoing[0].field).reference",
-        message: "must name a \(outgoing[0].model) that exists",
+        message: "must name an existing \(outgoing[0].model)",
         remedy: "Insert that record first, or name another.")
     case (0, false):
       Finding(
@@ -227,15 +229,17 @@ private struct MessageReader {
     default:
       Finding(
         kind: .reference, model: name, rule: "\(name).reference",
-        message: incoming.isEmpty
-          ? "refers to a record that does not exist: \(named)"
-          : "refers to a record that does not exist (\(named)) or is still referred to through \(users)",
-        remedy: "Insert what is referred to first; delete or change what refers to it before it goes.")
+        message: "refers to a record that does not exist (\(named))"
+          + (incoming.isEmpty ? "" : " or is still referred to through \(users)"),
+        remedy: Self.referenceRemedy)
     }
   }
 
+  private static let referenceRemedy =
+    "Insert what is referred to first; delete or change what refers to it before it goes."
+
   private func modelName(ofTable table: String) -> String {
-    models.first { $0.table.lowercased() == table.lowercased() }?.name ?? table
+    models.first { $0.table.asciiFolded == table.asciiFolded }?.name ?? table
   }
 
   /// A binding's own refusal, which ``BindingTriggers`` words.
@@ -243,7 +247,8 @@ private struct MessageReader {
     for model in models {
       for field in model.fields {
         let target = BindingSchema.Field(model: model.name, field: field.name)
-        guard let name = BindingTriggers.bindingName(refusing: target, in: message) else { continue }
+        guard let name = BindingTriggers.bindingName(refusing: target, in: message)
+        else { continue }
         return Finding(
           kind: .trigger, model: model.name, fields: [field.name], rule: name, message: message)
       }
@@ -266,7 +271,8 @@ private struct MessageReader {
   // "datatype mismatch": only an INTEGER PRIMARY KEY refuses with it, and it names nothing.
   func rowIDType() -> Finding? {
     guard let model = models.first, let index = model.rowIDFieldIndex else { return nil }
-    return mismatch(in: model, model.fields[index], takes: "INTEGER", got: "a value of another type")
+    return mismatch(
+      in: model, model.fields[index], takes: "INTEGER", got: "a value of another type")
   }
 
   private func mismatch(
@@ -321,20 +327,11 @@ extension String {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }
 
-  fileprivate var collapsingBlanks: String {
-    split(whereSeparator: \.isWhitespace).joined(separator: " ")
-  }
-
   /// The name in the quotes that the text begins with, unquoted as SQLite does, or nil.
   fileprivate var leadingQuotedName: String? {
-    do {
-      guard let first, "\"`['".contains(first) else { return nil }
-      return switch try SQLExpression(self).tokens.first {
-      case .name(let name), .string(let name): name
-      default: nil
-      }
-    } catch {
-      return nil
-    }
+    let cut = SQLTokens(self)
+    guard let first = cut.significant.first, first.kind == .quotedName || first.kind == .string
+    else { return nil }
+    return cut.name(first)
   }
 }

@@ -112,7 +112,7 @@ extension Transaction {
     try statement.check(arguments)
   }
 
-  private static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
+  static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
     do {
       return try key.sqlValues()
     } catch {
@@ -150,9 +150,10 @@ extension Transaction {
   /// - Returns: How many.
   @discardableResult
   public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
-    var text = SQLText(sql: "DELETE FROM \(SQLText.quoted(query.schema.table)) WHERE ")
-    text.append(try Self.selection(query))
-    return try runCounting(text, of: query.schema)
+    try Self.checkWritable(query.schema)
+    return try runCounting(
+      "DELETE FROM \(identifier: query.schema.table) \(try query.selectionText())",
+      of: query.schema)
   }
 
   /// Sets one field of every record that `query` selects.
@@ -176,23 +177,13 @@ extension Transaction {
   ) throws -> Int {
     let named = try Self.fields(values, of: query.schema)
     guard !named.isEmpty else { return 0 }
-    var text = SQLText(sql: "UPDATE \(SQLText.quoted(query.schema.table)) SET ")
+    var text: SQLText = "UPDATE \(identifier: query.schema.table) SET "
     for (place, (index, value)) in named.enumerated() {
       if place > 0 { text.append(", ") }
       text.append("\(identifier: query.schema.fields[index].column) = \(value)")
     }
-    text.append(" WHERE ")
-    text.append(try Self.selection(query))
+    text.append(" \(try query.selectionText())")
     return try runCounting(text, of: query.schema)
-  }
-
-  /// The condition under which a row is one of `query`'s.
-  private static func selection<Element>(_ query: Query<Element>) throws -> SQLText {
-    let columns = SQLText.quotedList(query.schema.keyIndices.map { query.schema.fields[$0].column })
-    var text = SQLText(sql: "(\(columns)) IN (")
-    text.append(try query.keySelectText())
-    text.append(")")
-    return text
   }
 
   private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {

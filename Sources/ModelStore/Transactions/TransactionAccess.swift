@@ -27,6 +27,23 @@ public final class TransactionAccess {
     }
   }
 
+  func forEachRecord<Element: Fetchable>(
+    _ text: SQLText, of schema: ModelSchema, _ body: (Element) throws -> Void
+  ) throws {
+    try run(text.sql, of: schema) { statement in
+      try statement.bind(text.arguments)
+      try statement.forEachRow { row in
+        let element: Element
+        do {
+          element = try Element(row: row, schema: schema)
+        } catch let error as ColumnError {
+          throw StoreError(error, reading: schema)
+        }
+        try body(element)
+      }
+    }
+  }
+
   func record<M: Model>(_ model: M.Type, key: M.Key) throws -> M? {
     let sql = try models.statements(for: model)
     return try run(sql.select, of: sql.schema) { statement in

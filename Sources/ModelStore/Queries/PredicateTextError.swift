@@ -1,5 +1,5 @@
-/// Why a predicate's text was not understood, and where.
-public struct PredicateError: Error, Hashable, Sendable {
+/// Why the text of a predicate or an order was not understood, and where.
+public struct PredicateTextError: Error, Hashable, Sendable {
   /// What kind of mistake it is.
   public enum Kind: Hashable, Sendable {
     /// The text does not follow the grammar.
@@ -39,7 +39,7 @@ public struct PredicateError: Error, Hashable, Sendable {
   }
 }
 
-extension PredicateError: CustomStringConvertible {
+extension PredicateTextError: CustomStringConvertible {
   public var description: String {
     let hint = candidates.isEmpty ? "" : " Did you mean \(candidates.joined(separator: " or "))?"
     return "\(message) (column \(characterOffset + 1))\(hint)"

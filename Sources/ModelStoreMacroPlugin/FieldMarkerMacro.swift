@@ -1,0 +1,23 @@
+internal import SwiftDiagnostics
+internal import SwiftSyntax
+internal import SwiftSyntaxMacros
+
+/// `@Key`, `@Unique`, `@Column`, `@Validate`, `@Reference` and `@Ordered`. They expand to nothing:
+/// `@Model` reads them. Here is only refused what `@Model` would never see.
+struct FieldMarkerMacro: PeerMacro {
+  static func expansion(
+    of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,
+    in context: some MacroExpansionContext
+  ) throws -> [DeclSyntax] {
+    let isInModel =
+      context.lexicalContext.first?.asProtocol((any DeclGroupSyntax).self)?
+      .attributes.contains { $0.as(AttributeSyntax.self)?.plainName == "Model" } ?? false
+    if !isInModel || !declaration.is(VariableDeclSyntax.self) {
+      context.diagnose(
+        Diagnostic(
+          node: node, message: Refusal.markerOutsideModel(node.plainName),
+          fixIt: .remove(node)))
+    }
+    return []
+  }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Testing
+
+@testable import ModelStore
+
+/// A database file in a directory of its own, reached by the library's connection and by the plain
+/// `sqlite3` shell, which knows nothing of the store: foreign keys and recursive triggers are off there.
+final class BindingFixture {
+  let connection: Connection
+  let path: String
+  private let directory: URL
+
+  init(_ script: String = "") throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("modelstore-bindings-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    path = directory.appendingPathComponent("test.store").path
+    let file = try DatabaseFile(path: path, creating: true)
+    var configuration = StoreConfiguration()
+    configuration.durability = .normal
+    connection = try Connection(
+      path: file.path, role: .writer, policy: configuration.connectionPolicy)
+    try connection.execute("PRAGMA journal_mode = WAL")
+    try connection.execute(script)
+  }
+
+  deinit {
+    do {
+      try FileManager.default.removeItem(at: directory)
+    } catch {
+      Issue.record("The test's directory stays behind: \(error)")
+    }
+  }
+
+  /// Installs `bindings` in a transaction of their own.
+  @discardableResult
+  func install(
+    _ bindings: [BindingSchema], in models: [ModelSchema]
+  ) throws -> [BindingInstallation.Synchronised] {
+    let installation = try BindingInstallation(bindings, in: models)
+    try connection.execute("BEGIN IMMEDIATE")
+    do {
+      let result = try installation.apply(to: connection)
+      try connection.execute("COMMIT")
+      return result
+    } catch {
+      try connection.execute("ROLLBACK")
+      throw error
+    }
+  }
+
+  /// Every row of `sql`, its cells as SQL literals between bars.
+  func rows(_ sql: String) throws -> [String] {
+    try connection.withStatement(sql) { statement in
+      let count = statement.columnCount
+      var rows: [String] = []
+      try statement.forEachRow { row in
+        rows.append(try (0..<count).map { try row.value(at: $0).description }.joined(separator: "|"))
+      }
+      return rows
+    }
+  }
+
+  /// The SQLite error that `sql` fails with, or nil.
+  func failure(of sql: String) throws -> SQLiteError? {
+    do throws(SQLiteError) {
+      try connection.execute(sql)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  struct ShellResult: Equatable {
+    var output: [String]
+    var errors: [String]
+  }
+
+  /// Runs `script` in the `sqlite3` shell, going on after a statement that fails.
+  func shell(_ script: String) throws -> ShellResult {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: try #require(Shell.path))
+    process.arguments = ["-batch", "-init", "/dev/null", path]
+    let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    input.fileHandleForWriting.write(Data(script.utf8))
+    try input.fileHandleForWriting.close()
+    let result = ShellResult(
+      output: Self.lines(output.fileHandleForReading.readDataToEndOfFile()),
+      errors: Self.lines(errors.fileHandleForReading.readDataToEndOfFile())
+        .filter { !$0.hasPrefix("-- Loading resources") })
+    process.waitUntilExit()
+    return result
+  }
+
+  private static func lines(_ data: Data) -> [String] {
+    String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}
+
+enum Shell {
+  static let path: String? = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3"]
+    .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  static var isInstalled: Bool { path != nil }
+  static let reason: Comment =
+    "SKIPPED: the sqlite3 shell is not installed, so bindings were not tested against a foreign writer."
+}
+
+/// Who writes: the library's own connection or a stranger's.
+enum BindingWriter: String, CaseIterable, Sendable {
+  case library, shell
+}

@@ -1,0 +1,164 @@
+import Testing
+
+@testable import ModelStore
+
+@Suite struct BindingInstallationTests {
+  private let world = BindingWorld.defaulted
+
+  @Test func installingPutsExistingRecordsRightAndTouchesNoOther() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.connection.execute(
+      """
+      UPDATE Album SET artistName = 'old' WHERE id = 2;
+      INSERT INTO Album VALUES (9, NULL, 'old', 'v');
+      CREATE TABLE touched (id INTEGER);
+      CREATE TRIGGER watch AFTER UPDATE ON Album BEGIN INSERT INTO touched VALUES (NEW.id); END;
+      """)
+    #expect(
+      try fixture.install([world.binding], in: world.models) == [
+        .init(binding: "Album.artistName", recordCount: 2)
+      ])
+    #expect(try fixture.rows("SELECT id FROM touched ORDER BY id") == ["2", "9"])
+    #expect(try fixture.rows(world.oracle) == ["0"])
+  }
+
+  @Test func installingAgainChangesNothing() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.install([world.binding], in: world.models)
+    let version = try fixture.connection.schemaVersion()
+    #expect(try fixture.install([world.binding], in: world.models) == [])
+    #expect(try fixture.connection.schemaVersion() == version)
+  }
+
+  @Test func onlyTriggersThatDifferAreCreatedAgain() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.install([world.binding], in: world.models)
+    let installation = try BindingInstallation([world.binding], in: world.models)
+    var found = try BindingInstallation.triggers(in: fixture.connection)
+    #expect(installation.difference(from: found) == .init())
+    #expect(found.count == 5)
+    let lost = "_ms_binding_Album.artistName_source_delete"
+    let edited = "_ms_binding_Album.artistName_target_update"
+    found[lost] = nil
+    found[edited]? += " "
+    found["_ms_binding_Album.shelf_target_insert"] = "CREATE TRIGGER of another program"
+    let difference = installation.difference(from: found)
+    #expect(difference.dropped == [edited])
+    #expect(difference.created.map(\.name) == [lost, edited])
+    #expect(difference.changed == ["Album.artistName"])
+    #expect(difference.undeclared == ["Album.shelf"])
+  }
+
+  @Test func lostTriggerIsRestoredAndItsRecordsPutRight() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.install([world.binding], in: world.models)
+    try fixture.connection.execute(
+      """
+      DROP TRIGGER "_ms_binding_Album.artistName_source_update";
+      UPDATE Artist SET name = 'Ada' WHERE id = 1;
+      """)
+    #expect(try fixture.rows(world.oracle) == ["2"])
+    #expect(
+      try fixture.install([world.binding], in: world.models) == [
+        .init(binding: "Album.artistName", recordCount: 2)
+      ])
+    #expect(try fixture.rows(world.oracle) == ["0"])
+  }
+
+  @Test func changedFormulaReplacesTheOldOne() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.install([world.binding], in: world.models)
+    let derived = BindingSchema(target: world.binding.target, formula: .derive(sql: "upper(title)"))
+    #expect(
+      try fixture.install([derived], in: world.models) == [
+        .init(binding: "Album.artistName", recordCount: 4)
+      ])
+    #expect(
+      try BindingInstallation.triggers(in: fixture.connection).keys.sorted() == [
+        "_ms_binding_Album.artistName_target_insert", "_ms_binding_Album.artistName_target_update",
+      ])
+    try fixture.connection.execute("UPDATE Artist SET name = 'Ada'; UPDATE Album SET title = 'new'")
+    #expect(try fixture.rows("SELECT DISTINCT artistName FROM Album") == ["'NEW'"])
+  }
+
+  @Test func undeclaredBindingStaysUntilItIsRemoved() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.install([world.binding], in: world.models)
+    try fixture.install([], in: world.models)
+    try fixture.connection.execute("UPDATE Artist SET name = 'Ada' WHERE id = 1")
+    #expect(try fixture.rows(world.oracle) == ["0"])
+    #expect(try BindingInstallation.remove("Album.artistName", from: fixture.connection))
+    #expect(try !BindingInstallation.remove("Album.artistName", from: fixture.connection))
+    try fixture.connection.execute("UPDATE Artist SET name = 'Eve' WHERE id = 1")
+    #expect(try fixture.rows(world.oracle) == ["2"])
+  }
+
+  @Test func renamedColumnsAreFollowedByTheNextInstallation() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.install([world.binding], in: world.models)
+    try fixture.connection.execute("ALTER TABLE Artist RENAME COLUMN name TO fullName")
+    var models = world.models
+    models[0].fields[1].column = "fullName"
+    // SQLite rewrote the triggers to the very text that is expected now.
+    #expect(try fixture.install([world.binding], in: models) == [])
+    try fixture.connection.execute("UPDATE Artist SET fullName = 'Ada' WHERE id = 1")
+    #expect(try fixture.rows("SELECT artistName FROM Album WHERE id = 1") == ["'Ada'"])
+  }
+
+  @Test func recordsThatDoNotTakeTheirValueKeepTheBindingOut() throws {
+    let fixture = try BindingFixture(world.setUp)
+    try fixture.connection.execute(
+      """
+      UPDATE Artist SET name = 'Ada';
+      CREATE TRIGGER stubborn AFTER UPDATE OF artistName ON Album WHEN NEW.artistName <> 'mine'
+      BEGIN UPDATE Album SET artistName = 'mine' WHERE id = NEW.id; END;
+      """)
+    let error = #expect(throws: StoreError.self) {
+      try fixture.install([world.binding], in: world.models)
+    }
+    #expect(
+      error?.message == """
+        The binding Album.artistName cannot be kept: a trigger changes Album.artistName back. \
+        Remove that trigger, or the binding.
+        """)
+    #expect(try BindingInstallation.triggers(in: fixture.connection) == [:])
+  }
+
+  @Test(arguments: ["Album.artistName", "a", "_", "x_target_insert", "it's \"so\" – ü", "a_source_update_"])
+  func triggerNamesLeadBackToTheirBinding(name: String) throws {
+    var binding = world.binding
+    binding.name = name
+    let installation = try BindingInstallation([binding], in: world.models)
+    let names = installation.bindings[0].triggers.map { BindingTriggers.bindingName(ofTrigger: $0.name) }
+    #expect(names == Array(repeating: name, count: 5))
+  }
+
+  @Test(arguments: ["watch", "_ms_binding_", "_ms_binding_a", "_ms_binding__target_insert", "x_ms_binding_a_target_insert"])
+  func otherTriggersBelongToNoBinding(name: String) {
+    #expect(BindingTriggers.bindingName(ofTrigger: name) == nil)
+  }
+
+  @Test func triggersOfACopyReadLikeThis() throws {
+    let triggers = try BindingInstallation([world.binding], in: world.models).bindings[0].triggers
+    #expect(
+      triggers[1].sql == """
+        CREATE TRIGGER "_ms_binding_Album.artistName_source_update"
+        AFTER UPDATE OF "name", "id", "rowid", "oid", "_rowid_" ON "Artist"
+        WHEN OLD."name" COLLATE BINARY IS NOT NEW."name" OR OLD."id" COLLATE BINARY IS NOT NEW."id"
+        BEGIN
+          UPDATE "Album"
+          SET "artistName" = CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") ELSE ('') END
+          WHERE NEW."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") ELSE ('') END;
+          SELECT RAISE(ABORT, 'The binding Album.artistName cannot be kept: Album.artistName does not take the value.')
+          FROM "Album"
+          WHERE NEW."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") ELSE ('') END;
+          UPDATE "Album"
+          SET "artistName" = CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END
+          WHERE OLD."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END;
+          SELECT RAISE(ABORT, 'The binding Album.artistName cannot be kept: Album.artistName does not take the value.')
+          FROM "Album"
+          WHERE OLD."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END;
+        END
+        """)
+  }
+}

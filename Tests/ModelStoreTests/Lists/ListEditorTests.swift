@@ -1,0 +1,118 @@
+import Testing
+
+@testable import ModelStore
+
+@Suite struct ListEditorTests {
+  @Test func randomEditsAgreeWithAnArray() throws {
+    let seed: UInt64 = 20_261_121
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("list.store"), models: Song.self, Mix.self)
+    try store.write { tx in
+      for id in 1...9 { try tx.insert(Song(id: Int64(id))) }
+      try tx.insert(Mix(id: 1))
+      try tx.insert(Mix(id: 2))
+    }
+    var model: [Int64] = []
+    for _ in 0..<400 {
+      let song = Int64.random(in: 1...9, using: &random)
+      let edit = Int.random(in: 0..<8, using: &random)
+      let place = model.isEmpty ? 0 : Int.random(in: 0..<model.count, using: &random)
+      let other = model.isEmpty ? 0 : Int.random(in: 0..<model.count, using: &random)
+      try store.write { tx in
+        let list = try tx.list(\Mix.songs, of: 1)
+        switch edit {
+        case 0, 1: try list.append(song)
+        case 2: try list.insert(song, at: place)
+        case 3 where !model.isEmpty: try list.remove(at: place)
+        case 4 where !model.isEmpty: try list.move(from: place, to: other)
+        case 5 where !model.isEmpty: try list.exchange(place, other)
+        case 6 where !model.isEmpty: try list.replace(at: place, with: song)
+        case 7: try list.removeEvery(song)
+        default: break
+        }
+      }
+      switch edit {
+      case 0, 1: model.append(song)
+      case 2: model.insert(song, at: place)
+      case 3 where !model.isEmpty: model.remove(at: place)
+      case 4 where !model.isEmpty: model.insert(model.remove(at: place), at: other)
+      case 5 where !model.isEmpty: model.swapAt(place, other)
+      case 6 where !model.isEmpty: model[place] = song
+      case 7: model.removeAll { $0 == song }
+      default: break
+      }
+      #expect(try store.read { try $0.keys(of: \Mix.songs, of: 1) } == model)
+    }
+    #expect(try store.read { try $0.keys(of: \Mix.songs, of: 2) } == [])
+  }
+
+  @Test func aCrowdedPlaceIsSpreadWithoutChangingTheOrder() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("list.store"), models: Song.self, Mix.self)
+    var model: [Int64] = []
+    try store.write { tx in
+      for id in 1...300 { try tx.insert(Song(id: Int64(id))) }
+      try tx.insert(Mix(id: 1))
+      let list = try tx.list(\Mix.songs, of: 1)
+      try list.append(1)
+      try list.append(2)
+    }
+    model = [1, 2]
+    // Each insertion halves the same gap, so a step of 2^20 is used up after 20 of them.
+    for id in 3...300 {
+      try store.write { tx in try tx.list(\Mix.songs, of: 1).insert(Int64(id), at: 1) }
+      model.insert(Int64(id), at: 1)
+    }
+    #expect(try store.read { try $0.keys(of: \Mix.songs, of: 1) } == model)
+  }
+
+  @Test func aMoveWritesOneRow() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("list.store"), models: Song.self, Mix.self)
+    try store.write { tx in
+      for id in 1...5 { try tx.insert(Song(id: Int64(id))) }
+      try tx.insert(Mix(id: 1))
+      let list = try tx.list(\Mix.songs, of: 1)
+      for id in 1...5 { try list.append(Int64(id)) }
+    }
+    let report = try store.writeReporting { tx in
+      try tx.list(\Mix.songs, of: 1).move(from: 4, to: 0)
+    }
+    #expect(report.changes.changes.map(\.model) == ["Mix.songs"])
+    #expect(report.changes.changes.first?.fields.map(\.name) == ["label"])
+  }
+
+  @Test func aPlaceThatIsNotThereIsRefused() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("list.store"), models: Song.self, Mix.self)
+    try store.write { tx in try tx.insert(Mix(id: 1)) }
+    let refusal = #expect(throws: StoreError.self) {
+      try store.write { tx in try tx.list(\Mix.songs, of: 1).remove(at: 0) }
+    }
+    #expect(refusal?.code == .invalidValue)
+  }
+}
+
+private struct Song: Model {
+  var id: Int64
+  static let definition = ModelDefinition<Song>("Song", key: \.id, fields: [.init("id", \.id)])
+  var key: Int64 { id }
+
+  init(id: Int64) { self.id = id }
+  init(row: borrowing RowView) throws { id = try row.decode(at: 0) }
+  func encode(to arguments: inout ArgumentWriter) throws { try id.encode(to: &arguments, at: 0) }
+}
+
+private struct Mix: Model {
+  var id: Int64
+  var songs = OrderedList<Song>()
+  static let definition = ModelDefinition<Mix>(
+    "Mix", key: \.id, fields: [.init("id", \.id)], lists: [.init("songs", \.songs)])
+  var key: Int64 { id }
+
+  init(id: Int64) { self.id = id }
+  init(row: borrowing RowView) throws { id = try row.decode(at: 0) }
+  func encode(to arguments: inout ArgumentWriter) throws { try id.encode(to: &arguments, at: 0) }
+}
