@@ -1,6 +1,12 @@
 internal import Dispatch
 internal import Synchronization
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// A resource around one connection, and the serial queue that owns it: first come, first served.
 ///
 /// Synchronous callers run on their own thread, so that a call costs no thread hop; asynchronous
@@ -15,6 +21,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let process = OpeningProcess()
   /// Set on `queue`: the resource goes as soon as the running body has ended.
   private var isClosing = false
+  /// The thread that runs a body now, or 0.
+  private let owner = Atomic<UInt>(0)
 
   private struct Interruptible: @unchecked Sendable {
     // Guard: only `interrupt` is called through it, under the mutex, while its body runs.
@@ -26,13 +34,10 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     self.resource = resource
     self.connection = Mutex(Interruptible(connection: connection))
     queue = DispatchQueue(label: label, qos: .userInitiated)
-    queue.setSpecific(key: DispatchSpecificKey.current, value: ObjectIdentifier(self))
   }
 
-  /// Whether the calling code runs inside a body of this queue.
-  var isCurrent: Bool {
-    DispatchQueue.getSpecific(key: DispatchSpecificKey.current) == ObjectIdentifier(self)
-  }
+  /// Whether the calling code runs inside a body of this queue, however deep inside bodies of others.
+  var isCurrent: Bool { owner.load(ordering: .relaxed) == currentThread() }
 
   /// Runs `body` on the calling thread when everyone before it is done.
   ///
@@ -62,11 +67,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         queue.async { [self] in
           continuation.resume(
             with: Swift.Result {
+              connection.withLock { $0.running = number }
+              defer {
+                connection.withLock { state in
+                  state.running = nil
+                  state.connection?.endInterruption()
+                }
+              }
               guard !isCancelled.withLock({ $0 }) else {
                 throw StoreError(.cancelled, "The task was cancelled before its turn came.")
               }
-              connection.withLock { $0.running = number }
-              defer { connection.withLock { $0.running = nil } }
               return try use(body)
             })
         }
@@ -83,7 +93,11 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
-    defer { resource = isClosing ? nil : held }
+    owner.store(currentThread(), ordering: .relaxed)
+    defer {
+      owner.store(0, ordering: .relaxed)
+      resource = isClosing ? nil : held
+    }
     do {
       return try body(&held)
     } catch let error as SQLiteError {
@@ -104,7 +118,11 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 }
 
-extension DispatchSpecificKey<ObjectIdentifier> {
-  /// Marks each queue with its owner.
-  fileprivate static let current = DispatchSpecificKey<ObjectIdentifier>()
+/// A number that no other living thread has; never 0.
+private func currentThread() -> UInt {
+  #if canImport(Glibc)
+    UInt(pthread_self())
+  #else
+    UInt(bitPattern: pthread_self())
+  #endif
 }

@@ -123,23 +123,33 @@ public final class TransactionAccess {
       throw StoreError(
         .rejected, "The transaction was already rolled back by an earlier failure; nothing more runs in it.")
     }
+    try checkNotCancelled()
     let mark = capture?.savepoint
     do {
       return try connection.withStatement(sql, body)
     } catch {
-      if let mark { capture?.rollBack(to: mark) }
+      // After OR FAIL and RAISE(FAIL) SQLite keeps the rows before, and counts them.
+      // https://sqlite.org/lang_conflict.html
+      if let mark, connection.changeCount == 0 { capture?.rollBack(to: mark) }
       throw models.storeError(error, about: schema)
+    }
+  }
+
+  /// A task may be cancelled between two statements, where SQLite has nothing to interrupt.
+  func checkNotCancelled() throws {
+    if connection.isInterrupted {
+      throw StoreError(.cancelled, "The task was cancelled; nothing of the transaction is kept.")
     }
   }
 
   func execute(_ text: SQLText) throws {
     try StatementPolicy.check(text.sql)
+    // Table names that the hook caches may have moved.
+    defer { capture?.forgetTableNames() }
     try run(text.sql) { statement in
       try statement.bind(text.arguments)
       try statement.run()
     }
-    // Table names that the hook caches may have moved.
-    capture?.forgetTableNames()
   }
 
   /// Runs `body`; when it throws, undoes what it did and lets the transaction go on.
@@ -153,8 +163,8 @@ public final class TransactionAccess {
     } catch {
       if let mark { capture?.rollBack(to: mark) }
       if connection.isInTransaction {
-        try run("ROLLBACK TO body") { statement in try statement.run() }
-        try run("RELEASE body") { statement in try statement.run() }
+        try connection.withStatement("ROLLBACK TO body") { statement in try statement.run() }
+        try connection.withStatement("RELEASE body") { statement in try statement.run() }
       }
       throw error
     }
