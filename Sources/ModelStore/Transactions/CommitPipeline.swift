@@ -27,7 +27,6 @@ struct CommitPipeline {
     session?.start(on: connection)
     defer { session?.stop(on: connection) }
     do {
-      let schemaVersion = try connection.schemaVersion()
       let access = TransactionAccess(
         connection: connection, models: models, capture: session, isWritable: true)
       let value = try body(Transaction(access: access))
@@ -35,7 +34,7 @@ struct CommitPipeline {
         throw StoreError(
           .rejected, "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
       }
-      let schemaChanged = try connection.schemaVersion() != schemaVersion
+      let schemaChanged = try access.hasChangedSchema()
       // After a change of schema the images may not fit the tables any more; observers start anew.
       let changes =
         schemaChanged ? [] : try session?.netChanges(on: connection, snapshot: snapshot) ?? []
@@ -76,11 +75,10 @@ struct CommitPipeline {
 
   private func commit() throws {
     do {
-      try connection.execute("COMMIT")
-    } catch let error {
+      try connection.withStatement("COMMIT") { statement in try statement.run() }
+    } catch let error as SQLiteError where error.code.primary == .ioFailure {
       // A failed sync may still reach the disk: only reopening can tell. Everything else left the
       // transaction open or rolled it back. https://sqlite.org/lang_transaction.html#immediate
-      guard error.code.primary == .ioFailure else { throw error }
       throw StoreError(
         .outcomeUnknown,
         "COMMIT failed (\(error.message)); whether the transaction was kept shows after the store is opened anew. Close it and open it again.",
