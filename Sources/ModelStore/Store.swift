@@ -57,7 +57,10 @@ public final class Store: Sendable {
 
   /// Closes every connection after what runs now has ended. Later calls throw `misuse`. Dropping
   /// the last store on the file does the same.
+  ///
+  /// In a child of the process that opened the store this does nothing.
   public func close() {
+    guard core.presence.process.isCurrent else { return }
     StoreCores.forget(core)
     core.close()
   }
@@ -153,7 +156,6 @@ extension Store {
   @usableFromInline
   func single(_ body: (TransactionAccess) throws -> Void) throws {
     try core.readers.sync { connection in
-      try core.checkProcess()
       try body(
         TransactionAccess(
           connection: connection, models: core.models, capture: nil, isWritable: false))

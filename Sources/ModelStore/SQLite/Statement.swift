@@ -19,7 +19,7 @@ struct Statement: ~Copyable {
         var tail: UnsafePointer<CChar>?
         let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = sqlite3_prepare_v3(
-          database, characters.baseAddress, Int32(characters.count), flags, &prepared, &tail)
+          database, characters.baseAddress, Int32(clamping: characters.count), flags, &prepared, &tail)
         if let base = characters.baseAddress, let tail {
           unread = characters.count - base.distance(to: tail)
         }
@@ -116,6 +116,10 @@ struct Statement: ~Copyable {
 
   /// Throws what binding through `writer` failed with, if anything.
   func check(_ writer: borrowing ArgumentWriter) throws(SQLiteError) {
+    if writer.failure == ResultCode.unstorable.rawValue {
+      throw SQLiteError(
+        code: .unstorable, message: "NaN cannot be stored; SQLite would keep NULL instead", sql: sql)
+    }
     if writer.failure != SQLITE_OK { throw failure(writer.failure) }
   }
 

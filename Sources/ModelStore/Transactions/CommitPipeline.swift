@@ -18,7 +18,7 @@ struct CommitPipeline {
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
 
   /// - Returns: The body's result and the net changes of the tables in the plan.
-  /// - Throws: ``StoreError``; with code `outcomeUnknown` when COMMIT failed half-way.
+  /// - Throws: ``StoreError``; ``UnknownOutcome`` when COMMIT failed half-way.
   func run<Result>(
     ending: Ending, _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
@@ -45,11 +45,11 @@ struct CommitPipeline {
       try validate(changes, access)
       switch ending {
       case .commit: try commit()
-      case .rollback: try execute("ROLLBACK")
+      case .rollback: try connection.rollBack()
       }
       return (value, changes, schemaChanged)
     } catch {
-      try rollBack(after: error)
+      try connection.rollBack()
       throw models.storeError(error, about: nil)
     }
   }
@@ -76,19 +76,17 @@ struct CommitPipeline {
   private func commit() throws {
     do {
       try connection.withStatement("COMMIT") { statement in try statement.run() }
-    } catch let error as SQLiteError where error.code.primary == .ioFailure {
-      // A failed sync may still reach the disk: only reopening can tell. Everything else left the
-      // transaction open or rolled it back. https://sqlite.org/lang_transaction.html#immediate
-      throw StoreError(
-        .outcomeUnknown,
-        "COMMIT failed (\(error.message)); whether the transaction was kept shows after the store is opened anew. Close it and open it again.",
-        sqliteCode: error.code.rawValue)
+    } catch let error as SQLiteError {
+      // A failed sync may still reach the disk: only reopening can tell.
+      if connection.isInTransaction || error.leavesNoCommit { throw error }
+      throw UnknownOutcome(
+        error: StoreError(
+          .outcomeUnknown,
+          """
+          COMMIT failed (\(error.message)); whether the transaction was kept shows after the store \
+          is opened anew. Close it and open it again.
+          """, sqliteCode: error.code.rawValue))
     }
-  }
-
-  private func rollBack(after error: any Error) throws {
-    guard connection.isInTransaction else { return }
-    try execute("ROLLBACK")
   }
 
   private func execute(_ sql: String) throws {
@@ -98,6 +96,12 @@ struct CommitPipeline {
       throw StoreError(error)
     }
   }
+}
+
+/// COMMIT failed in a way that leaves open whether the transaction was kept. Apart from
+/// ``StoreError``, so that one that a body throws, about another store, is not taken for it.
+struct UnknownOutcome: Error {
+  let error: StoreError
 }
 
 extension StoreError {

@@ -12,6 +12,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let connection: Mutex<Interruptible>
   private let queue: DispatchQueue
   private let ticket = Atomic<UInt64>(0)
+  private let process = OpeningProcess()
+  /// Set on `queue`: the resource goes as soon as the running body has ended.
+  private var isClosing = false
 
   private struct Interruptible: @unchecked Sendable {
     // Guard: only `interrupt` is called through it, under the mutex, while its body runs.
@@ -36,6 +39,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   /// - Throws: ``StoreError`` with code `misuse` inside another body of the same queue, which
   ///   would otherwise wait for itself, and after ``close()``.
   func sync<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
+    // Before the queue: in a forked child, whoever owned it at the fork never leaves it.
+    try process.check()
     guard !isCurrent else {
       throw StoreError(
         .misuse,
@@ -49,6 +54,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   func async<Result: Sendable>(
     _ body: @escaping @Sendable (inout Resource) throws -> Result
   ) async throws -> Result {
+    try process.check()
     let number = ticket.add(1, ordering: .relaxed).newValue
     let isCancelled = Mutex(false)
     return try await withTaskCancellationHandler {
@@ -77,13 +83,23 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
-    defer { resource = held }
-    return try body(&held)
+    defer { resource = isClosing ? nil : held }
+    do {
+      return try body(&held)
+    } catch let error as SQLiteError {
+      throw StoreError(error)
+    }
   }
 
-  /// Lets the resource go, which closes its connection, when everyone before is done.
+  /// Lets the resource go, which closes its connection, when everyone before is done; from inside
+  /// a body, when that body ends.
   func close() {
+    guard process.isCurrent else { return }
     connection.withLock { $0.connection = nil }
+    guard !isCurrent else {
+      isClosing = true
+      return
+    }
     queue.sync { resource = nil }
   }
 }

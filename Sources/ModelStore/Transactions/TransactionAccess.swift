@@ -52,6 +52,23 @@ public final class TransactionAccess {
     }
   }
 
+  func forEachRecord<Element: Fetchable>(
+    _ text: SQLText, of schema: ModelSchema, _ body: (Element) throws -> Void
+  ) throws {
+    try run(text.sql, of: schema) { statement in
+      try statement.bind(text.arguments)
+      try statement.forEachRow { row in
+        let element: Element
+        do {
+          element = try Element(row: row, schema: schema)
+        } catch let error as ColumnError {
+          throw StoreError(error, reading: schema)
+        }
+        try body(element)
+      }
+    }
+  }
+
   /// Calls `body` with the record's row, unless there is none.
   @usableFromInline
   func withRow<M: Model>(
@@ -95,8 +112,9 @@ public final class TransactionAccess {
   }
 
   func rows(_ text: SQLText) throws -> [ResultRow] {
-    try run(text.sql) { statement in
-      guard statement.isReadOnly, !Self.controlsTransactions(text.sql) else {
+    try StatementPolicy.check(text.sql)
+    return try run(text.sql) { statement in
+      guard statement.isReadOnly else {
         throw StoreError(.misuse, "This statement changes something; run it with execute in a write.")
       }
       try statement.bind(text.arguments)
@@ -119,7 +137,8 @@ public final class TransactionAccess {
   }
 
   func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
-    try run(text.sql) { statement in
+    try StatementPolicy.check(text.sql)
+    return try run(text.sql) { statement in
       guard statement.isReadOnly else {
         throw StoreError(.misuse, "This statement changes something; run it with execute in a write.")
       }
@@ -203,10 +222,7 @@ public final class TransactionAccess {
   }
 
   func execute(_ text: SQLText) throws {
-    guard !Self.controlsTransactions(text.sql) else {
-      throw StoreError(
-        .misuse, "BEGIN, COMMIT, ROLLBACK, SAVEPOINT, ATTACH, DETACH and VACUUM are the store's own; use savepoint { } to undo a part.")
-    }
+    try StatementPolicy.check(text.sql)
     if schemaVersionBefore == nil { schemaVersionBefore = try connection.schemaVersion() }
     try run(text.sql) { statement in
       try statement.bind(text.arguments)
@@ -258,13 +274,6 @@ public final class TransactionAccess {
         "A key of \(schema.name) has \(schema.key.count) values (\(schema.key.joined(separator: ", "))); got \(key.count).",
         model: schema.name)
     }
-  }
-
-  private static func controlsTransactions(_ sql: String) -> Bool {
-    let refused: Set<String> = [
-      "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH", "VACUUM",
-    ]
-    return refused.contains(SQLText.firstKeyword(of: sql))
   }
 }
 

@@ -15,6 +15,16 @@ extension TransactionReads where Self: ~Copyable {
     try access.records(try query.selectText(), of: query.schema)
   }
 
+  /// Calls `body` with each record that `query` selects, in its order, keeping none of them: for
+  /// results that need not fit in memory.
+  ///
+  /// - Throws: What `body` throws, which ends the reading; otherwise as ``fetch(_:)``.
+  public borrowing func forEach<Element>(
+    _ query: Query<Element>, _ body: (Element) throws -> Void
+  ) throws {
+    try access.forEachRecord(try query.selectText(), of: query.schema, body)
+  }
+
   /// The first record that `query` selects, or nil when there is none.
   public borrowing func fetchFirst<Element>(_ query: Query<Element>) throws -> Element? {
     var query = query

@@ -4,14 +4,17 @@ struct Writer {
   let connection: Connection
   let file: DatabaseFile
   private let configuration: StoreConfiguration
-  private let checkpointer: Checkpointer
+  /// Absent where nothing may be written.
+  private let checkpointer: Checkpointer?
   private(set) var models: ModelRegistry
   private var triggers: [OriginTracker.TriggerFacts] = []
   private var columns: [String: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
   private var dataVersion: Int64
-  /// Why nothing more may run: a COMMIT whose outcome is not known.
+  /// Set when the schema changed and could not be read anew; then the models are out of date.
+  var isSchemaStale = false
+  /// Why nothing more may run: a COMMIT whose outcome is not known, or a failed checkpoint.
   private var poison: StoreError?
 
   init(
@@ -20,7 +23,9 @@ struct Writer {
     self.connection = connection
     self.file = file
     self.configuration = configuration
-    checkpointer = try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
+    checkpointer =
+      configuration.access == .readOnly
+      ? nil : try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
     models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
     dataVersion = try connection.dataVersion()
   }
@@ -82,10 +87,7 @@ struct Writer {
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
     try checkUsable()
-    guard file.isStillThere() else {
-      throw StoreError(
-        .unsafeLocation, "The file at \(file.path) was replaced or removed while the store was open; open the store anew.")
-    }
+    try file.checkPresence()
     let pipeline = CommitPipeline(
       connection: connection, models: models, plan: capturePlan(scope), validators: validators,
       snapshot: snapshot)
@@ -94,9 +96,9 @@ struct Writer {
         if try noticeForeignCommit() { onForeignCommit() }
         return try body(transaction)
       }
-    } catch let error as StoreError where error.code == .outcomeUnknown {
-      poison = error
-      throw error
+    } catch let unknown as UnknownOutcome {
+      poison = unknown.error
+      throw unknown.error
     }
   }
 
@@ -134,13 +136,39 @@ struct Writer {
     return tables.isEmpty ? nil : CapturePlan(tables: tables, triggers: triggers)
   }
 
-  /// Copies the WAL into the database when it has grown enough.
-  func checkpointIfNeeded() throws {
+  /// Copies the WAL into the database when it has grown enough. While another process holds the
+  /// lock this does nothing: the next commit tries again.
+  mutating func checkpointIfNeeded() throws {
     guard connection.hooks.walFrameCount >= configuration.checkpointFrameCount else { return }
-    try checkpoint()
+    do {
+      try connection.hooks.withoutWaiting { try checkpoint() }
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      return
+    }
   }
 
-  func checkpoint() throws {
-    try checkpointer.run(holdingLockOf: connection)
+  private static func failedCheckpoint(_ error: SQLiteError) -> StoreError {
+    StoreError(
+      .ioFailure,
+      """
+      Copying the write-ahead log into the database failed (\(error.message)). Every commit \
+      stands; close the store and open it again before writing more.
+      """, sqliteCode: error.code.rawValue)
+  }
+
+  /// - Throws: ``SQLiteError``. After a failure of the disk nothing more may run here: the system
+  ///   reports a failed sync once and may forget what it did not write, so trying again proves
+  ///   nothing. Every commit stands.
+  mutating func checkpoint() throws {
+    try checkUsable()
+    guard let checkpointer else {
+      throw StoreError(.readOnly, "The store was opened read-only.")
+    }
+    do {
+      try checkpointer.run(holdingLockOf: connection)
+    } catch {
+      if StoreError(error).code == .ioFailure { poison = Self.failedCheckpoint(error) }
+      throw error
+    }
   }
 }
