@@ -36,7 +36,7 @@ struct CommitPipeline {
         throw StoreError(
           .rejected, "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
       }
-      let schemaChanged = try connection.schemaVersion() != schemaVersion
+      let schemaChanged = try access.ranRawSQL && connection.schemaVersion() != schemaVersion
       // After a change of schema the images may not fit the tables any more; observers start anew.
       let changes =
         schemaChanged ? [] : try session?.netChanges(on: connection, snapshot: snapshot) ?? []
@@ -86,8 +86,8 @@ struct CommitPipeline {
 
   private func commit() throws {
     do {
-      try connection.execute("COMMIT")
-    } catch let error {
+      try connection.withStatement("COMMIT") { statement in try statement.run() }
+    } catch let error as SQLiteError {
       // A failed sync may still reach the disk: only reopening can tell.
       if connection.isInTransaction || error.leavesNoCommit { throw error }
       throw UnknownOutcome(
