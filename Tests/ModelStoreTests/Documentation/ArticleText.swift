@@ -28,10 +28,11 @@ struct ArticleText {
     var start: Int?
     for (index, line) in lines.enumerated() {
       if let opened = start, line == "```" {
+        let above = opened > 0 ? lines[opened - 1] : ""
         blocks.append(
           Block(
-            source: opened > 0 ? Self.between("<!-- snippet: ", " -->", in: lines[opened - 1]) : nil,
-            line: opened + 1, code: Array(lines[(opened + 1)..<index])))
+            source: Self.between("<!-- snippet: ", " -->", in: above), line: opened + 1,
+            code: Array(lines[(opened + 1)..<index])))
         start = nil
       } else if start == nil, line == "```swift" {
         start = index
@@ -59,7 +60,8 @@ struct ArticleText {
     }
   }
 
-  /// What stands between `// snippet: NAME` and `// end` in a Swift file, by name, without the margin.
+  /// What stands between `// snippet: NAME` and `// end` in a Swift file, by name, without its
+  /// margin.
   static func snippets(in lines: [String], of path: String) throws -> [String: [String]] {
     var snippets: [String: [String]] = [:]
     var open: (name: String, margin: Int, code: [String])?

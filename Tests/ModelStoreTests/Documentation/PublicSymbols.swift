@@ -103,8 +103,8 @@ extension PublicSymbols {
     /// Whether `public` stands among the words before a declaration's keyword.
     private func isPublic(at index: Int) -> Bool {
       let modifiers: Set = [
-        "static", "final", "borrowing", "consuming", "mutating", "nonisolated", "indirect", "prefix",
-        "private", "(", "set", ")",
+        "static", "final", "borrowing", "consuming", "mutating", "nonisolated", "indirect",
+        "prefix", "private", "(", "set", ")",
       ]
       var place = index - 1
       while place >= 0, modifiers.contains(word(place)) { place -= 1 }
@@ -135,9 +135,10 @@ extension PublicSymbols {
         if isStart, index > open {
           if text == "@" {
             index += 2
-            if word(index) == "<" { while index < close, word(index) != ">" { index += 1 } }
-            else { index -= 1 }
-            index += 1
+            if word(index) == "<" {
+              while index < close, word(index) != ">" { index += 1 }
+              index += 1
+            }
             continue
           }
           let isLabelled = word(index + 1) == ":" || word(index + 2) == ":"

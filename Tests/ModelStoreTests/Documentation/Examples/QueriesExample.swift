@@ -34,7 +34,8 @@ import Testing
     let length = 10
     let short = Book.where { _ in .sql("length(title) < \(length)") }
     let (count, longest) = try store.read { tx in
-      (try tx.count(short), try tx.aggregate(.maximum, of: \Book.pages, in: Book.all))
+      let longest = try tx.aggregate(.maximum, of: \Book.pages, in: Book.all, as: Int.self)
+      return (try tx.count(short), longest)
     }
     // count: 1, longest: 369
     // end

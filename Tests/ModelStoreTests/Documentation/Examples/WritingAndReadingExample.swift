@@ -29,7 +29,7 @@ import Testing
 
     let (titles, pages) = try store.read { tx in
       let titles = try tx.fetch(Book.all.order { $0.title }).map(\.title)
-      let pages = try tx.aggregate(.sum, of: \Book.pages, in: Book.all)
+      let pages = try tx.aggregate(.sum, of: \Book.pages, in: Book.all, as: Int.self)
       return (titles, pages)
     }
     // titles: ["A Wizard of Earthsea", "The Dispossessed"], pages: 524
