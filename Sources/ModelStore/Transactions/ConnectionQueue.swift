@@ -20,6 +20,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let ticket = Atomic<UInt64>(0)
   /// The thread that runs a body now, or 0.
   private let owner = Atomic<UInt>(0)
+  private let isClosed = Atomic<Bool>(false)
 
   private struct Interruptible: @unchecked Sendable {
     // Guard: only `interrupt` is called through it, under the mutex, while its body runs.
@@ -84,20 +85,22 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   private func use<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
-    guard var held = resource.take() else {
+    guard !isClosed.load(ordering: .relaxed), var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
     owner.store(currentThread(), ordering: .relaxed)
     defer {
       owner.store(0, ordering: .relaxed)
-      resource = held
+      resource = isClosed.load(ordering: .relaxed) ? nil : held
     }
     return try body(&held)
   }
 
-  /// Lets the resource go, which closes its connection, when everyone before is done.
+  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits is refused.
   func close() {
+    isClosed.store(true, ordering: .relaxed)
     connection.withLock { $0.connection = nil }
+    if isCurrent { return }
     queue.sync { resource = nil }
   }
 }

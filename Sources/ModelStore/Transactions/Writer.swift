@@ -159,6 +159,7 @@ struct Writer {
   }
 
   func checkpoint() throws {
+    try checkUsable()
     try checkpointer.run(holdingLockOf: connection)
   }
 }
