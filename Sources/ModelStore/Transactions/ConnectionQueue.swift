@@ -19,10 +19,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let queue: DispatchQueue
   private let ticket = Atomic<UInt64>(0)
   private let process = OpeningProcess()
-  /// Set on `queue`: the resource goes as soon as the running body has ended.
-  private var isClosing = false
   /// The thread that runs a body now, or 0.
   private let owner = Atomic<UInt>(0)
+  private let isClosed = Atomic<Bool>(false)
 
   private struct Interruptible: @unchecked Sendable {
     // Guard: only `interrupt` is called through it, under the mutex, while its body runs.
@@ -90,13 +89,13 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   private func use<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
-    guard var held = resource.take() else {
+    guard !isClosed.load(ordering: .relaxed), var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
     owner.store(currentThread(), ordering: .relaxed)
     defer {
       owner.store(0, ordering: .relaxed)
-      resource = isClosing ? nil : held
+      resource = isClosed.load(ordering: .relaxed) ? nil : held
     }
     do {
       return try body(&held)
@@ -105,15 +104,12 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// Lets the resource go, which closes its connection, when everyone before is done; from inside
-  /// a body, when that body ends.
+  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits is refused.
   func close() {
     guard process.isCurrent else { return }
+    isClosed.store(true, ordering: .relaxed)
     connection.withLock { $0.connection = nil }
-    guard !isCurrent else {
-      isClosing = true
-      return
-    }
+    if isCurrent { return }
     queue.sync { resource = nil }
   }
 }

@@ -15,7 +15,7 @@ struct RandomTransaction {
 
   mutating func run(in tx: borrowing Transaction) throws {
     for _ in 0..<Int.random(in: 1...3, using: &generator) { try step(in: tx, depth: 0) }
-    if chance(1, of: 20) { throw LiveQueryTests.Failure() }
+    if chance(1, of: 20) { throw LiveQueryTests.GivenUp() }
   }
 
   private mutating func step(in tx: borrowing Transaction, depth: Int) throws {

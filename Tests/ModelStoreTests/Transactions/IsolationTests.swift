@@ -177,6 +177,18 @@ import Testing
     #expect(try await store.read { tx in try tx.find(Artist.self, 1)?.name } == "a")
   }
 
+  @Test func aWriteThatClosesTheStoreIsTheLast() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Self.store(directory)
+    try store.write { tx in
+      store.close()
+      try tx.set(\Artist.name, to: "last", for: 1)
+    }
+    #expect(failure { try store.write { _ in } }?.code == .misuse)
+    let again = try Store(at: directory.file("a.store"), models: Artist.self)
+    #expect(try again.find(Artist.self, 1)?.name == "last")
+  }
+
   @Test func aClosedStoreRefuses() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
