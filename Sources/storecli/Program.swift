@@ -43,7 +43,9 @@ struct Program {
     } catch OutputError.readerClosed {
       Console.endByBrokenPipe()
     } catch {
-      return reporting(CommandError(error), to: console, as: options.errorFormat)
+      return reporting(
+        CommandError(error).hinting(database: options.database), to: console,
+        as: options.errorFormat)
     }
   }
 

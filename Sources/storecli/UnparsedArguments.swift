@@ -18,6 +18,11 @@ struct UnparsedArguments {
         .usage, code: "usage", "There is no command \(unknown)" + CommandError.meant(near),
         hint: near.first.map { "\(prefix) \($0)" } ?? "\(prefix) --help")
     }
+    if path.known.isEmpty, let option = words.first, option.hasPrefix("-") {
+      return CommandError(
+        .usage, code: "usage", "\(option) stands before the command; options follow it.",
+        hint: "storecli models -d PATH")
+    }
     let command = (["storecli"] + path.known).joined(separator: " ")
     return CommandError(
       .usage, code: "usage", StoreCLI.message(for: error), hint: "\(command) --help")
