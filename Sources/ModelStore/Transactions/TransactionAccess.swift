@@ -5,8 +5,8 @@ public final class TransactionAccess {
   let models: ModelRegistry
   /// Present in a writing transaction whose changes somebody wants to know.
   let capture: CaptureSession?
-  /// The schema's version before the first statement that could change it; nil when none ran.
-  private(set) var schemaVersionBefore: Int64?
+  /// Whether a statement ran that may have changed the schema.
+  private(set) var ranRawSQL = false
   private let isWritable: Bool
   /// The statements looked up last: a loop over records of one type asks the registry once.
   private var latest: (model: ObjectIdentifier, sql: RecordSQL)?
@@ -160,12 +160,22 @@ public final class TransactionAccess {
       throw StoreError(
         .rejected, "The transaction was already rolled back by an earlier failure; nothing more runs in it.")
     }
+    try checkNotCancelled()
     let mark = capture?.savepoint
     do {
       return try connection.withStatement(sql, body)
     } catch {
-      if let mark { capture?.rollBack(to: mark) }
+      // After OR FAIL and RAISE(FAIL) SQLite keeps the rows before, and counts them.
+      // https://sqlite.org/lang_conflict.html
+      if let mark, connection.changeCount == 0 { capture?.rollBack(to: mark) }
       throw models.storeError(error, about: schema)
+    }
+  }
+
+  /// A task may be cancelled between two statements, where SQLite has nothing to interrupt.
+  func checkNotCancelled() throws {
+    if connection.isInterrupted {
+      throw StoreError(.cancelled, "The task was cancelled; nothing of the transaction is kept.")
     }
   }
 
@@ -223,13 +233,13 @@ public final class TransactionAccess {
 
   func execute(_ text: SQLText) throws {
     try StatementPolicy.check(text.sql)
-    if schemaVersionBefore == nil { schemaVersionBefore = try connection.schemaVersion() }
+    ranRawSQL = true
+    // Table names that the hook caches may have moved.
+    defer { capture?.forgetTableNames() }
     try run(text.sql) { statement in
       try statement.bind(text.arguments)
       try statement.run()
     }
-    // Table names that the hook caches may have moved.
-    capture?.forgetTableNames()
   }
 
   /// Runs `body`; when it throws, undoes what it did and lets the transaction go on.
@@ -243,8 +253,8 @@ public final class TransactionAccess {
     } catch {
       if let mark { capture?.rollBack(to: mark) }
       if connection.isInTransaction {
-        try run("ROLLBACK TO body") { statement in try statement.run() }
-        try run("RELEASE body") { statement in try statement.run() }
+        try connection.withStatement("ROLLBACK TO body") { statement in try statement.run() }
+        try connection.withStatement("RELEASE body") { statement in try statement.run() }
       }
       throw error
     }
@@ -259,12 +269,6 @@ public final class TransactionAccess {
       throw StoreError(
         .invalidValue, "\(schema.name): the key cannot be stored: \(error).", model: schema.name)
     }
-  }
-
-  /// Whether the transaction has changed the schema so far.
-  func hasChangedSchema() throws -> Bool {
-    guard let schemaVersionBefore else { return false }
-    return try connection.schemaVersion() != schemaVersionBefore
   }
 
   static func check(_ key: [SQLValue], of schema: ModelSchema) throws {
