@@ -197,7 +197,7 @@ private struct RecordObservation<Event: Sendable>: Sendable {
     let counted = filter ?? fields
     return RecordObserver(
       interest: ChangeBroker.Interest(model: schema.name, key: key, fields: fields),
-      names: counted.map { Set($0.map { schema.fields[$0].name }) },
+      schema: schema, names: counted.map { Set($0.map { schema.fields[$0].name }) },
       capacity: core.configuration.mailboxCapacity)
   }
 

@@ -8,13 +8,20 @@ final class RecordObserver: ChangeBroker.Observer {
   private let receiver = Mutex<(@Sendable (ChangeBroker.Commit) -> Void)?>(nil)
 
   /// - Parameters:
+  ///   - schema: The observed model.
   ///   - names: The names of the fields of which an update must touch one; nil for all.
   ///   - capacity: The most commits held; further ones are folded into the last.
-  init(interest: ChangeBroker.Interest, names: Set<String>?, capacity: Int) {
+  init(
+    interest: ChangeBroker.Interest, schema: ModelSchema, names: Set<String>?, capacity: Int
+  ) {
     self.interest = interest
     self.names = names
+    // Others are not read: their places in the records hold NULL or a value, as it happens.
+    let fields = schema.fields.enumerated()
+      .filter { index, _ in interest.fields?.contains(index) ?? true }
+      .map { (index: $0.offset, name: $0.element.name) }
     mailbox = Mailbox(capacity: capacity) { early, late in
-      let changes = early.changes.followed(by: late.changes)
+      let changes = early.changes.followed(by: late.changes, fields: fields)
       let isReset = early.isReset || late.isReset
       return changes.isEmpty && !isReset
         ? nil : ChangeBroker.Commit(changes: changes, isReset: isReset)
