@@ -1,6 +1,12 @@
 internal import CSQLite
 internal import Synchronization
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// One connection to a store's file, with the store's policy set from the first moment.
 ///
 /// Not Sendable: whoever holds the lock around it (``Writer``, ``ReaderPool``) owns it. Not a pool
@@ -29,6 +35,7 @@ final class Connection {
   let role: Role
   let hooks: ConnectionHooks
   private let statements: StatementCache
+  private let processID = getpid()
   private let interrupted = Atomic<Bool>(false)
 
   /// Opens `path`, which must exist: creating it safely is ``DatabaseFile``'s work.
@@ -48,9 +55,13 @@ final class Connection {
     hooks = ConnectionHooks(database: opened, busyTimeout: policy.busyTimeout)
     statements = StatementCache(capacity: policy.statementCacheCapacity)
     try apply(policy)
+    hooks.countWALFrames()
   }
 
   deinit {
+    // A forked child may not even close what its parent opened:
+    // https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_connection_across_a_fork_
+    guard getpid() == processID else { return }
     hooks.removeAll()
     statements.removeAll()
     // close_v2 never fails: a statement still alive keeps the connection until it ends.
@@ -65,6 +76,7 @@ final class Connection {
     set(SQLITE_DBCONFIG_DQS_DML, false)
     set(SQLITE_DBCONFIG_DQS_DDL, false)
     set(SQLITE_DBCONFIG_ENABLE_FKEY, true)
+    sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
     try execute(
       """
       PRAGMA mmap_size = 0;
@@ -78,13 +90,21 @@ final class Connection {
     case .writer, .checkpointer:
       // An automatic checkpoint may run into the WAL-reset bug; ours is guarded by the write lock.
       // https://sqlite.org/wal.html#walresetbug
-      try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = \(policy.durability.pragma);")
+      try execute(
+        """
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = \(Self.walSizeKept);
+        PRAGMA synchronous = \(policy.durability.pragma);
+        """)
     case .reader:
       try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON;")
     case .readOnlyFile:
       try execute("PRAGMA query_only = ON;")
     }
   }
+
+  /// Bytes of the WAL's file that stay allocated for reuse after a burst; no limit while it is in use.
+  private static let walSizeKept = 16 * 1024 * 1024
 
   private func set(_ option: Int32, _ value: Bool) {
     let code = csqlite_db_config_set(handle, option, value ? 1 : 0)
@@ -93,6 +113,10 @@ final class Connection {
 
   /// Runs every statement of `script`, without arguments and without reading rows.
   func execute(_ script: String) throws(SQLiteError) {
+    // SQLite would run what is before the NUL and leave the rest out.
+    guard !script.utf8.contains(0) else {
+      throw SQLiteError(code: .misuse, message: "The SQL contains a NUL character.", sql: script)
+    }
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     guard code == SQLITE_OK else {
       throw SQLiteError(code: code, database: handle, sql: script)
@@ -148,9 +172,38 @@ final class Connection {
 
   var preparedCount: Int { statements.preparedCount }
 
+  var idleStatementCount: Int { statements.idleCount }
+
   /// True between BEGIN and COMMIT or ROLLBACK, as SQLite itself sees it: a trigger's
   /// RAISE(ROLLBACK) or a full disk ends a transaction without asking.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Gives the file a write-ahead log, for good. Processes that do so at the same moment get in
+  /// each other's way for a moment only.
+  ///
+  /// - Returns: The journal mode that the file has now, which is `wal` unless its place forbids it.
+  @discardableResult
+  func enterWAL() throws -> String? {
+    try hooks.retryingWhileBusy {
+      try firstRow("PRAGMA journal_mode = WAL") { row in try row.text(at: 0) }
+    }
+  }
+
+  /// Ends a transaction without keeping it; does nothing when SQLite has ended it already.
+  ///
+  /// A cancelled task's interrupt may hit the ROLLBACK itself, which then has to run once more, or
+  /// the write lock would stay taken.
+  func rollBack() throws(SQLiteError) {
+    while isInTransaction {
+      let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      guard code == SQLITE_OK || code == SQLITE_INTERRUPT else {
+        throw SQLiteError(code: code, database: handle, sql: "ROLLBACK")
+      }
+    }
+  }
+
+  /// Whether the file could only be opened for reading, whatever was asked for.
+  var isFileReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
   var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 

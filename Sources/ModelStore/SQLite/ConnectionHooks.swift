@@ -12,6 +12,7 @@ final class ConnectionHooks {
   private let database: OpaquePointer
   private let busyTimeout: Duration
   private var busySince: ContinuousClock.Instant?
+  private var mayWait = true
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
   /// How many frames the WAL held after this connection's latest commit.
@@ -23,6 +24,12 @@ final class ConnectionHooks {
     sqlite3_busy_handler(
       database, { context, count in hooks(context).waitForLock(attempt: Int(count)) ? 1 : 0 },
       context)
+  }
+
+  /// Keeps ``walFrameCount`` up to date from now on. To be called after the last
+  /// `PRAGMA wal_autocheckpoint`, which takes the hook away:
+  /// <https://sqlite.org/c3ref/wal_autocheckpoint.html>.
+  func countWALFrames() {
     sqlite3_wal_hook(
       database,
       { context, _, _, frames in
@@ -90,11 +97,34 @@ final class ConnectionHooks {
     sqlite3_busy_handler(database, nil, nil)
   }
 
+  /// Runs `body` with locks tried once: a lock that another process holds fails at once.
+  func withoutWaiting<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    mayWait = false
+    defer { mayWait = true }
+    return try body()
+  }
+
+  /// Runs `body` again while another connection is in its way, until the busy timeout: for what
+  /// SQLite refuses without asking the busy handler, because waiting could be a deadlock.
+  func retryingWhileBusy<Result>(_ body: () throws -> Result) throws -> Result {
+    var attempt = 0
+    while true {
+      do {
+        return try body()
+      } catch let error as SQLiteError {
+        guard error.code.primary == .busy, waitForLock(attempt: attempt) else { throw error }
+        attempt += 1
+      }
+    }
+  }
+
   /// Sleeps a little longer each time, with jitter so that waiting processes do not march in step.
   private func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
     if attempt == 0 { busySince = now }
-    guard let busySince, busySince.duration(to: now) < busyTimeout else { return false }
+    guard mayWait, let busySince, busySince.duration(to: now) < busyTimeout else { return false }
     let ceiling = UInt32(min(25_000, 250 << min(attempt, 7)))
     usleep(UInt32.random(in: ceiling / 2...ceiling))
     return true

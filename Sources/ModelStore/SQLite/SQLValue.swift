@@ -58,16 +58,26 @@ public enum StorageClass: String, Hashable, Sendable {
 }
 
 extension SQLValue: CustomStringConvertible {
-  /// The value as an SQL literal, for messages and tests. Never used to build SQL.
+  /// The value as an SQL literal.
   public var description: String {
     switch self {
     case .null: "NULL"
     case .integer(let value): String(value)
     case .real(let value): String(value)
-    case .text(let value): "'" + value.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    case .text(let value): quoted(value)
     case .blob(let bytes): "x'" + bytes.map(hexadecimalPair).joined() + "'"
     }
   }
+}
+
+/// By scalars: a quote with a combining mark behind it is another character, but a quote to SQLite.
+private func quoted(_ text: String) -> String {
+  var literal = "'"
+  for scalar in text.unicodeScalars {
+    if scalar == "'" { literal += "'" }
+    literal.unicodeScalars.append(scalar)
+  }
+  return literal + "'"
 }
 
 private func hexadecimalPair(_ byte: UInt8) -> String {

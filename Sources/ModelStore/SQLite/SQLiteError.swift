@@ -26,9 +26,12 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
   static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
   static let authorization = ResultCode(rawValue: SQLITE_AUTH)
+  static let lockingProtocol = ResultCode(rawValue: SQLITE_PROTOCOL)
   static let range = ResultCode(rawValue: SQLITE_RANGE)
   static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
   static let row = ResultCode(rawValue: SQLITE_ROW)
+  /// No code of SQLite's, which has none this high: an argument was refused before it got there.
+  static let unstorable = ResultCode(rawValue: 0xFF)
   static let done = ResultCode(rawValue: SQLITE_DONE)
 
   static let constraintCheck = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 1))

@@ -21,7 +21,7 @@ struct CommitPipeline {
 
   /// - Precondition: A write transaction is open. It is not, afterwards.
   /// - Returns: The body's result and the net changes of the tables in the plan.
-  /// - Throws: ``StoreError``; with code `outcomeUnknown` when COMMIT failed half-way.
+  /// - Throws: ``StoreError``; ``UnknownOutcome`` when COMMIT failed half-way.
   func run<Result>(
     ending: Ending, _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
@@ -36,7 +36,7 @@ struct CommitPipeline {
         throw StoreError(
           .rejected, "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
       }
-      let schemaChanged = try connection.schemaVersion() != schemaVersion
+      let schemaChanged = try access.ranRawSQL && connection.schemaVersion() != schemaVersion
       // After a change of schema the images may not fit the tables any more; observers start anew.
       let changes =
         schemaChanged ? [] : try session?.netChanges(on: connection, snapshot: snapshot) ?? []
@@ -50,11 +50,11 @@ struct CommitPipeline {
       case .commit: try commit()
       case .rollback:
         try checkReferences()
-        try execute("ROLLBACK")
+        try connection.rollBack()
       }
       return (value, changes, schemaChanged)
     } catch {
-      try rollBack(after: error)
+      try connection.rollBack()
       throw models.storeError(error, about: nil)
     }
   }
@@ -86,21 +86,18 @@ struct CommitPipeline {
 
   private func commit() throws {
     do {
-      try connection.execute("COMMIT")
-    } catch let error {
-      // A failed sync may still reach the disk: only reopening can tell. Everything else left the
-      // transaction open or rolled it back. https://sqlite.org/lang_transaction.html#immediate
-      guard error.code.primary == .ioFailure else { throw error }
-      throw StoreError(
-        .outcomeUnknown,
-        "COMMIT failed (\(error.message)); whether the transaction was kept shows after the store is opened anew. Close it and open it again.",
-        sqliteCode: error.code.rawValue)
+      try connection.withStatement("COMMIT") { statement in try statement.run() }
+    } catch let error as SQLiteError {
+      // A failed sync may still reach the disk: only reopening can tell.
+      if connection.isInTransaction || error.leavesNoCommit { throw error }
+      throw UnknownOutcome(
+        error: StoreError(
+          .outcomeUnknown,
+          """
+          COMMIT failed (\(error.message)); whether the transaction was kept shows after the store \
+          is opened anew. Close it and open it again.
+          """, sqliteCode: error.code.rawValue))
     }
-  }
-
-  private func rollBack(after error: any Error) throws {
-    guard connection.isInTransaction else { return }
-    try execute("ROLLBACK")
   }
 
   private func execute(_ sql: String) throws {
@@ -110,6 +107,12 @@ struct CommitPipeline {
       throw StoreError(error)
     }
   }
+}
+
+/// COMMIT failed in a way that leaves open whether the transaction was kept. Apart from
+/// ``StoreError``, so that one that a body throws, about another store, is not taken for it.
+struct UnknownOutcome: Error {
+  let error: StoreError
 }
 
 extension StoreError {

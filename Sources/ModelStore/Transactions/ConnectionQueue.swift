@@ -18,6 +18,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let connection: Mutex<Interruptible>
   private let queue: DispatchQueue
   private let ticket = Atomic<UInt64>(0)
+  private let process = OpeningProcess()
   /// The thread that runs a body now, or 0.
   private let owner = Atomic<UInt>(0)
   private let isClosed = Atomic<Bool>(false)
@@ -42,6 +43,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   /// - Throws: ``StoreError`` with code `misuse` inside another body of the same queue, which
   ///   would otherwise wait for itself, and after ``close()``.
   func sync<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
+    // Before the queue: in a forked child, whoever owned it at the fork never leaves it.
+    try process.check()
     guard !isCurrent else {
       throw StoreError(
         .misuse,
@@ -55,6 +58,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   func async<Result: Sendable>(
     _ body: @escaping @Sendable (inout Resource) throws -> Result
   ) async throws -> Result {
+    try process.check()
     let number = ticket.add(1, ordering: .relaxed).newValue
     let isCancelled = Mutex(false)
     return try await withTaskCancellationHandler {
@@ -93,11 +97,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
       owner.store(0, ordering: .relaxed)
       resource = isClosed.load(ordering: .relaxed) ? nil : held
     }
-    return try body(&held)
+    do {
+      return try body(&held)
+    } catch let error as SQLiteError {
+      throw StoreError(error)
+    }
   }
 
   /// Lets the resource go, which closes its connection, when what runs now is done. Who waits is refused.
   func close() {
+    guard process.isCurrent else { return }
     isClosed.store(true, ordering: .relaxed)
     connection.withLock { $0.connection = nil }
     if isCurrent { return }

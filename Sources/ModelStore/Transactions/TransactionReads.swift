@@ -10,6 +10,7 @@ extension TransactionReads where Self: ~Copyable {
   /// The records that `query` selects, in its order.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` when a stored value does not fit the model.
+  @inlinable
   public borrowing func fetch<Element>(_ query: Query<Element>) throws -> [Element] {
     try access.records(try query.selectText(), of: query.schema)
   }
@@ -56,6 +57,7 @@ extension TransactionReads where Self: ~Copyable {
   }
 
   /// The record with that key, or nil when there is none.
+  @inlinable
   public borrowing func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
     try access.record(model, key: key)
   }

@@ -4,7 +4,8 @@ struct Writer {
   let connection: Connection
   let file: DatabaseFile
   private let configuration: StoreConfiguration
-  private let checkpointer: Checkpointer
+  /// Absent where nothing may be written.
+  private let checkpointer: Checkpointer?
   private(set) var models: ModelRegistry
   private var triggers: [OriginTracker.TriggerFacts] = []
   private var columns: [String: [TrackedTable.ColumnFacts]] = [:]
@@ -13,7 +14,7 @@ struct Writer {
   private var dataVersion: Int64
   /// The file's schema version that everything above was made from.
   private var schemaVersion: Int64
-  /// Why nothing more may run: a COMMIT whose outcome is not known.
+  /// Why nothing more may run: a COMMIT whose outcome is not known, or a failed checkpoint.
   private var poison: StoreError?
 
   init(
@@ -22,7 +23,9 @@ struct Writer {
     self.connection = connection
     self.file = file
     self.configuration = configuration
-    checkpointer = try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
+    checkpointer =
+      configuration.access == .readOnly
+      ? nil : try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
     models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
     dataVersion = try connection.dataVersion()
     schemaVersion = try connection.schemaVersion()
@@ -84,17 +87,14 @@ struct Writer {
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
     try checkUsable()
-    guard file.isStillThere() else {
-      throw StoreError(
-        .unsafeLocation, "The file at \(file.path) was replaced or removed while the store was open; open the store anew.")
-    }
+    try file.checkPresence()
     do {
       try connection.withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
       let pipeline = try prepare(scope(), validators, snapshot, onForeignSchema, onForeignCommit)
       return try pipeline.run(ending: ending, body)
-    } catch let error as StoreError where error.code == .outcomeUnknown {
-      poison = error
-      throw error
+    } catch let unknown as UnknownOutcome {
+      poison = unknown.error
+      throw unknown.error
     } catch {
       throw models.storeError(error, about: nil)
     }
@@ -113,7 +113,7 @@ struct Writer {
         connection: connection, models: models, plan: capturePlan(scope),
         schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
     } catch {
-      try connection.withStatement("ROLLBACK") { statement in try statement.run() }
+      try connection.rollBack()
       throw error
     }
   }
@@ -152,14 +152,39 @@ struct Writer {
     return tables.isEmpty ? nil : CapturePlan(tables: tables, triggers: triggers)
   }
 
-  /// Copies the WAL into the database when it has grown enough.
-  func checkpointIfNeeded() throws {
+  /// Copies the WAL into the database when it has grown enough. While another process holds the
+  /// lock this does nothing: the next commit tries again.
+  mutating func checkpointIfNeeded() throws {
     guard connection.hooks.walFrameCount >= configuration.checkpointFrameCount else { return }
-    try checkpoint()
+    do {
+      try connection.hooks.withoutWaiting { try checkpoint() }
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      return
+    }
   }
 
-  func checkpoint() throws {
+  private static func failedCheckpoint(_ error: SQLiteError) -> StoreError {
+    StoreError(
+      .ioFailure,
+      """
+      Copying the write-ahead log into the database failed (\(error.message)). Every commit \
+      stands; close the store and open it again before writing more.
+      """, sqliteCode: error.code.rawValue)
+  }
+
+  /// - Throws: ``SQLiteError``. After a failure of the disk nothing more may run here: the system
+  ///   reports a failed sync once and may forget what it did not write, so trying again proves
+  ///   nothing. Every commit stands.
+  mutating func checkpoint() throws {
     try checkUsable()
-    try checkpointer.run(holdingLockOf: connection)
+    guard let checkpointer else {
+      throw StoreError(.readOnly, "The store was opened read-only.")
+    }
+    do {
+      try checkpointer.run(holdingLockOf: connection)
+    } catch {
+      if StoreError(error).code == .ioFailure { poison = Self.failedCheckpoint(error) }
+      throw error
+    }
   }
 }

@@ -74,7 +74,10 @@ extension Project {
 
   /// Swift code in the README and in articles stands, line by line, in a file that is compiled.
   static let codeComesFromBuiltFiles: Rule = { project in
-    let built = project.swift(under: "Examples") + project.swift(under: "Tests/ModelStoreMacroTests")
+    let folders = [
+      "Examples", "Tests/ModelStoreMacroTests", "Tests/ModelStoreTests/Documentation/Examples",
+    ]
+    let built = folders.flatMap { project.swift(under: $0) }
     return project.markdown
       .filter { $0.path == "README.md" || $0.path.contains(".docc/") }
       .flatMap { file in
