@@ -76,8 +76,8 @@ struct CommitPipeline {
 
   private func commit() throws {
     do {
-      try connection.execute("COMMIT")
-    } catch let error {
+      try connection.commit()
+    } catch {
       // A failed sync may still reach the disk: only reopening can tell.
       if connection.isInTransaction || error.leavesNoCommit { throw error }
       throw UnknownOutcome(
