@@ -86,8 +86,8 @@ struct CommitPipeline {
 
   private func commit() throws {
     do {
-      try connection.withStatement("COMMIT") { statement in try statement.run() }
-    } catch let error as SQLiteError {
+      try connection.commit()
+    } catch {
       // A failed sync may still reach the disk: only reopening can tell.
       if connection.isInTransaction || error.leavesNoCommit { throw error }
       throw UnknownOutcome(
