@@ -13,7 +13,6 @@ extension Store {
       try connection.rows(text) { row in try row.values() }
     }
     return try core.writer.sync { writer in
-      try core.checkProcess()
       // No commit of this store can come between reading and registering; another process's is
       // noticed by its version at the next write.
       if try writer.noticeForeignCommit() { core.broker.publish([], isReset: true) }

@@ -1,11 +1,5 @@
 internal import Synchronization
 
-#if canImport(Glibc)
-  internal import Glibc
-#else
-  internal import Darwin
-#endif
-
 /// What all stores on one file in this process share: the writer, the readers and the broker.
 ///
 /// One per file, because a second copy would fight the first for SQLite's locks, which belong to
@@ -18,7 +12,8 @@ final class StoreCore: Sendable {
   let readers: ReaderPool
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
-  private let processID = getpid()
+  /// Says until when the file is open in this process, also after the last store is dropped.
+  let presence = Presence()
 
   private struct Shared {
     var models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
@@ -37,28 +32,75 @@ final class StoreCore: Sendable {
     let path = file.path
     let readOnly = configuration.access == .readOnly
     readers = ReaderPool(countMax: configuration.readerCountMax) {
-      try Connection(path: path, role: readOnly ? .readOnlyFile : .reader, policy: policy)
+      try file.checkPresence()
+      let connection = try Connection(
+        path: path, role: readOnly ? .readOnlyFile : .reader, policy: policy)
+      // The name may have come to mean another file in between.
+      try file.checkPresence()
+      return connection
     }
-    let connection = try Connection(
-      path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
-    try Self.prepare(connection, readOnly: readOnly)
+    let connection = try Self.connect(path: path, readOnly: readOnly, policy: policy)
+    try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
       try Writer(connection: connection, file: file, configuration: configuration),
       connection: connection, label: "modelstore.writer")
+    try file.checkPresence()
   }
 
-  private static func prepare(_ connection: Connection, readOnly: Bool) throws {
-    if !readOnly {
-      let mode = try connection.firstRow("PRAGMA journal_mode = WAL") { try $0.text(at: 0) }
-      guard mode == "wal" else {
-        throw StoreError(
-          .unsafeLocation, "SQLite cannot use a write-ahead log here (journal mode \(mode ?? "unknown")).")
-      }
+  deinit {
+    if presence.process.isCurrent { presence.end() }
+  }
+
+  /// Says that a file is open, in which process, for longer than its core can be asked.
+  final class Presence: Sendable {
+    let process = OpeningProcess()
+    private let open = Atomic(true)
+
+    var isOpen: Bool { open.load(ordering: .acquiring) }
+
+    func end() {
+      open.store(false, ordering: .releasing)
     }
+  }
+
+  private static func connect(
+    path: String, readOnly: Bool, policy: Connection.Policy
+  ) throws -> Connection {
+    do {
+      return try Connection(path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
+    } catch let error as SQLiteError where error.code.primary == .readOnly && !readOnly {
+      throw notWritable(path)
+    }
+  }
+
+  private static func notWritable(_ path: String) -> StoreError {
+    StoreError(
+      .permissionDenied,
+      "\(path) or its directory may be read but not written by this user. Open the store read-only, or change the permissions.")
+  }
+
+  private static func prepare(
+    _ connection: Connection, file: DatabaseFile, readOnly: Bool
+  ) throws {
+    // First what refuses a file, then what changes it.
     let encoding = try connection.firstRow("PRAGMA encoding") { try $0.text(at: 0) }
     guard encoding == "UTF-8" else {
       throw StoreError(
         .unsupportedSchema, "The database keeps text as \(encoding ?? "unknown"); a store needs UTF-8.")
+    }
+    if let pageSize = try connection.firstRow("PRAGMA page_size", { try $0.integer(at: 0) }),
+      file.isCutOff(pageSize: pageSize)
+    {
+      throw StoreError(
+        .corrupt, "\(file.path) ends in the middle of a page: a part of it is missing. Restore a backup, or run sqlite3 FILE .recover.")
+    }
+    if !readOnly {
+      guard !connection.isFileReadOnly else { throw notWritable(file.path) }
+      let mode = try connection.enterWAL()
+      guard mode == "wal" else {
+        throw StoreError(
+          .unsafeLocation, "SQLite cannot use a write-ahead log here (journal mode \(mode ?? "unknown")).")
+      }
     }
   }
 
@@ -87,37 +129,48 @@ final class StoreCore: Sendable {
 
   // Transactions
 
-  func checkProcess() throws {
-    guard getpid() == processID else {
-      throw StoreError(
-        .forked, "This process was forked after the store was opened; open the store anew in the child.")
-    }
-  }
-
   /// Runs a writing transaction on the writer's queue and announces what it did.
   func write<Result>(
     _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool,
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
-    try checkProcess()
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
     let validators = validators
+    let changeCount = writer.connection.totalChangeCount
+    var knownObserver = UInt64.max
     let outcome = try writer.run(
-      ending: ending, scope: reporting ? .everything : scope(validators), validators: validators,
+      ending: ending,
+      scope: {
+        guard !reporting else { return .everything }
+        // Before the plan is made: who comes from now on may not be in it.
+        knownObserver = broker.latestObserver
+        return scope(validators)
+      },
+      validators: validators,
       snapshot: { read in try self.readers.sync { try self.snapshot($0, read) } },
+      onForeignSchema: { try self.reloadSchema(&$0) },
       onForeignCommit: { self.broker.publish([], isReset: true) },
       body)
-    if outcome.schemaChanged { try reloadSchema(&writer) }
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
     }
-    let published = broker.publish(outcome.changes, isReset: outcome.schemaChanged)
+    // From here on nothing may be thrown: the commit stands.
+    if outcome.schemaChanged {
+      do {
+        try reloadSchema(&writer)
+      } catch {
+        // The next write finds the schema's version changed and reads it again.
+        report(models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
+      }
+    }
+    if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
+    let published = broker.publish(
+      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver)
     do {
       try writer.checkpointIfNeeded()
     } catch {
-      // The commit stands; a checkpoint that could not run is tried again after the next one.
       report(models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
     }
     return (outcome.value, published)
@@ -142,7 +195,7 @@ final class StoreCore: Sendable {
   /// Reads the file's schema again after it changed, and puts it in force.
   func reloadSchema(_ writer: inout Writer) throws {
     let catalog = try Catalog(reading: writer.connection)
-    writer.adopt(models.schema, catalog: catalog)
+    try writer.adopt(models.schema, catalog: catalog)
     use(writer.models)
   }
 
@@ -150,7 +203,6 @@ final class StoreCore: Sendable {
   func read<Result>(
     _ connection: Connection, _ body: (borrowing ReadTransaction) throws -> Result
   ) throws -> Result {
-    try checkProcess()
     let models = models
     let access = TransactionAccess(
       connection: connection, models: models, capture: nil, isWritable: false)
@@ -160,9 +212,7 @@ final class StoreCore: Sendable {
       try connection.withStatement("COMMIT") { statement in try statement.run() }
       return result
     } catch {
-      if connection.isInTransaction {
-        try connection.withStatement("ROLLBACK") { statement in try statement.run() }
-      }
+      try connection.rollBack()
       throw models.storeError(error, about: nil)
     }
   }
@@ -177,18 +227,24 @@ final class StoreCore: Sendable {
 enum StoreCores {
   private struct Entry {
     weak var core: StoreCore?
+    let presence: StoreCore.Presence
   }
 
   private static let cores = Mutex<[DatabaseFile.Identity: Entry]>([:])
 
   /// The core for `file`: the one in use, or a new one.
   ///
-  /// - Throws: ``StoreError`` with code `configurationConflict` when the one in use was opened differently.
+  /// - Throws: ``StoreError`` with code `configurationConflict` when the one in use was opened
+  ///   differently, `forked` when it was open in the process that this one was forked from: SQLite
+  ///   here still believes that it holds the locks of then, which stayed with the parent.
   static func core(
     for file: DatabaseFile, configuration: StoreConfiguration,
     report: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreCore {
     try cores.withLock { cores in
+      if let presence = cores[file.identity]?.presence, presence.isOpen {
+        try presence.process.check()
+      }
       if let core = cores[file.identity]?.core {
         guard core.configuration.isCompatible(with: configuration) else {
           throw StoreError(
@@ -197,8 +253,8 @@ enum StoreCores {
         return core
       }
       let core = try StoreCore(file: file, configuration: configuration, report: report)
-      cores = cores.filter { $0.value.core != nil }
-      cores[file.identity] = Entry(core: core)
+      cores = cores.filter { $0.value.presence.isOpen }
+      cores[file.identity] = Entry(core: core, presence: core.presence)
       return core
     }
   }

@@ -10,7 +10,7 @@ extension StoreError {
     let blame = error.sql.map { " in: \($0)" } ?? ""
     let (code, message): (Code, String) =
       switch error.code.primary {
-      case .busy, .locked:
+      case .busy, .locked, .lockingProtocol:
         (.busy, "Another connection holds the file locked; nothing was changed. Try again.")
       case .notADatabase:
         (.notADatabase, "The file is not an SQLite database.")
@@ -24,12 +24,16 @@ extension StoreError {
         (.outOfSpace, "The file may not grow (disk full or over quota); nothing was changed.")
       case .ioFailure:
         (.ioFailure, "Reading or writing the file failed: \(error.message).")
+      case .cannotOpen where Self.spaceErrnos.contains(error.systemErrno):
+        (.outOfSpace, "No space for the files beside the database; nothing was changed.")
       case .permission, .cannotOpen:
         error.code == .cannotOpenSymbolicLink
           ? (.unsafeLocation, "The path goes through a symbolic link; open the file itself.")
           : (.permissionDenied, "The file cannot be opened: \(error.message).")
       case .interrupted:
         (.cancelled, "The work was interrupted; nothing of it was kept.")
+      case .unstorable:
+        (.invalidValue, "A value cannot be stored: \(error.message).")
       case .tooBig:
         (.invalidValue, "A value is larger than SQLite stores (\(error.message)).")
       case .constraint:
@@ -42,8 +46,32 @@ extension StoreError {
     self.init(code, message, sqliteCode: error.code.rawValue)
   }
 
-  /// EFBIG, ENOSPC, EDQUOT: <https://sqlite.org/rescode.html#full> covers only the middle one.
-  private static let spaceErrnos: Set<Int32> = [27, 28, 122]
+  /// SQLite reports only the second as "full": <https://sqlite.org/rescode.html#full>.
+  private static let spaceErrnos: Set<Int32> = [EFBIG, ENOSPC, EDQUOT]
+}
+
+extension SQLiteError {
+  /// Whether a COMMIT that failed this way certainly did not happen. A frame of the log that found
+  /// no space breaks the chain of checksums, so that recovery stops before the commit. Anything
+  /// else, such as a failed sync, may come after the commit frame was written:
+  /// <https://sqlite.org/walformat.html#wal_file_format>.
+  var leavesNoCommit: Bool {
+    switch code.primary {
+    case .full, .constraint, .busy, .interrupted: true
+    case .ioFailure: code == .ioWrite && StoreError(self).code == .outOfSpace
+    default: false
+    }
+  }
+}
+
+extension DatabaseFile {
+  /// - Throws: ``StoreError`` when the path names another file than the one that was opened.
+  func checkPresence() throws(StoreError) {
+    guard isStillThere() else {
+      throw StoreError(
+        .unsafeLocation, "The file at \(path) was replaced or removed while the store was open; open the store anew.")
+    }
+  }
 }
 
 extension DatabaseFile.Problem {
@@ -60,6 +88,15 @@ extension DatabaseFile.Problem {
       StoreError(.unsafeLocation, "\(path) is a symbolic link; open the file that it names.")
     case .notAFile(let path):
       StoreError(.unsafeLocation, "\(path) is not a regular file.")
+    case .unusableName(let path):
+      StoreError(
+        .unsafeLocation, "\(path.debugDescription) cannot name a store: it is too long for SQLite or contains a NUL character.")
+    case .unsafeCompanion(let path):
+      StoreError(
+        .unsafeLocation, "\(path) is not a file of this store alone (a link or a directory). SQLite would write through it; find out who made it, then remove it.")
+    case .tooShort(let path, let size):
+      StoreError(
+        .notADatabase, "\(path) is not an SQLite database: it has only \(size) bytes.")
     case .hardLinked(let path, let count):
       StoreError(
         .unsafeLocation, "\(path) has \(count) names (hard links); a store must have one. Remove the others.")

@@ -52,7 +52,8 @@ public struct StoreError: Error, Sendable {
     case misuse
     /// The work was cancelled before it finished. Nothing of it was kept.
     case cancelled
-    /// The process forked after the store was opened. Open the store anew in the child.
+    /// The process forked while the store was open. The file cannot be used in the child, except by
+    /// a program of its own that the child starts.
     case forked
     /// Two stores on one file ask for different configurations.
     case configurationConflict

@@ -126,6 +126,8 @@ extension Bool: ColumnValue {
   public func sqlValue() throws(ColumnError) -> SQLValue { .integer(self ? 1 : 0) }
 }
 
+/// Comes back with every bit, except that negative zero becomes zero, which is equal to it: a REAL
+/// column keeps whole numbers as integers (<https://sqlite.org/datatype3.html>).
 extension Double: ColumnValue {
   public static var fieldType: FieldType { .real }
 

@@ -21,9 +21,12 @@ public struct ArgumentWriter: ~Copyable {
     note(sqlite3_bind_int64(statement, Int32(index + 1), value))
   }
 
-  /// Binds a number that must not be NaN: SQLite would store NULL. Callers refuse NaN first.
+  /// Binds a number. NaN makes the statement fail: SQLite would store NULL.
   public mutating func set(_ value: Double, at index: Int) {
-    note(sqlite3_bind_double(statement, Int32(index + 1), value))
+    note(
+      value.isNaN
+        ? ResultCode.unstorable.rawValue
+        : sqlite3_bind_double(statement, Int32(index + 1), value))
   }
 
   /// Binds text by length, so that an embedded NUL is kept.

@@ -1,4 +1,11 @@
 internal import CSQLite
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
 
 /// One connection to a store's file, with the store's policy set from the first moment.
 ///
@@ -28,6 +35,8 @@ final class Connection {
   let role: Role
   let hooks: ConnectionHooks
   private let statements: StatementCache
+  private let processID = getpid()
+  private let interrupted = Atomic<Bool>(false)
 
   /// Opens `path`, which must exist: creating it safely is ``DatabaseFile``'s work.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
@@ -46,9 +55,13 @@ final class Connection {
     hooks = ConnectionHooks(database: opened, busyTimeout: policy.busyTimeout)
     statements = StatementCache(capacity: policy.statementCacheCapacity)
     try apply(policy)
+    hooks.countWALFrames()
   }
 
   deinit {
+    // A forked child may not even close what its parent opened:
+    // https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_connection_across_a_fork_
+    guard getpid() == processID else { return }
     hooks.removeAll()
     statements.removeAll()
     // close_v2 never fails: a statement still alive keeps the connection until it ends.
@@ -63,6 +76,7 @@ final class Connection {
     set(SQLITE_DBCONFIG_DQS_DML, false)
     set(SQLITE_DBCONFIG_DQS_DDL, false)
     set(SQLITE_DBCONFIG_ENABLE_FKEY, true)
+    sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
     try execute(
       """
       PRAGMA mmap_size = 0;
@@ -76,13 +90,21 @@ final class Connection {
     case .writer, .checkpointer:
       // An automatic checkpoint may run into the WAL-reset bug; ours is guarded by the write lock.
       // https://sqlite.org/wal.html#walresetbug
-      try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = \(policy.durability.pragma);")
+      try execute(
+        """
+        PRAGMA wal_autocheckpoint = 0;
+        PRAGMA journal_size_limit = \(Self.walSizeKept);
+        PRAGMA synchronous = \(policy.durability.pragma);
+        """)
     case .reader:
       try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON;")
     case .readOnlyFile:
       try execute("PRAGMA query_only = ON;")
     }
   }
+
+  /// Bytes of the WAL's file that stay allocated for reuse after a burst; no limit while it is in use.
+  private static let walSizeKept = 16 * 1024 * 1024
 
   private func set(_ option: Int32, _ value: Bool) {
     let code = csqlite_db_config_set(handle, option, value ? 1 : 0)
@@ -91,6 +113,10 @@ final class Connection {
 
   /// Runs every statement of `script`, without arguments and without reading rows.
   func execute(_ script: String) throws(SQLiteError) {
+    // SQLite would run what is before the NUL and leave the rest out.
+    guard !script.utf8.contains(0) else {
+      throw SQLiteError(code: .misuse, message: "The SQL contains a NUL character.", sql: script)
+    }
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     guard code == SQLITE_OK else {
       throw SQLiteError(code: code, database: handle, sql: script)
@@ -146,14 +172,64 @@ final class Connection {
 
   var preparedCount: Int { statements.preparedCount }
 
+  var idleStatementCount: Int { statements.idleCount }
+
   /// True between BEGIN and COMMIT or ROLLBACK, as SQLite itself sees it: a trigger's
   /// RAISE(ROLLBACK) or a full disk ends a transaction without asking.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Gives the file a write-ahead log, for good. Processes that do so at the same moment get in
+  /// each other's way for a moment only.
+  ///
+  /// - Returns: The journal mode that the file has now, which is `wal` unless its place forbids it.
+  @discardableResult
+  func enterWAL() throws -> String? {
+    try hooks.retryingWhileBusy {
+      try firstRow("PRAGMA journal_mode = WAL") { row in try row.text(at: 0) }
+    }
+  }
+
+  /// Ends a transaction and keeps it.
+  ///
+  /// - Throws: ``SQLiteError``, for a failed write with the reason that the system gave.
+  func commit() throws(SQLiteError) {
+    let code = sqlite3_exec(handle, "COMMIT", nil, nil, nil)
+    guard code != SQLITE_OK else { return }
+    var error = SQLiteError(code: code, database: handle, sql: "COMMIT")
+    if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
+    throw error
+  }
+
+  /// Ends a transaction without keeping it; does nothing when SQLite has ended it already.
+  ///
+  /// A cancelled task's interrupt may hit the ROLLBACK itself, which then has to run once more, or
+  /// the write lock would stay taken.
+  func rollBack() throws(SQLiteError) {
+    while isInTransaction {
+      let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      guard code == SQLITE_OK || code == SQLITE_INTERRUPT else {
+        throw SQLiteError(code: code, database: handle, sql: "ROLLBACK")
+      }
+    }
+  }
+
+  /// Whether the file could only be opened for reading, whatever was asked for.
+  var isFileReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
   var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// How many rows the latest INSERT, UPDATE or DELETE changed directly, cascades not counted.
   var changeCount: Int { Int(sqlite3_changes64(handle)) }
+
+  /// Whether a deferred foreign key is broken now, which COMMIT will refuse:
+  /// <https://sqlite.org/c3ref/c_dbstatus_options.html>.
+  var hasUnresolvedReferences: Bool {
+    var current: Int32 = 0
+    var highest: Int32 = 0
+    let code = sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+    precondition(code == SQLITE_OK, "SQLite does not count deferred foreign keys.")
+    return current != 0
+  }
 
   /// A number that moves when another connection changed the file:
   /// <https://sqlite.org/pragma.html#pragma_data_version>.
@@ -178,6 +254,17 @@ final class Connection {
 
   /// Stops the running statement at its next step. The one call that any thread may make.
   func interrupt() {
+    interrupted.store(true, ordering: .relaxed)
     sqlite3_interrupt(handle)
   }
+
+  /// Whether ``interrupt()`` was called. SQLite itself forgets when no statement runs at that moment.
+  var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
+
+  func endInterruption() {
+    interrupted.store(false, ordering: .relaxed)
+  }
+
+  /// How many rows this connection has changed since it was opened, cascades and triggers included.
+  var totalChangeCount: Int64 { sqlite3_total_changes64(handle) }
 }

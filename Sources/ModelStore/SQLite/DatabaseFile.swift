@@ -24,6 +24,12 @@ struct DatabaseFile {
     case isDirectory(path: String)
     case isSymbolicLink(path: String)
     case notAFile(path: String)
+    /// Longer than SQLite's limit for paths, or with a NUL character, where C would cut it off.
+    case unusableName(path: String)
+    /// A file beside the database that SQLite would follow or share with others.
+    case unsafeCompanion(path: String)
+    /// Not empty, but shorter than the smallest database.
+    case tooShort(path: String, size: Int)
     case hardLinked(path: String, count: Int)
     case networkFileSystem(path: String)
     case directoryWritableByAnyone(path: String)
@@ -32,19 +38,25 @@ struct DatabaseFile {
 
   let path: String
   let identity: Identity
+  /// The file's size in bytes, and whether a log or journal with content lay beside it, before it
+  /// was opened.
+  private let size: Int
+  private let hasLog: Bool
 
   /// Checks `path`; creates an empty file, readable and writable by its owner only, when asked to.
   init(path: String, creating: Bool, allowingNetwork: Bool = false) throws(Problem) {
+    guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
     let parts = Self.split(path)
     guard let directory = Self.resolved(parts.directory) else {
       throw errno == ENOENT || errno == ENOTDIR
         ? .directoryNotFound(path: parts.directory) : .refused(path: parts.directory, errno: errno)
     }
     self.path = directory == "/" ? "/" + parts.name : directory + "/" + parts.name
+    guard self.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
     var status = try Self.status(of: self.path)
+    guard status != nil || creating else { throw .notFound(path: path) }
+    try Self.checkDirectory(directory)
     if status == nil {
-      guard creating else { throw .notFound(path: path) }
-      try Self.checkDirectory(directory)
       try Self.create(self.path)
       status = try Self.status(of: self.path)
     }
@@ -57,8 +69,36 @@ struct DatabaseFile {
     }
     // A second name would get a second -wal: https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
     if status.st_nlink > 1 { throw .hardLinked(path: path, count: Int(status.st_nlink)) }
+    hasLog = try Self.checkCompanions(of: self.path)
+    size = Int(status.st_size)
+    // SQLite takes a file of one byte for an empty one and would overwrite it.
+    if size > 0, size < Self.pageSizeMin { throw .tooShort(path: path, size: size) }
     if !allowingNetwork, Self.isOnNetwork(self.path) { throw .networkFileSystem(path: path) }
     identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  /// SQLite's unix layer takes 512 bytes, of which the longest suffix and the end need some.
+  private static let pathLengthMax = 512 - "-journal".utf8.count - 1
+
+  private static let pageSizeMin = 512
+
+  /// Whether the end of the last page is missing. SQLite reads zeros there and may not notice. With
+  /// a log beside the file, the log may hold the page.
+  func isCutOff(pageSize: Int64) -> Bool {
+    !hasLog && size % Int(pageSize) != 0
+  }
+
+  /// - Returns: Whether a log or journal has content.
+  private static func checkCompanions(of path: String) throws(Problem) -> Bool {
+    var hasLog = false
+    for suffix in ["-wal", "-shm", "-journal"] {
+      guard let status = try status(of: path + suffix) else { continue }
+      guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
+        throw .unsafeCompanion(path: path + suffix)
+      }
+      if suffix != "-shm", status.st_size > 0 { hasLog = true }
+    }
+    return hasLog
   }
 
   /// Whether the file at `path` is still the one that was opened.

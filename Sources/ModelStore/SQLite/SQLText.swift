@@ -121,6 +121,9 @@ extension SQLText {
         rest = rest.dropFirst(2)
       } else if first <= 0x20 || first == UInt8(ascii: ";") {
         rest = rest.dropFirst()
+      } else if rest.starts(with: "\u{FEFF}".utf8) {
+        // SQLite reads a byte order mark as a space, wherever it stands.
+        rest = rest.dropFirst(3)
       } else {
         break
       }

@@ -26,9 +26,12 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   static let constraint = ResultCode(rawValue: SQLITE_CONSTRAINT)
   static let misuse = ResultCode(rawValue: SQLITE_MISUSE)
   static let authorization = ResultCode(rawValue: SQLITE_AUTH)
+  static let lockingProtocol = ResultCode(rawValue: SQLITE_PROTOCOL)
   static let range = ResultCode(rawValue: SQLITE_RANGE)
   static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
   static let row = ResultCode(rawValue: SQLITE_ROW)
+  /// No code of SQLite's, which has none this high: an argument was refused before it got there.
+  static let unstorable = ResultCode(rawValue: 0xFF)
   static let done = ResultCode(rawValue: SQLITE_DONE)
 
   static let constraintCheck = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 1))
@@ -56,7 +59,7 @@ struct SQLiteError: Error, Sendable {
   /// The byte offset in `sql` of the token that SQLite blames, where it blames one.
   let offset: Int?
   /// The operating system's error number behind an I/O failure, 0 when there is none.
-  let systemErrno: Int32
+  var systemErrno: Int32
 
   init(code: ResultCode, message: String, sql: String? = nil) {
     self.code = code

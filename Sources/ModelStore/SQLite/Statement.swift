@@ -19,7 +19,7 @@ struct Statement: ~Copyable {
         var tail: UnsafePointer<CChar>?
         let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = sqlite3_prepare_v3(
-          database, characters.baseAddress, Int32(characters.count), flags, &prepared, &tail)
+          database, characters.baseAddress, Int32(clamping: characters.count), flags, &prepared, &tail)
         if let base = characters.baseAddress, let tail {
           unread = characters.count - base.distance(to: tail)
         }
@@ -96,9 +96,8 @@ struct Statement: ~Copyable {
   func forEachRow<Failure: Error>(
     _ body: (borrowing RowView) throws(Failure) -> Void
   ) throws {
-    while try step() {
-      try body(RowView(statement: handle))
-    }
+    let row = RowView(statement: handle)
+    while try step() { try body(row) }
   }
 
   func bind(_ arguments: [SQLValue]) throws(SQLiteError) {
@@ -117,6 +116,10 @@ struct Statement: ~Copyable {
 
   /// Throws what binding through `writer` failed with, if anything.
   func check(_ writer: borrowing ArgumentWriter) throws(SQLiteError) {
+    if writer.failure == ResultCode.unstorable.rawValue {
+      throw SQLiteError(
+        code: .unstorable, message: "NaN cannot be stored; SQLite would keep NULL instead", sql: sql)
+    }
     if writer.failure != SQLITE_OK { throw failure(writer.failure) }
   }
 

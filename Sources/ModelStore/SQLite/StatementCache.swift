@@ -17,6 +17,8 @@ final class StatementCache {
   private let capacity: Int
   /// How many statements were compiled so far: what tests and benchmarks assert on.
   private(set) var preparedCount = 0
+  /// How many statements are kept for reuse now.
+  var idleCount: Int { idle.count + (latest == nil ? 0 : 1) }
 
   /// - Parameter capacity: The most idle statements kept, at least 1.
   init(capacity: Int) {

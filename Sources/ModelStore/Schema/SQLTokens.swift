@@ -198,6 +198,10 @@ private struct Scanner {
     case _ where isSpace(first):
       skip(while: isSpace)
       return .space
+    // A byte order mark is a space to SQLite, wherever it stands between tokens.
+    case 0xEF where second == 0xBB && byte(at: position + 2) == 0xBF:
+      position += 3
+      return .space
     case UInt8(ascii: "-") where second == UInt8(ascii: "-"):
       skip { $0 != 0x0A }
       return .comment

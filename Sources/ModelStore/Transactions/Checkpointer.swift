@@ -19,9 +19,9 @@ struct Checkpointer {
     do {
       try connection.checkpointPassively()
     } catch {
-      try writer.execute("ROLLBACK")
+      try writer.rollBack()
       throw error
     }
-    try writer.execute("ROLLBACK")
+    try writer.rollBack()
   }
 }

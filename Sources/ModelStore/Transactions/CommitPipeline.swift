@@ -1,7 +1,7 @@
-/// The path of one writing transaction, from BEGIN to the change set that is handed on.
+/// The path of one writing transaction, from its body to the change set that is handed on.
 ///
 /// ```
-/// BEGIN IMMEDIATE → body (constraints, bindings and other triggers run inside its statements)
+/// body (constraints, bindings and other triggers run inside its statements)
 ///   → net changes → validators → COMMIT → hand on
 /// ```
 /// Any error before COMMIT rolls everything back, and nothing is handed on.
@@ -12,22 +12,23 @@ struct CommitPipeline {
   let connection: Connection
   let models: ModelRegistry
   let plan: CapturePlan?
+  /// The file's schema version at the start.
+  let schemaVersion: Int64
   let validators: [Validator]
   /// Reads one row as of before the transaction: on another connection, which sees the last commit
   /// for as long as this one has not committed.
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
 
+  /// - Precondition: A write transaction is open. It is not, afterwards.
   /// - Returns: The body's result and the net changes of the tables in the plan.
-  /// - Throws: ``StoreError``; with code `outcomeUnknown` when COMMIT failed half-way.
+  /// - Throws: ``StoreError``; ``UnknownOutcome`` when COMMIT failed half-way.
   func run<Result>(
     ending: Ending, _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
-    try execute("BEGIN IMMEDIATE")
     let session = plan.map { CaptureSession(plan: $0) }
     session?.start(on: connection)
     defer { session?.stop(on: connection) }
     do {
-      let schemaVersion = try connection.schemaVersion()
       let access = TransactionAccess(
         connection: connection, models: models, capture: session, isWritable: true)
       let value = try body(Transaction(access: access))
@@ -35,7 +36,7 @@ struct CommitPipeline {
         throw StoreError(
           .rejected, "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
       }
-      let schemaChanged = try connection.schemaVersion() != schemaVersion
+      let schemaChanged = try access.ranRawSQL && connection.schemaVersion() != schemaVersion
       // After a change of schema the images may not fit the tables any more; observers start anew.
       let changes =
         schemaChanged ? [] : try session?.netChanges(on: connection, snapshot: snapshot) ?? []
@@ -44,13 +45,16 @@ struct CommitPipeline {
           .misuse, "A transaction that changes the schema cannot be validated; change it in a migration.")
       }
       try validate(changes, access)
+      try access.checkNotCancelled()
       switch ending {
       case .commit: try commit()
-      case .rollback: try execute("ROLLBACK")
+      case .rollback:
+        try checkReferences()
+        try connection.rollBack()
       }
       return (value, changes, schemaChanged)
     } catch {
-      try rollBack(after: error)
+      try connection.rollBack()
       throw models.storeError(error, about: nil)
     }
   }
@@ -74,23 +78,26 @@ struct CommitPipeline {
     if !violations.isEmpty { throw StoreError(rejecting: violations) }
   }
 
-  private func commit() throws {
-    do {
-      try connection.execute("COMMIT")
-    } catch let error {
-      // A failed sync may still reach the disk: only reopening can tell. Everything else left the
-      // transaction open or rolled it back. https://sqlite.org/lang_transaction.html#immediate
-      guard error.code.primary == .ioFailure else { throw error }
-      throw StoreError(
-        .outcomeUnknown,
-        "COMMIT failed (\(error.message)); whether the transaction was kept shows after the store is opened anew. Close it and open it again.",
-        sqliteCode: error.code.rawValue)
-    }
+  /// Refuses what COMMIT would refuse.
+  private func checkReferences() throws {
+    guard connection.hasUnresolvedReferences else { return }
+    throw SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
   }
 
-  private func rollBack(after error: any Error) throws {
-    guard connection.isInTransaction else { return }
-    try execute("ROLLBACK")
+  private func commit() throws {
+    do {
+      try connection.commit()
+    } catch {
+      // A failed sync may still reach the disk: only reopening can tell.
+      if connection.isInTransaction || error.leavesNoCommit { throw error }
+      throw UnknownOutcome(
+        error: StoreError(
+          .outcomeUnknown,
+          """
+          COMMIT failed (\(error.message)); whether the transaction was kept shows after the store \
+          is opened anew. Close it and open it again.
+          """, sqliteCode: error.code.rawValue))
+    }
   }
 
   private func execute(_ sql: String) throws {
@@ -100,6 +107,12 @@ struct CommitPipeline {
       throw StoreError(error)
     }
   }
+}
+
+/// COMMIT failed in a way that leaves open whether the transaction was kept. Apart from
+/// ``StoreError``, so that one that a body throws, about another store, is not taken for it.
+struct UnknownOutcome: Error {
+  let error: StoreError
 }
 
 extension StoreError {

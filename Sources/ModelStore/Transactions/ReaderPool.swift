@@ -16,6 +16,7 @@ final class ReaderPool: Sendable {
   private let state = Mutex(State())
   private let countMax: Int
   private let open: @Sendable () throws -> Connection
+  private let process = OpeningProcess()
 
   init(countMax: Int, open: @escaping @Sendable () throws -> Connection) {
     precondition(countMax >= 1, "A store reads through at least one connection.")
@@ -39,7 +40,8 @@ final class ReaderPool: Sendable {
   }
 
   private func take() throws -> (place: Int, queue: ConnectionQueue<Connection>) {
-    try state.withLock { state in
+    try process.check()
+    return try state.withLock { state in
       guard !state.isClosed else { throw StoreError(.misuse, "The store is closed.") }
       // A read inside a read goes elsewhere: its own connection waits for the outer one to end.
       let usable = state.slots.indices.filter { !state.slots[$0].queue.isCurrent }
@@ -68,6 +70,7 @@ final class ReaderPool: Sendable {
   }
 
   func close() {
+    guard process.isCurrent else { return }
     let slots = state.withLock { state in
       state.isClosed = true
       return state.slots

@@ -183,6 +183,10 @@ fault_vfs_wal_reset fault_vfs_wal_reset_scenario_around(
     const char *path, fault_vfs_checkpoint checkpoint, void *_Nullable context, char *report,
     size_t n);
 
+/// Forks, runs `body` in the child and returns what it returned, from 0 to 254; -1 when the child
+/// could not be made, crashed or took longer than 20 seconds. The child ends without cleaning up.
+int fault_vfs_in_child(int (*body)(void *_Nullable context), void *_Nullable context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,83 @@
+import CFaultVFS
+import Testing
+
+@testable import ModelStore
+
+/// A forked child may not use, close or reopen what its parent has open.
+@Suite struct ForkTests {
+  private final class Probe {
+    var store: Store?
+    let path: String
+
+    init(store: Store, path: String) {
+      self.store = store
+      self.path = path
+    }
+
+    /// Runs in the child. 0 when everything was refused, else the number of the call that was not.
+    func refusals() -> CInt {
+      guard let store else { return 1 }
+      let calls: [() throws -> Void] = [
+        { try store.write { _ in } },
+        { _ = try store.writeReporting { _ in } },
+        { _ = try store.preview { _ in } },
+        { try store.read { _ in } },
+        { _ = try store.fetch(Artist.all) },
+        { _ = try store.find(Artist.self, 1) },
+        { try store.checkpoint() },
+        { _ = try store.check() },
+        { _ = try store.bindings() },
+        { _ = try store.adoptableTables() },
+        { _ = try store.live(Artist.all) },
+        { try store.refresh() },
+        { _ = try Store(at: self.path, models: Artist.self) },
+      ]
+      for (number, call) in calls.enumerated() where code(of: call) != .forked {
+        return CInt(number + 2)
+      }
+      store.close()
+      self.store = nil
+      return code { try Store(at: path, models: Artist.self) } == .forked ? 0 : 100
+    }
+
+    func inChild() -> CInt {
+      fault_vfs_in_child(
+        { context in
+          guard let context else { return 200 }
+          return Unmanaged<Probe>.fromOpaque(context).takeUnretainedValue().refusals()
+        }, Unmanaged.passUnretained(self).toOpaque())
+    }
+  }
+
+  /// In a process of its own: a fork beside running tests would copy locks that their threads hold.
+  @Test func theChildIsRefusedAndTheParentIntact() async throws {
+    let directory = try TemporaryDirectory()
+    await #expect(processExitsWith: .success) {
+      [path = directory.file("forked.store") as String] in
+      try Self.forkInEveryState(path)
+    }
+  }
+
+  private static func forkInEveryState(_ path: String) throws {
+    let store = try Store(at: path, models: Artist.self)
+    let probe = Probe(store: store, path: path)
+    for round in 0..<20 {
+      let id = Int64(round)
+      #expect(probe.inChild() == 0)
+      try store.write { tx in
+        try tx.insert(Artist(id: id, name: "a"))
+        let held = try lockRows(of: path)
+        // Also while the parent is in the middle of a write.
+        #expect(probe.inChild() == 0)
+        #expect(try lockRows(of: path) == held)
+      }
+      try store.read { tx in
+        let count = try tx.count(Artist.all)
+        #expect(count == round + 1)
+        #expect(probe.inChild() == 0)
+      }
+    }
+    #expect(try store.fetch(Artist.all).map(\.id) == (0..<20).map { Int64($0) })
+    #expect(try store.check() == [])
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import ModelStore
+
+/// A process that is killed while it writes: what it was told is kept, and nothing is half kept.
+@Suite struct KillTests {
+  @Test func whatWasAcknowledgedSurvivesAKill() async throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("kills: seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    let directory = try TemporaryDirectory()
+    let path = directory.file("killed.store")
+    let acknowledged = directory.file("acknowledged")
+    do { _ = try Store(at: path, models: Artist.self) }
+    try write([], to: acknowledged)
+    var total = 0
+    for round in 0..<20 {
+      let microseconds = Int.random(in: 1_000...30_000, using: &generator)
+      await #expect(processExitsWith: .signal(SIGKILL)) {
+        [
+          path = path as String, acknowledged = acknowledged as String, round = round as Int,
+          microseconds = microseconds as Int
+        ] in
+        var configuration = StoreConfiguration()
+        configuration.checkpointFrameCount = 10
+        let store = try Store(at: path, models: Artist.self, configuration: configuration)
+        let ledger = Glibc.open(acknowledged, O_WRONLY | O_APPEND)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) {
+          kill(getpid(), SIGKILL)
+        }
+        for number in 0..<1_000_000 {
+          let id = Int64(round * 1_000_000 + number)
+          try store.write { tx in
+            try tx.insert(Artist(id: id, name: "first"))
+            try tx.insert(Artist(id: -id - 1, name: "second"))
+          }
+          let line = "\(id)\n"
+          _ = line.withCString { Glibc.write(ledger, $0, strlen($0)) }
+        }
+      }
+      let told = try String(contentsOfFile: acknowledged, encoding: .utf8)
+        .split(separator: "\n").compactMap { Int64($0) }
+      let store = try Store(at: path, models: Artist.self)
+      let found = Set(try store.fetch(Artist.all).map(\.id))
+      #expect(Set(told).subtracting(found) == [], "round \(round), seed \(seed)")
+      #expect(found.filter { !found.contains(-$0 - 1) } == [], "round \(round), seed \(seed)")
+      // At most the one write that was under way in each round.
+      #expect(found.count / 2 - told.count <= round + 1, "round \(round), seed \(seed)")
+      #expect(try store.check() == [], "round \(round), seed \(seed)")
+      total = told.count
+    }
+    print("kills: 20 rounds, \(total) acknowledged, none lost")
+    #expect(total > 0)
+  }
+}

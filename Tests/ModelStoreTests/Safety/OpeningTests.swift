@@ -1,0 +1,387 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import ModelStore
+
+/// What is no store is refused with one clear error and left as it was.
+@Suite struct OpeningTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func open(_ path: String, configure: (inout StoreConfiguration) -> Void = { _ in })
+    throws -> Store
+  {
+    var configuration = StoreConfiguration()
+    configuration.durability = .normal
+    configure(&configuration)
+    return try Store(at: path, models: Artist.self, configuration: configuration)
+  }
+
+  /// A closed store with 200 artists, as bytes.
+  private func sample() throws -> [UInt8] {
+    let path = directory.file("sample.store")
+    let store = try open(path)
+    try store.write { tx in
+      for id in 1...200 { try tx.insert(Artist(id: Int64(id), name: "Artist \(id)")) }
+    }
+    store.close()
+    return try bytes(of: path)
+  }
+
+  private func expectRefused(
+    _ content: [UInt8], _ codes: Set<StoreError.Code>, _ comment: String = ""
+  ) throws {
+    let path = directory.file("refused-\(UUID().uuidString).store")
+    try write(content, to: path)
+    for access in [StoreConfiguration.Access.readWriteCreate, .readWrite, .readOnly] {
+      let found = code {
+        let store = try open(path) { $0.access = access }
+        _ = try store.fetch(Artist.all)
+      }
+      #expect(found.map { codes.contains($0) } == true, "\(String(describing: found)) \(access) \(comment)")
+      #expect(try bytes(of: path) == content, "changed \(comment)")
+      #expect(openDescriptors(of: path) == [], "\(comment)")
+    }
+  }
+
+  @Test func aTextFileIsNoStore() throws {
+    let text = [UInt8]("id,name\n1,Miles Davis\n2,John Coltrane\n".utf8)
+    try expectRefused(text, [.notADatabase])
+    try expectRefused([UInt8](repeating: 0x41, count: 10_000), [.notADatabase])
+  }
+
+  @Test func aTruncatedDatabaseIsDamagedWhereverItEnds() throws {
+    let whole = try sample()
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("truncation: seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    var lengths = [1, 15, 16, 17, 99, 100, 101, 511, 512, 1024, 4095, 4096, 4097, whole.count - 1]
+    for _ in 0..<30 { lengths.append(Int.random(in: 1..<whole.count, using: &generator)) }
+    for length in lengths where length < whole.count {
+      try expectRefused(
+        Array(whole.prefix(length)), [.corrupt, .notADatabase], "\(length) bytes, seed \(seed)")
+    }
+  }
+
+  @Test func randomBytesAreRefused() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("random bytes: seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    for length in [1, 100, 512, 4096, 20_000] {
+      let noise = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      try expectRefused(noise, [.notADatabase, .corrupt], "seed \(seed)")
+    }
+  }
+
+  @Test func damageInsideIsAnErrorAndNeverACrash() throws {
+    let whole = try sample()
+    let seed = UInt64.random(in: 0...UInt64.max)
+    print("damage: seed \(seed)")
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<40 {
+      var damaged = whole
+      for _ in 0..<20 {
+        damaged[Int.random(in: 100..<whole.count, using: &generator)] =
+          UInt8.random(in: 0...255, using: &generator)
+      }
+      let path = directory.file("damaged-\(UUID().uuidString).store")
+      try write(damaged, to: path)
+      let error = failure {
+        let store = try open(path)
+        _ = try store.fetch(Artist.all)
+        _ = try store.check()
+        try store.write { tx in _ = try tx.delete(Artist.self, 100) }
+      }
+      #expect(error == nil || error is StoreError, "\(String(describing: error)) seed \(seed)")
+    }
+  }
+
+  @Test func anEmptyFileBecomesAStore() throws {
+    let path = directory.file("empty.store")
+    try write([], to: path)
+    let store = try open(path)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
+  }
+
+  @Test func pathsThatNameNoFileAreRefused() throws {
+    let missing = directory.file("missing.store")
+    #expect(code { try open(missing) { $0.access = .readWrite } } == .fileNotFound)
+    #expect(code { try open(missing) { $0.access = .readOnly } } == .fileNotFound)
+    #expect(code { try open(directory.file("no/such/x.store")) } == .fileNotFound)
+    #expect(code { try open(directory.path) } == .unsafeLocation)
+    #expect(code { try open(directory.path + "/") } == .unsafeLocation)
+    #expect(code { try open("") } == .unsafeLocation)
+    #expect(code { try open(missing + "\0.txt") } == .unsafeLocation)
+    #expect(code { try open(directory.file(String(repeating: "n", count: 300))) } == .permissionDenied)
+    let deep = directory.path + String(repeating: "/.", count: 10) + "/"
+    #expect(failure { try open(deep + "dots.store") } == nil)
+    let long = String(repeating: "d", count: 200)
+    try FileManager.default.createDirectory(
+      atPath: directory.file("\(long)/\(long)"), withIntermediateDirectories: true)
+    #expect(code { try open(directory.file("\(long)/\(long)/\(long)")) } == .unsafeLocation)
+    #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
+    #expect(code { try open(directory.file("pipe")) } == .unsafeLocation)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+        .filter { !$0.hasPrefix("dots") } == [long, "pipe"])
+  }
+
+  @Test func linksAreRefused() throws {
+    let path = directory.file("real.store")
+    do { _ = try open(path) }
+    #expect(symlink(path, directory.file("link.store")) == 0)
+    #expect(code { try open(directory.file("link.store")) } == .unsafeLocation)
+    #expect(symlink(directory.file("nowhere"), directory.file("dangling.store")) == 0)
+    #expect(code { try open(directory.file("dangling.store")) } == .unsafeLocation)
+    #expect(!FileManager.default.fileExists(atPath: directory.file("nowhere")))
+    #expect(symlink(directory.path, directory.file("way")) == 0)
+    #expect(failure { try open(directory.file("way/real.store")) } == nil)
+    #expect(link(path, directory.file("second.store")) == 0)
+    #expect(code { try open(path) } == .unsafeLocation)
+    #expect(code { try open(directory.file("second.store")) } == .unsafeLocation)
+    #expect(unlink(directory.file("second.store")) == 0)
+    #expect(failure { try open(path) } == nil)
+  }
+
+  @Test(arguments: ["-wal", "-shm", "-journal"])
+  func aPlantedCompanionIsNotFollowed(suffix: String) throws {
+    let path = directory.file("planted.store")
+    do { _ = try open(path) }
+    let victim = directory.file("victim")
+    try "precious".write(toFile: victim)
+    #expect(symlink(victim, path + suffix) == 0)
+    #expect(code { try open(path) } == .unsafeLocation)
+    #expect(unlink(path + suffix) == 0)
+    #expect(link(victim, path + suffix) == 0)
+    #expect(code { try open(path) } == .unsafeLocation)
+    #expect(unlink(path + suffix) == 0)
+    #expect(mkdir(path + suffix, 0o700) == 0)
+    #expect(code { try open(path) } == .unsafeLocation)
+    #expect(rmdir(path + suffix) == 0)
+    #expect(try bytes(of: victim) == [UInt8]("precious".utf8))
+    #expect(failure { try open(path) } == nil)
+  }
+
+  @Test func aDirectoryThatAnyoneMayChangeNeedsTheStickyBit() throws {
+    let path = directory.file("shared/a.store")
+    #expect(mkdir(directory.file("shared"), 0o700) == 0)
+    do { _ = try open(path) }
+    #expect(chmod(directory.file("shared"), 0o777) == 0)
+    #expect(code { try open(path) } == .unsafeLocation)
+    #expect(code { try open(directory.file("shared/new.store")) } == .unsafeLocation)
+    #expect(!FileManager.default.fileExists(atPath: directory.file("shared/new.store")))
+    #expect(chmod(directory.file("shared"), 0o1777) == 0)
+    #expect(failure { try open(path) } == nil)
+  }
+
+  @Test func theFilesAreTheirOwnersAlone() throws {
+    let path = directory.file("private.store")
+    let store = try open(path)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    #expect(["", "-wal", "-shm"].map { mode(of: path + $0) } == ["600", "600", "600"])
+  }
+
+  @Test(arguments: [
+    "file:name.store", "name.store?mode=memory", "per%20cent.store", "name.store#fragment",
+    ":memory:", "ümläut 中文 🎵.store", "with space", "quo'te\"s", "-rf", "new\nline.store",
+  ])
+  func namesAreTakenAsTheyAre(name: String) throws {
+    let path = directory.file(name)
+    let store = try open(path)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: name)) }
+    store.close()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [name])
+    #expect(try open(path).fetch(Artist.all) == [Artist(id: 1, name: name)])
+  }
+
+  @Test func aDatabaseOfANewerLibraryIsRefusedUnchanged() throws {
+    let path = directory.file("newer.store")
+    do { _ = try open(path) }
+    do {
+      let connection = try Connection(path: path, role: .writer, policy: .scratch())
+      try connection.execute(
+        """
+        INSERT INTO _ms_migrations (scope, version, name, checksum, sql, applied_at)
+        VALUES ('store', 9999, 'later', 'x', '', '2040-01-01T00:00:00.000Z')
+        """)
+    }
+    let content = try bytes(of: path)
+    for access in [StoreConfiguration.Access.readWriteCreate, .readWrite, .readOnly] {
+      #expect(code { try open(path) { $0.access = access } } == .newerFormat)
+      #expect(code { try Store(at: path) } == .newerFormat)
+    }
+    #expect(try bytes(of: path) == content)
+  }
+
+  @Test(arguments: ["UTF-16le", "UTF-16be"])
+  func anotherEncodingIsRefusedUnchanged(encoding: String) throws {
+    let path = directory.file("utf16.db")
+    try write([], to: path)
+    do {
+      let connection = try Connection(path: path, role: .writer, policy: .scratch())
+      try connection.execute("PRAGMA encoding = '\(encoding)'; CREATE TABLE t(x)")
+    }
+    let content = try bytes(of: path)
+    #expect(code { try open(path) } == .unsupportedSchema)
+    #expect(code { try open(path) { $0.access = .readOnly } } == .unsupportedSchema)
+    #expect(try bytes(of: path) == content)
+  }
+
+  @Test func aFileReplacedWhileOpenIsNoticed() throws {
+    let path = directory.file("replaced.store")
+    let store = try open(path)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "first")) }
+    let other = directory.file("other.store")
+    do {
+      let store = try open(other)
+      try store.write { tx in try tx.insert(Artist(id: 2, name: "second")) }
+    }
+    let content = try bytes(of: other)
+    #expect(rename(other, path) == 0)
+    #expect(
+      code { try store.write { tx in try tx.insert(Artist(id: 3, name: "third")) } }
+        == .unsafeLocation)
+    // A reader that is opened only now must not read the other file.
+    #expect(code { try store.fetch(Artist.all) } == .unsafeLocation)
+    store.close()
+    #expect(try bytes(of: path) == content)
+  }
+
+  @Test func twoStoresOnOneFileShareEverything() throws {
+    let path = directory.file("shared.store")
+    let first = try open(path)
+    let second = try open(directory.path + "/./shared.store")
+    #expect(first.core === second.core)
+    #expect(code { try open(path) { $0.durability = .full } } == .configurationConflict)
+    #expect(code { try open(path) { $0.access = .readOnly } } == .configurationConflict)
+    #expect(try open(path) { $0.access = .readWrite }.core === first.core)
+    try first.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    #expect(try second.fetch(Artist.all) == [Artist(id: 1, name: "a")])
+  }
+
+  @Test func aClosedStoreRefusesEverything() throws {
+    let path = directory.file("closed.store")
+    let store = try open(path)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    _ = try store.fetch(Artist.all)
+    store.close()
+    store.close()
+    #expect(openDescriptors(of: path) == [])
+    let refusals = [
+      code { try store.write { _ in } }, code { try store.read { _ in } },
+      code { try store.fetch(Artist.all) }, code { try store.preview { _ in } },
+      code { try store.checkpoint() }, code { try store.check() }, code { try store.bindings() },
+      code { try store.adoptableTables() }, code { try store.live(Artist.all) },
+      code { try store.refresh() },
+    ]
+    #expect(refusals == Array(repeating: .misuse, count: refusals.count))
+    #expect(try open(path).fetch(Artist.all) == [Artist(id: 1, name: "a")])
+  }
+
+  @Test func closingInsideATransactionEndsTheStoreAfterIt() throws {
+    let path = directory.file("closing.store")
+    let store = try open(path)
+    try store.write { tx in
+      try tx.insert(Artist(id: 1, name: "a"))
+      store.close()
+    }
+    #expect(code { try store.write { _ in } } == .misuse)
+    let again = try open(path)
+    let count = try again.read { tx in
+      again.close()
+      return try tx.count(Artist.all)
+    }
+    #expect(count == 1)
+    #expect(code { try again.fetch(Artist.all) } == .misuse)
+    #expect(openDescriptors(of: path) == [])
+  }
+
+  @Test func droppingTheLastStoreClosesTheFile() throws {
+    let path = directory.file("dropped.store")
+    for _ in 0..<5 {
+      var store: Store? = try open(path)
+      try store?.write { tx in try tx.upsert(Artist(id: 1, name: "a")) }
+      let live = try store?.live(Artist.all)
+      var second: Store? = try open(path)
+      store = nil
+      #expect(try second?.fetch(Artist.all).count == 1)
+      #expect(openDescriptors(of: path) != [])
+      second = nil
+      #expect(openDescriptors(of: path) == [])
+      _ = live
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["dropped.store"])
+  }
+
+  @Test func aReadOnlyStoreChangesNothing() throws {
+    let path = directory.file("reading.store")
+    do {
+      let store = try open(path)
+      try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    }
+    let content = try bytes(of: path)
+    do {
+      let store = try open(path) { $0.access = .readOnly }
+      #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
+      #expect(code { try store.write { _ in } } == .readOnly)
+      #expect(code { try store.checkpoint() } == .readOnly)
+      #expect(code { try store.read { tx in try tx.rows("DELETE FROM Artist") } } == .misuse)
+    }
+    #expect(try bytes(of: path) == content)
+  }
+
+  @Test func permissionsAreRespected() async throws {
+    guard getuid() == 0 else { return print("SKIPPED: only root can become nobody for this") }
+    #expect(chmod(directory.path, 0o755) == 0)
+    let path = directory.file("a.store")
+    try makeStore(path)
+    let content = try bytes(of: path)
+    // Only its owner may read it.
+    await expect(asNobody: path, .readWriteCreate, .permissionDenied)
+    await expect(asNobody: path, .readOnly, .permissionDenied)
+    // Nobody may make files beside it.
+    await expect(asNobody: directory.file("new.store"), .readWriteCreate, .permissionDenied)
+    // Everybody may read it, nobody write it.
+    #expect(chmod(path, 0o644) == 0)
+    await expect(asNobody: path, .readWriteCreate, .permissionDenied)
+    // Everybody may write it, but not its directory, where the log has to be.
+    #expect(chmod(path, 0o666) == 0)
+    await expect(asNobody: path, .readWrite, .permissionDenied)
+    #expect(chmod(directory.path, 0o700) == 0)
+    await expect(asNobody: path, .readWrite, .permissionDenied)
+    #expect(try bytes(of: path) == content)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["a.store"])
+  }
+
+  private func makeStore(_ path: String) throws {
+    let store = try open(path)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+  }
+
+  private func expect(
+    asNobody path: String, _ access: StoreConfiguration.Access, _ expected: StoreError.Code
+  ) async {
+    let isReadOnly = access == .readOnly
+    let creates = access == .readWriteCreate
+    let raw = expected.rawValue
+    await #expect(processExitsWith: .success) {
+      [path = path as String, isReadOnly = isReadOnly as Bool, creates = creates as Bool, raw = raw as String] in
+      #expect(setgid(65534) == 0)
+      #expect(setuid(65534) == 0)
+      var configuration = StoreConfiguration()
+      configuration.access = isReadOnly ? .readOnly : creates ? .readWriteCreate : .readWrite
+      let error = failure {
+        let store = try Store(at: path, models: Artist.self, configuration: configuration)
+        try store.write { tx in try tx.insert(Artist(id: 7, name: "b")) }
+      }
+      #expect(
+        (error as? StoreError)?.code.rawValue == raw,
+        "\(path) \(configuration.access) \(String(describing: error))")
+    }
+  }
+}
