@@ -135,21 +135,28 @@ extension Store {
   }
 
   /// The records that `query` selects, in its order: one statement, so one state of the store.
+  @inlinable
   public func fetch<Element>(_ query: Query<Element>) throws -> [Element] {
-    try single { access in try access.records(try query.selectText(), of: query.schema) }
+    var records: [Element] = []
+    try single { access in
+      records = try access.records(try query.selectText(), of: query.schema)
+    }
+    return records
   }
 
   /// The record with that key, or nil when there is none.
+  @inlinable
   public func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
-    try single { access in try access.record(model, key: key) }
+    var record: M?
+    try single { access in record = try access.record(model, key: key) }
+    return record
   }
 
   /// One statement is a read transaction of its own: <https://sqlite.org/lang_transaction.html>.
-  private func single<Result>(
-    _ body: (TransactionAccess) throws -> Result
-  ) throws -> Result {
+  @usableFromInline
+  func single(_ body: (TransactionAccess) throws -> Void) throws {
     try core.readers.sync { connection in
-      return try body(
+      try body(
         TransactionAccess(
           connection: connection, models: core.models, capture: nil, isWritable: false))
     }

@@ -109,7 +109,7 @@ extension StoreCore {
 
   private func reload(_ writer: inout Writer, declaring models: [ModelSchema]) throws {
     let known = try knownModels(on: writer.connection, declaring: models)
-    writer.adopt(StoreSchema(models: known), catalog: try Catalog(reading: writer.connection))
+    try writer.adopt(StoreSchema(models: known), catalog: try Catalog(reading: writer.connection))
     use(writer.models)
   }
 

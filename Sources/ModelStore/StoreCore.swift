@@ -68,8 +68,8 @@ final class StoreCore: Sendable {
   ) throws -> Connection {
     do {
       return try Connection(path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
-    } catch let error as SQLiteError where error.code.primary == .readOnly && !readOnly {
-      throw notWritable(path)
+    } catch {
+      throw error.code.primary == .readOnly && !readOnly ? notWritable(path) : error
     }
   }
 
@@ -137,11 +137,20 @@ final class StoreCore: Sendable {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
-    if writer.isSchemaStale { try reloadSchema(&writer) }
     let validators = validators
+    let changeCount = writer.connection.totalChangeCount
+    var knownObserver = UInt64.max
     let outcome = try writer.run(
-      ending: ending, scope: reporting ? .everything : scope(validators), validators: validators,
+      ending: ending,
+      scope: {
+        guard !reporting else { return .everything }
+        // Before the plan is made: who comes from now on may not be in it.
+        knownObserver = broker.latestObserver
+        return scope(validators)
+      },
+      validators: validators,
       snapshot: { read in try self.readers.sync { try self.snapshot($0, read) } },
+      onForeignSchema: { try self.reloadSchema(&$0) },
       onForeignCommit: { self.broker.publish([], isReset: true) },
       body)
     guard ending == .commit else {
@@ -152,11 +161,13 @@ final class StoreCore: Sendable {
       do {
         try reloadSchema(&writer)
       } catch {
-        writer.isSchemaStale = true
+        // The next write finds the schema's version changed and reads it again.
         report(models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
       }
     }
-    let published = broker.publish(outcome.changes, isReset: outcome.schemaChanged)
+    if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
+    let published = broker.publish(
+      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver)
     do {
       try writer.checkpointIfNeeded()
     } catch {
@@ -184,9 +195,8 @@ final class StoreCore: Sendable {
   /// Reads the file's schema again after it changed, and puts it in force.
   func reloadSchema(_ writer: inout Writer) throws {
     let catalog = try Catalog(reading: writer.connection)
-    writer.adopt(models.schema, catalog: catalog)
+    try writer.adopt(models.schema, catalog: catalog)
     use(writer.models)
-    writer.isSchemaStale = false
   }
 
   /// Runs `body` in a read transaction on `connection`.

@@ -1,7 +1,25 @@
-internal import ArgumentParser
-internal import ModelStore
+import ArgumentParser
 
+/// The root of the command tree.
 @main
 struct StoreCLI: ParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "storecli")
+  static let configuration = CommandConfiguration(
+    commandName: "storecli",
+    abstract: "Look into a store and change it: records, rules, bindings.",
+    discussion: """
+      The database is the one that -d names, else STORECLI_DB, else db = "PATH" in the nearest \
+      storecli.toml. Data goes to standard output, talk to standard error.
+
+      Topics: storecli help exit-codes, environment, formats, predicates
+      """,
+    subcommands: [
+      ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
+      UpdateCommand.self, DeleteCommand.self, BindingsCommand.self,
+      ImportCommand.self, ExportCommand.self, AdoptCommand.self,
+      VersionCommand.self,
+    ])
+
+  static func main() {
+    Program(arguments: Array(CommandLine.arguments.dropFirst())).runToExit()
+  }
 }

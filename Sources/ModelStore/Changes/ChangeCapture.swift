@@ -19,15 +19,22 @@ struct ChangeCapture {
     let before: [SQLValue]?
     /// Whether `before` must be read from a snapshot instead, because the hook could not show it.
     let needsSnapshot: Bool
-    let origin: Origin
+    /// Who touched the row first, as far as that was not rolled back.
+    fileprivate(set) var origin: Origin
+    /// Whether the touch by `origin` still stands.
+    fileprivate var isTouched = true
+    /// Whether more is noted of the row than its first touch, or was.
+    fileprivate(set) var hasMarks = false
   }
 
-  /// Something about a touched row that a rollback to a savepoint takes back.
+  /// Something about a row that was touched before, which a rollback to a savepoint takes back.
   private enum Mark {
-    /// The row was deleted and is inserted again.
-    case recreated(row: Int)
+    /// Touched anew, after its first touch was rolled back.
+    case touched(row: Int)
+    case inserted(row: Int, Origin)
+    case deleted(row: Int, Origin)
     /// Who set the field last.
-    case origin(row: Int, field: Int, Origin)
+    case set(row: Int, field: Int, Origin)
   }
 
   private(set) var rows: [TouchedRow] = []
@@ -41,46 +48,82 @@ struct ChangeCapture {
 
   var isEmpty: Bool { rows.isEmpty }
 
-  /// Notes that a row is about to change. Only the first touch of a row counts.
+  struct FirstImage {
+    var values: [SQLValue]?
+    var needsSnapshot = false
+  }
+
+  /// Notes that a row is about to be inserted, or to be given this key.
+  mutating func inserting(table: Int, identity: RowIdentity, origin: Origin) {
+    let (row, isFirst) = touch(table: table, identity: identity, origin: origin) { FirstImage() }
+    if !isFirst { note(.inserted(row: row, origin), of: row) }
+  }
+
+  /// Notes that a row is about to be deleted, or to lose this key.
   ///
-  /// - Parameter before: The row as it is; called only for a first touch. nil says there is none.
+  /// - Parameter before: The row as it is; called only for a first touch.
+  mutating func deleting(
+    table: Int, identity: RowIdentity, origin: Origin, before: () throws -> FirstImage
+  ) rethrows {
+    let (row, isFirst) = try touch(
+      table: table, identity: identity, origin: origin, before: before)
+    if !isFirst { note(.deleted(row: row, origin), of: row) }
+  }
+
+  /// Notes that a row is about to be updated under the same key.
+  ///
+  /// - Parameter before: The row as it is; called only for a first touch.
   /// - Returns: The row's place in ``rows``.
-  @discardableResult
-  mutating func touch(
+  mutating func updating(
     table: Int, identity: RowIdentity, origin: Origin, before: () throws -> FirstImage
   ) rethrows -> Int {
+    try touch(table: table, identity: identity, origin: origin, before: before).row
+  }
+
+  /// Notes who set `field` of the touched row last.
+  mutating func setOrigin(_ origin: Origin, ofField field: Int, at row: Int) {
+    note(.set(row: row, field: field, origin), of: row)
+  }
+
+  private mutating func touch(
+    table: Int, identity: RowIdentity, origin: Origin, before: () throws -> FirstImage
+  ) rethrows -> (row: Int, isFirst: Bool) {
     let place = Place(table: table, identity: identity)
-    if let index = places[place] { return index }
+    if let row = places[place] {
+      if !rows[row].isTouched {
+        rows[row].origin = origin
+        rows[row].isTouched = true
+        marks.append(.touched(row: row))
+      }
+      return (row, false)
+    }
     let image = try before()
     places[place] = rows.count
     rows.append(
       TouchedRow(
         table: table, identity: identity, before: image.values,
         needsSnapshot: image.needsSnapshot, origin: origin))
-    return rows.count - 1
+    return (rows.count - 1, true)
   }
 
-  struct FirstImage {
-    var values: [SQLValue]?
-    var needsSnapshot = false
-  }
-
-  /// Notes who set `field` of the touched row last.
-  mutating func setOrigin(_ origin: Origin, ofField field: Int, at row: Int) {
-    marks.append(.origin(row: row, field: field, origin))
-  }
-
-  /// Notes that the touched row, which was there before, is inserted again.
-  mutating func setRecreated(at row: Int) {
-    marks.append(.recreated(row: row))
+  private mutating func note(_ mark: Mark, of row: Int) {
+    marks.append(mark)
+    rows[row].hasMarks = true
   }
 
   /// A place to roll back to.
-  var savepoint: Int { marks.count }
+  struct Savepoint {
+    fileprivate let marks: Int
+    fileprivate let rows: Int
+  }
+
+  var savepoint: Savepoint { Savepoint(marks: marks.count, rows: rows.count) }
 
   /// Takes back what was noted after `savepoint`. First images stay: they are still the first.
-  mutating func rollBack(to savepoint: Int) {
-    marks.removeSubrange(savepoint...)
+  mutating func rollBack(to savepoint: Savepoint) {
+    for row in savepoint.rows..<rows.count { rows[row].isTouched = false }
+    for case .touched(let row) in marks[savepoint.marks...] { rows[row].isTouched = false }
+    marks.removeSubrange(savepoint.marks...)
   }
 
   /// What the transaction did, net: rows before joined with rows after by the model's key.
@@ -101,37 +144,43 @@ struct ChangeCapture {
         table: row.table, key: Self.key(of: image, in: tables[row.table].schema, row.identity))
       if let index = places[place] { return index }
       places[place] = records.count
-      records.append(NetRecord(table: row.table, key: place.key, origin: row.origin))
+      records.append(NetRecord(table: row.table, key: place.key))
       return records.count - 1
     }
     let notes = foldedMarks()
     for (place, row) in rows.enumerated() {
+      let note = notes[place] ?? RowNote()
       if let image = row.needsSnapshot ? try before(row) : row.before {
-        let index = record(row, image)
-        records[index].old = image
-        records[index].oldIdentity = row.identity
+        records[record(row, image)].old = NetRecord.Side(image: image, row: row, note: note)
       }
       if let image = try after(row) {
-        let index = record(row, image)
-        records[index].new = image
-        records[index].newIdentity = row.identity
-        records[index].fieldOrigins = notes.origins[place] ?? [:]
-        records[index].isRecreated = notes.recreated.contains(place)
+        records[record(row, image)].new = NetRecord.Side(image: image, row: row, note: note)
       }
     }
     return records.compactMap { $0.change(in: tables[$0.table]) }
   }
 
-  private func foldedMarks() -> (origins: [Int: [Int: Origin]], recreated: Set<Int>) {
-    var origins: [Int: [Int: Origin]] = [:]
-    var recreated: Set<Int> = []
+  /// What stands of the marks of one row.
+  private struct RowNote {
+    var inserter: Origin?
+    var deleter: Origin?
+    var fieldOrigins: [Int: Origin] = [:]
+  }
+
+  private func foldedMarks() -> [Int: RowNote] {
+    var notes: [Int: RowNote] = [:]
     for mark in marks {
       switch mark {
-      case .recreated(let row): recreated.insert(row)
-      case .origin(let row, let field, let origin): origins[row, default: [:]][field] = origin
+      case .touched: continue
+      case .inserted(let row, let origin):
+        // A new row: who set the fields of the former one says nothing of it.
+        notes[row] = RowNote(inserter: origin)
+      case .deleted(let row, let origin): notes[row, default: RowNote()].deleter = origin
+      case .set(let row, let field, let origin):
+        notes[row, default: RowNote()].fieldOrigins[field] = origin
       }
     }
-    return (origins, recreated)
+    return notes
   }
 
   private struct RecordPlace: Hashable {
@@ -140,30 +189,50 @@ struct ChangeCapture {
   }
 
   private struct NetRecord {
+    struct Side {
+      let image: [SQLValue]
+      let row: TouchedRow
+      let note: RowNote
+    }
+
     let table: Int
     let key: [SQLValue]
-    let origin: Origin
-    var old: [SQLValue]?
-    var new: [SQLValue]?
-    var oldIdentity: RowIdentity?
-    var newIdentity: RowIdentity?
-    var fieldOrigins: [Int: Origin] = [:]
-    var isRecreated = false
+    var old: Side?
+    var new: Side?
 
     func change(in table: TrackedTable) -> RecordChange? {
-      guard old != nil || new != nil, old != new else { return nil }
-      var fields: [ChangedField] = []
-      if let old, let new {
-        for index in table.fields where old[index] != new[index] {
-          fields.append(
-            ChangedField(
-              name: table.schema.fields[index].name, old: old[index], new: new[index],
-              origin: fieldOrigins[index] ?? origin))
+      switch (old, new) {
+      case (nil, nil): return nil
+      case (nil, let new?):
+        return change(in: table, origin: new.note.inserter ?? rekeyer(new, table) ?? new.row.origin)
+      case (let old?, nil):
+        return change(in: table, origin: old.note.deleter ?? rekeyer(old, table) ?? old.row.origin)
+      case (let old?, let new?):
+        guard old.image != new.image else { return nil }
+        let standing = new.note.inserter ?? new.row.origin
+        let fields = table.fields.filter { old.image[$0] != new.image[$0] }.map { index in
+          ChangedField(
+            name: table.schema.fields[index].name, old: old.image[index], new: new.image[index],
+            origin: new.note.fieldOrigins[index] ?? standing)
         }
+        return change(
+          in: table, origin: old.row.origin, fields: fields,
+          isRecreated: new.note.inserter != nil || old.row.identity != new.row.identity)
       }
-      return RecordChange(
-        model: table.schema.name, key: key, old: old, new: new, fields: fields, origin: origin,
-        isRecreated: old != nil && new != nil && (isRecreated || oldIdentity != newIdentity))
+    }
+
+    private func change(
+      in table: TrackedTable, origin: Origin, fields: [ChangedField] = [],
+      isRecreated: Bool = false
+    ) -> RecordChange {
+      RecordChange(
+        model: table.schema.name, key: key, old: old?.image, new: new?.image, fields: fields,
+        origin: origin, isRecreated: isRecreated)
+    }
+
+    /// Who gave a row that keeps its rowid another key.
+    private func rekeyer(_ side: Side, _ table: TrackedTable) -> Origin? {
+      table.schema.keyIndices.lazy.compactMap { side.note.fieldOrigins[$0] }.first
     }
   }
 

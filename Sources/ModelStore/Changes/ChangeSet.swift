@@ -52,9 +52,10 @@ public struct ChangedField: Hashable, Sendable {
 extension ChangeSet {
   /// One change set that says what this one and `later` did together: first old, last new.
   ///
-  /// - Precondition: `later` follows this set, for the same observed thing.
+  /// - Parameter fields: The fields to compare, by position in the records, with their names.
+  /// - Precondition: `later` follows this set, for the same observed thing of one model.
   /// - Complexity: Linear in the changes of both.
-  func followed(by later: ChangeSet) -> ChangeSet {
+  func followed(by later: ChangeSet, fields: [(index: Int, name: String)]) -> ChangeSet {
     var merged: [RecordChange?] = changes
     var places: [ChangedRecord: Int] = [:]
     for (index, change) in changes.enumerated() { places[ChangedRecord(change)] = index }
@@ -64,7 +65,7 @@ extension ChangeSet {
         merged.append(change)
         continue
       }
-      merged[place] = earlier.followed(by: change)
+      merged[place] = earlier.followed(by: change, fields: fields)
     }
     return ChangeSet(version: later.version, changes: merged.compactMap(\.self))
   }
@@ -82,34 +83,28 @@ extension ChangeSet {
 
 extension RecordChange {
   /// Both changes of one record as one, or nil when they cancel out.
-  func followed(by later: RecordChange) -> RecordChange? {
-    guard old != nil || later.new != nil, old != later.new else { return nil }
-    var fields: [ChangedField] = []
-    if old != nil, later.new != nil {
-      fields = Self.merged(self.fields, later.fields)
-      if new == nil || later.old == nil {
-        // Gone in between: the parts list no fields, the whole must.
-        return RecordChange(
-          model: model, key: key, old: old, new: later.new, fields: later.fields, origin: origin,
-          isRecreated: true)
-      }
+  func followed(
+    by later: RecordChange, fields compared: [(index: Int, name: String)]
+  ) -> RecordChange? {
+    guard let old, let new = later.new else {
+      guard self.old != nil || later.new != nil else { return nil }
+      return RecordChange(
+        model: model, key: key, old: self.old, new: later.new, fields: [],
+        origin: self.old == nil ? origin : later.origin, isRecreated: false)
     }
+    // The parts list no fields where the record was gone in between, so the records are compared.
+    let fields = compared.filter { old[$0.index] != new[$0.index] }.map { field in
+      ChangedField(
+        name: field.name, old: old[field.index], new: new[field.index],
+        origin: later.origin(ofField: field.name) ?? self.origin(ofField: field.name) ?? later.origin)
+    }
+    guard !fields.isEmpty else { return nil }
     return RecordChange(
-      model: model, key: key, old: old, new: later.new, fields: fields,
-      origin: old == nil || later.new != nil ? origin : later.origin,
-      isRecreated: isRecreated || later.isRecreated)
+      model: model, key: key, old: old, new: new, fields: fields, origin: origin,
+      isRecreated: isRecreated || later.isRecreated || self.new == nil)
   }
 
-  private static func merged(_ early: [ChangedField], _ late: [ChangedField]) -> [ChangedField] {
-    var merged = early
-    for field in late {
-      guard let index = merged.firstIndex(where: { $0.name == field.name }) else {
-        merged.append(field)
-        continue
-      }
-      merged[index] = ChangedField(
-        name: field.name, old: merged[index].old, new: field.new, origin: field.origin)
-    }
-    return merged.filter { $0.old != $0.new }
+  private func origin(ofField name: String) -> Origin? {
+    fields.first { $0.name == name }?.origin
   }
 }

@@ -3,9 +3,9 @@ struct TrackedTable: Sendable {
   let schema: ModelSchema
   /// Fields to read, ascending; the key's are always among them.
   let fields: [Int]
-  /// For each field, its number among the columns that SQLite stores; nil for a virtual column,
-  /// which the preupdate hook cannot show.
-  let storedColumns: [Int?]
+  /// For each field, where the preupdate hook finds its column; nil for a virtual column, which it
+  /// cannot show.
+  let storedColumns: [StoredColumn?]
   /// Fields whose NULL in the hook may stand for a default: rows older than an ALTER TABLE ADD
   /// COLUMN do not store it. See <https://sqlite.org/lang_altertable.html#altertabaddcol>.
   let fieldsWithDefault: [Int]
@@ -25,13 +25,15 @@ struct TrackedTable: Sendable {
     self.schema = schema
     let needed = wanted.map { $0.union(schema.keyIndices) }
     fields = schema.fields.indices.filter { needed?.contains($0) ?? true }
-    var position = 0
-    var stored: [String: Int] = [:]
+    var storedCount = 0
+    var stored: [String: StoredColumn] = [:]
     var defaulted: Set<String> = []
-    for column in columns {
+    for (position, column) in columns.enumerated() {
       if !column.isVirtual {
-        stored[column.name] = position
-        position += 1
+        stored[column.name] = StoredColumn(
+          position: position, storedPosition: storedCount, isReal: column.isReal,
+          isWithoutRowID: schema.isWithoutRowID)
+        storedCount += 1
       }
       if column.hasDefault { defaulted.insert(column.name) }
     }
@@ -43,7 +45,7 @@ struct TrackedTable: Sendable {
       ? schema.keyIndices.map { SQLText.quoted(schema.fields[$0].column) + " IS ?" }
         .joined(separator: " AND ")
       : "\(Self.rowIDName(columns)) = ?"
-    rowText = "SELECT \(names) FROM \(SQLText.quoted(schema.table)) WHERE \(place)"
+    rowText = "SELECT \(names) FROM main.\(SQLText.quoted(schema.table)) WHERE \(place)"
   }
 
   /// What the file says about one column, as far as capture needs it.
@@ -51,6 +53,8 @@ struct TrackedTable: Sendable {
     var name: String
     var isVirtual: Bool
     var hasDefault: Bool
+    /// Whether it turns integers into reals: <https://sqlite.org/datatype3.html#affinity>.
+    var isReal: Bool
   }
 
   /// A row's values at `fields`, spread over the model's width; the rest stay NULL and are never shown.

@@ -30,7 +30,8 @@ final class ChangeBroker: Sendable {
   struct Commit: Sendable {
     /// The changes of the observer's model, or of its one record.
     var changes: ChangeSet
-    /// Whether more changed than the change set can tell: another connection wrote, or the schema changed.
+    /// Whether more changed than the change set can tell: another connection wrote, the schema
+    /// changed, or the observer came when the transaction was already running.
     var isReset: Bool
   }
 
@@ -54,6 +55,9 @@ final class ChangeBroker: Sendable {
 
   /// A number that moves whenever somebody comes or goes.
   var generation: UInt64 { state.withLock { $0.generation } }
+
+  /// The number of the latest observer: those with a higher one come later.
+  var latestObserver: UInt64 { state.withLock { $0.nextNumber } }
 
   /// For each observed model, the fields to read; nil for all.
   func interests() -> [String: Set<Int>?] {
@@ -116,17 +120,22 @@ final class ChangeBroker: Sendable {
   /// - Parameters:
   ///   - changes: Everything that changed in observed models.
   ///   - isReset: Whether observers cannot rely on `changes` alone.
-  /// - Returns: The commit's version.
+  ///   - knownObserver: The latest observer whose interest the changes cover. One that came later,
+  ///     while the transaction ran, is told to look anew.
+  /// - Returns: The commit as it was published.
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
-  func publish(_ changes: [RecordChange], isReset: Bool = false) -> ChangeSet {
+  func publish(
+    _ changes: [RecordChange], isReset: Bool = false, knownObserver: UInt64 = .max
+  ) -> ChangeSet {
     let (published, concerned) = state.withLock { state in
       state.version += 1
       let published = ChangeSet(version: state.version, changes: changes)
       guard !state.observers.isEmpty else {
         return (published, [] as [(observer: any Observer, commit: Commit)])
       }
-      return (published, Self.route(published, isReset: isReset, in: state))
+      let lastSafe = isReset ? 0 : knownObserver
+      return (published, Self.route(published, resettingAfter: lastSafe, in: state))
     }
     let ready = concerned.filter { $0.observer.note($0.commit) }.map(\.observer)
     if !ready.isEmpty {
@@ -136,10 +145,12 @@ final class ChangeBroker: Sendable {
   }
 
   private static func route(
-    _ published: ChangeSet, isReset: Bool, in state: State
+    _ published: ChangeSet, resettingAfter lastSafe: UInt64, in state: State
   ) -> [(observer: any Observer, commit: Commit)] {
     var parts: [UInt64: [RecordChange]] = [:]
-    if isReset { for number in state.observers.keys { parts[number] = [] } }
+    if lastSafe < state.nextNumber {
+      for number in state.observers.keys where number > lastSafe { parts[number] = [] }
+    }
     for change in published.changes {
       for number in state.ofModel[change.model] ?? [] { parts[number, default: []].append(change) }
       for number in state.ofRecord[change.model]?[change.key] ?? [] {
@@ -151,7 +162,8 @@ final class ChangeBroker: Sendable {
         (
           observer,
           Commit(
-            changes: ChangeSet(version: published.version, changes: changes), isReset: isReset)
+            changes: ChangeSet(version: published.version, changes: changes),
+            isReset: number > lastSafe)
         )
       }
     }

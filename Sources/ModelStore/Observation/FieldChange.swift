@@ -7,7 +7,8 @@ public struct FieldChange<Value: Sendable>: Sendable {
   public let origin: Origin
   /// The store's version from which on `new` holds.
   public let version: UInt64
-  /// Whether another connection wrote or the schema changed: `new` was read anew and may equal what it was.
+  /// Whether the change could not be followed: another connection wrote, the schema changed, or the
+  /// observation began while the transaction was running. `new` was read anew and may equal what it was.
   public let isReset: Bool
 }
 

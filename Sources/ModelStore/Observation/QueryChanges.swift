@@ -138,7 +138,8 @@ extension QueryChanges {
         updates.append(
           Update(
             oldIndex: oldRank ?? 0, newIndex: newRank ?? 0, key: touch.key,
-            old: try element(before), new: try element(after), fields: touch.fields,
+            old: try element(before), new: try element(after),
+            fields: Self.changedFields(touch, before, after, schema),
             isRecreated: touch.isRecreated))
       case (nil, nil): continue
       }
@@ -159,5 +160,16 @@ extension QueryChanges {
     newCount = delta.new.tree.count
     isInitial = delta.isInitial
     isReset = delta.isReset
+  }
+
+  private static func changedFields(
+    _ touch: QueryDelta.Touch, _ before: [SQLValue], _ after: [SQLValue], _ schema: ModelSchema
+  ) -> [ChangedField] {
+    schema.fields.indices.filter { before[$0] != after[$0] }.map { index in
+      let name = schema.fields[index].name
+      return ChangedField(
+        name: name, old: before[index], new: after[index],
+        origin: touch.fields.first { $0.name == name }?.origin ?? touch.origin)
+    }
   }
 }

@@ -23,6 +23,8 @@ struct QueryDelta: Sendable {
     /// The row in the newer result, or nil when it is not in it.
     var new: Side?
     var origin: Origin
+    /// What the commits said of the record's fields: who set them. For folded commits neither
+    /// complete nor exact.
     var fields: [ChangedField]
     var isRecreated: Bool
     /// Whether the record exists in that version, in the result or not.
@@ -73,24 +75,9 @@ extension QueryDelta.Touch {
     both.existedBefore = existedBefore
     both.isRecreated = isRecreated || later.isRecreated || (!existsAfter && old != nil)
     if later.new != nil { both.origin = origin }
-    if let before = old?.image, let after = later.new?.image {
-      both.fields = Self.merged(fields, later.fields, before, after)
-    }
+    // Only who set a field is taken from here; what differs, the images tell.
+    let set = Set(later.fields.map(\.name))
+    both.fields += fields.filter { !set.contains($0.name) }
     return both
-  }
-
-  private static func merged(
-    _ early: [ChangedField], _ late: [ChangedField], _ before: [SQLValue], _ after: [SQLValue]
-  ) -> [ChangedField] {
-    var merged = early
-    for field in late {
-      if let index = merged.firstIndex(where: { $0.name == field.name }) {
-        merged[index] = ChangedField(
-          name: field.name, old: merged[index].old, new: field.new, origin: field.origin)
-      } else {
-        merged.append(field)
-      }
-    }
-    return merged.filter { $0.old != $0.new }
   }
 }

@@ -1,27 +1,41 @@
+internal import Synchronization
+
 /// Watches one record or all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
   let interest: ChangeBroker.Interest
   private let mailbox: Mailbox<ChangeBroker.Commit>
   private let names: Set<String>?
-  private let receive: @Sendable (ChangeBroker.Commit) -> Void
+  private let receiver = Mutex<(@Sendable (ChangeBroker.Commit) -> Void)?>(nil)
 
   /// - Parameters:
-  ///   - names: The names of the fields that count; nil for all.
-  ///   - receive: Called on the delivery queue, once for each commit that concerns the observer;
-  ///     commits are folded when it does not keep up.
+  ///   - schema: The observed model.
+  ///   - names: The names of the fields of which an update must touch one; nil for all.
+  ///   - capacity: The most commits held; further ones are folded into the last.
   init(
-    interest: ChangeBroker.Interest, names: Set<String>?, capacity: Int,
-    receive: @escaping @Sendable (ChangeBroker.Commit) -> Void
+    interest: ChangeBroker.Interest, schema: ModelSchema, names: Set<String>?, capacity: Int
   ) {
     self.interest = interest
     self.names = names
-    self.receive = receive
+    // Others are not read: their places in the records hold NULL or a value, as it happens.
+    let fields = schema.fields.enumerated()
+      .filter { index, _ in interest.fields?.contains(index) ?? true }
+      .map { (index: $0.offset, name: $0.element.name) }
     mailbox = Mailbox(capacity: capacity) { early, late in
-      let changes = early.changes.followed(by: late.changes)
+      let changes = early.changes.followed(by: late.changes, fields: fields)
       let isReset = early.isReset || late.isReset
       return changes.isEmpty && !isReset
         ? nil : ChangeBroker.Commit(changes: changes, isReset: isReset)
     }
+  }
+
+  /// Has `receive` called on the delivery queue, once for each commit that concerns the observer.
+  func whenReady(_ receive: @escaping @Sendable (ChangeBroker.Commit) -> Void) {
+    receiver.withLock { $0 = receive }
+  }
+
+  /// The next commit, waited for; nil once the observer has ended.
+  func next() async -> ChangeBroker.Commit? {
+    await mailbox.next()
   }
 
   func note(_ commit: ChangeBroker.Commit) -> Bool {
@@ -39,7 +53,8 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   func deliver() {
-    if let commit = mailbox.take() { receive(commit) }
+    guard let receive = receiver.withLock({ $0 }), let commit = mailbox.take() else { return }
+    receive(commit)
   }
 
   func end() { mailbox.close() }

@@ -1,6 +1,8 @@
-/// The statements for single records of one model, as text, built once per store.
-struct RecordSQL: Sendable {
+/// The statements for single records of one model, as text, built once per version of the schema.
+final class RecordSQL: Sendable {
   let schema: ModelSchema
+  /// Whether triggers or SQLite itself may add to a record as it is written.
+  let rewritesInserts: Bool
   /// All fields of one record, by key.
   let select: String
   /// Fields to bind for insert and upsert, in order: all but generated ones.
@@ -13,8 +15,9 @@ struct RecordSQL: Sendable {
   let update: String
   let delete: String
 
-  init(schema: ModelSchema) {
+  init(schema: ModelSchema, hasTriggers: Bool = false) {
     self.schema = schema
+    rewritesInserts = hasTriggers || schema.fields.contains { $0.generated != nil }
     let table = SQLText.quoted(schema.table)
     let columns = schema.fields.map { SQLText.quoted($0.column) }
     writableFields = schema.fields.indices.filter { schema.fields[$0].generated == nil }

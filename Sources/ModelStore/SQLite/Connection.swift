@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
@@ -35,6 +36,7 @@ final class Connection {
   let hooks: ConnectionHooks
   private let statements: StatementCache
   private let processID = getpid()
+  private let interrupted = Atomic<Bool>(false)
 
   /// Opens `path`, which must exist: creating it safely is ``DatabaseFile``'s work.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
@@ -190,12 +192,13 @@ final class Connection {
   /// Ends a transaction and keeps it.
   ///
   /// - Throws: ``SQLiteError``, for a failed write with the reason that the system gave.
-  func commit() throws(SQLiteError) {
-    let code = sqlite3_exec(handle, "COMMIT", nil, nil, nil)
-    guard code != SQLITE_OK else { return }
-    var error = SQLiteError(code: code, database: handle, sql: "COMMIT")
-    if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
-    throw error
+  func commit() throws {
+    do {
+      try withStatement("COMMIT") { statement in try statement.run() }
+    } catch var error as SQLiteError {
+      if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
+      throw error
+    }
   }
 
   /// Ends a transaction without keeping it; does nothing when SQLite has ended it already.
@@ -218,6 +221,16 @@ final class Connection {
 
   /// How many rows the latest INSERT, UPDATE or DELETE changed directly, cascades not counted.
   var changeCount: Int { Int(sqlite3_changes64(handle)) }
+
+  /// Whether a deferred foreign key is broken now, which COMMIT will refuse:
+  /// <https://sqlite.org/c3ref/c_dbstatus_options.html>.
+  var hasUnresolvedReferences: Bool {
+    var current: Int32 = 0
+    var highest: Int32 = 0
+    let code = sqlite3_db_status(handle, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+    precondition(code == SQLITE_OK, "SQLite does not count deferred foreign keys.")
+    return current != 0
+  }
 
   /// A number that moves when another connection changed the file:
   /// <https://sqlite.org/pragma.html#pragma_data_version>.
@@ -242,6 +255,17 @@ final class Connection {
 
   /// Stops the running statement at its next step. The one call that any thread may make.
   func interrupt() {
+    interrupted.store(true, ordering: .relaxed)
     sqlite3_interrupt(handle)
   }
+
+  /// Whether ``interrupt()`` was called. SQLite itself forgets when no statement runs at that moment.
+  var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
+
+  func endInterruption() {
+    interrupted.store(false, ordering: .relaxed)
+  }
+
+  /// How many rows this connection has changed since it was opened, cascades and triggers included.
+  var totalChangeCount: Int64 { sqlite3_total_changes64(handle) }
 }

@@ -36,27 +36,31 @@ final class ConnectionHooks {
         hooks(context).walFrameCount = Int(frames)
         return SQLITE_OK
       }, context)
+    onRowChange(nil)
   }
 
   private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Reports every row about to change, or stops doing so. Costs nothing while nil.
+  /// Reports every row about to change, or stops doing so.
   ///
   /// See <https://sqlite.org/c3ref/preupdate_blobwrite.html>. The session extension takes the same slot.
   func onRowChange(_ report: ((borrowing PreupdateRow) -> Void)?) {
     rowChanged = report
     guard report != nil else {
-      sqlite3_preupdate_hook(database, nil, nil)
+      // SQLite asks whether there is a hook when it compiles a statement: without one, a DELETE of
+      // every row becomes a truncation that no later hook hears of. So there always is one.
+      // https://sqlite.org/lang_delete.html#the_truncate_optimization
+      sqlite3_preupdate_hook(database, { _, _, _, _, _, _, _ in }, nil)
       return
     }
     sqlite3_preupdate_hook(
       database,
-      { context, database, operation, _, table, oldRowID, newRowID in
-        guard let database, let table else { return }
+      { context, database, operation, schema, table, oldRowID, newRowID in
+        guard let database, let schema, let table else { return }
         hooks(context).rowChanged?(
           PreupdateRow(
-            database: database, operation: operation, table: table, oldRowID: oldRowID,
-            newRowID: newRowID))
+            database: database, operation: operation, schema: schema, table: table,
+            oldRowID: oldRowID, newRowID: newRowID))
       }, context)
   }
 
@@ -87,7 +91,7 @@ final class ConnectionHooks {
   }
 
   func removeAll() {
-    onRowChange(nil)
+    sqlite3_preupdate_hook(database, nil, nil)
     onProgramStart(nil)
     sqlite3_wal_hook(database, nil, nil)
     sqlite3_busy_handler(database, nil, nil)
@@ -150,78 +154,5 @@ extension ConnectionHooks.ProgramStart {
     let comment = String(cString: characters)
     let mark = "-- TRIGGER "
     self = comment.hasPrefix(mark) ? .trigger(String(comment.dropFirst(mark.count))) : .step
-  }
-}
-
-/// A row about to be inserted, updated or deleted, lent during the preupdate hook.
-struct PreupdateRow: ~Copyable {
-  enum Operation { case insert, update, delete }
-
-  let database: OpaquePointer
-  fileprivate let code: Int32
-  /// The table's name; the pointer is stable while the schema is.
-  let table: UnsafePointer<CChar>
-  /// The rowid before the change. Meaningless for WITHOUT ROWID tables and inserts.
-  let oldRowID: Int64
-  /// The rowid after the change. Meaningless for WITHOUT ROWID tables and deletes.
-  let newRowID: Int64
-
-  fileprivate init(
-    database: OpaquePointer, operation: Int32, table: UnsafePointer<CChar>, oldRowID: Int64,
-    newRowID: Int64
-  ) {
-    self.database = database
-    code = operation
-    self.table = table
-    self.oldRowID = oldRowID
-    self.newRowID = newRowID
-  }
-
-  var operation: Operation {
-    switch code {
-    case SQLITE_INSERT: .insert
-    case SQLITE_DELETE: .delete
-    default: .update
-    }
-  }
-
-  /// 0 for a statement's own change, 1 or more inside triggers and foreign-key actions.
-  var depth: Int { Int(sqlite3_preupdate_depth(database)) }
-
-  /// The stored value before the change. `index` counts stored columns only.
-  func old(at index: Int) throws(ColumnError) -> SQLValue {
-    var value: OpaquePointer?
-    return try read(sqlite3_preupdate_old(database, Int32(index), &value), value, index)
-  }
-
-  /// The stored value after the change, before column affinity is applied.
-  func new(at index: Int) throws(ColumnError) -> SQLValue {
-    var value: OpaquePointer?
-    return try read(sqlite3_preupdate_new(database, Int32(index), &value), value, index)
-  }
-
-  private func read(
-    _ code: Int32, _ value: OpaquePointer?, _ index: Int
-  ) throws(ColumnError) -> SQLValue {
-    guard code == SQLITE_OK, let value else {
-      throw ColumnError(column: index, problem: .unrepresentable("SQLite gave no value (\(code))"))
-    }
-    switch sqlite3_value_type(value) {
-    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
-    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
-    case SQLITE_TEXT:
-      guard let text = sqlite3_value_text(value) else { return .text("") }
-      let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
-      guard let string = String(validating: bytes, as: UTF8.self) else {
-        throw ColumnError(column: index, problem: .invalidUTF8)
-      }
-      return .text(string)
-    case SQLITE_BLOB:
-      return .blob(
-        [UInt8](
-          UnsafeRawBufferPointer(
-            start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))))
-    default: return .null
-    }
   }
 }

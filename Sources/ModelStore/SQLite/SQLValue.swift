@@ -1,7 +1,7 @@
 /// One of SQLite's five storage classes, owned: null, integer, real, text or blob.
 ///
 /// Two values are equal when storage class and content are equal, so `.integer(1)` is not
-/// `.real(1)`, unlike SQL's `=`. A `.real` never holds NaN once it was stored: SQLite keeps NaN
+/// `.real(1)`, unlike SQL's `=`, and texts are equal when their bytes are. A `.real` never holds NaN once it was stored: SQLite keeps NaN
 /// as NULL, and the store refuses it before that can happen.
 ///
 /// See <https://sqlite.org/datatype3.html>.
@@ -23,7 +23,33 @@ public enum SQLValue: Hashable, Sendable {
     }
   }
 
-  public var isNull: Bool { self == .null }
+  public var isNull: Bool {
+    if case .null = self { return true }
+    return false
+  }
+
+  public static func == (left: SQLValue, right: SQLValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.integer(let left), .integer(let right)): left == right
+    case (.real(let left), .real(let right)): left == right
+    // Swift calls canonically equivalent texts equal; SQLite compares bytes, and so do changes.
+    case (.text(let left), .text(let right)): left == right && left.utf8.elementsEqual(right.utf8)
+    case (.blob(let left), .blob(let right)): left == right
+    default: false
+    }
+  }
+
+  /// Equal values hash equally: texts of the same bytes are equal to Swift too.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0 as UInt8)
+    case .integer(let value): hasher.combine(value)
+    case .real(let value): hasher.combine(value)
+    case .text(let value): hasher.combine(value)
+    case .blob(let value): hasher.combine(value)
+    }
+  }
 }
 
 /// What kind of value SQLite holds in a cell, whatever the column was declared as.

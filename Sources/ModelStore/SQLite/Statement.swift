@@ -96,9 +96,8 @@ struct Statement: ~Copyable {
   func forEachRow<Failure: Error>(
     _ body: (borrowing RowView) throws(Failure) -> Void
   ) throws {
-    while try step() {
-      try body(RowView(statement: handle))
-    }
+    let row = RowView(statement: handle)
+    while try step() { try body(row) }
   }
 
   func bind(_ arguments: [SQLValue]) throws(SQLiteError) {

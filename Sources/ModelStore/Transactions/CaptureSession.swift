@@ -5,7 +5,6 @@ final class CaptureSession {
   private var tracker: OriginTracker
   /// The hook names a table by a pointer that stays the same while the schema does.
   private var tables: [UnsafePointer<CChar>: Int?] = [:]
-  private var marked: Set<Int> = []
   /// A value that could not be read, such as text that is not UTF-8: then nothing can be told
   /// exactly, and the transaction is refused.
   private var failure: (table: Int, error: ColumnError)?
@@ -32,9 +31,13 @@ final class CaptureSession {
     connection.hooks.onProgramStart(nil)
   }
 
-  var savepoint: Int { capture.savepoint }
+  var savepoint: ChangeCapture.Savepoint { capture.savepoint }
 
-  func rollBack(to savepoint: Int) { capture.rollBack(to: savepoint) }
+  func rollBack(to savepoint: ChangeCapture.Savepoint) {
+    capture.rollBack(to: savepoint)
+    // What was rolled back may have been a change of the schema.
+    forgetTableNames()
+  }
 
   func forgetTableNames() { tables.removeAll() }
 
@@ -92,57 +95,50 @@ final class CaptureSession {
     let origin = tracker.origin(depth: row.depth, table: table.schema.table)
     switch row.operation {
     case .insert:
-      let identity = try identity(row, in: table, after: true)
-      let place = capture.touch(table: number, identity: identity, origin: origin) {
-        ChangeCapture.FirstImage()
-      }
-      if capture.rows[place].before != nil || capture.rows[place].needsSnapshot {
-        capture.setRecreated(at: place)
-      }
+      capture.inserting(
+        table: number, identity: try identity(row, in: table, after: true), origin: origin)
     case .delete:
-      let identity = try identity(row, in: table, after: false)
-      try touchExisting(row, identity, in: number, origin)
+      try capture.deleting(
+        table: number, identity: identity(row, in: table, after: false), origin: origin,
+        before: { try firstImage(row, in: table) })
     case .update:
       let old = try identity(row, in: table, after: false)
       let new = try identity(row, in: table, after: true)
-      let place = try touchExisting(row, old, in: number, origin)
       guard old == new else {
-        capture.touch(table: number, identity: new, origin: origin) { ChangeCapture.FirstImage() }
+        try capture.deleting(
+          table: number, identity: old, origin: origin, before: { try firstImage(row, in: table) })
+        capture.inserting(table: number, identity: new, origin: origin)
         return
       }
+      let place = try capture.updating(
+        table: number, identity: old, origin: origin, before: { try firstImage(row, in: table) })
       try noteFieldOrigins(row, at: place, in: table, origin)
     }
   }
 
-  @discardableResult
-  private func touchExisting(
-    _ row: borrowing PreupdateRow, _ identity: ChangeCapture.RowIdentity, in number: Int,
-    _ origin: Origin
-  ) throws -> Int {
-    let table = plan.tables[number]
-    return try capture.touch(table: number, identity: identity, origin: origin) {
-      guard !table.needsSnapshot else {
-        return ChangeCapture.FirstImage(values: nil, needsSnapshot: true)
-      }
-      var values: [SQLValue] = []
-      values.reserveCapacity(table.fields.count)
-      for field in table.fields {
-        guard let column = table.storedColumns[field] else { continue }
-        values.append(try row.old(at: column))
-      }
-      let image = table.image(values)
-      // Such a NULL may be a default that an old row does not store; only SQL knows.
-      let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }
-      return ChangeCapture.FirstImage(values: isDoubtful ? nil : image, needsSnapshot: isDoubtful)
+  private func firstImage(
+    _ row: borrowing PreupdateRow, in table: TrackedTable
+  ) throws -> ChangeCapture.FirstImage {
+    guard !table.needsSnapshot else {
+      return ChangeCapture.FirstImage(values: nil, needsSnapshot: true)
     }
+    var values: [SQLValue] = []
+    values.reserveCapacity(table.fields.count)
+    for field in table.fields {
+      guard let column = table.storedColumns[field] else { continue }
+      values.append(try row.old(at: column))
+    }
+    let image = table.image(values)
+    // Such a NULL may be a default that an old row does not store; only SQL knows.
+    let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }
+    return ChangeCapture.FirstImage(values: isDoubtful ? nil : image, needsSnapshot: isDoubtful)
   }
 
   /// Notes who set which field, where it is not whoever touched the row first.
   private func noteFieldOrigins(
     _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, _ origin: Origin
   ) throws {
-    guard origin != capture.rows[place].origin || marked.contains(place) else { return }
-    marked.insert(place)
+    guard origin != capture.rows[place].origin || capture.rows[place].hasMarks else { return }
     for field in table.fields {
       guard let column = table.storedColumns[field] else { continue }
       if try row.old(at: column) != row.new(at: column) {
@@ -165,8 +161,9 @@ final class CaptureSession {
 
   private func table(of row: borrowing PreupdateRow) -> Int? {
     if let found = tables[row.table] { return found }
-    let name = String(cString: row.table).lowercased()
-    let number = plan.tables.firstIndex { $0.schema.table.lowercased() == name }
+    let name = String(cString: row.table).asciiFolded
+    let number =
+      row.isInMainFile ? plan.tables.firstIndex { $0.schema.table.asciiFolded == name } : nil
     tables[row.table] = .some(number)
     return number
   }

@@ -1,7 +1,7 @@
-/// The path of one writing transaction, from BEGIN to the change set that is handed on.
+/// The path of one writing transaction, from its body to the change set that is handed on.
 ///
 /// ```
-/// BEGIN IMMEDIATE → body (constraints, bindings and other triggers run inside its statements)
+/// body (constraints, bindings and other triggers run inside its statements)
 ///   → net changes → validators → COMMIT → hand on
 /// ```
 /// Any error before COMMIT rolls everything back, and nothing is handed on.
@@ -12,22 +12,23 @@ struct CommitPipeline {
   let connection: Connection
   let models: ModelRegistry
   let plan: CapturePlan?
+  /// The file's schema version at the start.
+  let schemaVersion: Int64
   let validators: [Validator]
   /// Reads one row as of before the transaction: on another connection, which sees the last commit
   /// for as long as this one has not committed.
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
 
+  /// - Precondition: A write transaction is open. It is not, afterwards.
   /// - Returns: The body's result and the net changes of the tables in the plan.
   /// - Throws: ``StoreError``; ``UnknownOutcome`` when COMMIT failed half-way.
   func run<Result>(
     ending: Ending, _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
-    try execute("BEGIN IMMEDIATE")
     let session = plan.map { CaptureSession(plan: $0) }
     session?.start(on: connection)
     defer { session?.stop(on: connection) }
     do {
-      let schemaVersion = try connection.schemaVersion()
       let access = TransactionAccess(
         connection: connection, models: models, capture: session, isWritable: true)
       let value = try body(Transaction(access: access))
@@ -35,7 +36,7 @@ struct CommitPipeline {
         throw StoreError(
           .rejected, "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
       }
-      let schemaChanged = try connection.schemaVersion() != schemaVersion
+      let schemaChanged = try access.ranRawSQL && connection.schemaVersion() != schemaVersion
       // After a change of schema the images may not fit the tables any more; observers start anew.
       let changes =
         schemaChanged ? [] : try session?.netChanges(on: connection, snapshot: snapshot) ?? []
@@ -44,9 +45,12 @@ struct CommitPipeline {
           .misuse, "A transaction that changes the schema cannot be validated; change it in a migration.")
       }
       try validate(changes, access)
+      try access.checkNotCancelled()
       switch ending {
       case .commit: try commit()
-      case .rollback: try connection.rollBack()
+      case .rollback:
+        try checkReferences()
+        try connection.rollBack()
       }
       return (value, changes, schemaChanged)
     } catch {
@@ -74,10 +78,16 @@ struct CommitPipeline {
     if !violations.isEmpty { throw StoreError(rejecting: violations) }
   }
 
+  /// Refuses what COMMIT would refuse.
+  private func checkReferences() throws {
+    guard connection.hasUnresolvedReferences else { return }
+    throw SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
+  }
+
   private func commit() throws {
     do {
       try connection.commit()
-    } catch {
+    } catch let error as SQLiteError {
       // A failed sync may still reach the disk: only reopening can tell.
       if connection.isInTransaction || error.leavesNoCommit { throw error }
       throw UnknownOutcome(

@@ -1,6 +1,12 @@
 internal import Dispatch
 internal import Synchronization
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// A resource around one connection, and the serial queue that owns it: first come, first served.
 ///
 /// Synchronous callers run on their own thread, so that a call costs no thread hop; asynchronous
@@ -13,8 +19,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let queue: DispatchQueue
   private let ticket = Atomic<UInt64>(0)
   private let process = OpeningProcess()
-  /// Set on `queue`: the resource goes as soon as the running body has ended.
-  private var isClosing = false
+  /// The thread that runs a body now, or 0.
+  private let owner = Atomic<UInt>(0)
+  private let isClosed = Atomic<Bool>(false)
 
   private struct Interruptible: @unchecked Sendable {
     // Guard: only `interrupt` is called through it, under the mutex, while its body runs.
@@ -26,13 +33,10 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     self.resource = resource
     self.connection = Mutex(Interruptible(connection: connection))
     queue = DispatchQueue(label: label, qos: .userInitiated)
-    queue.setSpecific(key: DispatchSpecificKey.current, value: ObjectIdentifier(self))
   }
 
-  /// Whether the calling code runs inside a body of this queue.
-  var isCurrent: Bool {
-    DispatchQueue.getSpecific(key: DispatchSpecificKey.current) == ObjectIdentifier(self)
-  }
+  /// Whether the calling code runs inside a body of this queue, however deep inside bodies of others.
+  var isCurrent: Bool { owner.load(ordering: .relaxed) == currentThread() }
 
   /// Runs `body` on the calling thread when everyone before it is done.
   ///
@@ -62,11 +66,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         queue.async { [self] in
           continuation.resume(
             with: Swift.Result {
+              connection.withLock { $0.running = number }
+              defer {
+                connection.withLock { state in
+                  state.running = nil
+                  state.connection?.endInterruption()
+                }
+              }
               guard !isCancelled.withLock({ $0 }) else {
                 throw StoreError(.cancelled, "The task was cancelled before its turn came.")
               }
-              connection.withLock { $0.running = number }
-              defer { connection.withLock { $0.running = nil } }
               return try use(body)
             })
         }
@@ -80,10 +89,14 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   private func use<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
-    guard var held = resource.take() else {
+    guard !isClosed.load(ordering: .relaxed), var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
-    defer { resource = isClosing ? nil : held }
+    owner.store(currentThread(), ordering: .relaxed)
+    defer {
+      owner.store(0, ordering: .relaxed)
+      resource = isClosed.load(ordering: .relaxed) ? nil : held
+    }
     do {
       return try body(&held)
     } catch let error as SQLiteError {
@@ -91,20 +104,21 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// Lets the resource go, which closes its connection, when everyone before is done; from inside
-  /// a body, when that body ends.
+  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits is refused.
   func close() {
     guard process.isCurrent else { return }
+    isClosed.store(true, ordering: .relaxed)
     connection.withLock { $0.connection = nil }
-    guard !isCurrent else {
-      isClosing = true
-      return
-    }
+    if isCurrent { return }
     queue.sync { resource = nil }
   }
 }
 
-extension DispatchSpecificKey<ObjectIdentifier> {
-  /// Marks each queue with its owner.
-  fileprivate static let current = DispatchSpecificKey<ObjectIdentifier>()
+/// A number that no other living thread has; never 0.
+private func currentThread() -> UInt {
+  #if canImport(Glibc)
+    UInt(pthread_self())
+  #else
+    UInt(bitPattern: pthread_self())
+  #endif
 }

@@ -5,17 +5,16 @@ internal import Synchronization
 final class ModelRegistry: Sendable {
   let schema: StoreSchema
   private let statements: [String: RecordSQL]
-  /// Models whose table has triggers, so that what was inserted may differ from what was given.
-  private let triggered: Set<String>
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
 
   init(schema: StoreSchema, tablesWithTriggers: Set<String>) {
     self.schema = schema
     statements = Dictionary(
-      uniqueKeysWithValues: schema.models.map { ($0.name, RecordSQL(schema: $0)) })
-    triggered = Set(
-      schema.models.filter { tablesWithTriggers.contains($0.table) }.map(\.name))
+      uniqueKeysWithValues: schema.models.map { model in
+        let hasTriggers = tablesWithTriggers.contains(model.table)
+        return (model.name, RecordSQL(schema: model, hasTriggers: hasTriggers))
+      })
   }
 
   /// - Throws: ``StoreError`` with code `unknownModel` when the store was opened without the type.
@@ -35,11 +34,6 @@ final class ModelRegistry: Sendable {
 
   func statements(for schema: ModelSchema) -> RecordSQL {
     statements[schema.name] ?? RecordSQL(schema: schema)
-  }
-
-  /// Whether a freshly written record must be read back: triggers or SQLite itself may have added to it.
-  func rewritesInserts(_ schema: ModelSchema) -> Bool {
-    triggered.contains(schema.name) || schema.fields.contains { $0.generated != nil }
   }
 
   /// What SQLite or a model's code threw, as the error that callers see.

@@ -34,24 +34,26 @@ extension Transaction {
   /// - Throws: ``StoreError`` with code `rejected` when a rule of the file refuses it, such as a
   ///   key that is taken; the transaction can go on.
   @discardableResult
+  @inlinable
   public borrowing func insert<Value: Insertable>(_ value: Value) throws -> Value.Inserted {
-    try write(value, with: \.insert)
+    try write(value, with: .insert)
   }
 
   /// Inserts a record, or updates the fields of the one that has its key already.
   @discardableResult
+  @inlinable
   public borrowing func upsert<Value: Insertable>(_ value: Value) throws -> Value.Inserted {
-    try write(value, with: \.upsert)
+    try write(value, with: .upsert)
   }
 
   /// Sets every field of the record that has `record`'s key.
   ///
   /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
   public borrowing func update<M: Model>(_ record: M) throws {
-    let sql = try access.models.statements(for: M.self)
+    let sql = try access.statements(for: M.self)
     guard !sql.update.isEmpty else { return }
     try access.run(sql.update, of: sql.schema) { statement in
-      try Self.bind(record, to: statement, of: sql.schema)
+      try TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
       try statement.run()
     }
     if access.connection.changeCount == 0 { throw notFound(sql.schema, try Self.values(record.key)) }
@@ -63,7 +65,7 @@ extension Transaction {
   public borrowing func set<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, to value: Value, for key: M.Key
   ) throws {
-    let sql = try access.models.statements(for: M.self)
+    let sql = try access.statements(for: M.self)
     let index = try Self.index(of: field)
     try update(sql.schema, key: try Self.values(key), values: [(index, try Self.value(value, index, sql.schema))])
   }
@@ -73,7 +75,7 @@ extension Transaction {
   /// - Returns: false when there was none.
   @discardableResult
   public borrowing func delete<M: Model>(_ model: M.Type, _ key: M.Key) throws -> Bool {
-    let sql = try access.models.statements(for: model)
+    let sql = try access.statements(for: model)
     try access.run(sql.delete, of: sql.schema) { statement in
       try TransactionAccess.bind(key, to: statement, of: sql.schema)
       try statement.run()
@@ -81,35 +83,15 @@ extension Transaction {
     return access.connection.changeCount > 0
   }
 
-  private borrowing func write<Value: Insertable>(
-    _ value: Value, with text: KeyPath<RecordSQL, String>
+  @inlinable
+  borrowing func write<Value: Insertable>(
+    _ value: Value, with verb: TransactionAccess.RecordVerb
   ) throws -> Value.Inserted {
-    let sql = try access.models.statements(for: Value.Inserted.self)
-    try access.run(sql[keyPath: text], of: sql.schema) { statement in
-      try Self.bind(value, to: statement, of: sql.schema)
-      try statement.run()
-    }
-    let written = try value.record(rowID: access.connection.lastInsertRowID)
-    guard access.models.rewritesInserts(sql.schema) else { return written }
-    guard let stored = try access.record(Value.Inserted.self, key: written.key) else {
-      throw StoreError(
-        .recordNotFound, "\(sql.schema.name): a trigger removed the record as it was inserted.",
-        model: sql.schema.name)
-    }
-    return stored
-  }
-
-  private static func bind<Value: Insertable>(
-    _ value: Value, to statement: borrowing Statement, of schema: ModelSchema
-  ) throws {
-    var arguments = ArgumentWriter(statement: statement.handle)
-    do {
+    let written = try access.write(Value.Inserted.self, with: verb) { arguments in
       try value.encode(to: &arguments)
-    } catch let error as ColumnError {
-      throw StoreError(
-        .invalidValue, "\(schema.name): a value cannot be stored: \(error).", model: schema.name)
     }
-    try statement.check(arguments)
+    let record = try value.record(rowID: written.rowID)
+    return written.isRewritten ? try access.stored(record) : record
   }
 
   static func values<Key: ModelKey>(_ key: Key) throws -> [SQLValue] {
@@ -150,9 +132,10 @@ extension Transaction {
   /// - Returns: How many.
   @discardableResult
   public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
-    var text = SQLText(sql: "DELETE FROM \(SQLText.quoted(query.schema.table)) WHERE ")
-    text.append(try Self.selection(query))
-    return try runCounting(text, of: query.schema)
+    try Self.checkWritable(query.schema)
+    return try runCounting(
+      "DELETE FROM \(identifier: query.schema.table) \(try query.selectionText())",
+      of: query.schema)
   }
 
   /// Sets one field of every record that `query` selects.
@@ -176,23 +159,13 @@ extension Transaction {
   ) throws -> Int {
     let named = try Self.fields(values, of: query.schema)
     guard !named.isEmpty else { return 0 }
-    var text = SQLText(sql: "UPDATE \(SQLText.quoted(query.schema.table)) SET ")
+    var text: SQLText = "UPDATE \(identifier: query.schema.table) SET "
     for (place, (index, value)) in named.enumerated() {
       if place > 0 { text.append(", ") }
       text.append("\(identifier: query.schema.fields[index].column) = \(value)")
     }
-    text.append(" WHERE ")
-    text.append(try Self.selection(query))
+    text.append(" \(try query.selectionText())")
     return try runCounting(text, of: query.schema)
-  }
-
-  /// The condition under which a row is one of `query`'s.
-  private static func selection<Element>(_ query: Query<Element>) throws -> SQLText {
-    let columns = SQLText.quotedList(query.schema.keyIndices.map { query.schema.fields[$0].column })
-    var text = SQLText(sql: "(\(columns)) IN (")
-    text.append(try query.keySelectText())
-    text.append(")")
-    return text
   }
 
   private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {

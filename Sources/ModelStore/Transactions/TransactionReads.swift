@@ -10,8 +10,19 @@ extension TransactionReads where Self: ~Copyable {
   /// The records that `query` selects, in its order.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` when a stored value does not fit the model.
+  @inlinable
   public borrowing func fetch<Element>(_ query: Query<Element>) throws -> [Element] {
     try access.records(try query.selectText(), of: query.schema)
+  }
+
+  /// Calls `body` with each record that `query` selects, in its order, keeping none of them: for
+  /// results that need not fit in memory.
+  ///
+  /// - Throws: What `body` throws, which ends the reading; otherwise as ``fetch(_:)``.
+  public borrowing func forEach<Element>(
+    _ query: Query<Element>, _ body: (Element) throws -> Void
+  ) throws {
+    try access.forEachRecord(try query.selectText(), of: query.schema, body)
   }
 
   /// The first record that `query` selects, or nil when there is none.
@@ -27,7 +38,26 @@ extension TransactionReads where Self: ~Copyable {
     return Int(number ?? 0)
   }
 
+  /// The smallest, largest, sum, mean or number of different values of one field among the records
+  /// that `query` selects; nil when there are no values.
+  ///
+  /// - Parameter type: What the answer is read as: the field's type, or `Double` for a mean.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without numbers.
+  public borrowing func aggregate<M: Model, Value: ColumnValue, Answer: ColumnValue>(
+    _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
+    in query: Query<M>, as type: Answer.Type = Value.self
+  ) throws -> Answer? {
+    guard let index = M.definition.fieldIndex(of: field) else {
+      throw StoreError(
+        .unknownField, "\(field) is no stored field of \(M.schema.name).", model: M.schema.name)
+    }
+    return try access.firstRow(try query.aggregateText(aggregate, of: index)) { row in
+      try row.decode(Answer?.self, at: 0)
+    } ?? nil
+  }
+
   /// The record with that key, or nil when there is none.
+  @inlinable
   public borrowing func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
     try access.record(model, key: key)
   }

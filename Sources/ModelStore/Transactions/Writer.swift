@@ -12,8 +12,8 @@ struct Writer {
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
   private var dataVersion: Int64
-  /// Set when the schema changed and could not be read anew; then the models are out of date.
-  var isSchemaStale = false
+  /// The file's schema version that everything above was made from.
+  private var schemaVersion: Int64
   /// Why nothing more may run: a COMMIT whose outcome is not known, or a failed checkpoint.
   private var poison: StoreError?
 
@@ -28,15 +28,17 @@ struct Writer {
       ? nil : try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
     models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
     dataVersion = try connection.dataVersion()
+    schemaVersion = try connection.schemaVersion()
   }
 
   /// Takes over another set of models, or the same after the file's schema changed.
-  mutating func adopt(_ schema: StoreSchema, catalog: Catalog) {
+  mutating func adopt(_ schema: StoreSchema, catalog: Catalog) throws {
+    schemaVersion = try connection.schemaVersion()
     triggers = catalog.tables.flatMap { table in
       table.triggers.map { trigger in
         OriginTracker.TriggerFacts(
           name: trigger.name, binding: BindingTriggers.bindingName(ofTrigger: trigger.name),
-          writes: Self.writes(of: trigger, among: catalog))
+          writes: trigger.writtenTables)
       }
     }
     columns = Dictionary(
@@ -46,7 +48,8 @@ struct Writer {
           table.columns.map { column in
             TrackedTable.ColumnFacts(
               name: column.name, isVirtual: column.generated == .virtual,
-              hasDefault: column.defaultSQL != nil)
+              hasDefault: column.defaultSQL != nil,
+              isReal: ColumnAffinity(declaredType: column.declaredType) == .real)
           }
         )
       })
@@ -55,12 +58,6 @@ struct Writer {
       tablesWithTriggers: Set(catalog.tables.filter { !$0.triggers.isEmpty }.map(\.name)))
     plan = nil
     reportingPlan = nil
-  }
-
-  /// The tables whose names occur in a trigger's text: all it can write, and perhaps some more.
-  private static func writes(of trigger: TriggerFacts, among catalog: Catalog) -> Set<String> {
-    let text = trigger.sql.asciiFolded
-    return Set(catalog.tables.map(\.name.asciiFolded).filter { text.contains($0) })
   }
 
   func checkUsable() throws {
@@ -77,28 +74,47 @@ struct Writer {
   /// Runs one transaction.
   ///
   /// - Parameters:
-  ///   - scope: Whose changes to capture.
+  ///   - scope: Whose changes to capture; asked when the transaction has begun.
+  ///   - onForeignSchema: Called inside the transaction, before the body, when another connection
+  ///     has changed the schema since; must end in ``adopt(_:catalog:)``.
   ///   - onForeignCommit: Called inside the transaction, before the body, when another connection
   ///     has committed since.
   mutating func run<Result>(
-    ending: CommitPipeline.Ending, scope: CaptureScope, validators: [Validator],
+    ending: CommitPipeline.Ending, scope: () -> CaptureScope, validators: [Validator],
     snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
+    onForeignSchema: (inout Writer) throws -> Void,
     onForeignCommit: () -> Void,
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
     try checkUsable()
     try file.checkPresence()
-    let pipeline = CommitPipeline(
-      connection: connection, models: models, plan: capturePlan(scope), validators: validators,
-      snapshot: snapshot)
     do {
-      return try pipeline.run(ending: ending) { transaction in
-        if try noticeForeignCommit() { onForeignCommit() }
-        return try body(transaction)
-      }
+      try connection.withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
+      let pipeline = try prepare(scope(), validators, snapshot, onForeignSchema, onForeignCommit)
+      return try pipeline.run(ending: ending, body)
     } catch let unknown as UnknownOutcome {
       poison = unknown.error
       throw unknown.error
+    } catch {
+      throw models.storeError(error, about: nil)
+    }
+  }
+
+  /// Takes note of what other connections did, then decides what to capture. Rolls back if that fails.
+  private mutating func prepare(
+    _ scope: CaptureScope, _ validators: [Validator],
+    _ snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
+    _ onForeignSchema: (inout Writer) throws -> Void, _ onForeignCommit: () -> Void
+  ) throws -> CommitPipeline {
+    do {
+      if try connection.schemaVersion() != schemaVersion { try onForeignSchema(&self) }
+      if try noticeForeignCommit() { onForeignCommit() }
+      return CommitPipeline(
+        connection: connection, models: models, plan: capturePlan(scope),
+        schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
+    } catch {
+      try connection.rollBack()
+      throw error
     }
   }
 

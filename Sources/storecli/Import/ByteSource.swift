@@ -50,7 +50,8 @@ struct ByteSource {
       if count >= 0 { return count }
       let error = SystemError.last
       switch error.number {
-      case EINTR: continue
+      case EINTR:
+        if Interruption.isRequested { throw InputError(.interrupted, at: .start) }
       case EAGAIN:
         var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&interest, 1, -1)
@@ -65,27 +66,14 @@ private final class InputFile {
   let descriptor: Int32
 
   init(path: String, refusing storePaths: [String]) throws(InputError) {
-    let identity = FileIdentity(of: path)
-    guard identity == nil || !storePaths.contains(where: { FileIdentity(of: $0) == identity })
-    else { throw InputError(.storeFile, at: .start) }
+    guard !FileIdentity.isSame(path, asAnyOf: storePaths) else {
+      throw InputError(.storeFile, at: .start)
+    }
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw InputError(.unreadable(.last), at: .start) }
   }
 
   deinit {
     close(descriptor)
-  }
-}
-
-/// Which file a path leads to, whatever its name.
-private struct FileIdentity: Equatable {
-  let device: UInt64
-  let number: UInt64
-
-  init?(of path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    device = UInt64(truncatingIfNeeded: status.st_dev)
-    number = UInt64(truncatingIfNeeded: status.st_ino)
   }
 }

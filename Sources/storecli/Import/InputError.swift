@@ -12,6 +12,8 @@ struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case recordTooLong(byteCountMax: Int)
     /// The system could not open or read the input.
     case unreadable(SystemError)
+    /// Ctrl-C came while waiting for input.
+    case interrupted
     /// The input is one of the store's own files, which only the store may open.
     case storeFile
   }
@@ -40,6 +42,7 @@ struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .recordTooLong(let byteCountMax):
       "\(place): the record is longer than \(byteCountMax) bytes"
     case .unreadable(let error): "cannot read the input: \(error)"
+    case .interrupted: "interrupted"
     case .storeFile: "the input is a file of the store itself; use export instead"
     }
   }

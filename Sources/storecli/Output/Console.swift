@@ -71,6 +71,12 @@ final class Console {
     try talk.flush()
   }
 
+  /// Replaces the line of a running count on a terminal; an empty text takes it away.
+  func showProgress(_ text: String) throws(OutputError) {
+    try talk.append("\r\u{1B}[K" + text)
+    try talk.flush()
+  }
+
   /// Says an error, whatever the loudness, after all data before it.
   func report(_ message: String) throws(OutputError) {
     try data.flush()

@@ -11,6 +11,9 @@ struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The error that the last call left behind; read it before any other call.
   static var last: SystemError { SystemError(number: errno) }
 
+  /// Whether a path led nowhere.
+  var isNoSuchFile: Bool { number == ENOENT }
+
   /// The system's sentence for the number, such as "No space left on device".
   var description: String { String(cString: strerror(number)) }
 }

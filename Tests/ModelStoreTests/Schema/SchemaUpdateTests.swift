@@ -109,7 +109,7 @@ internal import Testing
     // Without the rewriting, the hook reports NULL as the column's old value.
     let images = Images()
     connection.hooks.onRowChange { row in
-      images.olds.append(Result { try row.old(at: 2) })
+      images.olds.append(Result { try row.old(at: .plain(2)) })
     }
     try connection.execute("DELETE FROM t")
     connection.hooks.onRowChange(nil)

@@ -9,4 +9,12 @@ final class Recorder<Event: Sendable>: Sendable {
   func add(_ event: Event) {
     recorded.withLock { $0.append(event) }
   }
+
+  /// The events so far, which are forgotten.
+  func taken() -> [Event] {
+    recorded.withLock { events in
+      defer { events = [] }
+      return events
+    }
+  }
 }

@@ -2,7 +2,7 @@ import Foundation
 @testable import ModelStore
 
 /// A directory of its own for one test, removed when the test lets go of it.
-final class TemporaryDirectory {
+final class TemporaryDirectory: Sendable {
   let path: String
 
   init() throws {

@@ -1,0 +1,48 @@
+import ModelStore
+
+extension CommitWorkload {
+  var modelStoreContenders: [Contender] {
+    [
+      contender("ModelStore") { _ in nil },
+      // Everything a commit has to do for somebody who watches: old image, new image, delivery.
+      contender("ModelStore, observed") { store in
+        try store.observe(StoredTrack.self) { _ in }
+      },
+    ]
+  }
+
+  private func contender(
+    _ name: String, observing observe: @escaping (Store) throws -> Subscription?
+  ) -> Contender {
+    Contender(library: .modelStore, name: name) { directory in
+      let path = directory.file("tracks.sqlite")
+      let store = try Store.createTracks(
+        Track.generate(count), at: path, synchronous: synchronous)
+      let subscription = try observe(store)
+      let outside = try RawConnection(path: path, synchronous: synchronous)
+      var rows = RowSource(count: count)
+      return Session(policy: try store.policy()) {
+        try withExtendedLifetime(subscription) {
+          // The store's own checkpoint keeps the log's length on disk, and overwriting costs less
+          // than growing; from outside it is emptied as it is for the others. The store then sees
+          // a stranger's hand in the file, so one commit goes before those that count.
+          try outside.checkpoint()
+          try Self.commit(rows.next(), to: store)
+          let timing = try Stopwatch.collect(limit: commitCount) { _ in
+            let track = rows.next()
+            let start = Stopwatch.now
+            try Self.commit(track, to: store)
+            return Stopwatch.now - start
+          }
+          let measurement = Measurement(timing)
+          try Self.requireLogged(commits: measurement.samples.count, at: path)
+          return measurement
+        }
+      }
+    }
+  }
+
+  private static func commit(_ track: Track, to store: Store) throws {
+    try store.write { try $0.update(StoredTrack(track)) }
+  }
+}

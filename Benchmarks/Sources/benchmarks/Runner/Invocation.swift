@@ -1,0 +1,93 @@
+/// What one start of the command was asked to do.
+struct Invocation {
+  /// The timed runs of each contender; the warm-up run comes on top.
+  var runs = 5
+  /// The factor on every row count. Ratios are only worth quoting at 1.
+  var scale = 1.0
+  /// The workloads wanted, `W2` standing for everything that starts with `W2-`; empty means all.
+  var only: [String] = []
+  /// The library whose contenders run, nil for all: what a profiler should see.
+  var library: Contender.Library?
+  /// Where the JSON report goes, if anywhere.
+  var jsonPath: String?
+
+  /// The three things the command can do.
+  enum Request {
+    case help
+    case list
+    case run(Invocation)
+  }
+
+  static let usage = """
+    Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE]
+                      [--library NAME] [--list]
+
+      --only LIST   run these workloads; a name without its variant takes every variant
+      --runs N      timed runs of each contender, at least 1 (5)
+      --scale F     factor on row counts, above 0 and at most 1, for a quick look (1)
+      --library NAME  only sqlite, grdb or modelStore: for a profiler, without ratios
+      --json FILE   write every figure as JSON as well
+      --list        name the workloads and stop
+
+    Files are created under $TMPDIR, or /tmp, and removed at the end.
+    """
+
+  static func parse(_ words: [String]) throws -> Request {
+    var invocation = Invocation()
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      switch word {
+      case "--help", "-h":
+        return .help
+      case "--list":
+        return .list
+      case "--only":
+        invocation.only = try value(of: word, from: &rest).split(separator: ",").map(String.init)
+      case "--runs":
+        let text = try value(of: word, from: &rest)
+        guard let runs = Int(text), runs >= 1 else {
+          throw UsageError("--runs takes a whole number of at least 1; got \(text).")
+        }
+        invocation.runs = runs
+      case "--scale":
+        let text = try value(of: word, from: &rest)
+        guard let scale = Double(text), scale > 0, scale <= 1 else {
+          throw UsageError("--scale takes a number above 0 and at most 1; got \(text).")
+        }
+        invocation.scale = scale
+      case "--library":
+        let name = try value(of: word, from: &rest)
+        guard let library = Contender.Library(rawValue: name) else {
+          throw UsageError("--library takes sqlite, grdb or modelStore; got \(name).")
+        }
+        invocation.library = library
+      case "--json":
+        invocation.jsonPath = try value(of: word, from: &rest)
+      default:
+        throw UsageError("Unknown option \(word).")
+      }
+    }
+    return .run(invocation)
+  }
+
+  /// Whether the workload called `id` was asked for.
+  func selects(_ id: String) -> Bool {
+    only.isEmpty || only.contains { id == $0 || id.hasPrefix($0 + "-") }
+  }
+
+  private static func value(
+    of option: String, from rest: inout ArraySlice<String>
+  ) throws -> String {
+    guard let value = rest.popFirst() else { throw UsageError("\(option) needs a value.") }
+    return value
+  }
+}
+
+/// A command line that cannot be obeyed; the message says what to write instead.
+struct UsageError: Error {
+  let message: String
+
+  init(_ message: String) {
+    self.message = message
+  }
+}

@@ -1,0 +1,58 @@
+internal import RawSQLite
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Everything one invocation measured. The JSON form is what a later run is compared with.
+struct Report: Encodable {
+  let runs: Int
+  let scale: Double
+  /// The library every contender links, so a ratio never compares two SQLites.
+  let sqliteVersion: String
+  let grdbVersion: String
+  /// Nanoseconds that timing one operation adds to it.
+  let clockCost: Double
+  var workloads: [WorkloadResult] = []
+
+  init(runs: Int, scale: Double) {
+    self.runs = runs
+    self.scale = scale
+    sqliteVersion = String(cString: sqlite3_libversion())
+    // The manifest pins it with `exact:`; GRDB has no constant to read.
+    grdbVersion = "7.10.0"
+    clockCost = Stopwatch.cost
+  }
+
+  var header: String {
+    let settings = DurabilityPolicy(synchronous: .full).pragmas
+      .filter { $0.name != "synchronous" }
+      .map { "\($0.name)=\($0.value)" }
+      .joined(separator: " ")
+    var lines = [
+      "SQLite \(sqliteVersion) for all; GRDB \(grdbVersion); "
+        + "\(runs) runs after one warm-up, interleaved; scale \(scale)",
+      "All contenders: \(settings); synchronous as named",
+      "Ratios are to the fastest variant of the library. Reading the clock costs "
+        + "\(Int(clockCost)) ns an operation.",
+    ]
+    #if DEBUG
+      lines.append("warning: this is a debug build; its figures mean nothing.")
+    #endif
+    return lines.joined(separator: "\n")
+  }
+
+  /// Writes the report as JSON, replacing the file at `path`.
+  func write(to path: String) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    let json = try encoder.encode(self)
+    do {
+      try json.write(to: URL(filePath: path), options: .atomic)
+    } catch {
+      throw BenchmarkFailure("The report cannot be written to \(path): \(error)")
+    }
+  }
+}

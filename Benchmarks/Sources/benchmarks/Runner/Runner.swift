@@ -1,0 +1,62 @@
+/// Runs the contenders of a workload in turn, A B C A B C, so that a machine that slows down or
+/// speeds up does so for all of them.
+struct Runner {
+  let runs: Int
+  /// The library whose contenders run; nil for all.
+  let library: Contender.Library?
+
+  /// Opens every contender, runs each once unrecorded, then `runs` times recorded.
+  ///
+  /// - Throws: ``BenchmarkFailure`` when two contenders differ in durability settings or in what
+  ///   they read or wrote; a ratio between them would mean nothing.
+  func run(_ workload: Workload, in root: TemporaryDirectory) async throws -> WorkloadResult {
+    let directory = try root.subdirectory(workload.id)
+    defer { directory.remove() }
+    let contenders = workload.contenders().filter { library == nil || $0.library == library }
+    var sessions: [Session] = []
+    for (index, contender) in contenders.enumerated() {
+      let place = try directory.subdirectory(String(index))
+      sessions.append(try await contender.open(place))
+    }
+    try requireOnePolicy(of: zip(contenders, sessions), in: workload)
+
+    var measurements: [[Measurement]] = Array(repeating: [], count: sessions.count)
+    for round in 0...runs {
+      for (index, session) in sessions.enumerated() {
+        let measurement = try await session.run()
+        // Round 0 warms caches, allocators and lazily opened connections.
+        if round > 0 { measurements[index].append(measurement) }
+      }
+    }
+    try requireOneDigest(of: measurements, in: workload)
+    return WorkloadResult(
+      workload: workload, policy: sessions.first?.policy ?? [:],
+      results: zip(contenders, measurements).map { ($0, $1) })
+  }
+
+  private func requireOnePolicy(
+    of opened: some Sequence<(Contender, Session)>, in workload: Workload
+  ) throws {
+    var yardstick: [String: String]?
+    for (contender, session) in opened {
+      let expected = yardstick ?? session.policy
+      yardstick = expected
+      let unlike = expected.filter { session.policy[$0.key] != $0.value }.keys.sorted()
+      guard unlike.isEmpty else {
+        let details = unlike.map { name in
+          "\(name) is \(session.policy[name] ?? "unset"), not \(expected[name] ?? "unset")"
+        }
+        throw BenchmarkFailure(
+          "\(workload.id): \(contender.name) runs under other settings: "
+            + details.joined(separator: "; ") + ".")
+      }
+    }
+  }
+
+  private func requireOneDigest(of measurements: [[Measurement]], in workload: Workload) throws {
+    let digests = Set(measurements.joined().compactMap(\.digest))
+    guard digests.count <= 1 else {
+      throw BenchmarkFailure("\(workload.id): the contenders disagree on the result.")
+    }
+  }
+}

@@ -1,0 +1,114 @@
+internal import RawSQLite
+
+/// One `sqlite3*`, with as little around it as Swift allows. Hot loops call the C functions on
+/// ``handle`` and on ``RawStatement/handle`` themselves.
+final class RawConnection {
+  let handle: OpaquePointer
+
+  init(path: String, synchronous: DurabilityPolicy.Synchronous) throws {
+    // One thread uses the connection, so the limit is the connection without its mutex.
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(path, &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      sqlite3_close_v2(opened)
+      throw BenchmarkFailure("Cannot open \(path): SQLite code \(code).")
+    }
+    handle = opened
+    for statement in DurabilityPolicy(synchronous: synchronous).statements {
+      try execute(statement)
+    }
+  }
+
+  deinit {
+    sqlite3_close_v2(handle)
+  }
+
+  func execute(_ sql: String) throws {
+    try check(sqlite3_exec(handle, sql, nil, nil, nil))
+  }
+
+  func prepare(_ sql: String) throws -> RawStatement {
+    var prepared: OpaquePointer?
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    try check(sqlite3_prepare_v3(handle, sql, -1, flags, &prepared, nil))
+    guard let prepared else { throw BenchmarkFailure("No statement in: \(sql)") }
+    return RawStatement(handle: prepared)
+  }
+
+  /// Steps a statement that returns no rows, and resets it.
+  @inline(__always)
+  func run(_ statement: RawStatement) throws {
+    let code = sqlite3_step(statement.handle)
+    guard code == SQLITE_DONE else { throw failure(code) }
+    sqlite3_reset(statement.handle)
+  }
+
+  @inline(__always)
+  func check(_ code: Int32, is expected: Int32 = SQLITE_OK) throws {
+    guard code == expected else { throw failure(code) }
+  }
+
+  func failure(_ code: Int32) -> BenchmarkFailure {
+    BenchmarkFailure("SQLite code \(code): \(String(cString: sqlite3_errmsg(handle)))")
+  }
+
+  func integer(_ sql: String) throws -> Int64 {
+    let statement = try prepare(sql)
+    try check(sqlite3_step(statement.handle), is: SQLITE_ROW)
+    return sqlite3_column_int64(statement.handle, 0)
+  }
+
+  /// The settings of ``DurabilityPolicy`` as this connection answers them.
+  func policy() throws -> [String: String] {
+    var values: [String: String] = [:]
+    for (name, _) in DurabilityPolicy(synchronous: .full).pragmas {
+      let statement = try prepare("PRAGMA \(name)")
+      try check(sqlite3_step(statement.handle), is: SQLITE_ROW)
+      values[name] = statement.text(0)
+    }
+    return values
+  }
+
+  /// Empties the WAL, so that no run pays for the pages of the one before.
+  func checkpoint() throws {
+    try check(sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
+  }
+
+  /// Inserts `tracks` in one transaction.
+  func insert(_ tracks: [Track]) throws {
+    try execute("BEGIN IMMEDIATE")
+    let insert = try prepare(Track.insert)
+    for track in tracks {
+      sqlite3_bind_int64(insert.handle, 1, track.id)
+      sqlite3_bind_int64(insert.handle, 3, track.milliseconds)
+      sqlite3_bind_double(insert.handle, 4, track.rating)
+      try insert.lend(track.title, at: 2) { try run(insert) }
+    }
+    try execute("COMMIT")
+  }
+
+  /// Creates a file with `tracks` in it for a contender to open.
+  static func createTracks(_ tracks: [Track], at path: String) throws {
+    let connection = try RawConnection(path: path, synchronous: .normal)
+    try connection.execute(Track.createTable)
+    try connection.insert(tracks)
+    try connection.checkpoint()
+  }
+
+  /// Creates a file with `count` records of ten integers in it for a contender to open.
+  static func createItems(_ count: Int, at path: String) throws {
+    let connection = try RawConnection(path: path, synchronous: .normal)
+    try connection.execute(TenIntegers.createTable)
+    try connection.execute("BEGIN IMMEDIATE")
+    let insert = try connection.prepare(TenIntegers.insert)
+    for index in 1...count {
+      for (column, value) in TenIntegers.values(at: index).enumerated() {
+        sqlite3_bind_int64(insert.handle, Int32(column + 1), value)
+      }
+      try connection.run(insert)
+    }
+    try connection.execute("COMMIT")
+    try connection.checkpoint()
+  }
+}

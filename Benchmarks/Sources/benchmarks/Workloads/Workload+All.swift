@@ -1,0 +1,31 @@
+extension Workload {
+  /// Every workload in the order of the report, its row counts multiplied by `scale`.
+  static func all(scale: Double) -> [Workload] {
+    func scaled(_ count: Int) -> Int { max(10, Int(Double(count) * scale)) }
+    return [
+      LiveQueryWorkload(name: "1k", resultCount: scaled(1_000)).workload,
+      LiveQueryWorkload(name: "10k", resultCount: scaled(10_000)).workload,
+      LiveQueryWorkload(name: "100k", resultCount: scaled(100_000)).workload,
+      InsertWorkload(count: scaled(500_000)).workload,
+      FetchTracksWorkload(count: scaled(300_000)).workload,
+      FetchItemsWorkload(count: scaled(200_000)).workload,
+      LookupWorkload(bracket: .single, count: scaled(100_000)).workload,
+      LookupWorkload(bracket: .transaction, count: scaled(100_000)).workload,
+      CommitWorkload(synchronous: .normal, count: scaled(10_000)).workload,
+      CommitWorkload(synchronous: .full, count: scaled(10_000)).workload,
+    ]
+  }
+}
+
+extension Int {
+  /// With thousands separators: 500,000.
+  var grouped: String {
+    var text = String(self)
+    var end = text.count - 3
+    while end > 0 {
+      text.insert(",", at: text.index(text.startIndex, offsetBy: end))
+      end -= 3
+    }
+    return text
+  }
+}

@@ -1,0 +1,59 @@
+internal import CSQLite
+
+/// A column that SQLite stores, and how the preupdate hook counts to it.
+struct StoredColumn: Hashable, Sendable {
+  /// Among all columns of the table.
+  let position: Int
+  /// Among those that are stored: all but virtual generated ones.
+  let storedPosition: Int
+  /// Whether it turns integers into reals.
+  let isReal: Bool
+  /// Whether its table has no rowid.
+  let isWithoutRowID: Bool
+
+  /// The hook's number for the column.
+  ///
+  /// In tables without rowid SQLite counts all columns, except in the row that an UPDATE makes.
+  /// Elsewhere it counts stored columns, or all of them in later versions.
+  ///
+  /// - Parameter inUpdatedRow: Whether the new row of an UPDATE is meant.
+  func index(inUpdatedRow: Bool) -> Int32 {
+    if position == storedPosition { return Int32(position) }
+    let countsAll = isWithoutRowID && !inUpdatedRow ? true : Self.hookCountsAllColumns
+    return Int32(countsAll ? position : storedPosition)
+  }
+
+  /// The value as the table will hold it: the hook shows reals that are whole as integers.
+  func stored(_ value: SQLValue) -> SQLValue {
+    guard isReal, case .integer(let integer) = value else { return value }
+    return .real(Double(integer))
+  }
+
+  /// Whether the hook counts virtual columns of a table with rowid. SQLite documents neither way and
+  /// has changed it, so a table in memory tells.
+  private static let hookCountsAllColumns: Bool = {
+    var database: OpaquePointer?
+    defer { sqlite3_close_v2(database) }
+    var found: Int32 = 0
+    let script = """
+      CREATE TABLE probe(v AS (1) VIRTUAL, a);
+      INSERT INTO probe(a) VALUES (7);
+      """
+    let code = withUnsafeMutablePointer(to: &found) { found in
+      let code = sqlite3_open_v2(
+        ":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, nil)
+      guard code == SQLITE_OK else { return code }
+      sqlite3_preupdate_hook(
+        database,
+        { context, database, _, _, _, _, _ in
+          var value: OpaquePointer?
+          if sqlite3_preupdate_new(database, 1, &value) == SQLITE_OK {
+            context?.assumingMemoryBound(to: Int32.self).pointee = sqlite3_value_int(value)
+          }
+        }, found)
+      return sqlite3_exec(database, script, nil, nil, nil)
+    }
+    precondition(code == SQLITE_OK, "SQLite cannot open a database in memory (\(code)).")
+    return found == 7
+  }()
+}

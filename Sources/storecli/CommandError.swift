@@ -1,0 +1,171 @@
+import ModelStore
+
+/// Why a command did not do what it was asked, as it is told to a person and to a program.
+struct CommandError: Error {
+  /// How it is told.
+  enum Format: Hashable, Sendable {
+    case text
+    /// One object on one line.
+    case json
+  }
+
+  var exitCode: ExitCode
+  /// Short and stable, for programs.
+  var code: String
+  var message: String
+  /// Lines below the message: the offending text, the violations.
+  var details: [String]
+  /// A command that helps.
+  var hint: String?
+  var model: String?
+  var field: String?
+  var violations: [Violation]
+
+  init(
+    _ exitCode: ExitCode, code: String, _ message: String, details: [String] = [],
+    hint: String? = nil, model: String? = nil, field: String? = nil, violations: [Violation] = []
+  ) {
+    self.exitCode = exitCode
+    self.code = code
+    self.message = message
+    self.details = details
+    self.hint = hint
+    self.model = model
+    self.field = field
+    self.violations = violations
+  }
+
+  /// Wrong usage.
+  static func usage(
+    _ message: String, hint: String? = nil, model: String? = nil, field: String? = nil
+  ) -> CommandError {
+    CommandError(.usage, code: "usage", message, hint: hint, model: model, field: field)
+  }
+
+  /// What a command threw, in words.
+  init(_ error: any Error) {
+    switch error {
+    case let error as CommandError: self = error
+    case let error as StoreError: self.init(error)
+    case let error as InputError: self.init(error)
+    case let error as OutputError: self.init(.failed, code: "output", "\(error)")
+    case let error as PredicateTextError: self.init(error.storeError)
+    default: self.init(.failed, code: "failed", "\(error)")
+    }
+  }
+
+  private init(_ error: StoreError) {
+    self.init(
+      ExitCode(error.code), code: error.code.rawValue, error.message, hint: Self.hint(for: error),
+      model: error.model, field: error.field, violations: error.violations)
+    if !violations.isEmpty {
+      details = Self.lines(for: violations)
+      if violations.count > 1 { message = "Nothing was changed: \(violations.count) rules refuse it." }
+    }
+  }
+
+  private init(_ error: InputError) {
+    let isMissing =
+      if case .unreadable(let system) = error.problem { system.isNoSuchFile } else { false }
+    self.init(isMissing ? .notFound : .rejected, code: "input", error.description)
+  }
+
+  private static func hint(for error: StoreError) -> String? {
+    switch error.code {
+    case .fileNotFound, .notADatabase: "storecli -d PATH models"
+    case .unknownModel: "storecli models"
+    case .unknownField, .rejected, .invalidValue: error.model.map { "storecli models \(Shell.quoted($0))" }
+    case .recordNotFound: error.model.map { "storecli query \(Shell.quoted($0))" }
+    case .corrupt: "storecli doctor"
+    case .invalidQuery: "storecli help predicates"
+    default: nil
+    }
+  }
+
+  /// One line for each violation, the first few in full.
+  private static func lines(for violations: [Violation]) -> [String] {
+    let shown = violations.prefix(violationCountMax).map { violation in
+      let record = violation.key.map { " \(KeyText.text($0))" } ?? ""
+      let fields = violation.fields.isEmpty ? "" : ".\(violation.fields.joined(separator: ","))"
+      return "  \(violation.model)\(record)\(fields)  \(violation.message)  (rule \(violation.rule))"
+    }
+    let rest = violations.count - shown.count
+    return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown
+  }
+
+  /// How many violations are told in full.
+  static let violationCountMax = 5
+
+  /// The same error about the file or input at `path`.
+  func naming(_ path: String) -> CommandError {
+    var error = self
+    error.message = "\(path == "-" ? "standard input" : path): \(message)"
+    return error
+  }
+
+  /// A question for near misses: `; did you mean a or b?`, or a full stop for none.
+  static func meant(_ names: [String]) -> String {
+    names.isEmpty ? "." : "; did you mean \(names.joined(separator: " or "))?"
+  }
+}
+
+extension CommandError {
+  /// The error as it is written to standard error, without the last newline.
+  func text(as format: Format, palette: Palette) -> String {
+    switch format {
+    case .text:
+      let title = palette.dressed("error[\(code)]:", as: .failure)
+      let hints = hint.map { [palette.dressed("hint:", as: .hint) + " \($0)"] } ?? []
+      return (["\(title) \(message)"] + details + hints).joined(separator: "\n")
+    case .json: return jsonText
+    }
+  }
+
+  private var jsonText: String {
+    var members: [JSONValue.Member] = [
+      .init("code", .string(code)), .init("message", .string(message)),
+      .init("model", model.map { .string($0) } ?? .null),
+      .init("field", field.map { .string($0) } ?? .null),
+      .init("hint", hint.map { .string($0) } ?? .null),
+    ]
+    if !violations.isEmpty {
+      members.append(.init("violations", .array(violations.map(Self.json))))
+    }
+    var bytes: [UInt8] = []
+    do {
+      try JSONText.append(.object([.init("error", .object(members))]), to: &bytes)
+    } catch {
+      // Only a non-finite number can fail, in a violation's key.
+      return "{\"error\":{\"code\":\"\(code)\"}}"
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func json(_ violation: Violation) -> JSONValue {
+    .object([
+      .init("kind", .string(violation.kind.rawValue)), .init("model", .string(violation.model)),
+      .init("key", violation.key.map { KeyText.json($0) } ?? .null),
+      .init("fields", .array(violation.fields.map { .string($0) })),
+      .init("rule", .string(violation.rule)), .init("message", .string(violation.message)),
+    ])
+  }
+}
+
+extension ExitCode {
+  /// The one place that says what a store's error means to the shell.
+  init(_ code: StoreError.Code) {
+    self =
+      switch code {
+      case .fileNotFound, .unknownModel, .recordNotFound: .notFound
+      case .rejected, .invalidValue: .rejected
+      case .busy: .busy
+      case .newerFormat: .newerSchema
+      case .unknownField, .invalidQuery: .usage
+      case .cancelled: .interrupted
+      case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .readOnly, .outOfSpace,
+        .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
+        .misuse, .forked, .configurationConflict, .database:
+        .failed
+      }
+  }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import ModelStore
+
+/// `bindings`: the fields that the file itself keeps in sync.
+struct BindingsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bindings", abstract: "Look at the fields that follow other fields.",
+    subcommands: [BindingsListCommand.self])
+}
+
+/// `bindings list`: which field follows what.
+struct BindingsListCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the bindings.",
+    discussion: "Example: storecli bindings list")
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let bindings = try context.openForReading().store.bindings()
+    var writer = try context.rowWriter(
+      columns: [
+        OutputColumn("binding", role: .key), OutputColumn("model"), OutputColumn("field"),
+        OutputColumn("formula"),
+      ])
+    for binding in bindings {
+      try writer.write([
+        .text(binding.name), .text(binding.target.model), .text(binding.target.field),
+        .text(binding.description),
+      ])
+    }
+    try context.finish(writer)
+    try context.console.say(Grouped.text(bindings.count, "binding"))
+    return .ok
+  }
+}

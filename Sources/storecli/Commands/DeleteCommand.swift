@@ -1,0 +1,66 @@
+import ArgumentParser
+import ModelStore
+
+/// `delete`: records by key, or all that meet a predicate, and what goes with them.
+struct DeleteCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete", abstract: "Delete records.",
+    discussion: """
+      Example: storecli delete Artist 1 --dry-run
+      The report, of a dry run too, lists what goes with the records by cascade.
+      """)
+
+  @Argument(help: "The model.")
+  var model: String
+
+  @Argument(help: ArgumentHelp("The keys, unless --where is given.", valueName: "id"))
+  var keys: [String] = []
+
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp("Delete all records that meet this.", valueName: "predicate"))
+  var predicate: String?
+
+  @Flag(help: "Do not ask before deleting what --where selects.")
+  var yes = false
+
+  @OptionGroup var write: WriteOptions
+  @OptionGroup var options: GlobalOptions
+
+  func validate() throws {
+    guard keys.isEmpty != (predicate == nil) else {
+      throw ValidationError("Name records by their keys or with --where.")
+    }
+  }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let opened = try context.openForWriting(write)
+    let schema = try opened.writableModel(named: model, write)
+    guard let predicate else {
+      let wanted = try keys.map { try KeyText.parse($0, for: schema) }
+      try context.writing(opened, write) { transaction in
+        for key in wanted where try !transaction.delete(schema, key: key) {
+          throw CommandError(
+            .notFound, code: "recordNotFound",
+            "There is no \(schema.name) \(KeyText.text(key)); nothing was deleted.",
+            hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
+        }
+      }
+      return .ok
+    }
+    let query = try PredicateText(schema: schema).query(where: predicate)
+    if !write.dryRun, !yes {
+      let preview = try opened.store.preview { transaction in try transaction.delete(query) }
+      let report = ChangeReport(preview.changes, in: opened.store.schema)
+      let isGranted = try preview.value == 0 || Confirmation.isGranted(
+        "This would leave: \(report.summary). Go on?", isGiven: false, flag: "--yes",
+        console: context.console)
+      guard isGranted else {
+        try context.console.say("nothing was deleted")
+        return .failed
+      }
+    }
+    try context.writing(opened, write) { transaction in _ = try transaction.delete(query) }
+    return .ok
+  }
+}

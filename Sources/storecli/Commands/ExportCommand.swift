@@ -1,0 +1,63 @@
+import ArgumentParser
+import ModelStore
+
+/// `export`: records as a file that `import` reads again.
+struct ExportCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write records to a file or to standard output.",
+    discussion: """
+      Example: storecli export Track 'genreID = 1' --to rock.csv
+      The format is that of -o, else the one the file's name ends in, else ndjson.
+      """)
+
+  @Argument(help: "The model.")
+  var model: String
+
+  @Argument(help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
+  var predicate: String?
+
+  @Option(help: ArgumentHelp("The file, - for standard output.", valueName: "file"))
+  var to = "-"
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"))
+  var sort: String?
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let opened = try context.openForReading()
+    let schema = try opened.model(named: model)
+    let columns = try FieldColumns(of: schema, names: options.fieldNames)
+    let query = try PredicateText(schema: schema).query(where: predicate, sort: sort)
+    let file =
+      to == "-" ? nil : try OutputFile(path: to, refusing: opened.location.storePaths)
+    var choices = OutputFormat.Options()
+    choices.header = options.header ? .present : nil
+    var writer = try format.writer(
+      columns: columns.columns, to: file?.sink ?? context.console.data, terminal: .pipe,
+      options: choices)
+    var count = 0
+    try opened.store.read { reads in
+      try reads.forEach(query) { (record: Record) in
+        try writer.write(columns.row(of: record.values))
+        count += 1
+      }
+    }
+    try writer.finish()
+    try file?.close()
+    if let file {
+      try context.console.say("\(Grouped.text(count, "record")) to \(file.path)")
+    }
+    return .ok
+  }
+
+  private var format: OutputFormat {
+    if let format = options.format { return format }
+    let name = to.lowercased()
+    if name.hasSuffix(".jsonl") { return .ndjson }
+    let known: [OutputFormat] = [.ndjson, .json, .csv, .tsv]
+    return known.first { name.hasSuffix("." + $0.rawValue) } ?? .ndjson
+  }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import ModelStore
+
+/// `query`: the records that meet a predicate, their number, or the rows of a SELECT.
+struct QueryCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "query", abstract: "Show the records that meet a predicate.",
+    discussion: """
+      Example: storecli query Track 'milliseconds > 300000 and composer is null' --sort -milliseconds
+      On a terminal the first 20 are shown; elsewhere all of them.
+      """)
+
+  /// Records shown on a terminal unless more are asked for.
+  static let terminalLimit = 20
+
+  @Argument(help: "The model.")
+  var model: String?
+
+  @Argument(help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
+  var predicate: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"))
+  var sort: String?
+
+  @Option(help: ArgumentHelp("The most records to show.", valueName: "n"))
+  var limit: Int?
+
+  @Option(help: ArgumentHelp("Records to skip first.", valueName: "n"))
+  var offset: Int = 0
+
+  @Flag(help: "Show all records on a terminal, too.")
+  var all = false
+
+  @Flag(help: "Only say how many there are.")
+  var count = false
+
+  @Option(help: ArgumentHelp("Run this statement, which may only read.", valueName: "select"))
+  var sql: String?
+
+  @Flag(help: "Show the SQL and how SQLite would run it, instead of running it.")
+  var explain = false
+
+  @OptionGroup var options: GlobalOptions
+
+  func validate() throws {
+    guard (model == nil) != (sql == nil) else {
+      throw ValidationError(
+        model == nil ? "Name a model, or a statement with --sql." : "Choose a model or --sql.")
+    }
+    guard limit ?? 0 >= 0, offset >= 0 else {
+      throw ValidationError("--limit and --offset take 0 or more.")
+    }
+    guard limit == nil || !all else { throw ValidationError("Choose one of --limit and --all.") }
+  }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let opened = try context.openForReading()
+    if let sql {
+      try show(SQLText(sql: sql), opened.store, context)
+    } else if let model {
+      try run(try opened.model(named: model), opened.store, context)
+    }
+    return .ok
+  }
+
+  private func run(_ schema: ModelSchema, _ store: Store, _ context: CommandContext) throws {
+    let columns = try FieldColumns(of: schema, names: options.fieldNames)
+    let all = try PredicateText(schema: schema).query(where: predicate, sort: sort)
+    var query = all
+    query.offset = offset
+    query.limit = shownMax(context)
+    if explain {
+      return try explain(count ? try query.countText() : try query.selectText(), store, context)
+    }
+    try context.console.say(try query.selectText().sql, at: .verbose)
+    try store.read { reads in
+      if count {
+        var counted = all
+        counted.offset = offset
+        counted.limit = limit
+        try writeCount(try reads.count(counted), context)
+        return
+      }
+      var writer = try context.rowWriter(columns: columns.columns, recordName: schema.name)
+      var shown = 0
+      try reads.forEach(query) { (record: Record) in
+        try writer.write(columns.row(of: record.values))
+        shown += 1
+      }
+      try context.finish(writer)
+      try sayShown(shown, of: shown == query.limit ? try reads.count(all) : nil, context)
+    }
+  }
+
+  private func shownMax(_ context: CommandContext) -> Int? {
+    if let limit { return limit }
+    let isForScreen = context.format == .table && context.console.dataTerminal.isInteractive
+    return isForScreen && !all ? Self.terminalLimit : nil
+  }
+
+  private func writeCount(_ number: Int, _ context: CommandContext) throws {
+    var writer = try context.rowWriter(columns: [OutputColumn("count")])
+    try writer.write([.integer(Int64(number))])
+    try context.finish(writer)
+  }
+
+  private func sayShown(_ shown: Int, of total: Int?, _ context: CommandContext) throws {
+    guard context.console.dataTerminal.isInteractive || total ?? 0 > shown + offset else { return }
+    if let total, total > shown + offset {
+      try context.console.say(
+        "\(Grouped.text(shown)) of \(Grouped.text(total))  (--limit \(total), or --all)")
+    } else {
+      try context.console.say(Grouped.text(shown, "record"))
+    }
+  }
+
+  private func explain(_ text: SQLText, _ store: Store, _ context: CommandContext) throws {
+    let rows = try store.read { reads in
+      try reads.rows(SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)", arguments: text.arguments))
+    }
+    try context.console.writeLine(text.sql)
+    if !text.arguments.isEmpty {
+      let arguments = text.arguments.map(\.description).joined(separator: ", ")
+      try context.console.writeLine("-- arguments: \(CellText.visible(arguments))")
+    }
+    for row in rows {
+      try context.console.writeLine("-- " + CellText.display(row["detail"] ?? .null))
+    }
+  }
+
+  private func show(_ text: SQLText, _ store: Store, _ context: CommandContext) throws {
+    if explain { return try explain(text, store, context) }
+    let rows = try store.read { reads in try reads.rows(text) }
+    guard let first = rows.first else {
+      return try context.console.say("no rows")
+    }
+    var names = first.columns
+    if let chosen = options.fieldNames {
+      for name in chosen where !names.contains(name) {
+        throw CommandError.usage(
+          "The statement gives no column \(name)"
+            + CommandError.meant(NearMiss.suggestions(for: name, among: names)), field: name)
+      }
+      names = chosen
+    }
+    let places = names.map { first.columns.firstIndex(of: $0) ?? 0 }
+    var writer = try context.rowWriter(columns: names.map { OutputColumn($0) })
+    let isForScreen = context.format == .table && context.console.dataTerminal.isInteractive
+    let shownMax = limit ?? (isForScreen && !all ? Self.terminalLimit : rows.count)
+    for row in rows.dropFirst(offset).prefix(shownMax) {
+      try writer.write(places.map { row.values[$0] })
+    }
+    try context.finish(writer)
+    if rows.count > offset + shownMax {
+      try sayShown(shownMax, of: rows.count, context)
+    }
+  }
+}

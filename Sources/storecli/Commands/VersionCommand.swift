@@ -1,0 +1,20 @@
+import ArgumentParser
+import ModelStore
+
+/// `version`: which release this is.
+struct VersionCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "version", abstract: "Show the version of this program.")
+
+  /// This release.
+  static let number = "0.1.0"
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    var writer = try context.rowWriter(columns: [OutputColumn("program"), OutputColumn("version")])
+    try writer.write([.text("storecli"), .text(Self.number)])
+    try context.finish(writer)
+    return .ok
+  }
+}

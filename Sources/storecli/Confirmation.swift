@@ -1,0 +1,24 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// A question that a person must answer before many records change. No transaction waits for it.
+enum Confirmation {
+  /// Asks, unless `isGiven`; only a terminal is asked.
+  ///
+  /// - Throws: ``CommandError`` naming the flag that answers, where nobody can be asked.
+  static func isGranted(
+    _ question: String, isGiven: Bool, flag: String, console: Console
+  ) throws -> Bool {
+    if isGiven { return true }
+    guard isatty(STDIN_FILENO) == 1, console.talkTerminal.isInteractive else {
+      throw CommandError.usage(
+        "\(question) Nobody is here to answer: add \(flag), or -n to see what would change.")
+    }
+    try console.report("\(question) [y/N]")
+    let answer = readLine() ?? ""
+    return ["y", "yes"].contains(answer.lowercased())
+  }
+}

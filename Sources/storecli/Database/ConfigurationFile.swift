@@ -1,0 +1,93 @@
+/// A configuration file of lines `key = "value"`, a small part of TOML: comments, bare and quoted
+/// keys, basic and literal strings. Other kinds of values and the contents of tables are passed
+/// over, so that a file may hold more than this program knows.
+struct ConfigurationFile {
+  /// The longest file that is read, in bytes.
+  static let byteCountMax = 64 * 1024
+
+  private var values: [String: String] = [:]
+
+  /// Reads the file at `path`; nil when there is none.
+  ///
+  /// - Throws: ``CommandError`` naming the line for a string that is not well-formed.
+  init?(path: String) throws {
+    let source: ByteSource
+    do {
+      source = try ByteSource(path: path, refusing: [])
+    } catch {
+      if case .unreadable(let system) = error.problem, system.isNoSuchFile { return nil }
+      throw CommandError(.failed, code: "configuration", "\(path): \(error)")
+    }
+    var buffer = InputBuffer(source: source, recordByteCountMax: Self.byteCountMax)
+    do {
+      while !buffer.isAtEnd { try buffer.fill(at: .start) }
+    } catch {
+      throw CommandError(.failed, code: "configuration", "\(path): \(error)")
+    }
+    let text = buffer.withUnread { String(decoding: $0, as: UTF8.self) }
+    try self.init(text: text, name: path)
+  }
+
+  /// Reads `text`; errors call it `name`.
+  init(text: String, name: String) throws {
+    var isInTable = false
+    for (number, line) in zip(1..., text.split(omittingEmptySubsequences: false) { $0.isNewline }) {
+      let words = Self.trimmed(line)
+      if words.isEmpty || words.first == "#" { continue }
+      if words.first == "[" {
+        isInTable = true
+        continue
+      }
+      guard !isInTable, let equals = words.firstIndex(of: "=") else { continue }
+      let key = Self.unquoted(Self.trimmed(words[..<equals]))
+      let written = Self.trimmed(words[words.index(after: equals)...])
+      guard let quote = written.first, quote == "\"" || quote == "'" else { continue }
+      guard let value = Self.string(written, quote: quote) else {
+        throw CommandError(
+          .failed, code: "configuration",
+          "\(name), line \(number): the value of \(key) is no string on one line.")
+      }
+      values[key] = value
+    }
+  }
+
+  /// The string called `key` outside all tables.
+  subscript(key: String) -> String? { values[key] }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    let head = text.drop { $0.isWhitespace }
+    let end = head.lastIndex { !$0.isWhitespace }
+    return end.map { head[...$0] } ?? ""
+  }
+
+  private static func unquoted(_ key: Substring) -> String {
+    for quote in ["\"", "'"] where key.count >= 2 && key.hasPrefix(quote) && key.hasSuffix(quote) {
+      return String(key.dropFirst().dropLast())
+    }
+    return String(key)
+  }
+
+  /// The string that `text` begins with; only a comment may follow it.
+  private static func string(_ text: Substring, quote: Character) -> String? {
+    var value = ""
+    var rest = text.dropFirst()
+    while let character = rest.popFirst() {
+      if character == quote {
+        let after = trimmed(rest)
+        return after.isEmpty || after.first == "#" ? value : nil
+      }
+      guard character == "\\", quote == "\"" else {
+        value.append(character)
+        continue
+      }
+      switch rest.popFirst() {
+      case "\"": value.append("\"")
+      case "\\": value.append("\\")
+      case "n": value.append("\n")
+      case "t": value.append("\t")
+      default: return nil
+      }
+    }
+    return nil
+  }
+}

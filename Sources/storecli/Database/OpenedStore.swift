@@ -1,0 +1,68 @@
+import ModelStore
+
+/// A store and where it was found.
+struct OpenedStore {
+  let store: Store
+  let location: DatabaseLocation
+
+  /// The model called `name`.
+  ///
+  /// - Throws: ``CommandError`` with near misses; it says when the database has no models at all,
+  ///   or has a table of that name that was not adopted.
+  func model(named name: String) throws -> ModelSchema {
+    let models = store.schema.models
+    if let model = models.first(where: { $0.name == name }) { return model }
+    let database = Shell.quoted(location.path)
+    let tables = try store.adoptableTables()
+    if let table = tables.first(where: { $0.name == name }) {
+      throw CommandError(
+        .notFound, code: "unknownModel",
+        "\(name) is a table of the database and not yet a model"
+          + (table.reason.map { "; it cannot be one: \($0)" } ?? "."),
+        hint: table.schema.map { _ in "storecli adopt \(Shell.quoted(name)) -d \(database)" },
+        model: name)
+    }
+    if models.isEmpty {
+      throw CommandError(
+        .notFound, code: "unknownModel",
+        "The database has no models yet, so there is no model \(name).",
+        hint: "storecli adopt -d \(database)", model: name)
+    }
+    let near = NearMiss.suggestions(for: name, among: models.map(\.name))
+    throw CommandError(
+      .notFound, code: "unknownModel", "There is no model \(name)" + CommandError.meant(near),
+      hint: near.first.map { "storecli models \(Shell.quoted($0))" } ?? "storecli models",
+      model: name)
+  }
+
+  /// The model called `name`, for writing.
+  ///
+  /// - Throws: As ``model(named:)``; and where rules in Swift exist for it that only the program
+  ///   that declared them can check, unless `options` skips those.
+  func writableModel(named name: String, _ options: WriteOptions) throws -> ModelSchema {
+    let model = try model(named: name)
+    guard !options.skipCodeValidators else { return model }
+    let validators = try store.declaredValidators().filter { $0.model == name }.map(\.name)
+    guard validators.isEmpty else {
+      throw CommandError(
+        .rejected, code: "codeValidators",
+        "\(name) has rules in Swift that only its own program can check: "
+          + "\(validators.joined(separator: ", ")).",
+        hint: "write through that program, or add --skip-code-validators", model: name)
+    }
+    return model
+  }
+}
+
+extension ModelSchema {
+  /// The field called `name`.
+  ///
+  /// - Throws: ``CommandError`` with near misses.
+  func requiredField(named name: String) throws -> FieldSchema {
+    if let field = field(named: name) { return field }
+    let near = NearMiss.suggestions(for: name, among: fields.map(\.name))
+    throw CommandError(
+      .usage, code: "unknownField", "\(self.name) has no field \(name)" + CommandError.meant(near),
+      hint: "storecli models \(Shell.quoted(self.name))", model: self.name, field: name)
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+
+/// What every command takes: where the database is and how to write the answer.
+struct GlobalOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("d"), .customLong("db")],
+    help: ArgumentHelp("The database file.", valueName: "path"))
+  var database: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("How to write the result; see storecli help formats.", valueName: "format"))
+  var output: OutputFormat?
+
+  @Flag(help: "Short for -o json.")
+  var json = false
+
+  @Flag(help: "Short for -o ndjson.")
+  var ndjson = false
+
+  @Flag(help: "Short for -o csv.")
+  var csv = false
+
+  @Option(help: ArgumentHelp("Only these fields, in this order.", valueName: "a,b"))
+  var fields: String?
+
+  @Flag(help: "Begin plain output with the names of the columns.")
+  var header = false
+
+  @Option(help: ArgumentHelp("Colour, always, never or auto.", valueName: "when"))
+  var color: ColourPolicy.Choice?
+
+  @Flag(name: .shortAndLong, help: "Data and errors only.")
+  var quiet = false
+
+  @Flag(name: .shortAndLong, help: "Also say which database was found and what is run.")
+  var verbose = false
+
+  func validate() throws {
+    guard [json, ndjson, csv, output != nil].count(where: { $0 }) <= 1 else {
+      throw ValidationError("Choose one of -o, --json, --ndjson and --csv.")
+    }
+    guard !(quiet && verbose) else {
+      throw ValidationError("Choose one of --quiet and --verbose.")
+    }
+  }
+
+  /// The format that was asked for, if any.
+  var format: OutputFormat? {
+    if json { return .json }
+    if ndjson { return .ndjson }
+    return csv ? .csv : output
+  }
+
+  /// The form of errors: JSON for whoever reads JSON.
+  var errorFormat: CommandError.Format {
+    format == .json || format == .ndjson ? .json : .text
+  }
+
+  var loudness: Console.Loudness {
+    if quiet { return .quiet }
+    return verbose ? .verbose : .usual
+  }
+
+  /// The names of `--fields`; nil when all are wanted.
+  var fieldNames: [String]? {
+    fields.map { $0.split(separator: ",").map(String.init) }
+  }
+}
+
+extension OutputFormat: ExpressibleByArgument {}
+
+extension ColourPolicy.Choice: ExpressibleByArgument {}

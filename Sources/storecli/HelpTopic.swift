@@ -1,0 +1,76 @@
+/// What `storecli help` explains besides commands.
+enum HelpTopic: String, CaseIterable {
+  case exitCodes = "exit-codes"
+  case environment
+  case formats
+  case predicates
+
+  /// The topic that the words after `help` name, or nil.
+  init?(words: [String]) {
+    guard words.count == 1 else { return nil }
+    self.init(rawValue: words[0])
+  }
+
+  var text: String {
+    switch self {
+    case .exitCodes:
+      ExitCode.allCases.map { code in
+        let number = String(code.rawValue)
+        return String(repeating: " ", count: 3 - number.count) + number + "  " + code.summary
+      }
+      .joined(separator: "\n")
+    case .environment:
+      """
+      The database is the first that is named by
+        -d, --db PATH
+        STORECLI_DB
+        db = "PATH" in the nearest storecli.toml, from the current directory up to the
+          root of the repository; the path counts from that file
+        db = "PATH" in $XDG_CONFIG_HOME/storecli/config.toml (~/.config when not set)
+      Reading never creates a file. -v says which of them won.
+
+      Colour, the first that applies:
+        --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,
+        CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal
+      COLUMNS sets the width of tables.
+      """
+    case .formats:
+      """
+      -o table   aligned columns; the default on a terminal
+      -o plain   tab-separated, no header unless --header; the default in a pipe
+      -o json    one array of objects               (--json)
+      -o ndjson  one object on a line                (--ndjson)
+      -o csv     RFC 4180 with a header              (--csv)
+      -o tsv     tab-separated with a header, backslash escapes, \\N for null
+
+      Dates are ISO-8601 in UTC. In JSON, integers keep all 64 bits and a blob is
+      {"$base64": "…"}; elsewhere a blob is base64. CSV tells empty text ("") from null (nothing).
+
+      What a write changed is one line for each record and origin. With --ndjson:
+        {"op":"update","model":"Track","key":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
+      origin is user, binding:NAME, cascade or trigger:NAME; inserts have only new, deletes
+      only old; a composite key is an array.
+      """
+    case .predicates:
+      """
+      A condition over the fields of one model, in SQL's own words:
+        =  ==  !=  <>  <  <=  >  >=      comparison; == null and != null ask about null
+        is, is not                       comparison in which null is a value like others
+        [not] in (…)                     one of a list
+        [not] between … and …            a range, both ends included
+        [not] like '…', [not] glob '…'   patterns: % and _, or * ? [a-z]
+        and &&   or ||   not !   ( )
+      Values: 12  1.5  'it''s'  x'0aff'  true  false  null  today  now
+      Names stand bare or in "double quotes". A boolean field alone is a condition. A word that
+      is no field is an error, never text.
+
+      A comparison with null is unknown, and only records for which the condition is true are
+      selected, as in SQL. Dates are read as ISO-8601: due < '2026-09-01'.
+
+      Examples:
+        storecli query Track 'milliseconds > 300000 and not composer is null'
+        storecli query Album 'title like ''So%'' or artistID in (1, 2)' --sort title
+      """
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// A count that ticks on a terminal while a long job runs; nothing elsewhere, nothing for short ones.
+struct Progress {
+  private let console: Console
+  private let start = ContinuousClock.now
+  private var shownAt: ContinuousClock.Instant?
+
+  /// A job shorter than this shows nothing; a count is not shown again before as long has passed.
+  private static let interval = Duration.milliseconds(500)
+
+  init(console: Console) {
+    self.console = console
+  }
+
+  /// Tells that `count` records are done.
+  mutating func note(_ count: Int) throws {
+    guard count.isMultiple(of: 1024), console.talkTerminal.isInteractive, console.loudness >= .usual
+    else { return }
+    let now = ContinuousClock.now
+    guard now - (shownAt ?? start) >= Self.interval else { return }
+    shownAt = now
+    try console.showProgress("\(Grouped.text(count)) read (\(rateText(count)))")
+  }
+
+  /// Takes the count off the screen.
+  mutating func clear() throws {
+    guard shownAt != nil else { return }
+    shownAt = nil
+    try console.showProgress("")
+  }
+
+  /// How long the job has run: `1.3 s`.
+  var elapsedText: String {
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let tenths = Int((seconds * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) s"
+  }
+
+  private func rateText(_ count: Int) -> String {
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    return "\(Int(Double(count) / max(seconds, 0.001) / 1000))k/s"
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// One run of the program: from the words of the command line to the exit status.
+struct Program {
+  let arguments: [String]
+
+  /// Runs and ends the process.
+  func runToExit() -> Never {
+    let code = run()
+    exit(code.rawValue)
+  }
+
+  private func run() -> ExitCode {
+    // A file that may not grow is an error of the write that meets it, not a sudden end.
+    signal(SIGXFSZ, SIG_IGN)
+    if arguments.first == "help", let topic = HelpTopic(words: Array(arguments.dropFirst())) {
+      return printing(topic.text)
+    }
+    do {
+      var command = try StoreCLI.parseAsRoot(arguments)
+      if let leaf = command as? any LeafCommand { return Self.perform(leaf) }
+      // A noun without its verb, or the parser's own help: running it throws the help.
+      try command.run()
+      return .ok
+    } catch {
+      return answerUnparsed(error)
+    }
+  }
+
+  private static func perform(_ command: any LeafCommand) -> ExitCode {
+    let options = command.options
+    let console = Console.standard(colour: options.color ?? .auto, loudness: options.loudness)
+    do {
+      let code = try command.run(CommandContext(options: options, console: console))
+      try console.finish()
+      return code
+    } catch OutputError.readerClosed {
+      Console.endByBrokenPipe()
+    } catch {
+      return reporting(CommandError(error), to: console, as: options.errorFormat)
+    }
+  }
+
+  /// Help and version are answers; everything else that stops the parser is wrong usage.
+  private func answerUnparsed(_ error: any Error) -> ExitCode {
+    if StoreCLI.exitCode(for: error).isSuccess { return printing(StoreCLI.fullMessage(for: error)) }
+    let wantsJSON = arguments.contains { $0 == "--json" || $0 == "--ndjson" }
+    return Self.reporting(
+      UnparsedArguments(arguments).explanation(of: error), to: .standard(),
+      as: wantsJSON ? .json : .text)
+  }
+
+  private func printing(_ text: String) -> ExitCode {
+    let console = Console.standard()
+    do {
+      try console.writeLine(text)
+      try console.finish()
+      return .ok
+    } catch OutputError.readerClosed {
+      Console.endByBrokenPipe()
+    } catch {
+      return Self.reporting(CommandError(error), to: console, as: .text)
+    }
+  }
+
+  private static func reporting(
+    _ error: CommandError, to console: Console, as format: CommandError.Format
+  ) -> ExitCode {
+    do {
+      try console.report(error.text(as: format, palette: console.talkTerminal.palette))
+    } catch {
+      // Standard error is gone: the exit status is all that is left to say it with.
+    }
+    return error.exitCode
+  }
+}

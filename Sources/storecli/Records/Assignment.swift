@@ -1,0 +1,155 @@
+import ModelStore
+
+/// One word of `insert` or `update` that gives a field a value: `name=Miles`, `note:null`,
+/// `plays+=1`, `cover=@file`, `note=-`, `note:=@literal`.
+struct Assignment: Sendable {
+  /// What becomes of the field.
+  enum Change: Hashable, Sendable {
+    case value(SQLValue)
+    /// Added to what is there.
+    case increment(SQLValue)
+  }
+
+  let field: FieldSchema
+  let change: Change
+
+  /// Reads the words of one command line.
+  ///
+  /// - Throws: ``CommandError`` for a word that assigns nothing, an unknown field, a field named
+  ///   twice and a computed one; ``StoreError`` with code `invalidValue` for a value that does not fit.
+  static func parse(
+    _ words: [String], for schema: ModelSchema, refusing storePaths: [String]
+  ) throws -> [Assignment] {
+    var assignments: [Assignment] = []
+    for word in words {
+      let (name, spelling) = try split(word, for: schema)
+      let field = try schema.requiredField(named: name)
+      guard field.generated == nil else {
+        throw CommandError.usage(
+          "\(schema.name).\(name) is computed by the database and cannot be set.",
+          model: schema.name, field: name)
+      }
+      guard !assignments.contains(where: { $0.field.name == name }) else {
+        throw CommandError.usage("\(name) is given twice.", model: schema.name, field: name)
+      }
+      do {
+        assignments.append(
+          Assignment(field: field, change: try spelling.change(of: field, refusing: storePaths)))
+      } catch var error as StoreError {
+        error.model = schema.name
+        throw error
+      }
+    }
+    return assignments
+  }
+
+  private enum Spelling {
+    case null
+    case increment(String)
+    case literal(String)
+    case value(String)
+
+    func change(of field: FieldSchema, refusing storePaths: [String]) throws -> Change {
+      switch self {
+      case .null: return .value(.null)
+      case .increment(let text):
+        guard field.type == .integer || field.type == .real || field.type == .any else {
+          throw StoreError(
+            .invalidValue, "\(field.name) is no number, so nothing can be added to it.",
+            field: field.name)
+        }
+        return .increment(try FieldText.parse(text, for: field))
+      case .literal(let text): return .value(try FieldText.parse(text, for: field))
+      case .value("-"): return .value(try Self.contents(of: "-", for: field, storePaths))
+      case .value(let text) where text.hasPrefix("@"):
+        return .value(try Self.contents(of: String(text.dropFirst()), for: field, storePaths))
+      case .value("") where field.type != .text && field.type != .any:
+        throw StoreError(
+          .invalidValue,
+          "\(field.name) is of type \(field.type.rawValue) and cannot be empty; "
+            + "\(field.name):null clears it.", field: field.name)
+      case .value(let text): return .value(try FieldText.parse(text, for: field))
+      }
+    }
+
+    private static func contents(
+      of path: String, for field: FieldSchema, _ storePaths: [String]
+    ) throws -> SQLValue {
+      let bytes = try WholeInput.bytes(of: path, refusing: storePaths)
+      if field.type == .blob { return .blob(bytes) }
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw StoreError(
+          .invalidValue, "\(field.name) takes text; \(path) is not UTF-8.", field: field.name)
+      }
+      if field.type == .text || field.type == .any { return .text(text) }
+      return try FieldText.parse(text.last == "\n" ? String(text.dropLast()) : text, for: field)
+    }
+  }
+
+  /// Cuts a word at its operator. A field's whole name is tried first: names may hold any sign.
+  private static func split(
+    _ word: String, for schema: ModelSchema
+  ) throws -> (name: String, spelling: Spelling) {
+    let names = schema.fields.map(\.name).sorted { $0.utf8.count > $1.utf8.count }
+    for name in names where word.hasPrefix(name) {
+      if let spelling = spelling(word.dropFirst(name.count)) { return (name, spelling) }
+    }
+    for index in word.indices {
+      if let spelling = spelling(word[index...]) { return (String(word[..<index]), spelling) }
+    }
+    throw CommandError.usage(
+      "\(word) gives no field a value; write FIELD=VALUE or FIELD:null.",
+      hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name)
+  }
+
+  private static func spelling(_ rest: Substring) -> Spelling? {
+    if rest == ":null" { return .null }
+    if rest.hasPrefix("+=") { return .increment(String(rest.dropFirst(2))) }
+    if rest.hasPrefix(":=") { return .literal(String(rest.dropFirst(2))) }
+    return rest.hasPrefix("=") ? .value(String(rest.dropFirst())) : nil
+  }
+}
+
+extension [Assignment] {
+  /// Whether every new value is known without looking at the record.
+  var isAbsolute: Bool {
+    allSatisfy { assignment in
+      if case .value = assignment.change { true } else { false }
+    }
+  }
+
+  /// The new values by field, increments worked out from `record`; without one there are none.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidValue` for an increment of no number and one that
+  ///   goes beyond 64 bits.
+  func values(from record: Record?, of schema: ModelSchema) throws -> [String: SQLValue] {
+    var values: [String: SQLValue] = [:]
+    for assignment in self {
+      let name = assignment.field.name
+      switch assignment.change {
+      case .value(let value): values[name] = value
+      case .increment(let step):
+        guard let sum = Self.sum(record?[name] ?? .null, step) else {
+          throw StoreError(
+            .invalidValue,
+            "\(schema.name).\(name) holds no number that this can be added to within 64 bits.",
+            model: schema.name, field: name, key: record?.key)
+        }
+        values[name] = sum
+      }
+    }
+    return values
+  }
+
+  private static func sum(_ value: SQLValue, _ step: SQLValue) -> SQLValue? {
+    switch (value, step) {
+    case (.integer(let value), .integer(let step)):
+      let (sum, overflows) = value.addingReportingOverflow(step)
+      return overflows ? nil : .integer(sum)
+    case (.real(let value), .real(let step)): return .real(value + step)
+    case (.real(let value), .integer(let step)): return .real(value + Double(step))
+    case (.integer(let value), .real(let step)): return .real(Double(value) + step)
+    default: return nil
+    }
+  }
+}

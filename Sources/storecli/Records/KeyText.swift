@@ -1,0 +1,94 @@
+import ModelStore
+
+/// Record keys as a person writes them: `42`, `10248,11` in key order, or `OrderId=10248,Line=11`.
+/// A value that holds a comma stands in double quotes, inner ones doubled.
+enum KeyText {
+  /// The key values that `text` means in `schema`, in key order.
+  ///
+  /// - Throws: ``CommandError`` saying what the key is made of.
+  static func parse(_ text: String, for schema: ModelSchema) throws -> [SQLValue] {
+    let fields = schema.keyIndices.map { schema.fields[$0] }
+    guard !fields.isEmpty else {
+      throw CommandError.usage(
+        "\(schema.name) is a view; its records have no key.",
+        hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
+    }
+    if fields.count == 1 {
+      let prefix = fields[0].name + "="
+      let value = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+      return [try self.value(value, fields[0], schema)]
+    }
+    let parts = split(text)
+    guard parts.count == fields.count else {
+      throw wrongShape(text, schema, "it has \(Grouped.text(parts.count, "value"))")
+    }
+    let isNamed = parts.map { part in fields.contains { part.hasPrefix($0.name + "=") } }
+    guard isNamed.contains(true) else {
+      return try zip(parts, fields).map { try value($0, $1, schema) }
+    }
+    return try fields.map { field in
+      guard let part = parts.first(where: { $0.hasPrefix(field.name + "=") }) else {
+        throw wrongShape(text, schema, "\(field.name) is missing")
+      }
+      return try value(String(part.dropFirst(field.name.count + 1)), field, schema)
+    }
+  }
+
+  /// A key as ``parse(_:for:)`` reads it.
+  static func text(_ key: [SQLValue]) -> String {
+    key.map { value in
+      let text = CellText.visible(CellText.exchange(value) ?? "null")
+      guard key.count > 1, text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
+      return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false)
+        .joined(separator: "\"\"") + "\""
+    }
+    .joined(separator: ",")
+  }
+
+  /// A key for programs: the value, or an array of the values of a composite key.
+  static func json(_ key: [SQLValue]) -> JSONValue {
+    key.count == 1 ? JSONValue(key[0]) : .array(key.map { JSONValue($0) })
+  }
+
+  private static func value(
+    _ text: String, _ field: FieldSchema, _ schema: ModelSchema
+  ) throws -> SQLValue {
+    do {
+      return try FieldText.parse(text, for: field)
+    } catch {
+      throw CommandError.usage(
+        error.message, hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name,
+        field: field.name)
+    }
+  }
+
+  private static func wrongShape(
+    _ text: String, _ schema: ModelSchema, _ problem: String
+  ) -> CommandError {
+    CommandError.usage(
+      "\(text) is no key of \(schema.name): \(problem); "
+        + "its key is \(schema.key.joined(separator: ",")).",
+      hint: "storecli get \(Shell.quoted(schema.name)) "
+        + schema.key.map { "\($0)=…" }.joined(separator: ","), model: schema.name)
+  }
+
+  private static func split(_ text: String) -> [String] {
+    var parts = [""]
+    var isQuoted = false
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      switch (character, isQuoted) {
+      case ("\"", false) where parts[parts.count - 1].isEmpty
+        || parts[parts.count - 1].hasSuffix("="):
+        isQuoted = true
+      case ("\"", true) where rest.first == "\"":
+        rest.removeFirst()
+        parts[parts.count - 1].append("\"")
+      case ("\"", true): isQuoted = false
+      case (",", false): parts.append("")
+      default: parts[parts.count - 1].append(character)
+      }
+    }
+    return parts
+  }
+}

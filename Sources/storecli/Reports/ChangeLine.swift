@@ -1,0 +1,134 @@
+import ModelStore
+
+/// What one origin did to one record in a commit: one line of a report.
+struct ChangeLine {
+  /// One field before and after; nil where the record did not exist.
+  struct Field {
+    var name: String
+    var old: SQLValue?
+    var new: SQLValue?
+  }
+
+  var operation: RecordChange.Operation
+  var model: String
+  var key: [SQLValue]
+  var fields: [Field]
+  var origin: Origin
+  /// What the model's booleans and dates are, to show them as such.
+  var schema: ModelSchema?
+
+  /// The lines of a change set, in its order. An update that several origins had a part in has a
+  /// line for each.
+  static func lines(of changes: ChangeSet, in schema: StoreSchema) -> [ChangeLine] {
+    changes.changes.flatMap { change in
+      lines(of: change, schema.models.first { $0.name == change.model })
+    }
+  }
+
+  private static func lines(of change: RecordChange, _ schema: ModelSchema?) -> [ChangeLine] {
+    func line(_ fields: [Field], _ origin: Origin) -> ChangeLine {
+      ChangeLine(
+        operation: change.operation, model: change.model, key: change.key, fields: fields,
+        origin: origin, schema: schema)
+    }
+    guard change.operation == .update else {
+      let names = schema?.fields.map(\.name) ?? []
+      let fields = names.indices.map { index in
+        Field(name: names[index], old: change.old?[index], new: change.new?[index])
+      }
+      return [line(fields, change.origin)]
+    }
+    var origins: [Origin] = []
+    for field in change.fields where !origins.contains(field.origin) { origins.append(field.origin) }
+    return origins.map { origin in
+      line(
+        change.fields.filter { $0.origin == origin }
+          .map { Field(name: $0.name, old: $0.old, new: $0.new) }, origin)
+    }
+  }
+}
+
+extension ChangeLine {
+  /// The line for programs.
+  var json: JSONValue {
+    .object([
+      .init("op", .string(operation.rawValue)), .init("model", .string(model)),
+      .init("key", KeyText.json(key)),
+      .init("changes", .object(fields.map { .init($0.name, json($0)) })),
+      .init("origin", .string(origin.description)),
+    ])
+  }
+
+  private func json(_ field: Field) -> JSONValue {
+    var members: [JSONValue.Member] = []
+    if let old = field.old { members.append(.init("old", json(old, field.name))) }
+    if let new = field.new { members.append(.init("new", json(new, field.name))) }
+    return .object(members)
+  }
+
+  private func json(_ value: SQLValue, _ name: String) -> JSONValue {
+    guard let field = schema?.field(named: name) else { return JSONValue(value) }
+    switch (value, field.type) {
+    case (.integer(0), .boolean): return .boolean(false)
+    case (.integer(1), .boolean): return .boolean(true)
+    default: return JSONValue(FieldColumns.shown(value, field))
+    }
+  }
+
+  /// The line for a person; cut to `width` cells where there is a width.
+  func text(palette: Palette, width: Int?) -> String {
+    let meaning: Palette.Meaning =
+      switch operation {
+      case .insert: .added
+      case .update: .changed
+      case .delete: .removed
+      }
+    let title = "\(CellText.visible(model)) \(KeyText.text(key))"
+    let cause = self.cause.map { "   (\($0))" } ?? ""
+    var body = shownFields.map { "  " + $0 }.joined()
+    if let width {
+      let room = width - 2 - DisplayWidth.of(title) - DisplayWidth.of(cause)
+      body = DisplayWidth.truncated(body, to: max(room, 12))
+    }
+    return palette.symbol(meaning) + " " + palette.dressed(title, as: .identifier) + body
+      + palette.dressed(cause, as: .hint)
+  }
+
+  /// Who did it, unless it was the command itself.
+  private var cause: String? {
+    switch origin {
+    case .user: nil
+    case .binding(let name): "binding \(name)"
+    case .cascade: "cascade"
+    case .trigger(let name): "trigger \(name)"
+    case .foreign: "foreign"
+    }
+  }
+
+  private var shownFields: [String] {
+    let keys = Set(schema?.key ?? [])
+    return fields.compactMap { field in
+      let name = CellText.visible(field.name)
+      switch (field.old, field.new) {
+      case (let old?, let new?): return "\(name): \(text(old, field)) -> \(text(new, field))"
+      case (let value?, nil), (nil, let value?):
+        guard value != .null, !keys.contains(field.name) else { return nil }
+        return "\(name): \(text(value, field))"
+      case (nil, nil): return nil
+      }
+    }
+  }
+
+  private func text(_ value: SQLValue, _ field: Field) -> String {
+    let schema = schema?.field(named: field.name)
+    let shown = schema.map { FieldColumns.shown(value, $0) } ?? value
+    guard case .text(let text) = shown else {
+      return CellText.display(shown, as: schema?.type == .boolean ? .truth : .stored)
+    }
+    if schema?.type == .date { return text }
+    return "\"" + DisplayWidth.truncated(CellText.visible(text), to: Self.textWidthMax) + "\""
+  }
+
+  /// Cells of a text shown within a line; `--ndjson` has all of it.
+  private static let textWidthMax = 60
+}

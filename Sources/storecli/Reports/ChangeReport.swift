@@ -1,0 +1,98 @@
+import ModelStore
+
+/// What a write changed, or would change: one line for each record and origin.
+struct ChangeReport {
+  private let lines: [ChangeLine]
+
+  init(_ changes: ChangeSet, in schema: StoreSchema) {
+    lines = ChangeLine.lines(of: changes, in: schema)
+  }
+
+  /// Lines shown on a terminal; all of them go elsewhere.
+  static let lineCountMax = 40
+
+  /// Writes the changes as data, in the format asked for, and says the rest.
+  func write(to context: CommandContext, isDryRun: Bool) throws {
+    let console = context.console
+    switch context.format {
+    case .ndjson:
+      for line in lines { try console.writeLine(try JSONText.text(line.json)) }
+    case .json:
+      for (index, line) in lines.enumerated() {
+        try console.data.append((index == 0 ? "[\n" : ",\n") + (try JSONText.text(line.json)))
+      }
+      try console.writeLine(lines.isEmpty ? "[]" : "\n]")
+    case .csv, .tsv: try writeRows(to: context)
+    case .table, .plain: try writeText(to: console)
+    }
+    try console.finish()
+    try summarize(to: console, isDryRun: isDryRun)
+  }
+
+  private func writeText(to console: Console) throws {
+    let terminal = console.dataTerminal
+    let shown = terminal.isInteractive ? lines.prefix(Self.lineCountMax) : lines[...]
+    for line in shown {
+      try console.writeLine(line.text(palette: terminal.palette, width: terminal.width))
+    }
+    if shown.count < lines.count {
+      try console.say("and \(Grouped.text(lines.count - shown.count, "more line")) (--ndjson shows all)")
+    }
+  }
+
+  private func writeRows(to context: CommandContext) throws {
+    var writer = try context.rowWriter(
+      columns: ["op", "model", "key", "field", "old", "new", "origin"].map { OutputColumn($0) })
+    for line in lines {
+      for field in line.fields {
+        try writer.write([
+          .text(line.operation.rawValue), .text(line.model), .text(KeyText.text(line.key)),
+          .text(field.name), field.old ?? .null, field.new ?? .null,
+          .text(line.origin.description),
+        ])
+      }
+    }
+    try context.finish(writer)
+  }
+
+  private func summarize(to console: Console, isDryRun: Bool) throws {
+    if lines.isEmpty {
+      try console.say("no change: the values were those already")
+    } else if lines.count > 1 {
+      try console.say(summary)
+    }
+    if isDryRun { try console.say("dry run: nothing was written") }
+  }
+
+  /// The changes counted: `1 Artist deleted; by cascade 3 Album deleted`.
+  var summary: String {
+    var counts: [(text: String, records: Set<[SQLValue]>)] = []
+    for line in lines {
+      let cause =
+        switch line.origin {
+        case .user: ""
+        case .binding(let name): "by binding \(name) "
+        case .cascade: "by cascade "
+        case .trigger(let name): "by trigger \(name) "
+        case .foreign: "by another program "
+        }
+      let verb =
+        switch line.operation {
+        case .insert: "inserted"
+        case .update: "updated"
+        case .delete: "deleted"
+        }
+      let text = "\(cause)\u{0}\(line.model) \(verb)"
+      if let index = counts.firstIndex(where: { $0.text == text }) {
+        counts[index].records.insert(line.key)
+      } else {
+        counts.append((text, [line.key]))
+      }
+    }
+    return counts.map { count in
+      let parts = count.text.split(separator: "\u{0}", omittingEmptySubsequences: false)
+      return "\(parts[0])\(Grouped.text(count.records.count)) \(parts[1])"
+    }
+    .joined(separator: "; ")
+  }
+}

@@ -1,0 +1,131 @@
+import ModelStore
+
+/// Everything the store knows about one model, for a person or a program.
+struct ModelSheet {
+  private let schema: ModelSchema
+  private let recordCount: Int
+  private let bindings: [BindingSchema]
+  private let validators: [String]
+
+  init(schema: ModelSchema, store: Store) throws {
+    self.schema = schema
+    recordCount = try store.read { reads in try reads.count(Query<Record>(schema)) }
+    bindings = try store.bindings().filter { $0.target.model == schema.name }
+    validators = try store.declaredValidators().filter { $0.model == schema.name }.map(\.name)
+  }
+
+  /// One row for each field, and what is about several of them as talk; JSON has all in one object.
+  func write(to context: CommandContext) throws {
+    guard context.format != .json, context.format != .ndjson else {
+      try context.console.writeLine(try JSONText.text(json))
+      return
+    }
+    var writer = try context.rowWriter(
+      columns: [
+        OutputColumn("field", role: .key), OutputColumn("type"), OutputColumn("key"),
+        OutputColumn("null"), OutputColumn("default"), OutputColumn("follows"),
+        OutputColumn("rules"),
+      ])
+    for field in schema.fields { try writer.write(row(of: field)) }
+    try context.finish(writer)
+    for line in remarks { try context.console.say(line) }
+  }
+
+  private func row(of field: FieldSchema) -> [SQLValue] {
+    func text(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .text("") }
+    let place = schema.key.firstIndex(of: field.name)
+    let key =
+      place.map { schema.key.count == 1 ? "key" : "key \($0 + 1)" }
+      ?? (field.isUnique ? "unique" : "")
+    let followed = field.reference.map { reference in
+      reference.table + (reference.column.map { ".\($0)" } ?? "")
+        + (reference.onDelete == .noAction ? "" : ", delete \(reference.onDelete.rawValue.lowercased())")
+    }
+    let type =
+      field.type.rawValue
+      + (field.generated == nil ? "" : ", computed")
+      + (field.declaredType.map { $0.lowercased() == field.type.rawValue ? "" : " (\($0))" } ?? "")
+    return [
+      .text(field.name), .text(type), .text(key), .text(field.isOptional ? "yes" : "no"),
+      text(field.defaultSQL), text(followed ?? binding(of: field)?.source),
+      .text(field.rules.map(\.message).joined(separator: "; ")),
+    ]
+  }
+
+  private func binding(of field: FieldSchema) -> (name: String, source: String)? {
+    bindings.first { $0.target.field == field.name }.map { ($0.name, "\($0) (binding)") }
+  }
+
+  private var remarks: [String] {
+    var lines = ["\(schema.name)   \(Grouped.text(recordCount, "record"))"]
+    if schema.table != schema.name { lines.append("table: \(schema.table)") }
+    if schema.isWithoutRowID { lines.append("without rowid") }
+    lines += schema.uniques.map { "unique together: \($0.joined(separator: ", "))" }
+    lines += schema.indexes.map {
+      "\($0.isUnique ? "unique index" : "index") \($0.name): \($0.fields.joined(separator: ", "))"
+    }
+    lines += schema.rules.map { "rule \($0.name): \($0.message)" }
+    lines += bindings.map { "binding \($0.name): \($0)" }
+    lines += validators.map { "rule in Swift: \($0)" }
+    lines += schema.lists.map { "list \($0.name) of \($0.elementTable)" }
+    return lines
+  }
+
+  private var json: JSONValue {
+    .object([
+      .init("model", .string(schema.name)), .init("table", .string(schema.table)),
+      .init("kind", .string(schema.kind.rawValue)), .init("adopted", .boolean(schema.isAdopted)),
+      .init("records", .integer(Int64(recordCount))), .init("key", .strings(schema.key)),
+      .init("fields", .array(schema.fields.map(json))),
+      .init("uniques", .array(schema.uniques.map { .strings($0) })),
+      .init(
+        "indexes",
+        .array(
+          schema.indexes.map {
+            .object([
+              .init("name", .string($0.name)), .init("fields", .strings($0.fields)),
+              .init("unique", .boolean($0.isUnique)),
+            ])
+          })),
+      .init("rules", .array(schema.rules.map(json))),
+      .init(
+        "bindings",
+        .array(
+          bindings.map {
+            .object([
+              .init("name", .string($0.name)), .init("field", .string($0.target.field)),
+              .init("formula", .string($0.description)),
+            ])
+          })),
+      .init("codeValidators", .strings(validators)),
+      .init("lists", .strings(schema.lists.map(\.name))),
+    ])
+  }
+
+  private func json(_ field: FieldSchema) -> JSONValue {
+    .object([
+      .init("name", .string(field.name)), .init("column", .string(field.column)),
+      .init("type", .string(field.type.rawValue)),
+      .init("declaredType", field.declaredType.map { .string($0) } ?? .null),
+      .init("optional", .boolean(field.isOptional)), .init("unique", .boolean(field.isUnique)),
+      .init("generated", field.generated.map { .string($0.rawValue) } ?? .null),
+      .init("default", field.defaultSQL.map { .string($0) } ?? .null),
+      .init("references", field.reference.map { .string($0.table) } ?? .null),
+      .init("rules", .array(field.rules.map(json))),
+    ])
+  }
+
+  private func json(_ rule: RuleSchema) -> JSONValue {
+    .object([
+      .init("name", .string(rule.name)), .init("message", .string(rule.message)),
+      .init("condition", .string(rule.condition)),
+    ])
+  }
+}
+
+extension JSONValue {
+  /// An array of strings.
+  fileprivate static func strings(_ texts: [String]) -> JSONValue {
+    .array(texts.map { .string($0) })
+  }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+
+/// Words of a command line that the parser refused, and what to say about them.
+struct UnparsedArguments {
+  let words: [String]
+
+  init(_ words: [String]) {
+    self.words = words
+  }
+
+  /// What is wrong, with the nearest command or the help to read.
+  func explanation(of error: any Error) -> CommandError {
+    let path = commandPath
+    if let unknown = path.unknown {
+      let near = NearMiss.suggestions(for: unknown, among: path.names)
+      let prefix = (["storecli"] + path.known).joined(separator: " ")
+      return CommandError(
+        .usage, code: "usage", "There is no command \(unknown)" + CommandError.meant(near),
+        hint: near.first.map { "\(prefix) \($0)" } ?? "\(prefix) --help")
+    }
+    let command = (["storecli"] + path.known).joined(separator: " ")
+    return CommandError(
+      .usage, code: "usage", StoreCLI.message(for: error), hint: "\(command) --help")
+  }
+
+  /// The commands that the words name, and the first word that should have named one.
+  private var commandPath: (known: [String], unknown: String?, names: [String]) {
+    var command: any ParsableCommand.Type = StoreCLI.self
+    var known: [String] = []
+    let verbs = words.first == "help" ? Array(words.dropFirst()) : words
+    for word in verbs {
+      let children = command.configuration.subcommands
+      guard !children.isEmpty, !word.hasPrefix("-") else { break }
+      guard let child = children.first(where: { $0.configuration.commandName == word }) else {
+        return (known, word, children.compactMap { $0.configuration.commandName })
+      }
+      known.append(word)
+      command = child
+    }
+    return (known, nil, [])
+  }
+}

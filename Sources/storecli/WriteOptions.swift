@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// What every command takes that changes records.
+struct WriteOptions: ParsableArguments {
+  @Flag(
+    name: [.customShort("n"), .long],
+    help: "Run the real transaction, report what it would change, and roll it back.")
+  var dryRun = false
+
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait for another writer, in seconds.", valueName: "seconds"))
+  var busyTimeout: Double = 5
+
+  @Flag(help: "Write although rules in Swift exist that this program cannot check.")
+  var skipCodeValidators = false
+
+  func validate() throws {
+    guard (0...86_400).contains(busyTimeout) else {
+      throw ValidationError("--busy-timeout takes 0 to 86400 seconds.")
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import ModelStore
+import Synchronization
+import Testing
+
+@Suite struct LiveQueriesExample {
+  @Test func aListFollowsTheStoreByIndices() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    // snippet: live-queries
+    let store = try Store(at: path, models: Author.self, Book.self)
+    try store.write { tx in
+      try tx.insert(Book(id: 1, title: "Malafrena", pages: 369))
+      try tx.insert(Book(id: 2, title: "Tehanu", pages: 226))
+      try tx.insert(Book(id: 3, title: "Voices", pages: 341))
+    }
+
+    let live = try store.live(Book.where { $0.pages > 200 }.order { $0.title })
+    let list = Mutex<[Book]>([])
+    let log = Mutex<[String]>([])
+    // Inside a write no commit can come between reading the list and subscribing.
+    let subscription = try store.write { tx in
+      let books = try tx.fetch(live.query)
+      list.withLock { $0 = books }
+      return live.observe { changes in
+        log.withLock { log in
+          for deletion in changes.deletions { log.append("- \(deletion.index)") }
+          for insertion in changes.insertions { log.append("+ \(insertion.index)") }
+          for move in changes.moves { log.append("\(move.oldIndex) → \(move.newIndex)") }
+          for update in changes.updates { log.append("\(update.newIndex) has other fields") }
+        }
+        list.withLock { changes.apply(to: &$0) }
+      }
+    }
+
+    try store.write { tx in
+      try tx.set(\Book.pages, to: 120, for: 1)
+      try tx.set(\Book.title, to: "A Tehanu", for: 3)
+      try tx.insert(Book(id: 4, title: "Gifts", pages: 274))
+    }
+    store.waitForDelivery()
+    let titles = list.withLock { $0.map(\.title) }
+    // titles: ["A Tehanu", "Gifts", "Tehanu"]
+    // log: ["- 0", "+ 1", "2 → 0", "0 has other fields"]
+
+    subscription.cancel()
+    // end
+    #expect(titles == ["A Tehanu", "Gifts", "Tehanu"])
+    #expect(log.withLock { $0 } == ["- 0", "+ 1", "2 → 0", "0 has other fields"])
+    #expect(live.keys(in: 0..<10) == [[.integer(3)], [.integer(4)], [.integer(2)]])
+  }
+}

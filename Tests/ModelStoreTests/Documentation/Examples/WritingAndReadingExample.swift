@@ -1,0 +1,54 @@
+import ModelStore
+import Testing
+
+@Suite struct WritingAndReadingExample {
+  @Test func aWriteCommitsAsAWholeAndReadsSeeOneState() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    // snippet: writing-and-reading
+    let store = try Store(at: path, models: Author.self, Book.self)
+
+    let earthsea = try store.write { tx in
+      try tx.insert(Author(id: 1, name: "Ursula K. Le Guin"))
+      try tx.insert(Book(id: 2, title: "The Dispossessed", pages: 341, authorID: 1))
+      return try tx.insert(Book(id: 1, title: "A Wizard of Earthsea", pages: 183, authorID: 1))
+    }
+
+    try store.write { tx in
+      try tx.set(\Book.rating, to: 5, for: earthsea.id)
+      try tx.update(Book.where { $0.authorID == 1 }, set: \.authorName, to: "U. K. Le Guin")
+      do {
+        try tx.savepoint { tx in
+          try tx.delete(Book.self, 2)
+          try tx.insert(Book(id: 3, title: "", pages: 1))
+        }
+      } catch let error as StoreError where error.code == .rejected {
+        // The savepoint is undone: book 2 is still there. The transaction goes on.
+      }
+    }
+
+    let (titles, pages) = try store.read { tx in
+      let titles = try tx.fetch(Book.all.order { $0.title }).map(\.title)
+      let pages = try tx.aggregate(.sum, of: \Book.pages, in: Book.all, as: Int.self)
+      return (titles, pages)
+    }
+    // titles: ["A Wizard of Earthsea", "The Dispossessed"], pages: 524
+
+    let wouldChange = try store.preview { tx in try tx.delete(Author.self, 1) }.changes
+    let changed = try store.writeReporting { tx in try tx.delete(Book.self, 2) }.changes
+    // changed.changes: one deletion of Book 2
+    // end
+    #expect(titles == ["A Wizard of Earthsea", "The Dispossessed"])
+    #expect(pages == 524)
+    #expect(
+      wouldChange.changes.map { "\($0.operation) \($0.model) \($0.key)" }.sorted() == [
+        "delete Author [1]", "update Book [1]", "update Book [2]",
+      ])
+    #expect(changed.changes.map { "\($0.operation) \($0.model) \($0.key)" } == ["delete Book [2]"])
+    #expect(try store.find(Author.self, 1) == Author(id: 1, name: "Ursula K. Le Guin"))
+    var expected = earthsea
+    expected.rating = 5
+    expected.authorName = "U. K. Le Guin"
+    #expect(try store.fetch(Book.all) == [expected])
+  }
+}

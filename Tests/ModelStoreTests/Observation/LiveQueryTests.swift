@@ -1,0 +1,208 @@
+import Foundation
+@testable import ModelStore
+import Synchronization
+import Testing
+
+/// Live queries over random transactions, each event compared with what SQL says before and after.
+@Suite struct LiveQueryTests {
+  static let setup = """
+    CREATE TABLE g(id INTEGER PRIMARY KEY, n TEXT);
+    CREATE TABLE item(
+      id INTEGER PRIMARY KEY, a, t TEXT, g INTEGER REFERENCES g ON DELETE CASCADE ON UPDATE CASCADE,
+      u INTEGER UNIQUE);
+    CREATE TRIGGER spread AFTER UPDATE OF n ON g BEGIN UPDATE item SET t = NEW.n WHERE g = NEW.id; END;
+    INSERT INTO g VALUES (1, 'one'), (2, 'two'), (3, 'three');
+    """
+
+  /// Orders and filters, with the SQL that a person would write for them.
+  static let queries: [(query: String, order: [QueryOrdering], condition: Condition?)] = [
+    ("ORDER BY a, id", [QueryOrdering(fieldIndex: 1)], nil),
+    (
+      "ORDER BY t COLLATE NOCASE DESC NULLS LAST, a NULLS LAST, id",
+      [
+        QueryOrdering(fieldIndex: 2, direction: .descending, nulls: .last, collation: .nocase),
+        QueryOrdering(fieldIndex: 1, nulls: .last),
+      ], nil
+    ),
+    (
+      "WHERE a > 0 ORDER BY t COLLATE RTRIM, id",
+      [QueryOrdering(fieldIndex: 2, collation: .rtrim)],
+      .comparison(.field(1), .greater, .value(.integer(0)))
+    ),
+    (
+      "WHERE g IS NOT NULL AND (u > 10 OR t LIKE 'a%') ORDER BY g DESC NULLS FIRST, a DESC, id",
+      [
+        QueryOrdering(fieldIndex: 3, direction: .descending, nulls: .first),
+        QueryOrdering(fieldIndex: 1, direction: .descending),
+      ],
+      .and([
+        .isNotNull(.field(3)),
+        .or([
+          .comparison(.field(4), .greater, .value(.integer(10))), .like(.field(2), pattern: "a%"),
+        ]),
+      ])
+    ),
+  ]
+
+  /// One live query, a list kept by its events, and a slow reader of the same.
+  final class Watch: Sendable {
+    let live: LiveQuery<Record>
+    let sql: String
+    let oracle: LiveQueryOracle
+    let kept: Mutex<[QueryChanges<Record>]> = Mutex([])
+    let subscription: Mutex<Subscription?> = Mutex(nil)
+    let slow: ObservedChanges<QueryChanges<Record>>
+
+    init(_ store: Store, _ schema: ModelSchema, _ number: Int) throws {
+      let (sql, order, condition) = LiveQueryTests.queries[number]
+      self.sql = "SELECT id, a, t, g, u FROM item " + sql
+      let query = Query<Record>(schema, where: condition, orderings: order)
+      live = try store.live(query)
+      oracle = LiveQueryOracle(
+        schema: schema,
+        terms: order.map { ordering in
+          (
+            field: ordering.fieldIndex,
+            term: SortTerm(
+              collation: ordering.effectiveCollation(in: schema),
+              direction: ordering.direction == .ascending ? .ascending : .descending,
+              nulls: ordering.effectiveNulls == .first ? .first : .last)
+          )
+        })
+      slow = live.changes
+      let held = live.observe { [weak self] event in self?.kept.withLock { $0.append(event) } }
+      subscription.withLock { $0 = held }
+    }
+  }
+
+  struct GivenUp: Error {}
+
+  /// The count of random transactions: `MODELSTORE_LIVE_TRANSACTIONS`, or enough for every day.
+  static var transactionCount: Int {
+    ProcessInfo.processInfo.environment["MODELSTORE_LIVE_TRANSACTIONS"].flatMap { Int($0) } ?? 20_000
+  }
+
+  /// Four seeds, starting with `MODELSTORE_SEED`.
+  static var seeds: ClosedRange<UInt64> {
+    let first = ProcessInfo.processInfo.environment["MODELSTORE_SEED"].flatMap { UInt64($0) } ?? 1
+    return first...(first + 3)
+  }
+
+  @Test(arguments: seeds)
+  func randomTransactionsTellExactlyWhatSQLSays(seed: UInt64) async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("random.db")
+    try PlainDatabase(path).execute(Self.setup)
+    var configuration = StoreConfiguration()
+    configuration.durability = .normal
+    configuration.mailboxCapacity = 1
+    configuration.checkpointFrameCount = 50
+    let store = try Store(at: path, configuration: configuration)
+    let schema = try #require(try store.adopt(["g", "item"]).last)
+    let database = try PlainDatabase(path)
+    let watches = try Self.queries.indices.map { try Watch(store, schema, $0) }
+    var readers = watches.map { $0.slow.makeAsyncIterator() }
+    var results = try watches.map { try database.rows($0.sql) }
+    var slowResults = results
+    var random = RandomTransaction(seed: seed)
+
+    for number in 0..<(Self.transactionCount / 4) {
+      try Self.commit(&random, to: store)
+      for (index, watch) in watches.enumerated() {
+        let fresh = try database.rows(watch.sql)
+        let events = watch.kept.withLock { kept in
+          defer { kept = [] }
+          return kept
+        }
+        if let objection = Self.objection(to: events, watch, from: results[index], to: fresh) {
+          Issue.record("seed \(seed), transaction \(number), query \(index): \(objection)")
+          return
+        }
+        #expect(watch.live.count == fresh.count)
+        results[index] = fresh
+        // Only a change that is still one makes an event, so this cannot wait for ever.
+        guard random.chance(1, of: 9), slowResults[index] != fresh else { continue }
+        let next = try await readers[index].next()
+        let event = try #require(next)
+        if let objection = watch.oracle.objection(to: event, from: slowResults[index], to: fresh) {
+          Issue.record("seed \(seed), transaction \(number), slow query \(index): \(objection)")
+          return
+        }
+        slowResults[index] = fresh
+      }
+    }
+    for (index, watch) in watches.enumerated() {
+      #expect(watch.live.keys(in: 0..<Int.max) == results[index].map { [$0[0]] })
+    }
+  }
+
+  private static func commit(_ random: inout RandomTransaction, to store: Store) throws {
+    do {
+      try store.write { tx in try random.run(in: tx) }
+    } catch is GivenUp {}
+    store.waitForDelivery()
+  }
+
+  private static func objection(
+    to events: [QueryChanges<Record>], _ watch: Watch, from old: [[SQLValue]], to new: [[SQLValue]]
+  ) -> String? {
+    guard let event = events.first else { return old == new ? nil : "no event" }
+    guard events.count == 1 else { return "\(events.count) events for one commit" }
+    guard old != new else { return "an event for nothing" }
+    guard !event.isReset else { return "a reset" }
+    return watch.oracle.objection(to: event, from: old, to: new)
+  }
+
+  @Test func aSubscriberSeesNothingFromBefore() throws {
+    let file = try DetectionFile(Self.setup)
+    let schema = try #require(file.store.schema.models.first { $0.name == "g" })
+    let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
+    let recorder = Recorder<Int>()
+    try file.store.write { try $0.execute("INSERT INTO g VALUES (4, 'a')") }
+    let subscription = live.observe { recorder.add($0.newCount) }
+    try file.store.write { try $0.execute("INSERT INTO g VALUES (5, 'b')") }
+    file.store.waitForDelivery()
+    #expect(recorder.events == [5])
+    subscription.cancel()
+    subscription.cancel()
+    try file.store.write { try $0.execute("DELETE FROM g") }
+    file.store.waitForDelivery()
+    #expect(recorder.events == [5])
+    #expect(live.count == 0)
+  }
+
+  @Test func whatAnotherConnectionWroteComesAsAReset() throws {
+    let file = try DetectionFile(Self.setup)
+    let schema = try #require(file.store.schema.models.first { $0.name == "g" })
+    let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
+    let recorder = Recorder<String>()
+    let subscription = live.observe { event in
+      recorder.add(
+        "\(event.isReset) -\(event.deletions.map(\.index)) +\(event.insertions.map(\.index)) "
+          + "\(event.moves.map { [$0.oldIndex, $0.newIndex] }) \(event.insertions.map(\.origin))")
+    }
+    try PlainDatabase(file.path).execute(
+      "DELETE FROM g WHERE id = 1; UPDATE g SET n = 'zzz' WHERE id = 3; INSERT INTO g VALUES (9, 'a');")
+    try file.store.write { try $0.execute("UPDATE g SET n = 'b' WHERE id = 9") }
+    file.store.waitForDelivery()
+    try file.store.refresh()
+    file.store.waitForDelivery()
+    #expect(recorder.events == ["true -[0] +[0] [[1, 2]] [foreign]", "false -[] +[] [] []"])
+    subscription.cancel()
+  }
+
+  @Test func aQueryThatCannotBeKeptIsRefused() throws {
+    let file = try DetectionFile(Self.setup + "CREATE VIEW v AS SELECT * FROM g;")
+    let models = file.store.schema.models
+    let schema = try #require(models.first { $0.name == "g" })
+    let view = try #require(models.first { $0.name == "v" })
+    let refused: [Query<Record>] = [
+      Query(view), Query(schema, limit: 3), Query(schema, offset: 1),
+      Query(schema, where: .sql("n = upper(n)")),
+      Query(schema, orderings: [QueryOrdering(fieldIndex: 1, collation: .custom("german"))]),
+    ]
+    for query in refused {
+      #expect(failure { try file.store.live(query) }?.code == .invalidQuery)
+    }
+  }
+}

@@ -1,0 +1,421 @@
+@testable import ModelStore
+import Synchronization
+import Testing
+
+/// Observers of fields, records and models: what they are told, when, and when no more.
+@Suite struct ObserverTests {
+  private struct Shop: Sendable {
+    let directory: TemporaryDirectory
+    let store: Store
+    let recorder = Recorder<String>()
+
+    init(_ configure: (inout StoreConfiguration) -> Void = { _ in }) throws {
+      directory = try TemporaryDirectory()
+      var configuration = StoreConfiguration()
+      configure(&configuration)
+      store = try Store(
+        at: directory.file("shop.store"), models: Artist.self, Album.self,
+        bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
+        configuration: configuration)
+      try store.write { tx in
+        try tx.insert(Artist(id: 1, name: "Miles"))
+        try tx.insert(Album(id: 1, title: "So What", artistID: 1))
+        try tx.insert(Album(id: 2, title: "Blue", artistID: 1))
+      }
+    }
+
+    /// What was told since the last call.
+    func told() -> [String] {
+      store.waitForDelivery()
+      return recorder.taken()
+    }
+  }
+
+  private static func line<Value>(_ change: FieldChange<Value>) -> String {
+    func text(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
+    return "\(text(change.old)) → \(text(change.new)) \(change.origin)\(change.isReset ? " reset" : "")"
+  }
+
+  @Test func aFieldTellsOldAndNewAndWhoDidIt() throws {
+    let shop = try Shop()
+    let title = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add("title \(Self.line($0))") }
+    let artist = try shop.store.observe(\Album.artistName, of: 1) { change in
+      shop.recorder.add("artist \(change.old??.description ?? "none") → \(change.new??.description ?? "none") \(change.origin)")
+    }
+    try shop.store.write { tx in
+      try tx.set(\Album.title, to: "A", for: 1)
+      try tx.set(\Album.title, to: "B", for: 1)
+      try tx.set(\Album.title, to: "C", for: 2)
+    }
+    try shop.store.write { tx in try tx.set(\Artist.name, to: "Davis", for: 1) }
+    try shop.store.write { tx in try tx.set(\Album.title, to: "B", for: 1) }
+    try shop.store.write { tx in try tx.delete(Album.self, 1) }
+    try shop.store.write { tx in try tx.insert(Album(id: 1, title: "New")) }
+    #expect(
+      shop.told() == [
+        "title So What → B user", "artist Miles → Davis binding:Album.artistName",
+        "title B → none user", "artist Davis → none user", "title none → New user",
+        "artist none → none user",
+      ])
+    title.cancel()
+    artist.cancel()
+  }
+
+  @Test func aRecordTellsTheFieldsThatDiffer() throws {
+    let shop = try Shop()
+    @Sendable func line(_ change: ObservedChange<Album>) -> String {
+      "\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name)) \(change.origin)"
+    }
+    let all = try shop.store.observe(Album.self, of: 1) { shop.recorder.add("all \(line($0))") }
+    let some = try shop.store.observe(Album.self, of: 1, fields: [\.title]) {
+      shop.recorder.add("title \(line($0))")
+    }
+    try shop.store.write { tx in try tx.set(\Artist.name, to: "Davis", for: 1) }
+    try shop.store.write { tx in
+      try tx.update(Album(id: 1, title: "T", artistID: nil))
+    }
+    try shop.store.write { tx in try tx.delete(Album.self, 1) }
+    #expect(
+      shop.told() == [
+        "all So What → So What [\"artistName\"] binding:Album.artistName",
+        "all So What → T [\"title\", \"artistID\", \"artistName\"] user",
+        "title So What → T [\"title\", \"artistID\", \"artistName\"] user",
+        "all T → none [] user", "title T → none [] user",
+      ])
+    all.cancel()
+    some.cancel()
+  }
+
+  @Test func aModelTellsEachCommitOnceInOrder() throws {
+    let shop = try Shop()
+    let subscription = try shop.store.observe(Album.self) { changes in
+      shop.recorder.add(
+        "\(changes.changes.map { "\($0.operation.rawValue) \($0.new?.id ?? $0.old?.id ?? 0)" })")
+    }
+    try shop.store.write { tx in
+      try tx.insert(Album(id: 3, title: "Three"))
+      try tx.delete(Album.self, 2)
+      try tx.set(\Album.title, to: "One", for: 1)
+    }
+    try shop.store.write { tx in try tx.set(\Artist.name, to: "Miles", for: 1) }
+    try shop.store.write { tx in try tx.delete(Artist.self, 1) }
+    #expect(shop.told() == ["[\"insert 3\", \"delete 2\", \"update 1\"]", "[\"delete 1\"]"])
+    subscription.cancel()
+  }
+
+  @Test func refusedAndAbandonedTransactionsTellNothing() throws {
+    let shop = try Shop()
+    let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+    let model = try shop.store.observe(Album.self) { _ in shop.recorder.add("model") }
+    failure {
+      try shop.store.write { tx in
+        try tx.set(\Album.title, to: "gone", for: 1)
+        try tx.set(\Album.title, to: "", for: 2)
+      }
+    }
+    #expect(throws: Undo.self) {
+      try shop.store.write { tx in
+        try tx.set(\Album.title, to: "gone", for: 1)
+        throw Undo()
+      }
+    }
+    _ = try shop.store.preview { tx in try tx.set(\Album.title, to: "gone", for: 1) }
+    #expect(shop.told() == [])
+    try shop.store.write { tx in try tx.set(\Album.title, to: "kept", for: 1) }
+    #expect(shop.told() == ["So What → kept user", "model"])
+    subscription.cancel()
+    model.cancel()
+  }
+
+  @Test func withinACommitTheOrderIsThatOfRegistration() throws {
+    let shop = try Shop()
+    let subscriptions = try (0..<5).map { number in
+      number % 2 == 0
+        ? try shop.store.observe(\Album.title, of: 1) { _ in shop.recorder.add("\(number)") }
+        : try shop.store.observe(Album.self) { _ in shop.recorder.add("\(number)") }
+    }
+    for title in ["a", "b"] {
+      try shop.store.write { tx in try tx.set(\Album.title, to: title, for: 1) }
+    }
+    #expect(shop.told() == ["0", "1", "2", "3", "4", "0", "1", "2", "3", "4"])
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
+  @Test func aCallbackMayCancelItselfAndOthers() throws {
+    let shop = try Shop()
+    let held = Mutex<[Subscription]>([])
+    for number in 0..<3 {
+      let subscription = try shop.store.observe(\Album.title, of: 1) { change in
+        shop.recorder.add("\(number) \(change.new ?? "none")")
+        // The first one ends itself and the last one, which has not been called yet.
+        if number == 0 { held.withLock { for place in [0, 2] { $0[place].cancel() } } }
+      }
+      held.withLock { $0.append(subscription) }
+    }
+    for title in ["a", "b"] {
+      try shop.store.write { tx in try tx.set(\Album.title, to: title, for: 1) }
+    }
+    #expect(shop.told() == ["0 a", "1 a", "1 b"])
+    held.withLock { held in
+      for subscription in held + held { subscription.cancel() }
+    }
+  }
+
+  @Test func aCallbackMayWriteAndEveryoneSeesTheFirstCommitFirst() throws {
+    let shop = try Shop()
+    let store = shop.store
+    let writing = try store.observe(\Album.title, of: 1) { [weak store] change in
+      shop.recorder.add("writer \(change.new ?? "none")")
+      guard change.new == "a" else { return }
+      do {
+        try store?.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    let watching = try store.observe(\Album.title, of: 1) {
+      shop.recorder.add("watcher \($0.new ?? "none")")
+    }
+    try store.write { tx in try tx.set(\Album.title, to: "a", for: 1) }
+    store.waitForDelivery()
+    #expect(shop.told() == ["writer a", "watcher a", "writer b", "watcher b"])
+    writing.cancel()
+    watching.cancel()
+  }
+
+  @Test func aCallbackMayObserve() throws {
+    let shop = try Shop()
+    let store = shop.store
+    let inner = Mutex<Subscription?>(nil)
+    let outer = try store.observe(\Album.title, of: 1) { [weak store] change in
+      shop.recorder.add("outer \(change.new ?? "none")")
+      do {
+        let subscription = try store?.observe(\Album.title, of: 1) {
+          shop.recorder.add("inner \($0.new ?? "none")")
+        }
+        inner.withLock { $0 = subscription }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    try store.write { tx in try tx.set(\Album.title, to: "a", for: 1) }
+    store.waitForDelivery()
+    outer.cancel()
+    try store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+    #expect(shop.told() == ["outer a", "inner b"])
+    inner.withLock { $0?.cancel() }
+  }
+
+  @Test func droppingTheSubscriptionEndsTheObservation() throws {
+    let shop = try Shop()
+    var subscription: Subscription? = try shop.store.observe(\Album.title, of: 1) {
+      shop.recorder.add($0.new ?? "none")
+    }
+    try shop.store.write { tx in try tx.set(\Album.title, to: "a", for: 1) }
+    #expect(shop.told() == ["a"])
+    withExtendedLifetime(subscription) {}
+    subscription = nil
+    try shop.store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+    #expect(shop.told() == [])
+  }
+
+  @Test func aKeyThatDoesNotExistYetCanBeObserved() throws {
+    let shop = try Shop()
+    let subscription = try shop.store.observe(\Album.title, of: 77) { shop.recorder.add(Self.line($0)) }
+    try shop.store.write { tx in try tx.insert(Album(id: 77, title: "here")) }
+    try shop.store.write { tx in try tx.execute("UPDATE Album SET id = 78 WHERE id = 77") }
+    #expect(shop.told() == ["none → here user", "here → none user"])
+    subscription.cancel()
+  }
+
+  @Test func anotherConnectionsCommitIsAReset() throws {
+    let shop = try Shop()
+    let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+    let model = try shop.store.observe(Album.self) {
+      shop.recorder.add("model \($0.isReset) \($0.changes.count)")
+    }
+    try PlainDatabase(shop.store.path).execute("UPDATE Album SET title = 'other' WHERE id = 1")
+    try shop.store.refresh()
+    #expect(shop.told() == ["none → other foreign reset", "model true 0"])
+    try shop.store.refresh()
+    #expect(shop.told() == [])
+    // Told on the occasion of the next write, ahead of it.
+    try PlainDatabase(shop.store.path).execute("DELETE FROM Album WHERE id = 1")
+    try shop.store.write { tx in
+      shop.store.waitForDelivery()
+      try tx.insert(Album(id: 1, title: "again"))
+    }
+    #expect(
+      shop.told() == [
+        "none → none foreign reset", "model true 0", "none → again user", "model false 1",
+      ])
+    subscription.cancel()
+    model.cancel()
+  }
+
+  // What was captured was decided before the observer came, so it has to read anew.
+  @Test func anObserverThatComesDuringATransactionMissesNothing() throws {
+    let shop = try Shop()
+    let held = Mutex<[Subscription]>([])
+    try shop.store.write { tx in
+      try tx.set(\Album.title, to: "under way", for: 1)
+      let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+      held.withLock { $0.append(subscription) }
+      try tx.set(\Album.title, to: "done", for: 1)
+    }
+    #expect(shop.told() == ["none → done foreign reset"])
+    try shop.store.write { tx in try tx.set(\Album.title, to: "next", for: 1) }
+    #expect(shop.told() == ["done → next user"])
+  }
+
+  @Test func aNarrowObserverDoesNotHideFieldsFromALaterOne() throws {
+    let shop = try Shop()
+    let narrow = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+    try shop.store.write { tx in try tx.set(\Album.title, to: "a", for: 1) }
+    let wide = try shop.store.observe(Album.self, of: 1) { change in
+      shop.recorder.add("\(change.old?.artistName ?? "none") \(change.new?.artistName ?? "none")")
+    }
+    try shop.store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+    #expect(shop.told() == ["So What → a user", "a → b user", "Miles Miles"])
+    narrow.cancel()
+    wide.cancel()
+  }
+
+  @Test func aSlowObserverGetsCommitsFolded() throws {
+    let shop = try Shop { $0.mailboxCapacity = 1 }
+    let gate = Mutex(())
+    let blocking = try shop.store.observe(Artist.self) { _ in gate.withLock { _ in } }
+    let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+    let record = try shop.store.observe(Album.self, of: 1) { change in
+      shop.recorder.add("\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name))")
+    }
+    try gate.withLock { _ in
+      try shop.store.write { tx in try tx.set(\Artist.name, to: "blocks", for: 1) }
+      try shop.store.write { tx in try tx.set(\Album.title, to: "a", for: 1) }
+      try shop.store.write { tx in try tx.delete(Album.self, 1) }
+      try shop.store.write { tx in try tx.insert(Album(id: 1, title: "b", artistID: 1)) }
+    }
+    #expect(
+      shop.told() == [
+        "So What → b user", "So What → b [\"title\", \"artistName\"]",
+      ])
+    try gate.withLock { _ in
+      try shop.store.write { tx in try tx.set(\Artist.name, to: "blocks again", for: 1) }
+      try shop.store.write { tx in try tx.set(\Album.title, to: "c", for: 1) }
+      try shop.store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+    }
+    #expect(shop.told() == ["b → b [\"artistName\"]"])
+    for subscription in [blocking, subscription, record] { subscription.cancel() }
+  }
+
+  @Test func nothingKeepsTheStoreOrTheCallbackAlive() throws {
+    final class Token: Sendable {}
+    let directory = try TemporaryDirectory()
+    weak var core: StoreCore?
+    weak var token: Token?
+    weak var query: LiveQuery<Artist>?
+    do {
+      let store = try Store(at: directory.file("a.store"), models: Artist.self)
+      core = store.core
+      let made = Token()
+      token = made
+      let live = try store.live(Artist.all)
+      query = live
+      let subscriptions = [
+        try store.observe(\Artist.name, of: 1) { [made] _ in withExtendedLifetime(made) {} },
+        live.observe { [made] _ in withExtendedLifetime(made) {} },
+      ]
+      try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+      store.waitForDelivery()
+      #expect(token != nil && query != nil)
+      withExtendedLifetime(subscriptions) {}
+    }
+    #expect(core == nil)
+    #expect(token == nil)
+    #expect(query == nil)
+  }
+
+  @Test func aSubscriptionKeepsItsQueryAlive() throws {
+    let shop = try Shop()
+    var subscription: Subscription? = try shop.store.live(Artist.all).observe {
+      shop.recorder.add("\($0.newCount)")
+    }
+    try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
+    #expect(shop.told() == ["2"])
+    withExtendedLifetime(subscription) {}
+    subscription = nil
+    try shop.store.write { tx in try tx.insert(Artist(id: 3, name: "c")) }
+    #expect(shop.told() == [])
+  }
+
+  @Test func aSequenceEndsWhenItsTaskIsCancelled() async throws {
+    let shop = try Shop()
+    let changes = try shop.store.live(Artist.all.order { $0.name }).changes
+    let (events, continuation) = AsyncStream.makeStream(of: Int.self)
+    let task = Task {
+      for try await event in changes { continuation.yield(event.newCount) }
+      continuation.finish()
+    }
+    var iterator = events.makeAsyncIterator()
+    for number in 2...4 as ClosedRange<Int64> {
+      try await shop.store.write { tx in _ = try tx.insert(Artist(id: number, name: "n")) }
+      let count = await iterator.next()
+      #expect(count == Int(number))
+    }
+    task.cancel()
+    let end = await iterator.next()
+    #expect(end == nil)
+    try await task.value
+  }
+
+  @Test func aDroppedSequenceEndsItsObservation() throws {
+    let shop = try Shop()
+    weak var query: LiveQuery<Artist>?
+    do {
+      let live = try shop.store.live(Artist.all)
+      query = live
+      let changes = live.changes
+      try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
+      withExtendedLifetime(changes) {}
+    }
+    #expect(query == nil)
+    try shop.store.write { tx in try tx.insert(Artist(id: 3, name: "c")) }
+  }
+
+  @Test func manyObserversComeAndGoWhileOthersWrite() async throws {
+    let shop = try Shop { $0.durability = .normal }
+    let store = shop.store
+    let last = Mutex<[Int: String]>([:])
+    let staying = try (0..<50).map { number in
+      try store.observe(\Album.title, of: 1) { change in
+        last.withLock { $0[number] = change.new }
+      }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<4 {
+        group.addTask {
+          for round in 0..<50 {
+            try await store.write { tx in try tx.set(\Album.title, to: "\(writer).\(round)", for: 1) }
+          }
+        }
+      }
+      for _ in 0..<4 {
+        group.addTask {
+          for _ in 0..<50 {
+            let field = try store.observe(\Album.title, of: 1) { _ in }
+            let live = try store.live(Album.all.order { $0.title })
+            let list = live.observe { _ in }
+            field.cancel()
+            list.cancel()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    store.waitForDelivery()
+    let title = try #require(try store.find(Album.self, 1)).title
+    #expect(last.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, title) }))
+    for subscription in staying { subscription.cancel() }
+    #expect(store.core.broker.interests().isEmpty)
+  }
+}
