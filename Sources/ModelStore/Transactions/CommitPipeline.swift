@@ -87,7 +87,7 @@ struct CommitPipeline {
   private func commit() throws {
     do {
       try connection.commit()
-    } catch {
+    } catch let error as SQLiteError {
       // A failed sync may still reach the disk: only reopening can tell.
       if connection.isInTransaction || error.leavesNoCommit { throw error }
       throw UnknownOutcome(
