@@ -114,7 +114,7 @@ extension Project {
     var words: [String] = [""]
     var previous: Character = "A"
     for character in name {
-      if !character.isLetter {
+      if !character.isLetter, !character.isNumber {
         words.append("")
       } else {
         if character.isUppercase, previous.isLowercase { words.append("") }
@@ -132,21 +132,25 @@ extension Project {
       func found(_ message: String, _ places: [SourceText.Token]) -> [Finding] {
         places.map { Finding(path: file.path, line: $0.line, message: message) }
       }
-      return found("try? drops an error", file.places(of: "try", "?"))
-        + found("try! crashes on an error", file.places(of: "try", "!"))
-        + found("as! crashes without a sentence", file.places(of: "as", "!"))
+      return found("try? drops an error", file.places(of: "try", followedBy: "?"))
+        + found("try! crashes on an error", file.places(of: "try", followedBy: "!"))
+        + found("as! crashes without a sentence", file.places(of: "as", followedBy: "!"))
         + found("fatalError hides which rule was broken", file.places(of: "fatalError"))
         + found("an empty catch drops an error", emptyCatches(in: file))
     }
   }
 
+  /// A catch without statements, unless it names the error it is for and a comment says why.
   private static func emptyCatches(in file: SourceText) -> [SourceText.Token] {
     file.tokens.indices.compactMap { index in
       guard file.tokens[index].text == "catch",
         let open = file.tokens[index...].firstIndex(where: { $0.text == "{" }),
         open + 1 < file.tokens.count, file.tokens[open + 1].text == "}"
       else { return nil }
-      return file.tokens[index]
+      let isExplained = file.comments.contains {
+        ($0.line >= file.tokens[open].line) && ($0.line <= file.tokens[open + 1].line)
+      }
+      return open > index + 1 && isExplained ? nil : file.tokens[index]
     }
   }
 
@@ -186,6 +190,12 @@ extension Project {
     func count(_ places: (SourceText) -> [SourceText.Token]) -> Int {
       sources.map { places($0).count }.reduce(0, +)
     }
+    func pointers(_ isCounted: (String) -> Bool) -> Int {
+      count { file in
+        isCounted(file.folder)
+          ? file.tokens.filter { $0.text.hasPrefix("Unsafe") || $0.text == "OpaquePointer" } : []
+      }
+    }
     return [
       "@unchecked Sendable": count { $0.places(of: "@", "unchecked", "Sendable") },
       "nonisolated(unsafe)": count { $0.places(of: "nonisolated", "(", "unsafe", ")") },
@@ -199,10 +209,10 @@ extension Project {
             ? file.tokens[index] : nil
         }
       },
-      "Unsafe pointers above SQLite/": count { file in
-        file.folder == "Sources/ModelStore/SQLite"
-          ? [] : file.tokens.filter { $0.text.hasPrefix("Unsafe") || $0.text == "OpaquePointer" }
+      "Unsafe pointers in the library above SQLite/": pointers {
+        $0.hasPrefix("Sources/ModelStore/") && $0 != "Sources/ModelStore/SQLite"
       },
+      "Unsafe pointers in storecli": pointers { $0.hasPrefix("Sources/storecli") },
     ]
   }
 

@@ -9,6 +9,10 @@ struct SourceText {
     let line: Int
     /// How many braces are open before it.
     let depth: Int
+    /// Where its first byte stands in the file.
+    let position: Int
+
+    func touches(_ next: Token) -> Bool { next.position == position + text.utf8.count }
   }
 
   struct Comment: Hashable {
@@ -45,6 +49,16 @@ struct SourceText {
         return nil
       }
       return tokens[start]
+    }
+  }
+
+  /// Where `mark` directly follows `word`.
+  func places(of word: String, followedBy mark: String) -> [Token] {
+    tokens.indices.dropLast().compactMap { index in
+      let token = tokens[index]
+      guard token.text == word, tokens[index + 1].text == mark, token.touches(tokens[index + 1])
+      else { return nil }
+      return token
     }
   }
 
@@ -126,7 +140,9 @@ extension SourceText {
 
     mutating func add(_ byte: UInt8) {
       tokens.append(
-        Token(text: String(decoding: [byte], as: UTF8.self), line: line, depth: depth))
+        Token(
+          text: String(decoding: [byte], as: UTF8.self), line: line, depth: depth,
+          position: position - 1))
     }
 
     mutating func scanWord() {
@@ -134,7 +150,8 @@ extension SourceText {
       while Self.isWord(byte()) { position += 1 }
       tokens.append(
         Token(
-          text: String(decoding: bytes[start..<position], as: UTF8.self), line: line, depth: depth))
+          text: String(decoding: bytes[start..<position], as: UTF8.self), line: line,
+          depth: depth, position: start))
     }
 
     mutating func scanLineComment() {
