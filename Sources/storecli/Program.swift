@@ -19,8 +19,11 @@ struct Program {
   private func run() -> ExitCode {
     // A file that may not grow is an error of the write that meets it, not a sudden end.
     signal(SIGXFSZ, SIG_IGN)
-    if arguments.first == "help", let topic = HelpTopic(words: Array(arguments.dropFirst())) {
-      return printing(topic.text)
+    if arguments.first == "help" {
+      if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
+      if let error = UnparsedArguments(arguments).unknownCommand {
+        return Self.reporting(error, to: .standard(), as: .text)
+      }
     }
     do {
       var command = try StoreCLI.parseAsRoot(arguments)
@@ -43,7 +46,9 @@ struct Program {
     } catch OutputError.readerClosed {
       Console.endByBrokenPipe()
     } catch {
-      return reporting(CommandError(error), to: console, as: options.errorFormat)
+      return reporting(
+        CommandError(error).hinting(database: options.database), to: console,
+        as: options.errorFormat)
     }
   }
 

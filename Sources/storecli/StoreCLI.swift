@@ -14,9 +14,9 @@ struct StoreCLI: ParsableCommand {
       """,
     subcommands: [
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
-      UpdateCommand.self, DeleteCommand.self, BindingsCommand.self,
-      ImportCommand.self, ExportCommand.self, AdoptCommand.self,
-      VersionCommand.self,
+      UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, BindingsCommand.self,
+      ImportCommand.self, ExportCommand.self, AdoptCommand.self, DoctorCommand.self,
+      DemoCommand.self, VersionCommand.self,
     ])
 
   static func main() {

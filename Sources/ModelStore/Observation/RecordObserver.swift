@@ -5,7 +5,13 @@ final class RecordObserver: ChangeBroker.Observer {
   let interest: ChangeBroker.Interest
   private let mailbox: Mailbox<ChangeBroker.Commit>
   private let names: Set<String>?
-  private let receiver = Mutex<(@Sendable (ChangeBroker.Commit) -> Void)?>(nil)
+  private let receiver = Mutex(Receiver())
+
+  /// A closure that is a generic's value by itself is wrapped once more by each access in place, so
+  /// that calls grow slower and deeper; as a property it stays what it is.
+  private struct Receiver {
+    var receive: (@Sendable (ChangeBroker.Commit) -> Void)?
+  }
 
   /// - Parameters:
   ///   - schema: The observed model.
@@ -30,7 +36,7 @@ final class RecordObserver: ChangeBroker.Observer {
 
   /// Has `receive` called on the delivery queue, once for each commit that concerns the observer.
   func whenReady(_ receive: @escaping @Sendable (ChangeBroker.Commit) -> Void) {
-    receiver.withLock { $0 = receive }
+    receiver.withLock { $0.receive = receive }
   }
 
   /// The next commit, waited for; nil once the observer has ended.
@@ -53,7 +59,7 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   func deliver() {
-    guard let receive = receiver.withLock({ $0 }), let commit = mailbox.take() else { return }
+    guard let receive = receiver.withLock({ $0.receive }), let commit = mailbox.take() else { return }
     receive(commit)
   }
 

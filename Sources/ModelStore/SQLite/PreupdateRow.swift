@@ -65,7 +65,7 @@ struct PreupdateRow: ~Copyable {
     case SQLITE_TEXT:
       guard let text = sqlite3_value_text(value) else { return .text("") }
       let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
-      guard let string = String(validating: bytes, as: UTF8.self) else {
+      guard let string = String(exactUTF8: bytes) else {
         throw ColumnError(column: index, problem: .invalidUTF8)
       }
       return .text(string)

@@ -6,6 +6,9 @@ internal import CSQLite
 /// The row is either the current row of a running statement or a row image from a change set; both
 /// read alike, so a model decodes itself from either.
 public struct RowView: ~Copyable {
+  // Numbers are read through `sqlite3_column_value`, which finds the cell once for its type and its
+  // content. Such a value is unprotected, which only matters when threads share a connection; the
+  // store's are opened with NOMUTEX and owned by one queue: https://sqlite.org/c3ref/value.html
   private let statement: OpaquePointer?
   private let image: [SQLValue]
 
@@ -44,9 +47,8 @@ public struct RowView: ~Copyable {
   /// - Throws: ``ColumnError`` when the cell holds another storage class; nothing is converted.
   public func integer(at column: Int) throws(ColumnError) -> Int64 {
     if let statement {
-      if sqlite3_column_type(statement, Int32(column)) == SQLITE_INTEGER {
-        return sqlite3_column_int64(statement, Int32(column))
-      }
+      let cell = sqlite3_column_value(statement, Int32(column))
+      if sqlite3_value_type(cell) == SQLITE_INTEGER { return sqlite3_value_int64(cell) }
     } else if case .integer(let value) = image[column] {
       return value
     }
@@ -58,11 +60,10 @@ public struct RowView: ~Copyable {
   /// - Throws: ``ColumnError`` for text, blobs, NULL and integers beyond ±2^53 that would be rounded.
   public func real(at column: Int) throws(ColumnError) -> Double {
     if let statement {
-      let type = sqlite3_column_type(statement, Int32(column))
-      if type == SQLITE_FLOAT { return sqlite3_column_double(statement, Int32(column)) }
-      if type == SQLITE_INTEGER,
-        let value = Double(exactly: sqlite3_column_int64(statement, Int32(column)))
-      {
+      let cell = sqlite3_column_value(statement, Int32(column))
+      let type = sqlite3_value_type(cell)
+      if type == SQLITE_FLOAT { return sqlite3_value_double(cell) }
+      if type == SQLITE_INTEGER, let value = Double(exactly: sqlite3_value_int64(cell)) {
         return value
       }
     } else if case .real(let value) = image[column] {
@@ -88,7 +89,7 @@ public struct RowView: ~Copyable {
     // sqlite3_column_bytes comes after the conversion to UTF-8: https://sqlite.org/c3ref/column_blob.html
     let count = Int(sqlite3_column_bytes(statement, Int32(column)))
     let buffer = UnsafeBufferPointer(start: bytes, count: count)
-    guard let value = String(validating: buffer, as: UTF8.self) else {
+    guard let value = String(exactUTF8: buffer) else {
       throw ColumnError(column: column, problem: .invalidUTF8)
     }
     return value

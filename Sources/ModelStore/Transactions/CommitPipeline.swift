@@ -86,7 +86,7 @@ struct CommitPipeline {
 
   private func commit() throws {
     do {
-      try connection.withStatement("COMMIT") { statement in try statement.run() }
+      try connection.commit()
     } catch let error as SQLiteError {
       // A failed sync may still reach the disk: only reopening can tell.
       if connection.isInTransaction || error.leavesNoCommit { throw error }

@@ -42,7 +42,7 @@ public final class TransactionAccess {
   func forEachRow(
     _ text: SQLText, of schema: ModelSchema, _ body: (borrowing RowView) throws -> Void
   ) throws {
-    try run(text.sql) { statement in
+    try run(text.sql, of: schema) { statement in
       try statement.bind(text.arguments)
       do {
         try statement.forEachRow(body)

@@ -375,11 +375,13 @@ import Testing
       #expect(setuid(65534) == 0)
       var configuration = StoreConfiguration()
       configuration.access = isReadOnly ? .readOnly : creates ? .readWriteCreate : .readWrite
-      let found = code {
+      let error = failure {
         let store = try Store(at: path, models: Artist.self, configuration: configuration)
         try store.write { tx in try tx.insert(Artist(id: 7, name: "b")) }
       }
-      #expect(found?.rawValue == raw, "\(path) \(configuration.access)")
+      #expect(
+        (error as? StoreError)?.code.rawValue == raw,
+        "\(path) \(configuration.access) \(String(describing: error))")
     }
   }
 }

@@ -120,6 +120,14 @@ import Testing
         "Tests/A/A.swift:2: wait on a recorder, not on a clock",
       ]),
     Planted(
+      "a long line", Project.linesFitThePage,
+      [
+        "Sources/A/A.swift":
+          "// \(String(repeating: "a", count: 98))\nlet a = \"\(String(repeating: "a", count: 98))\"\n"
+          + "// https://\(String(repeating: "a", count: 98))\n// \(String(repeating: "a", count: 97))"
+      ],
+      ["Sources/A/A.swift:1: 101 columns, not at most 100"]),
+    Planted(
       "a long file", Project.filesStayReadable,
       ["Sources/A/A.swift": String(repeating: "\n", count: 600)],
       ["Sources/A/A.swift:1: 601 lines: which second idea moved in?"]),
