@@ -69,7 +69,8 @@ final class StoreCore: Sendable {
     do {
       return try Connection(path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
     } catch {
-      throw error.code.primary == .readOnly && !readOnly ? notWritable(path) : error
+      guard error.code.primary == .readOnly, !readOnly else { throw error }
+      throw notWritable(path)
     }
   }
 
