@@ -212,7 +212,7 @@ extension Project {
       "Unsafe pointers in the library above SQLite/": pointers {
         $0.hasPrefix("Sources/ModelStore/") && $0 != "Sources/ModelStore/SQLite"
       },
-      "Unsafe pointers in storecli": pointers { $0.hasPrefix("Sources/storecli") },
+      "Unsafe pointers in the command line": pointers { $0.hasPrefix("Sources/StoreCommand") },
     ]
   }
 
