@@ -66,7 +66,7 @@ extension Project {
   }
 
   static let publicSurfaceOnly: Rule = { project in
-    project.swift(under: "Sources/storecli").flatMap { file in
+    project.swift(under: "Sources/StoreCommand").flatMap { file in
       file.places(of: "@", "testable").map {
         Finding(path: file.path, line: $0.line, message: "storecli uses the public API only")
       }

@@ -56,8 +56,8 @@ import Testing
       ["Sources/ModelStore/Extras/A.swift:1: Extras has no place among the layers"]),
     Planted(
       "the command line looks inside", Project.publicSurfaceOnly,
-      ["Sources/storecli/A.swift": "@testable import ModelStore"],
-      ["Sources/storecli/A.swift:1: storecli uses the public API only"]),
+      ["Sources/StoreCommand/A.swift": "@testable import ModelStore"],
+      ["Sources/StoreCommand/A.swift:1: storecli uses the public API only"]),
     Planted(
       "Foundation where its essentials serve", Project.essentialsOnly,
       [
@@ -102,7 +102,7 @@ import Testing
       ]),
     Planted(
       "printing", Project.libraryIsSilent,
-      ["Sources/ModelStore/A.swift": "print(1)", "Sources/storecli/A.swift": "print(1)"],
+      ["Sources/ModelStore/A.swift": "print(1)", "Sources/StoreCommand/A.swift": "print(1)"],
       ["Sources/ModelStore/A.swift:1: the library never calls print"]),
     Planted(
       "an unexplained unchecked conformance", Project.uncheckedSaysWhy,
