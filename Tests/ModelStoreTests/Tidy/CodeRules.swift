@@ -9,7 +9,7 @@ extension Project {
     ("SQLite", []),
     ("Schema", ["SQLite"]),
     ("Changes", ["SQLite", "Schema"]),
-    ("Models", ["SQLite", "Schema"]),
+    ("Models", ["SQLite", "Schema", "Changes"]),
     ("Queries", ["SQLite", "Schema", "Changes", "Models"]),
     ("Transactions", ["SQLite", "Schema", "Changes", "Models", "Queries"]),
     ("Observation", ["SQLite", "Schema", "Changes", "Models", "Queries"]),
@@ -40,10 +40,14 @@ extension Project {
     }
     var findings: [Finding] = []
     for layer in layers {
-      for file in library where file.folder == "Sources/ModelStore/\(layer.folder)" {
+      let own = library.filter { $0.folder == "Sources/ModelStore/\(layer.folder)" }
+      // A nested type may have the name of another layer's type.
+      let nested = Set(own.flatMap { $0.types.map(\.text) })
+      for file in own {
         for (index, token) in file.tokens.enumerated() {
           guard let owner = owners[token.text], owner != layer.folder,
-            !layer.knows.contains(owner), index == 0 || file.tokens[index - 1].text != "."
+            !layer.knows.contains(owner), !nested.contains(token.text),
+            index == 0 || file.tokens[index - 1].text != "."
           else { continue }
           findings.append(
             Finding(

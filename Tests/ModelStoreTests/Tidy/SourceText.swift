@@ -62,13 +62,26 @@ struct SourceText {
     }
   }
 
-  /// The types declared at the top level that other files can name.
-  var declaredTypes: [Token] {
-    let kinds: Set = ["struct", "class", "enum", "protocol", "actor", "typealias"]
-    return tokens.indices.dropLast().compactMap { index in
-      let token = tokens[index]
-      guard kinds.contains(token.text), token.depth == 0, index > 0 || kinds.contains(token.text)
+  private static let typeKeywords: Set = [
+    "struct", "class", "enum", "protocol", "actor", "typealias",
+  ]
+
+  /// The names of all types declared, nested ones too.
+  var types: [Token] {
+    tokens.indices.dropLast().compactMap { index in
+      guard Self.typeKeywords.contains(tokens[index].text),
+        index == 0 || tokens[index - 1].text != ".",
+        tokens[index + 1].text.first?.isUppercase == true
       else { return nil }
+      return tokens[index + 1]
+    }
+  }
+
+  /// The names of the types declared at the top level that other files can see.
+  var declaredTypes: [Token] {
+    tokens.indices.dropLast().compactMap { index in
+      let token = tokens[index]
+      guard Self.typeKeywords.contains(token.text), token.depth == 0 else { return nil }
       let before = tokens[max(0, index - 2)..<index].map(\.text)
       guard !before.contains("private"), !before.contains("fileprivate"), before.last != "."
       else { return nil }

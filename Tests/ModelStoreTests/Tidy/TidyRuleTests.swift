@@ -44,7 +44,8 @@ import Testing
         "Sources/ModelStore/Queries/Query.swift": "public struct Query {}",
         "Sources/ModelStore/Observation/Live.swift":
           "struct Live { let a: Query, b: StoreError }\nstruct Later { let a: Store }",
-        "Sources/ModelStore/Schema/Plan.swift": "// Query\nstruct Plan { let a: [Query]? }",
+        "Sources/ModelStore/Schema/Plan.swift":
+          "// Query\nstruct Plan { let a: [Query]? }\nstruct Live2 { struct Live {}; let a: Live }",
       ],
       [
         "Sources/ModelStore/Schema/Plan.swift:2: Schema/ names Query, which is Queries/'s",
