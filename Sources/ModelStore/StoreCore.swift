@@ -68,7 +68,8 @@ final class StoreCore: Sendable {
   ) throws -> Connection {
     do {
       return try Connection(path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
-    } catch let error as SQLiteError where error.code.primary == .readOnly && !readOnly {
+    } catch {
+      guard error.code.primary == .readOnly, !readOnly else { throw error }
       throw notWritable(path)
     }
   }

@@ -1,6 +1,6 @@
 import ModelStore
 
-// The models of this program, written by hand. `import ModelStoreMacro` and `@Model` write the same.
+// The models of this program, written by hand. The macro of `ModelStoreMacro` writes the same.
 
 struct Artist: Model {
   var id: Int64

@@ -40,6 +40,9 @@ try store.write { tx in
 // The binding lives in the file, so that every writer moves the bound field.
 try store.write { tx in try tx.set(\Artist.name, to: "Miles Davis", for: 1) }
 
+// Observers are called on a queue of the store. This waits until they know all of the above.
+store.waitForDelivery()
+
 // A refused transaction changes nothing, and says all that is wrong.
 do {
   try store.write { tx in
@@ -52,5 +55,4 @@ do {
   }
 }
 
-store.waitForDelivery()
 print(try store.fetch(long.query).map(\.title))

@@ -192,12 +192,13 @@ final class Connection {
   /// Ends a transaction and keeps it.
   ///
   /// - Throws: ``SQLiteError``, for a failed write with the reason that the system gave.
-  func commit() throws(SQLiteError) {
-    let code = sqlite3_exec(handle, "COMMIT", nil, nil, nil)
-    guard code != SQLITE_OK else { return }
-    var error = SQLiteError(code: code, database: handle, sql: "COMMIT")
-    if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
-    throw error
+  func commit() throws {
+    do {
+      try withStatement("COMMIT") { statement in try statement.run() }
+    } catch var error as SQLiteError {
+      if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
+      throw error
+    }
   }
 
   /// Ends a transaction without keeping it; does nothing when SQLite has ended it already.

@@ -57,9 +57,9 @@ import Testing
         case .outcomeUnknown: outcomes[id] = .unknown
         default: outcomes[id] = .failed
         }
-        _ = failure { try store.fetch(Artist.all) }
+        _ = thrownError { try store.fetch(Artist.all) }
       }
-      _ = failure { try store.checkpoint() }
+      _ = thrownError { try store.checkpoint() }
       if ids.contains(1) { store.close() }
     }
     return outcomes

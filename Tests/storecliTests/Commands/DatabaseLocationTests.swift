@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import storecli
+@testable import StoreCommand
 
 @Suite struct DatabaseLocationTests {
   @Test func theFirstSourceThatNamesADatabaseWins() throws {

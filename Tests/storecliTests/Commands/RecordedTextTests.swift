@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Testing
 
-@testable import storecli
+@testable import StoreCommand
 
 /// Text that is reviewed as a file. `RECORD=1 swift test --filter RecordedTextTests` writes it anew.
 @Suite struct RecordedTextTests {

@@ -22,12 +22,12 @@ struct Invocation {
     Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE]
                       [--library NAME] [--list]
 
-      --only LIST   run these workloads; a name without its variant takes every variant
-      --runs N      timed runs of each contender, at least 1 (5)
-      --scale F     factor on row counts, above 0 and at most 1, for a quick look (1)
+      --only LIST     run these workloads; a name without its variant takes every variant
+      --runs N        timed runs of each contender, at least 1 (5)
+      --scale F       factor on row counts, above 0 and at most 1, for a quick look (1)
+      --json FILE     write every figure as JSON as well
       --library NAME  only sqlite, grdb or modelStore: for a profiler, without ratios
-      --json FILE   write every figure as JSON as well
-      --list        name the workloads and stop
+      --list          name the workloads and stop
 
     Files are created under $TMPDIR, or /tmp, and removed at the end.
     """

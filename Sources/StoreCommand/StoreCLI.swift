@@ -1,7 +1,6 @@
 import ArgumentParser
 
 /// The root of the command tree.
-@main
 struct StoreCLI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "storecli",
@@ -18,8 +17,4 @@ struct StoreCLI: ParsableCommand {
       ImportCommand.self, ExportCommand.self, AdoptCommand.self, DoctorCommand.self,
       DemoCommand.self, VersionCommand.self,
     ])
-
-  static func main() {
-    Program(arguments: Array(CommandLine.arguments.dropFirst())).runToExit()
-  }
 }

@@ -6,12 +6,17 @@ import ArgumentParser
   import Darwin
 #endif
 
-/// One run of the program: from the words of the command line to the exit status.
-struct Program {
-  let arguments: [String]
+/// One run of `storecli`: from the words of the command line to the exit status.
+public struct Program: Sendable {
+  private let arguments: [String]
+
+  /// - Parameter arguments: The words after the program's name.
+  public init(arguments: [String]) {
+    self.arguments = arguments
+  }
 
   /// Runs and ends the process.
-  func runToExit() -> Never {
+  public func runToExit() -> Never {
     let code = run()
     exit(code.rawValue)
   }
