@@ -3,10 +3,9 @@
 SHELL = /bin/sh
 PREFIX ?= /usr/local
 SEED ?=
-BUILD = .build/debug
 
-.PHONY: help demo test check audit lint format warnings docs docs-check examples bench fuzz \
-	sanitize install clean sqlite
+.PHONY: help demo test check audit lint format warnings docs examples bench fuzz sanitize install \
+	clean sqlite
 
 help:
 	@echo 'make demo              the story of the store in half a minute'
@@ -14,7 +13,7 @@ help:
 	@echo 'make check             make test, then format, warnings, documentation and examples'
 	@echo 'make audit             what make check does after make test'
 	@echo 'make format            repair the format of every Swift file'
-	@echo 'make docs              write Documentation/storecli.md anew'
+	@echo 'make docs              record the pages that are written from code anew'
 	@echo 'make examples          build and run the programs in Examples'
 	@echo 'make bench             compare with raw SQLite and GRDB, in release'
 	@echo 'make fuzz SEED=n       run the seeded tests with that seed; without it, a new one'
@@ -30,7 +29,7 @@ sqlite:
 demo: sqlite
 	@echo '==> Building storecli'
 	@swift build --product storecli
-	@$(BUILD)/storecli demo
+	@.build/debug/storecli demo
 
 test: sqlite
 	@echo '==> Building the library, the command line and the tests'
@@ -40,7 +39,7 @@ test: sqlite
 
 check: test audit
 
-audit: lint warnings docs-check examples
+audit: lint warnings examples
 	@echo '==> All checks passed'
 
 lint:
@@ -55,25 +54,22 @@ warnings:
 	@Scripts/check-warnings
 
 docs: sqlite
-	@swift build --product storecli
-	@Scripts/cli-reference $(BUILD)/storecli > Documentation/storecli.md
-
-docs-check: sqlite
-	@echo '==> Checking the command-line reference'
-	@swift build --product storecli
-	@Scripts/check-cli-reference $(BUILD)/storecli
+	RECORD=1 swift test --filter 'DocumentationExamplesTests|RecordedTextTests'
 
 examples: sqlite
 	@echo '==> Building and running the examples'
-	@swift build --package-path Examples --scratch-path .build/examples
-	@.build/examples/debug/playlist
+	@swift build --package-path Examples --scratch-path .build/examples -Xswiftc -warnings-as-errors
+	@Scripts/check-examples .build/examples/debug
 
 bench: sqlite
 	swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks benchmarks
 
 fuzz: sqlite
 	@Scripts/build --build-tests
-	MODELSTORE_SEED=$(SEED) swift test --skip-build
+	@seed='$(SEED)'; \
+	if [ -z "$$seed" ]; then seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); fi; \
+	echo "==> Running the tests with SEED=$$seed"; \
+	MODELSTORE_SEED=$$seed swift test --skip-build
 
 sanitize: sqlite
 	swift test --sanitize=thread --scratch-path .build-thread-sanitizer --filter ModelStoreTests

@@ -38,16 +38,17 @@ let package = Package(
       ]
     ),
     .target(name: "ModelStoreMacro", dependencies: ["ModelStore", "ModelStoreMacroPlugin"]),
-    .executableTarget(
-      name: "storecli",
+    .target(
+      name: "StoreCommand",
       dependencies: [
         "ModelStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
+    .executableTarget(name: "storecli", dependencies: ["StoreCommand"]),
     .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
     .testTarget(name: "ModelStoreTests", dependencies: ["ModelStore", "CSQLite", "CFaultVFS"]),
-    .testTarget(name: "storecliTests", dependencies: ["storecli", "ModelStore", "CSQLite"]),
+    .testTarget(name: "storecliTests", dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"]),
     .testTarget(
       name: "ModelStoreMacroTests",
       dependencies: [

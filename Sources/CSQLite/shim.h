@@ -17,6 +17,18 @@ static inline int csqlite_db_config_set(sqlite3 *db, int option, int value) {
   return sqlite3_db_config(db, option, value, (int *)0);
 }
 
+// The error number of the log's latest failed call. COMMIT does not note it where
+// sqlite3_system_errno() looks. 0 without a log.
+static inline int csqlite_log_errno(sqlite3 *db) {
+  sqlite3_file *log = 0;
+  int number = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (code == SQLITE_OK && log != 0 && log->pMethods != 0) {
+    log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &number);
+  }
+  return number;
+}
+
 // In Swift the structure hides the function of the same name. 0 where the system cannot tell.
 static inline unsigned int csqlite_file_system_type(const char *path) {
 #ifdef __linux__

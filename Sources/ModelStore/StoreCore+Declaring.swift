@@ -120,7 +120,10 @@ extension StoreCore {
     let tables = Set(models.schema.models.map(\.table.asciiFolded))
     return try readers.sync { connection in
       try Adoption(catalog: try Catalog(reading: connection)).tables(on: connection)
-        .filter { !tables.contains($0.name.asciiFolded) }
+        .filter { table in
+          let name = table.name.asciiFolded
+          return !tables.contains(name) && !name.hasPrefix("_ms_")
+        }
     }
   }
 

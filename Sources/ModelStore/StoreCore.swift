@@ -39,8 +39,7 @@ final class StoreCore: Sendable {
       try file.checkPresence()
       return connection
     }
-    let connection = try Connection(
-      path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
+    let connection = try Self.connect(path: path, readOnly: readOnly, policy: policy)
     try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
       try Writer(connection: connection, file: file, configuration: configuration),
@@ -64,6 +63,23 @@ final class StoreCore: Sendable {
     }
   }
 
+  private static func connect(
+    path: String, readOnly: Bool, policy: Connection.Policy
+  ) throws -> Connection {
+    do {
+      return try Connection(path: path, role: readOnly ? .readOnlyFile : .writer, policy: policy)
+    } catch {
+      guard error.code.primary == .readOnly, !readOnly else { throw error }
+      throw notWritable(path)
+    }
+  }
+
+  private static func notWritable(_ path: String) -> StoreError {
+    StoreError(
+      .permissionDenied,
+      "\(path) or its directory may be read but not written by this user. Open the store read-only, or change the permissions.")
+  }
+
   private static func prepare(
     _ connection: Connection, file: DatabaseFile, readOnly: Bool
   ) throws {
@@ -80,11 +96,7 @@ final class StoreCore: Sendable {
         .corrupt, "\(file.path) ends in the middle of a page: a part of it is missing. Restore a backup, or run sqlite3 FILE .recover.")
     }
     if !readOnly {
-      guard !connection.isFileReadOnly else {
-        throw StoreError(
-          .permissionDenied,
-          "The file may be read but not written by this user. Open it read-only, or change its permissions.")
-      }
+      guard !connection.isFileReadOnly else { throw notWritable(file.path) }
       let mode = try connection.enterWAL()
       guard mode == "wal" else {
         throw StoreError(

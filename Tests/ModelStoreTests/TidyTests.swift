@@ -91,6 +91,10 @@ import Testing
     try expectNone(Project.testsAreSentences)
   }
 
+  @Test func linesFitThePage() throws {
+    try expectNone(Project.linesFitThePage)
+  }
+
   @Test func filesStayReadable() throws {
     try expectNone(Project.filesStayReadable)
   }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import storecli
+@testable import StoreCommand
 
 @Suite struct NearMissTests {
   @Test(arguments: [

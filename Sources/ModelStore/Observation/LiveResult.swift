@@ -28,7 +28,8 @@ final class LiveResult: ChangeBroker.Observer {
     var rows: LiveRows
     var subscribers: [(number: UInt64, mailbox: Mailbox<QueryDelta>, wake: @Sendable () -> Void)] = []
     var nextNumber: UInt64 = 0
-    var failure: StoreError?
+    /// Whether the result could not be read anew when it had to be; then the next commit tries again.
+    var isStale = false
   }
 
   let rule: Rule
@@ -61,7 +62,9 @@ final class LiveResult: ChangeBroker.Observer {
   // Committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> Bool {
-    if commit.isReset { return noteReset(version: commit.changes.version) }
+    if commit.isReset || state.withLock({ $0.isStale }) {
+      return noteReset(version: commit.changes.version)
+    }
     let touches = commit.changes.changes.compactMap(touch)
     return state.withLock { state in
       guard !touches.isEmpty else {
@@ -96,15 +99,15 @@ final class LiveResult: ChangeBroker.Observer {
     do {
       images = try reload()
     } catch {
-      let failure = error as? StoreError ?? StoreError(.database, "\(error)")
-      state.withLock { $0.failure = failure }
-      report(failure)
+      state.withLock { $0.isStale = true }
+      report(error as? StoreError ?? StoreError(.database, "\(error)"))
       return false
     }
     return state.withLock { state in
       let old = state.rows
       let entries = images.map { rule.entry($0) }
       state.rows = LiveRows(tree: RankedTree(sorted: entries), version: version)
+      state.isStale = false
       let touches = Self.touches(from: old.tree, to: zip(entries, images))
       return Self.post(
         QueryDelta(old: old, new: state.rows, touches: touches, isReset: true), in: state)

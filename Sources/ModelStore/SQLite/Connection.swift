@@ -189,6 +189,18 @@ final class Connection {
     }
   }
 
+  /// Ends a transaction and keeps it.
+  ///
+  /// - Throws: ``SQLiteError``, for a failed write with the reason that the system gave.
+  func commit() throws {
+    do {
+      try withStatement("COMMIT") { statement in try statement.run() }
+    } catch var error as SQLiteError {
+      if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
+      throw error
+    }
+  }
+
   /// Ends a transaction without keeping it; does nothing when SQLite has ended it already.
   ///
   /// A cancelled task's interrupt may hit the ROLLBACK itself, which then has to run once more, or

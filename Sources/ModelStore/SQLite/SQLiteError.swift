@@ -59,7 +59,7 @@ struct SQLiteError: Error, Sendable {
   /// The byte offset in `sql` of the token that SQLite blames, where it blames one.
   let offset: Int?
   /// The operating system's error number behind an I/O failure, 0 when there is none.
-  let systemErrno: Int32
+  var systemErrno: Int32
 
   init(code: ResultCode, message: String, sql: String? = nil) {
     self.code = code

@@ -86,7 +86,7 @@ struct CommitPipeline {
 
   private func commit() throws {
     do {
-      try connection.withStatement("COMMIT") { statement in try statement.run() }
+      try connection.commit()
     } catch let error as SQLiteError {
       // A failed sync may still reach the disk: only reopening can tell.
       if connection.isInTransaction || error.leavesNoCommit { throw error }
@@ -100,13 +100,6 @@ struct CommitPipeline {
     }
   }
 
-  private func execute(_ sql: String) throws {
-    do {
-      try connection.withStatement(sql) { statement in try statement.run() }
-    } catch let error as SQLiteError {
-      throw StoreError(error)
-    }
-  }
 }
 
 /// COMMIT failed in a way that leaves open whether the transaction was kept. Apart from

@@ -75,8 +75,9 @@ public struct ListEditor<Element: Model>: ~Copyable {
   /// Puts another element in the place of the one at `index`.
   public func replace(at index: Int, with key: Element.Key) throws {
     let slot = try slot(at: index)
-    try run("DELETE FROM \(identifier: slots.table) WHERE \"slot\" = \(slot.number)")
+    // In this order an element that does not exist is refused before anything is removed.
     try add(key, label: slot.label)
+    try run("DELETE FROM \(identifier: slots.table) WHERE \"slot\" = \(slot.number)")
   }
 
   /// Moves the element at `index` so that it has `newIndex` afterwards. Writes one row.

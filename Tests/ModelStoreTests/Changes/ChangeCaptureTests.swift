@@ -151,6 +151,6 @@ import Testing
       }
     }
     explore(Run(initial), [])
-    #expect(checked > 3_000)
+    #expect(checked > 1_000)
   }
 }

@@ -19,6 +19,8 @@ extension PublicSymbols {
     /// The body of a type or extension that is being read.
     struct Scope {
       let path: String
+      /// Where its brace opens.
+      let open: Int
       let depth: Int
       /// Whether its members are public without saying so.
       let isOpen: Bool
@@ -38,7 +40,9 @@ extension PublicSymbols {
     mutating func read() -> Set<String> {
       for index in tokens.indices {
         let token = tokens[index]
-        while let scope = scopes.last, token.depth < scope.depth { scopes.removeLast() }
+        while let scope = scopes.last, index > scope.open, token.depth < scope.depth {
+          scopes.removeLast()
+        }
         guard index == 0 || tokens[index - 1].text != "." else { continue }
         if Self.types.contains(token.text) || token.text == "extension" {
           readType(at: index)
@@ -66,7 +70,8 @@ extension PublicSymbols {
       if isPublic { paths.insert(path) }
       scopes.append(
         Scope(
-          path: path, depth: tokens[open].depth + 1, isOpen: word(index) == "protocol" && isPublic,
+          path: path, open: open, depth: tokens[open].depth + 1,
+          isOpen: word(index) == "protocol" && isPublic,
           isEnum: word(index) == "enum" && isPublic))
     }
 

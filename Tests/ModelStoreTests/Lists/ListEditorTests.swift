@@ -93,6 +93,20 @@ import Testing
     }
     #expect(refusal?.code == .invalidValue)
   }
+
+  @Test func aRefusedReplacementLeavesTheListAsItWas() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("list.store"), models: Song.self, Mix.self)
+    try store.write { tx in
+      try tx.insert(Song(id: 1))
+      try tx.insert(Mix(id: 1))
+      let list = try tx.list(\Mix.songs, of: 1)
+      try list.append(1)
+      let refusal = #expect(throws: StoreError.self) { try list.replace(at: 0, with: 2) }
+      #expect(refusal?.code == .rejected)
+    }
+    #expect(try store.read { try $0.keys(of: \Mix.songs, of: 1) } == [1])
+  }
 }
 
 private struct Song: Model {

@@ -52,7 +52,7 @@ import Testing
   @Test func notANumberIsRefusedBeforeItBecomesNull() throws {
     let scratch = try ScratchDatabase("CREATE TABLE t(v)")
     for nan in [Double.nan, -.nan, .signalingNaN] {
-      let error = failure { try scratch.connection.run("INSERT INTO t VALUES (\(nan))") }
+      let error = thrownError { try scratch.connection.run("INSERT INTO t VALUES (\(nan))") }
       #expect((error as? SQLiteError)?.code == .unstorable)
       #expect((error as? SQLiteError).map { StoreError($0).code } == .invalidValue)
     }
@@ -62,13 +62,13 @@ import Testing
   @Test func invalidUTF8ThrowsInsteadOfBeingRepaired() throws {
     let scratch = try ScratchDatabase()
     for hex in ["FF", "C080", "EDA080", "F4908080", "61C3", "80"] {
-      let error = failure {
+      let error = thrownError {
         try scratch.connection.firstRow(SQLText(sql: "SELECT CAST(x'\(hex)' AS TEXT)")) {
           try $0.text(at: 0)
         }
       }
       #expect(error as? ColumnError == ColumnError(column: 0, problem: .invalidUTF8), "\(hex)")
-      let any = failure {
+      let any = thrownError {
         try scratch.connection.firstRow(SQLText(sql: "SELECT CAST(x'\(hex)' AS TEXT)")) {
           try $0.values()
         }
@@ -114,7 +114,7 @@ import Testing
       as [(Int64, Bool)]
     {
       let read = try scratch.connection.firstRow("SELECT \(SQLValue.integer(integer))") { row in
-        failure { try row.real(at: 0) } == nil
+        thrownError { try row.real(at: 0) } == nil
       }
       #expect(read == fits, "\(integer)")
     }

@@ -61,20 +61,20 @@ import Testing
   }
 
   @Test func whatDoesNotFitIsRefused() throws {
-    #expect(failure { try UInt64(Int64.max).advanced(by: 1).sqlValue() } is ColumnError)
-    #expect(failure { try UInt.max.sqlValue() } is ColumnError)
-    #expect(failure { try Int8(sqlValue: .integer(128)) } is ColumnError)
-    #expect(failure { try UInt32(sqlValue: .integer(-1)) } is ColumnError)
-    #expect(failure { try Bool(sqlValue: .integer(2)) } is ColumnError)
-    #expect(failure { try Float(sqlValue: .real(0.1)) } is ColumnError)
-    #expect(failure { try Double.nan.sqlValue() } is ColumnError)
-    #expect(failure { try Float.nan.sqlValue() } is ColumnError)
-    #expect(failure { try Date(timeIntervalSinceReferenceDate: .nan).sqlValue() } is ColumnError)
-    #expect(failure { try Decimal.nan.sqlValue() } is ColumnError)
-    #expect(failure { try Level(sqlValue: .text("none")) } is ColumnError)
-    #expect(failure { try Int64(sqlValue: .text("1")) } is ColumnError)
-    #expect(failure { try String(sqlValue: .integer(1)) } is ColumnError)
-    #expect(failure { try Int64(sqlValue: .null) } is ColumnError)
+    #expect(thrownError { try UInt64(Int64.max).advanced(by: 1).sqlValue() } is ColumnError)
+    #expect(thrownError { try UInt.max.sqlValue() } is ColumnError)
+    #expect(thrownError { try Int8(sqlValue: .integer(128)) } is ColumnError)
+    #expect(thrownError { try UInt32(sqlValue: .integer(-1)) } is ColumnError)
+    #expect(thrownError { try Bool(sqlValue: .integer(2)) } is ColumnError)
+    #expect(thrownError { try Float(sqlValue: .real(0.1)) } is ColumnError)
+    #expect(thrownError { try Double.nan.sqlValue() } is ColumnError)
+    #expect(thrownError { try Float.nan.sqlValue() } is ColumnError)
+    #expect(thrownError { try Date(timeIntervalSinceReferenceDate: .nan).sqlValue() } is ColumnError)
+    #expect(thrownError { try Decimal.nan.sqlValue() } is ColumnError)
+    #expect(thrownError { try Level(sqlValue: .text("none")) } is ColumnError)
+    #expect(thrownError { try Int64(sqlValue: .text("1")) } is ColumnError)
+    #expect(thrownError { try String(sqlValue: .integer(1)) } is ColumnError)
+    #expect(thrownError { try Int64(sqlValue: .null) } is ColumnError)
   }
 
   @Test func doublesAndFloatsKeepEveryBit() throws {
@@ -121,14 +121,14 @@ import Testing
   @Test func identifiersAndAddresses() throws {
     for _ in 0..<1_000 { try expectRoundTrip([UUID()]) }
     let upper = UUID().uuidString
-    #expect(failure { try UUID(sqlValue: .text(upper.lowercased() == upper ? "x" : upper.lowercased())) } is ColumnError)
+    #expect(thrownError { try UUID(sqlValue: .text(upper.lowercased() == upper ? "x" : upper.lowercased())) } is ColumnError)
     let addresses = [
       "https://example.org/a%20b?c=d&e=%F0%9F%8E%B5#f", "file:///tmp/x", "mailto:a@b.c",
       "relative/path", "//host/path", "https://[::1]:80/",
     ].compactMap(URL.init(string:))
     try expectRoundTrip(addresses)
     let relative = URL(string: "b", relativeTo: URL(string: "https://example.org/a/"))
-    #expect(failure { try relative?.sqlValue() } is ColumnError)
+    #expect(thrownError { try relative?.sqlValue() } is ColumnError)
   }
 
   @Test func decimals() throws {
@@ -165,8 +165,8 @@ import Testing
         ]))
     }
     try expectRoundTrip(values)
-    #expect(failure { try JSON([Double.infinity]).sqlValue() } is ColumnError)
-    #expect(failure { try JSON<[Tag]>(sqlValue: .text("{")) } is ColumnError)
+    #expect(thrownError { try JSON([Double.infinity]).sqlValue() } is ColumnError)
+    #expect(thrownError { try JSON<[Tag]>(sqlValue: .text("{")) } is ColumnError)
   }
 
   private enum Level: String, ColumnValue {

@@ -48,7 +48,7 @@ import Testing
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     for role in [Connection.Role.writer, .reader, .checkpointer] {
       let connection = try Connection(path: scratch.path, role: role, policy: .scratch())
-      #expect(failure { try connection.execute(sql) } != nil, "\(role)")
+      #expect(thrownError { try connection.execute(sql) } != nil, "\(role)")
     }
     #expect(
       try scratch.connection.rows("SELECT name FROM sqlite_schema") { try $0.text(at: 0) } == ["t"])
@@ -59,7 +59,7 @@ import Testing
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     let reader = try Connection(path: scratch.path, role: role, policy: .scratch())
     for sql in ["INSERT INTO t VALUES (1)", "DROP TABLE t", "PRAGMA user_version = 5"] {
-      let error = failure { try reader.execute(sql) } as? SQLiteError
+      let error = thrownError { try reader.execute(sql) } as? SQLiteError
       #expect(error?.code.primary == .readOnly, "\(sql)")
     }
   }
@@ -77,7 +77,7 @@ import Testing
     let path = directory.file("text.store")
     try "This is no database. ".write(toFile: path)
     for _ in 0..<20 {
-      let error = failure { try Connection(path: path, role: .writer, policy: .scratch()) }
+      let error = thrownError { try Connection(path: path, role: .writer, policy: .scratch()) }
       #expect((error as? SQLiteError)?.code == .notADatabase)
     }
     #expect(openDescriptors(of: path) == [])
@@ -87,7 +87,7 @@ import Testing
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     let other = try Connection(path: scratch.path, role: .writer, policy: .scratch())
     try scratch.connection.execute("BEGIN IMMEDIATE")
-    let error = failure { try other.hooks.withoutWaiting { try other.execute("BEGIN IMMEDIATE") } }
+    let error = thrownError { try other.hooks.withoutWaiting { try other.execute("BEGIN IMMEDIATE") } }
     #expect((error as? SQLiteError)?.code.primary == .busy)
     try scratch.connection.rollBack()
     try other.execute("BEGIN IMMEDIATE")

@@ -28,7 +28,7 @@ extension Connection.Policy {
 }
 
 /// What `body` throws, told in words; nil when it returns.
-func failure<Result>(of body: () throws -> Result) -> (any Error)? {
+func thrownError<Result>(by body: () throws -> Result) -> (any Error)? {
   do {
     _ = try body()
     return nil
@@ -39,5 +39,5 @@ func failure<Result>(of body: () throws -> Result) -> (any Error)? {
 
 /// The code of the ``StoreError`` that `body` throws; nil when it returns or throws another error.
 func code<Result>(of body: () throws -> Result) -> StoreError.Code? {
-  (failure(of: body) as? StoreError)?.code
+  (thrownError(by: body) as? StoreError)?.code
 }

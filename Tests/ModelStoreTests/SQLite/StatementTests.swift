@@ -11,7 +11,7 @@ import Testing
   ])
   func onlyOneStatementIsTaken(sql: String, message: String) throws {
     let scratch = try ScratchDatabase()
-    let error = failure { try scratch.connection.run(SQLText(sql: sql)) } as? SQLiteError
+    let error = thrownError { try scratch.connection.run(SQLText(sql: sql)) } as? SQLiteError
     #expect(error?.message == message)
     #expect(error?.code == .misuse)
   }
@@ -24,7 +24,7 @@ import Testing
 
   @Test func aScriptWithNULIsRefusedAsAWhole() throws {
     let scratch = try ScratchDatabase()
-    let error = failure { try scratch.connection.execute("CREATE TABLE a(x);\0CREATE TABLE b(x)") }
+    let error = thrownError { try scratch.connection.execute("CREATE TABLE a(x);\0CREATE TABLE b(x)") }
     #expect((error as? SQLiteError)?.code == .misuse)
     #expect(
       try scratch.connection.rows("SELECT name FROM sqlite_schema") { try $0.text(at: 0) } == [])
@@ -34,7 +34,7 @@ import Testing
   func theNumberOfArgumentsMustMatch(arguments: [SQLValue]) throws {
     let scratch = try ScratchDatabase()
     let text = SQLText(sql: "SELECT ?, ?", arguments: arguments)
-    let error = failure { try scratch.connection.run(text) } as? SQLiteError
+    let error = thrownError { try scratch.connection.run(text) } as? SQLiteError
     #expect(error?.message == "The statement takes 2 arguments; got \(arguments.count).")
   }
 
@@ -43,7 +43,7 @@ import Testing
     let insert = "INSERT INTO t VALUES (?)"
     try scratch.connection.run(SQLText(sql: insert, arguments: [.integer(1)]))
     let prepared = scratch.connection.preparedCount
-    let error = failure {
+    let error = thrownError {
       try scratch.connection.run(SQLText(sql: insert, arguments: [.integer(1)]))
     }
     #expect((error as? SQLiteError)?.code == .constraintUnique)
@@ -98,7 +98,7 @@ import Testing
       """)
     try scratch.connection.execute("BEGIN IMMEDIATE")
     #expect(scratch.connection.isInTransaction)
-    #expect(failure { try scratch.connection.run("INSERT INTO t VALUES (0)") } != nil)
+    #expect(thrownError { try scratch.connection.run("INSERT INTO t VALUES (0)") } != nil)
     #expect(!scratch.connection.isInTransaction)
     try scratch.connection.rollBack()
   }

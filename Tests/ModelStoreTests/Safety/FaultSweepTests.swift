@@ -57,9 +57,9 @@ import Testing
         case .outcomeUnknown: outcomes[id] = .unknown
         default: outcomes[id] = .failed
         }
-        _ = failure { try store.fetch(Artist.all) }
+        _ = thrownError { try store.fetch(Artist.all) }
       }
-      _ = failure { try store.checkpoint() }
+      _ = thrownError { try store.checkpoint() }
       if ids.contains(1) { store.close() }
     }
     return outcomes
@@ -93,7 +93,7 @@ import Testing
       // The store's own files only, so that a copy's and other tests' calls are not counted.
       let rules = ["", "-wal"].map { suffix in
         fault_vfs_arm(
-          fault.operation, faulty.path + suffix, suffix.isEmpty ? number : number, fault.code,
+          fault.operation, faulty.path + suffix, number, fault.code,
           fault.effect, fault.repeat)
       }
       let outcomes = workload(faulty)

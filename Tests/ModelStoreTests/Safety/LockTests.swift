@@ -67,7 +67,7 @@ import Testing
       let held = try lockRows(of: path)
       #expect(held.contains { $0.hasPrefix("shared memory WRITE") }, "\(held)")
       for (name, call) in calls {
-        _ = failure(of: call)
+        _ = thrownError(by: call)
         #expect(try lockRows(of: path) == held, "\(name)")
         #expect(try second.ask(name) == "database is locked", "\(name)")
       }

@@ -90,7 +90,7 @@ import Testing
       }
       let path = directory.file("damaged-\(UUID().uuidString).store")
       try write(damaged, to: path)
-      let error = failure {
+      let error = thrownError {
         let store = try open(path)
         _ = try store.fetch(Artist.all)
         _ = try store.check()
@@ -119,7 +119,7 @@ import Testing
     #expect(code { try open(missing + "\0.txt") } == .unsafeLocation)
     #expect(code { try open(directory.file(String(repeating: "n", count: 300))) } == .permissionDenied)
     let deep = directory.path + String(repeating: "/.", count: 10) + "/"
-    #expect(failure { try open(deep + "dots.store") } == nil)
+    #expect(thrownError { try open(deep + "dots.store") } == nil)
     let long = String(repeating: "d", count: 200)
     try FileManager.default.createDirectory(
       atPath: directory.file("\(long)/\(long)"), withIntermediateDirectories: true)
@@ -140,12 +140,12 @@ import Testing
     #expect(code { try open(directory.file("dangling.store")) } == .unsafeLocation)
     #expect(!FileManager.default.fileExists(atPath: directory.file("nowhere")))
     #expect(symlink(directory.path, directory.file("way")) == 0)
-    #expect(failure { try open(directory.file("way/real.store")) } == nil)
+    #expect(thrownError { try open(directory.file("way/real.store")) } == nil)
     #expect(link(path, directory.file("second.store")) == 0)
     #expect(code { try open(path) } == .unsafeLocation)
     #expect(code { try open(directory.file("second.store")) } == .unsafeLocation)
     #expect(unlink(directory.file("second.store")) == 0)
-    #expect(failure { try open(path) } == nil)
+    #expect(thrownError { try open(path) } == nil)
   }
 
   @Test(arguments: ["-wal", "-shm", "-journal"])
@@ -164,7 +164,7 @@ import Testing
     #expect(code { try open(path) } == .unsafeLocation)
     #expect(rmdir(path + suffix) == 0)
     #expect(try bytes(of: victim) == [UInt8]("precious".utf8))
-    #expect(failure { try open(path) } == nil)
+    #expect(thrownError { try open(path) } == nil)
   }
 
   @Test func aDirectoryThatAnyoneMayChangeNeedsTheStickyBit() throws {
@@ -176,7 +176,7 @@ import Testing
     #expect(code { try open(directory.file("shared/new.store")) } == .unsafeLocation)
     #expect(!FileManager.default.fileExists(atPath: directory.file("shared/new.store")))
     #expect(chmod(directory.file("shared"), 0o1777) == 0)
-    #expect(failure { try open(path) } == nil)
+    #expect(thrownError { try open(path) } == nil)
   }
 
   @Test func theFilesAreTheirOwnersAlone() throws {
@@ -375,11 +375,13 @@ import Testing
       #expect(setuid(65534) == 0)
       var configuration = StoreConfiguration()
       configuration.access = isReadOnly ? .readOnly : creates ? .readWriteCreate : .readWrite
-      let found = code {
+      let error = thrownError {
         let store = try Store(at: path, models: Artist.self, configuration: configuration)
         try store.write { tx in try tx.insert(Artist(id: 7, name: "b")) }
       }
-      #expect(found?.rawValue == raw, "\(path) \(configuration.access)")
+      #expect(
+        (error as? StoreError)?.code.rawValue == raw,
+        "\(path) \(configuration.access) \(String(describing: error))")
     }
   }
 }

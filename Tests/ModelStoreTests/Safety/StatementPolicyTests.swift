@@ -57,7 +57,7 @@ import Testing
   func whatOnlyTellsIsAllowed(sql: String) throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("policy.store"), models: Artist.self)
-    #expect(failure { try store.read { tx in try tx.rows(SQLText(sql: sql)) } } == nil)
+    #expect(thrownError { try store.read { tx in try tx.rows(SQLText(sql: sql)) } } == nil)
   }
 
   @Test func aMigrationCannotEndItsTransactionBehindAByteOrderMark() throws {

@@ -66,7 +66,7 @@ extension Project {
   }
 
   static let publicSurfaceOnly: Rule = { project in
-    project.swift(under: "Sources/storecli").flatMap { file in
+    project.swift(under: "Sources/StoreCommand").flatMap { file in
       file.places(of: "@", "testable").map {
         Finding(path: file.path, line: $0.line, message: "storecli uses the public API only")
       }
@@ -235,6 +235,21 @@ extension Project {
   }
 
   // Size
+
+  /// The formatter breaks lines of code; texts and addresses it cannot break may be longer.
+  static let linesFitThePage: Rule = { project in
+    project.swift.flatMap { file in
+      file.lines.enumerated().compactMap { index, line in
+        guard line.count > 100, !line.contains("\""), !line.contains("://") else { return nil }
+        // The inside of a text of several lines is the text's business.
+        let isCode = file.tokens.contains { $0.line == index + 1 }
+        let isComment = file.comments.contains { $0.line == index + 1 }
+        guard isCode || isComment else { return nil }
+        return Finding(
+          path: file.path, line: index + 1, message: "\(line.count) columns, not at most 100")
+      }
+    }
+  }
 
   static let filesStayReadable: Rule = { project in
     project.swift.compactMap { file in

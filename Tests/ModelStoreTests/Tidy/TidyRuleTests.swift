@@ -56,8 +56,8 @@ import Testing
       ["Sources/ModelStore/Extras/A.swift:1: Extras has no place among the layers"]),
     Planted(
       "the command line looks inside", Project.publicSurfaceOnly,
-      ["Sources/storecli/A.swift": "@testable import ModelStore"],
-      ["Sources/storecli/A.swift:1: storecli uses the public API only"]),
+      ["Sources/StoreCommand/A.swift": "@testable import ModelStore"],
+      ["Sources/StoreCommand/A.swift:1: storecli uses the public API only"]),
     Planted(
       "Foundation where its essentials serve", Project.essentialsOnly,
       [
@@ -102,7 +102,7 @@ import Testing
       ]),
     Planted(
       "printing", Project.libraryIsSilent,
-      ["Sources/ModelStore/A.swift": "print(1)", "Sources/storecli/A.swift": "print(1)"],
+      ["Sources/ModelStore/A.swift": "print(1)", "Sources/StoreCommand/A.swift": "print(1)"],
       ["Sources/ModelStore/A.swift:1: the library never calls print"]),
     Planted(
       "an unexplained unchecked conformance", Project.uncheckedSaysWhy,
@@ -119,6 +119,14 @@ import Testing
         "Tests/A/A.swift:1: tests are written with Swift Testing",
         "Tests/A/A.swift:2: wait on a recorder, not on a clock",
       ]),
+    Planted(
+      "a long line", Project.linesFitThePage,
+      [
+        "Sources/A/A.swift":
+          "// \(String(repeating: "a", count: 98))\nlet a = \"\(String(repeating: "a", count: 98))\"\n"
+          + "// https://\(String(repeating: "a", count: 98))\n// \(String(repeating: "a", count: 97))"
+      ],
+      ["Sources/A/A.swift:1: 101 columns, not at most 100"]),
     Planted(
       "a long file", Project.filesStayReadable,
       ["Sources/A/A.swift": String(repeating: "\n", count: 600)],

@@ -17,7 +17,7 @@ import Testing
       isKept = true
     } catch let error as StoreError {
       switch error.code {
-      case .busy, .outOfSpace, .ioFailure:
+      case .busy, .outOfSpace:
         isKept = false  // Nothing was changed. The same write may be tried again.
       case .outcomeUnknown:
         store.close()

@@ -1,7 +1,6 @@
 import ArgumentParser
 
 /// The root of the command tree.
-@main
 struct StoreCLI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "storecli",
@@ -14,12 +13,8 @@ struct StoreCLI: ParsableCommand {
       """,
     subcommands: [
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
-      UpdateCommand.self, DeleteCommand.self, BindingsCommand.self,
-      ImportCommand.self, ExportCommand.self, AdoptCommand.self,
-      VersionCommand.self,
+      UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, BindingsCommand.self,
+      ImportCommand.self, ExportCommand.self, AdoptCommand.self, DoctorCommand.self,
+      DemoCommand.self, VersionCommand.self,
     ])
-
-  static func main() {
-    Program(arguments: Array(CommandLine.arguments.dropFirst())).runToExit()
-  }
 }

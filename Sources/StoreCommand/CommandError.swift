@@ -58,9 +58,9 @@ struct CommandError: Error {
     self.init(
       ExitCode(error.code), code: error.code.rawValue, error.message, hint: Self.hint(for: error),
       model: error.model, field: error.field, violations: error.violations)
-    if !violations.isEmpty {
+    if violations.count > 1 {
+      message = "Nothing was changed: \(violations.count) rules refuse it."
       details = Self.lines(for: violations)
-      if violations.count > 1 { message = "Nothing was changed: \(violations.count) rules refuse it." }
     }
   }
 
@@ -100,6 +100,16 @@ struct CommandError: Error {
   func naming(_ path: String) -> CommandError {
     var error = self
     error.message = "\(path == "-" ? "standard input" : path): \(message)"
+    return error
+  }
+
+  /// The same error with a hint that finds the database that was named by `-d`.
+  func hinting(database: String?) -> CommandError {
+    guard let database, let hint, hint.hasPrefix("storecli "), !hint.contains(" -d "),
+      !hint.hasPrefix("storecli help")
+    else { return self }
+    var error = self
+    error.hint = "\(hint) -d \(Shell.quoted(database))"
     return error
   }
 

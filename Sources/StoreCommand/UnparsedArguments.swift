@@ -10,17 +10,29 @@ struct UnparsedArguments {
 
   /// What is wrong, with the nearest command or the help to read.
   func explanation(of error: any Error) -> CommandError {
+    if let unknownCommand { return unknownCommand }
     let path = commandPath
-    if let unknown = path.unknown {
-      let near = NearMiss.suggestions(for: unknown, among: path.names)
-      let prefix = (["storecli"] + path.known).joined(separator: " ")
+    if path.known.isEmpty, let option = words.first, option.hasPrefix("-") {
       return CommandError(
-        .usage, code: "usage", "There is no command \(unknown)" + CommandError.meant(near),
-        hint: near.first.map { "\(prefix) \($0)" } ?? "\(prefix) --help")
+        .usage, code: "usage", "\(option) stands before the command; options follow it.",
+        hint: "storecli models -d PATH")
     }
     let command = (["storecli"] + path.known).joined(separator: " ")
     return CommandError(
       .usage, code: "usage", StoreCLI.message(for: error), hint: "\(command) --help")
+  }
+
+  /// The error for a word where a command should stand; nil when there is none.
+  var unknownCommand: CommandError? {
+    let path = commandPath
+    guard let unknown = path.unknown else { return nil }
+    let topics = words.first == "help" && path.known.isEmpty ? HelpTopic.allCases.map(\.rawValue) : []
+    let near = NearMiss.suggestions(for: unknown, among: path.names + topics)
+    let prefix = (["storecli"] + (words.first == "help" ? ["help"] : []) + path.known)
+      .joined(separator: " ")
+    return CommandError(
+      .usage, code: "usage", "There is no command \(unknown)" + CommandError.meant(near),
+      hint: near.first.map { "\(prefix) \($0)" } ?? "storecli --help")
   }
 
   /// The commands that the words name, and the first word that should have named one.

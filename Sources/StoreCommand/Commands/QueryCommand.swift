@@ -130,9 +130,19 @@ struct QueryCommand: LeafCommand {
     }
   }
 
+  private func rows(of text: SQLText, _ store: Store) throws -> [ResultRow] {
+    do {
+      return try store.read { reads in try reads.rows(text) }
+    } catch let error as StoreError where error.code == .misuse {
+      throw CommandError.usage(
+        "--sql runs statements that only read; records are changed by insert, update and delete.",
+        hint: "storecli update --help")
+    }
+  }
+
   private func show(_ text: SQLText, _ store: Store, _ context: CommandContext) throws {
     if explain { return try explain(text, store, context) }
-    let rows = try store.read { reads in try reads.rows(text) }
+    let rows = try rows(of: text, store)
     guard let first = rows.first else {
       return try context.console.say("no rows")
     }

@@ -6,12 +6,17 @@ import ArgumentParser
   import Darwin
 #endif
 
-/// One run of the program: from the words of the command line to the exit status.
-struct Program {
-  let arguments: [String]
+/// One run of `storecli`: from the words of the command line to the exit status.
+public struct Program: Sendable {
+  private let arguments: [String]
+
+  /// - Parameter arguments: The words after the program's name.
+  public init(arguments: [String]) {
+    self.arguments = arguments
+  }
 
   /// Runs and ends the process.
-  func runToExit() -> Never {
+  public func runToExit() -> Never {
     let code = run()
     exit(code.rawValue)
   }
@@ -19,8 +24,11 @@ struct Program {
   private func run() -> ExitCode {
     // A file that may not grow is an error of the write that meets it, not a sudden end.
     signal(SIGXFSZ, SIG_IGN)
-    if arguments.first == "help", let topic = HelpTopic(words: Array(arguments.dropFirst())) {
-      return printing(topic.text)
+    if arguments.first == "help" {
+      if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
+      if let error = UnparsedArguments(arguments).unknownCommand {
+        return Self.reporting(error, to: .standard(), as: .text)
+      }
     }
     do {
       var command = try StoreCLI.parseAsRoot(arguments)
@@ -43,7 +51,9 @@ struct Program {
     } catch OutputError.readerClosed {
       Console.endByBrokenPipe()
     } catch {
-      return reporting(CommandError(error), to: console, as: options.errorFormat)
+      return reporting(
+        CommandError(error).hinting(database: options.database), to: console,
+        as: options.errorFormat)
     }
   }
 

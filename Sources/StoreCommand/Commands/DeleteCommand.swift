@@ -53,7 +53,7 @@ struct DeleteCommand: LeafCommand {
       let preview = try opened.store.preview { transaction in try transaction.delete(query) }
       let report = ChangeReport(preview.changes, in: opened.store.schema)
       let isGranted = try preview.value == 0 || Confirmation.isGranted(
-        "This would leave: \(report.summary). Go on?", isGiven: false, flag: "--yes",
+        "Go on with this: \(report.summary)?", isGiven: false, flag: "--yes",
         console: context.console)
       guard isGranted else {
         try context.console.say("nothing was deleted")

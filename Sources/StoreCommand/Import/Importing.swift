@@ -13,9 +13,10 @@ struct Importing {
   }
 
   private struct Tally {
-    var read = 0
     var written = 0
     var rejected = 0
+
+    var read: Int { written + rejected }
   }
 
   /// Rolls a transaction back without anything having gone wrong.
@@ -116,7 +117,6 @@ struct Importing {
   private mutating func writeNext(_ transaction: borrowing Transaction) throws -> Bool {
     do {
       guard let values = try input.next() else { return false }
-      tally.read += 1
       if plan.isUpsert {
         try transaction.upsert(values, into: schema)
       } else {
@@ -126,7 +126,6 @@ struct Importing {
     } catch let error as InputError {
       if error.problem == .interrupted { throw Stop.interrupted }
       guard error.leavesRestReadable, !plan.stopsAtError else { throw error }
-      tally.read += 1
       try reject(error.description)
     } catch let error as StoreError where error.code == .rejected || error.code == .invalidValue {
       guard plan.stopsAtError else {

@@ -1,0 +1,16 @@
+// swift-tools-version: 6.3
+
+import PackageDescription
+
+let package = Package(
+  name: "Examples",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "ModelStore", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "playlist", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
+    .executableTarget(
+      name: "browse", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,58 @@
+import ModelStore
+
+let store = try Store(
+  at: CommandLine.arguments.dropFirst().first ?? "music.store",
+  models: Artist.self, Track.self,
+  bindings: [.copy(\Artist.name, to: \Track.artistName, through: \Track.artistID)],
+  validators: [
+    Validator("Track.noDemos", Track.self) { change, _ in
+      guard let track = change.new, track.title.hasSuffix("(demo)") else { return .accept }
+      return .reject("must not be a demo", \.title)
+    }
+  ])
+
+// One transaction: all of it is kept, or nothing.
+try store.write { tx in
+  try tx.upsert(Artist(id: 1, name: "Miles"))
+  try tx.upsert(Track(id: 1, title: "So What", milliseconds: 545_000, artistID: 1))
+  try tx.upsert(Track(id: 2, title: "Blue in Green", milliseconds: 337_000, artistID: 1))
+  try tx.upsert(Track(id: 3, title: "Miles Runs the Voodoo Down", milliseconds: 843_000, artistID: 1))
+}
+
+// One field of one record. The observation ends when `name` is dropped.
+let name = try store.observe(\Track.artistName, of: 1) { change in
+  print("artistName: \(change.old ?? "none") → \(change.new ?? "none"), by \(change.origin)")
+}
+
+// A filtered, sorted list that stays true, with the indices of what changed in it.
+let long = try store.live(Track.where { $0.milliseconds > 300_000 }.order { $0.title })
+let list = long.observe { changes in
+  for row in changes.deletions { print("long tracks: - \(row.index)") }
+  for row in changes.insertions { print("long tracks: + \(row.index) \(row.record.title)") }
+  for row in changes.moves { print("long tracks: \(row.oldIndex) → \(row.newIndex)") }
+}
+
+try store.write { tx in
+  try tx.set(\Track.title, to: "All Blues", for: 1)
+  try tx.set(\Track.milliseconds, to: 240_000, for: 2)
+}
+
+// The binding lives in the file, so that every writer moves the bound field.
+try store.write { tx in try tx.set(\Artist.name, to: "Miles Davis", for: 1) }
+
+// Observers are called on a queue of the store. This waits until they know all of the above.
+store.waitForDelivery()
+
+// A refused transaction changes nothing, and says all that is wrong.
+do {
+  try store.write { tx in
+    try tx.set(\Track.title, to: "So What (demo)", for: 1)
+    try tx.set(\Track.title, to: "Solea (demo)", for: 3)
+  }
+} catch let error as StoreError where error.code == .rejected {
+  for violation in error.violations {
+    print("refused: \(violation.model) \(violation.key ?? []) \(violation.message)")
+  }
+}
+
+print(try store.fetch(long.query).map(\.title))

@@ -1,0 +1,49 @@
+import ArgumentParser
+import ModelStore
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// `demo`: the story of a store, on data of its own making.
+struct DemoCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo", abstract: "Watch a store at work, on data that it makes itself.",
+    discussion: """
+      Example: storecli demo
+      Leaves the store behind, in a new temporary directory unless --keep names one, to try \
+      commands on.
+      """)
+
+  @Option(help: ArgumentHelp("The directory to leave the store in.", valueName: "directory"))
+  var keep: String?
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let directory = try keep ?? Self.makeTemporaryDirectory()
+    let path = directory + "/music.store"
+    var status = stat()
+    guard lstat(path, &status) != 0 else {
+      throw CommandError(
+        .failed, code: "exists", "\(path) exists already; the story begins with a new file.",
+        hint: "storecli demo --keep ANOTHER-DIRECTORY")
+    }
+    try Story(path: path, console: context.console).tell()
+    return .ok
+  }
+
+  private static func makeTemporaryDirectory() throws -> String {
+    let parent = Terminal.environment(["TMPDIR"])["TMPDIR"] ?? "/tmp"
+    var template = Array("\(parent)/storecli-demo-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      let error = SystemError.last
+      throw CommandError(.failed, code: "output", "cannot make a directory in \(parent): \(error)")
+    }
+    return template.withUnsafeBufferPointer { characters in
+      characters.baseAddress.map { String(cString: $0) } ?? parent
+    }
+  }
+}

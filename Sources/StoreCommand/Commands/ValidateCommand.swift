@@ -1,0 +1,42 @@
+import ArgumentParser
+import ModelStore
+
+/// `validate`: holds stored records against the rules in the file.
+struct ValidateCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "validate", abstract: "Check stored records against the rules in the file.",
+    discussion: """
+      Example: storecli validate Track
+      Exits with 2 when records break a rule. Rules in Swift are not run; they are named.
+      """)
+
+  @Argument(help: "The model; all of them when none is named.")
+  var model: String?
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let opened = try context.openForReading()
+    let store = opened.store
+    let models = try model.map { [try opened.model(named: $0)] } ?? store.schema.models
+    let findings = try models.flatMap { try store.findings(in: $0) }
+    var writer = try context.rowWriter(
+      columns: ["model", "fields", "rule", "message", "records", "first"].map { OutputColumn($0) })
+    for finding in findings {
+      try writer.write([
+        .text(finding.violation.model), .text(finding.violation.fields.joined(separator: ",")),
+        .text(finding.violation.rule), .text(finding.violation.message),
+        .integer(Int64(finding.count)),
+        .text(finding.keys.map(KeyText.text).joined(separator: " ")),
+      ])
+    }
+    try context.finish(writer)
+    let names = Set(models.map(\.name))
+    for validator in try store.declaredValidators() where names.contains(validator.model) {
+      try context.console.say("not run: \(validator.name), a rule in Swift over \(validator.model)")
+    }
+    try context.console.say(
+      "\(Grouped.text(models.count, "model")) checked, \(Grouped.text(findings.count, "rule")) broken")
+    return findings.isEmpty ? .ok : .found
+  }
+}

@@ -1,0 +1,3 @@
+internal import StoreCommand
+
+Program(arguments: Array(CommandLine.arguments.dropFirst())).runToExit()

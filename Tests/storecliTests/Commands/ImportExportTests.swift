@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+@Suite struct ImportExportTests {
+  @Test(arguments: ["csv", "ndjson", "json"])
+  func whatIsExportedIsImportedAgain(format: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(try place.run("export", "Track", "--to", "tracks.\(format)").code == 0)
+    try place.run("delete", "Track", "--where", "id > 0", "--yes", "-q")
+    let imported = try place.run("import", "tracks.\(format)", "--model", "Track")
+    #expect(imported.code == 0)
+    #expect(imported.err.hasPrefix("1 201 read  1 201 inserted  0 rejected  in "))
+    #expect(imported.err.hasSuffix(", 1 transaction\n"))
+    let first = try place.contents(of: "tracks.\(format)")
+    try place.run("export", "Track", "--to", "again.\(format)")
+    #expect(try place.contents(of: "again.\(format)") == first)
+  }
+
+  @Test func aBadRecordStopsAndLeavesNothing() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write("id,name,founded\n100,A,1960\n101,B,soon\n", to: "bad.csv")
+    #expect(
+      try place.run("import", "bad.csv", "--model", "Artist") == Outcome(
+        code: 4, out: "",
+        err: """
+          error[invalidValue]: A record was refused.
+            line 3: founded takes a whole number within 64 bits; got “soon”.
+            nothing was written
+          hint: storecli models Artist
+
+          """))
+    #expect(try place.run("query", "Artist", "id >= 100", "--count").out == "0\n")
+  }
+
+  @Test func badRecordsAreCollectedAsTheyStood() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write(
+      "id,name,founded\n100,A,1960\n101,\"B, \"\"b\"\"\",soon\n102,,1970\n103,C\n1,D,1980\n104,E,1990\n",
+      to: "mixed.csv")
+    let outcome = try place.run("import", "mixed.csv", "--model", "Artist", "--on-error", "collect")
+    #expect(outcome.code == 4)
+    #expect(outcome.err.hasPrefix("6 read  2 inserted  4 rejected  in "))
+    #expect(
+      outcome.err.split(separator: "\n").dropFirst() == [
+        "  line 3: founded takes a whole number within 64 bits; got “soon”.",
+        "  line 4: name must have a value", "  line 5: expected 3 columns, got 2",
+        "  line 6: id must be unique; another Artist has the same value",
+        "rejects: mixed.rejects.csv",
+      ])
+    #expect(
+      try place.contents(of: "mixed.rejects.csv")
+        == "id,name,founded\r\n101,\"B, \"\"b\"\"\",soon\n102,,1970\n103,C\n1,D,1980\n")
+    #expect(try place.run("query", "Artist", "id >= 100", "--fields", "id").out == "100\n104\n")
+  }
+
+  @Test func namesAreMappedOrPassedOverOnlyWhenTold() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write(
+      "{\"id\":100,\"title\":\"A\",\"founded\":1960,\"x\":1}\n", to: "other.ndjson")
+    let refused = try place.run("import", "other.ndjson", "--model", "Artist")
+    #expect(refused.code == 64)
+    #expect(refused.err.hasPrefix("error[unknownField]: The input names title"))
+    #expect(
+      try place.run(
+        "import", "other.ndjson", "--model", "Artist", "--map", "title=name", "--ignore-extra"
+      ).code == 0)
+    #expect(try place.run("get", "Artist", "100").out == "100\tA\t1960\n")
+  }
+
+  @Test func anUpsertTellsInsertedFromUpdated() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let outcome = try place.run(
+      "import", "-", "--model", "Artist", "--upsert",
+      input: "id,name,founded\n1,A,1996\n200,B,1970\n201,C,1970\n")
+    #expect(outcome.err.hasPrefix("3 read  2 inserted  1 updated  0 rejected  in "))
+    #expect(try place.run("get", "Artist", "1").out == "1\tA\t1996\n")
+  }
+
+  @Test func aDryRunWritesNothing() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let outcome = try place.run(
+      "import", "-", "--model", "Artist", "-n", input: "name,founded\nA,1996\n")
+    #expect(outcome.code == 0)
+    #expect(outcome.err.hasSuffix("dry run: nothing was written\n"))
+    #expect(try place.run("query", "Artist", "--count").out == "40\n")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func controlCStopsAtABatchAndSaysWhatIsWritten() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let process = try place.process(["import", "-", "--model", "Artist", "--batch", "1000"])
+    let input = Pipe()
+    let errors = Pipe()
+    process.standardInput = input
+    process.standardError = errors
+    try process.run()
+    let lines = (1000..<3500).map { "{\"id\":\($0),\"name\":\"n\",\"founded\":1990}\n" }
+    try input.fileHandleForWriting.write(contentsOf: Data(lines.joined().utf8))
+    let raw = try RawDatabase(place.path("music.store"))
+    while try raw.value("SELECT count(*) FROM Artist") != "2040" { sched_yield() }
+    kill(process.processIdentifier, SIGINT)
+    process.waitUntilExit()
+    let said = String(
+      decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(
+      Outcome(code: process.terminationStatus, out: "", err: said) == Outcome(
+        code: 130, out: "",
+        err: "error[interrupted]: Interrupted; 2 000 records of 2 earlier batches stay written.\n"))
+    #expect(try raw.value("SELECT count(*) FROM Artist") == "2040")
+    #expect(try raw.value("PRAGMA integrity_check") == "ok")
+  }
+
+  @Test func anExportToAReaderThatGoesAwayEndsQuietly() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let process = try place.process(["export", "Track"])
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    try output.fileHandleForReading.close()
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .uncaughtSignal)
+    #expect(process.terminationStatus == SIGPIPE)
+    #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
+  }
+}

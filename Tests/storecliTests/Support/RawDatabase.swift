@@ -1,0 +1,30 @@
+import CSQLite
+import Testing
+
+/// A plain SQLite connection, as another program would have it.
+final class RawDatabase {
+  private var handle: OpaquePointer?
+
+  init(_ path: String) throws {
+    try #require(sqlite3_open(path, &handle) == SQLITE_OK)
+    sqlite3_busy_timeout(handle, 5000)
+  }
+
+  deinit {
+    sqlite3_close(handle)
+  }
+
+  func execute(_ sql: String) throws {
+    try #require(
+      sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+  }
+
+  /// The first column of the first row, as text.
+  func value(_ sql: String) throws -> String {
+    var statement: OpaquePointer?
+    try #require(sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK)
+    defer { sqlite3_finalize(statement) }
+    try #require(sqlite3_step(statement) == SQLITE_ROW)
+    return sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "NULL"
+  }
+}
