@@ -138,7 +138,8 @@ extension Project {
       }
   }
 
-  /// The first part of every `Name`, `Name.member` or `Name/member` in backticks. `Name/` is a folder.
+  /// The first part of every `Name`, `Name.member` or `Name/member` in backticks. `Name/` is a
+  /// folder.
   private static func quoted(in line: String) -> [String] {
     let single = line.replacing("``", with: "`")
     return single.split(separator: "`", omittingEmptySubsequences: false).enumerated()
