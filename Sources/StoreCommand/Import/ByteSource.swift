@@ -38,10 +38,21 @@ struct ByteSource {
     }
   }
 
+  /// Waits until reading would not block. Ctrl-C may come between asking for it and waiting, when
+  /// nothing ends the wait; so it is asked for ten times a second.
+  private static func waitForInput(on descriptor: Int32) throws(InputError) {
+    while true {
+      if Interruption.isRequested { throw InputError(.interrupted, at: .start) }
+      var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&interest, 1, 100) > 0 { return }
+    }
+  }
+
   private static func read(
     from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
   ) throws(InputError) -> Int {
     while true {
+      try waitForInput(on: descriptor)
       #if canImport(Glibc)
         let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       #else
@@ -50,11 +61,7 @@ struct ByteSource {
       if count >= 0 { return count }
       let error = SystemError.last
       switch error.number {
-      case EINTR:
-        if Interruption.isRequested { throw InputError(.interrupted, at: .start) }
-      case EAGAIN:
-        var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&interest, 1, -1)
+      case EINTR, EAGAIN: continue
       default: throw InputError(.unreadable(error), at: .start)
       }
     }
