@@ -150,7 +150,7 @@ import Testing
     try place.makeMusic()
     #expect(
       try place.run("query", "Track", "seconds > 3 and titel = 'x'").err == """
-        error[unknownField]: Track has no field titel; did you mean title?
+        error[unknownField]: Track has no field titel; text stands between single quotes; did you mean title?
           seconds > 3 and titel = 'x'
                           ^^^^^
         hint: storecli models Track

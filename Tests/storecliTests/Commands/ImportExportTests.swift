@@ -110,8 +110,12 @@ import Testing
     let lines = (1000..<3500).map { "{\"id\":\($0),\"name\":\"n\",\"founded\":1990}\n" }
     try input.fileHandleForWriting.write(contentsOf: Data(lines.joined().utf8))
     let raw = try RawDatabase(place.path("music.store"))
-    while try raw.value("SELECT count(*) FROM Artist") != "2040" { sched_yield() }
+    while process.isRunning, try raw.value("SELECT count(*) FROM Artist") != "2040" {
+      sched_yield()
+    }
     kill(process.processIdentifier, SIGINT)
+    // A program that missed the signal meets the end of its input instead of waiting for ever.
+    try input.fileHandleForWriting.close()
     process.waitUntilExit()
     let said = String(
       decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

@@ -46,10 +46,10 @@ import Testing
         "query", "Artist", "founded > 1990 and name like 'The %'", "--sort", "-founded,name",
         "--limit", "2", "--fields", "id,founded", "--json")
         == Outcome(
-          code: 0, out: "[\n{\"id\":19,\"founded\":1998},\n{\"id\":15,\"founded\":1997}\n]\n",
-          err: "2 of 5  (--limit 5, or --all)\n"))
+          code: 0, out: "[\n{\"id\":40,\"founded\":1999},\n{\"id\":8,\"founded\":1999}\n]\n",
+          err: "2 of 6  (--limit 6, or --all)\n"))
     #expect(
-      try place.run("query", "Track", "seconds between 100 and 110", "--count").out == "28\n")
+      try place.run("query", "Track", "seconds between 100 and 110", "--count").out == "39\n")
   }
 
   @Test func aPipeGetsPlainLinesAndTheFormatAskedFor() throws {
@@ -57,7 +57,7 @@ import Testing
     try place.makeMusic()
     #expect(
       try place.run("get", "Album", "1", "--header").out
-        == "id\ttitle\tyear\tartistID\tartistName\n1\tLunar Rivers\t1999\t1\tNina & the Tides\n")
+        == "id\ttitle\tyear\tartistID\tartistName\n1\tLunar Rivers\t2002\t1\tNina & the Tides\n")
     #expect(
       try place.run("get", "Album", "1", "--csv", "--fields", "title,id").out
         == "title,id\r\nLunar Rivers,1\r\n")
@@ -65,7 +65,7 @@ import Testing
       try place.run("get", "Album", "1", "-o", "table").out == """
         Album 1
           title       Lunar Rivers
-          year        1999
+          year        2002
           artistID    1
           artistName  Nina & the Tides
 
