@@ -39,7 +39,8 @@ struct ModelSheet {
       ?? (field.isUnique ? "unique" : "")
     let followed = field.reference.map { reference in
       reference.table + (reference.column.map { ".\($0)" } ?? "")
-        + (reference.onDelete == .noAction ? "" : ", delete \(reference.onDelete.rawValue.lowercased())")
+        + (reference.onDelete == .noAction
+          ? "" : ", delete \(reference.onDelete.rawValue.lowercased())")
     }
     let type =
       field.type.rawValue

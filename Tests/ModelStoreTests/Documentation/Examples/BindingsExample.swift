@@ -17,7 +17,7 @@ import Testing
       try tx.insert(Author(id: 1, name: "Le Guin"))
       return try tx.insert(Book(id: 1, title: "Gifts", pages: 274, authorID: 1))
     }
-    // gifts.authorName: "Le Guin", gifts.shelfMark: "GIF"
+    // gifts.authorName is "Le Guin" and gifts.shelfMark is "GIF"
 
     let changes = try store.writeReporting { tx in
       try tx.set(\Author.name, to: "Ursula K. Le Guin", for: 1)
