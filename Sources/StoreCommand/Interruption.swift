@@ -20,8 +20,17 @@ enum Interruption {
     var action = sigaction()
     // No SA_RESTART: a read that waits for input must end. SA_RESETHAND: the second one kills.
     action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
-    action.__sigaction_handler.sa_handler = { _ in Interruption.note() }
+    #if canImport(Glibc)
+      action.__sigaction_handler.sa_handler = { _ in Interruption.note() }
+    #else
+      action.__sigaction_u.__sa_handler = { _ in Interruption.note() }
+    #endif
     sigaction(SIGINT, &action, nil)
+    // A parent may have started this program from a thread that blocks signals.
+    var interruptOnly = sigset_t()
+    sigemptyset(&interruptOnly)
+    sigaddset(&interruptOnly, SIGINT)
+    sigprocmask(SIG_UNBLOCK, &interruptOnly, nil)
   }
 
   private static func note() {

@@ -131,7 +131,9 @@ struct Importing {
       guard plan.stopsAtError else {
         return try rejectAndGoOn("line \(input.position.line): \(Self.reason(error))")
       }
-      var stopped = CommandError(error)
+      var refused = error
+      refused.model = schema.name
+      var stopped = CommandError(refused)
       stopped.details = ["  line \(input.position.line): \(Self.reason(error))"]
       stopped.message = "A record was refused."
       throw stopped

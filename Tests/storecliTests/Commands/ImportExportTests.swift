@@ -114,6 +114,8 @@ import Testing
       sched_yield()
     }
     kill(process.processIdentifier, SIGINT)
+    // A program that missed the signal meets the end of its input instead of waiting for ever.
+    try input.fileHandleForWriting.close()
     process.waitUntilExit()
     let said = String(
       decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
