@@ -144,7 +144,7 @@ extension Project {
     }
   }
 
-  /// A catch without statements, unless it names the error it is for and a comment says why.
+  /// A catch without statements, unless a comment in it says why.
   private static func emptyCatches(in file: SourceText) -> [SourceText.Token] {
     file.tokens.indices.compactMap { index in
       guard file.tokens[index].text == "catch",
@@ -154,7 +154,7 @@ extension Project {
       let isExplained = file.comments.contains {
         ($0.line >= file.tokens[open].line) && ($0.line <= file.tokens[open + 1].line)
       }
-      return open > index + 1 && isExplained ? nil : file.tokens[index]
+      return isExplained ? nil : file.tokens[index]
     }
   }
 

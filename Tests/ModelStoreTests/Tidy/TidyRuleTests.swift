@@ -88,9 +88,7 @@ import Testing
         let b = try! f()
         let c = x as! Int
         fatalError("no")
-        do { try f() } catch {
-          // nothing
-        }
+        do { try f() } catch {}
         do { try f() } catch is Never {
           // It cannot.
         }
