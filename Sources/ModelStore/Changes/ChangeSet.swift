@@ -96,7 +96,8 @@ extension RecordChange {
     let fields = compared.filter { old[$0.index] != new[$0.index] }.map { field in
       ChangedField(
         name: field.name, old: old[field.index], new: new[field.index],
-        origin: later.origin(ofField: field.name) ?? self.origin(ofField: field.name) ?? later.origin)
+        origin: later.origin(ofField: field.name) ?? self.origin(ofField: field.name)
+          ?? later.origin)
     }
     guard !fields.isEmpty else { return nil }
     return RecordChange(

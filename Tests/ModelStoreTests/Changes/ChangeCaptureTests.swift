@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 /// The state machine alone: every short interleaving of row operations, savepoints and rollbacks,
 /// compared with a model that keeps whole copies.
@@ -30,7 +31,8 @@ import Testing
 
   static let table = TrackedTable(
     schema: ModelSchema(
-      name: "t", fields: [FieldSchema(name: "id", type: .integer), FieldSchema(name: "v", type: .integer)],
+      name: "t",
+      fields: [FieldSchema(name: "id", type: .integer), FieldSchema(name: "v", type: .integer)],
       key: ["id"]),
     columns: [
       TrackedTable.ColumnFacts(name: "id", isVirtual: false, hasDefault: false, isReal: false),
@@ -92,7 +94,9 @@ import Testing
         savepoints.append(capture.savepoint)
         return true
       case .rollBack:
-        guard let copy = copies.popLast(), let savepoint = savepoints.popLast() else { return false }
+        guard let copy = copies.popLast(), let savepoint = savepoints.popLast() else {
+          return false
+        }
         rows = copy
         capture.rollBack(to: savepoint)
         return true
@@ -111,7 +115,8 @@ import Testing
           row.history.last { kinds.contains($0.kind) }?.origin
         }
         let isUpdate = old != nil && row.value != nil
-        let origin = isUpdate ? row.history.first?.origin : old == nil ? last(.insert) : last(.delete)
+        let origin =
+          isUpdate ? row.history.first?.origin : old == nil ? last(.insert) : last(.delete)
         return RecordChange(
           model: "t", key: [.integer(number)], old: old.map(image), new: row.value.map(image),
           fields: isUpdate
@@ -141,7 +146,8 @@ import Testing
       let reported = run.reported()
       let expected = run.expected
       if reported != expected {
-        Issue.record("\(path) from \(initial): \(reported.map(\.line)), not \(expected.map(\.line))")
+        Issue.record(
+          "\(path) from \(initial): \(reported.map(\.line)), not \(expected.map(\.line))")
       }
       checked += 1
       guard path.count < 5 else { return }

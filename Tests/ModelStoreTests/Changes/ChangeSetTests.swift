@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 /// Folding change sets: what a slow observer gets must be what one commit for everything would say.
 @Suite struct ChangeSetTests {
@@ -49,10 +50,12 @@ import Testing
     }
 
     func changes() -> [RecordChange] {
-      capture.netChanges(tables: [ChangeCaptureTests.table], before: { $0.before }) { touched in
+      func after(_ touched: ChangeCapture.TouchedRow) -> [SQLValue]? {
         guard case .rowID(let number) = touched.identity else { return nil }
         return rows[number].map { [.integer(number), .integer($0)] }
       }
+      return capture.netChanges(
+        tables: [ChangeCaptureTests.table], before: { $0.before }, after: after)
     }
 
     mutating func commit() -> ChangeSet {
@@ -69,11 +72,15 @@ import Testing
 
   /// Every sequence of six operations on two rows, as three transactions of two.
   private static func forEachHistory(
-    _ body: (_ path: [ChangeCaptureTests.Operation], _ parts: [ChangeSet], _ whole: ChangeSet) -> Void
+    _ body: (_ path: [ChangeCaptureTests.Operation], _ parts: [ChangeSet], _ whole: ChangeSet) ->
+      Void
   ) {
-    let operations = ChangeCaptureTests.Operation.allCases.filter { $0 != .savepoint && $0 != .rollBack }
+    let operations = ChangeCaptureTests.Operation.allCases.filter {
+      $0 != .savepoint && $0 != .rollBack
+    }
     func explore(
-      _ split: History, _ joined: History, _ path: [ChangeCaptureTests.Operation], _ parts: [ChangeSet]
+      _ split: History, _ joined: History, _ path: [ChangeCaptureTests.Operation],
+      _ parts: [ChangeSet]
     ) {
       guard path.count < 6 else {
         return body(path, parts, ChangeSet(version: 3, changes: joined.changes()))
@@ -132,7 +139,9 @@ extension RecordChange {
   fileprivate var inverse: RecordChange {
     RecordChange(
       model: model, key: key, old: new, new: old,
-      fields: fields.map { ChangedField(name: $0.name, old: $0.new, new: $0.old, origin: $0.origin) },
+      fields: fields.map {
+        ChangedField(name: $0.name, old: $0.new, new: $0.old, origin: $0.origin)
+      },
       origin: origin, isRecreated: isRecreated)
   }
 }

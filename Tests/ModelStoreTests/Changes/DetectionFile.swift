@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 /// A database that another program made, adopted by a store, whose every commit is compared with
 /// what the file holds before and after it.
@@ -87,7 +88,8 @@ struct DetectionFile {
     for model in store.schema.models where model.kind == .table {
       let keyIndices = model.keyIndices
       func keyed(_ rows: [[SQLValue]]?) -> [[SQLValue]: [SQLValue]] {
-        Dictionary(uniqueKeysWithValues: (rows ?? []).map { row in (keyIndices.map { row[$0] }, row) })
+        Dictionary(
+          uniqueKeysWithValues: (rows ?? []).map { row in (keyIndices.map { row[$0] }, row) })
       }
       let old = keyed(before[model.name])
       let new = keyed(after[model.name])

@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 // Foreign keys, triggers, bindings, savepoints: who did it, and what was taken back.
 extension DetectionMatrixTests {
@@ -165,7 +166,8 @@ extension DetectionMatrixTests {
     let file = try DetectionFile(Self.chain)
     #expect(
       try file.changes(
-        "UPDATE t SET a = 5 WHERE id = 1", "DELETE FROM u WHERE id = 1", "DELETE FROM w WHERE id = 1",
+        "UPDATE t SET a = 5 WHERE id = 1", "DELETE FROM u WHERE id = 1",
+        "DELETE FROM w WHERE id = 1",
         "INSERT INTO u VALUES (1, 0)", "DELETE FROM w WHERE id = 1") == [
           "update t 1 (a: 1 → 5 user)", "insert u 1 (1, 0) user",
         ])
@@ -194,7 +196,9 @@ extension DetectionMatrixTests {
         BEGIN UPDATE t SET a = NEW.a WHERE id = NEW.id; END;
         """)
     #expect(
-      try file.changes("UPDATE v SET a = 8 WHERE id = 2") == ["update t 2 (a: 2 → 8 trigger:through)"])
+      try file.changes("UPDATE v SET a = 8 WHERE id = 2") == [
+        "update t 2 (a: 2 → 8 trigger:through)"
+      ])
   }
 
   @Test func triggerThatDeletesWhatCascades() throws {
@@ -220,11 +224,16 @@ extension DetectionMatrixTests {
         """)
     let kept =
       kind == "ABORT"
-      ? [] : ["update t 1 (a: 1 → 2 user)", "update t 2 (a: 2 → 200 user, b: 'y' → 'seen' trigger:guard)"]
+      ? []
+      : [
+        "update t 1 (a: 1 → 2 user)", "update t 2 (a: 2 → 200 user, b: 'y' → 'seen' trigger:guard)",
+      ]
     #expect(
       try file.changesAroundFailure(
         of: "UPDATE t SET a = CASE id WHEN 1 THEN 2 ELSE 200 END WHERE id < 3",
-        then: ["UPDATE t SET b = 'last' WHERE id = 3"]) == kept + ["update t 3 (b: 'z' → 'last' user)"])
+        then: ["UPDATE t SET b = 'last' WHERE id = 3"]) == kept + [
+          "update t 3 (b: 'z' → 'last' user)"
+        ])
   }
 
   @Test func raiseRollbackEndsTheTransaction() throws {

@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 // Kinds of tables, columns and values.
 extension DetectionMatrixTests {
@@ -71,7 +72,8 @@ extension DetectionMatrixTests {
 
   @Test func keyThatFoldsCaseWithoutRowID() throws {
     let file = try DetectionFile(
-      "CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO t VALUES ('a', 1);")
+      "CREATE TABLE t(k TEXT COLLATE NOCASE PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO t VALUES ('a', 1);"
+    )
     #expect(
       try file.changes("REPLACE INTO t VALUES ('A', 1)") == [
         "delete t 'a' ('a', 1) user", "insert t 'A' ('A', 1) user",
@@ -95,7 +97,8 @@ extension DetectionMatrixTests {
 
   @Test func affinityDecidesWhatIsStored() throws {
     let file = try DetectionFile(
-      "CREATE TABLE t(id INTEGER PRIMARY KEY, n NUMERIC, s TEXT, i INT); INSERT INTO t VALUES (1, '5', 6, '7');")
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, n NUMERIC, s TEXT, i INT); INSERT INTO t VALUES (1, '5', 6, '7');"
+    )
     #expect(try file.changes("UPDATE t SET n = 5.0, s = '6', i = 7.0") == [])
     #expect(
       try file.changes("UPDATE t SET n = '8', s = 9, i = '1e1'") == [
@@ -212,7 +215,8 @@ extension DetectionMatrixTests {
           "insert t 4 \(place.row(4, 4, 44, 4)) user", "delete t 3 \(place.row(3, 3, 33, 3)) user",
           "insert t 8 \(place.row(8, 3, 33, 3)) user",
         ])
-    #expect(try file.changes("UPDATE t SET a = 9 WHERE id = 1", "UPDATE t SET a = 4 WHERE id = 4") == [])
+    #expect(
+      try file.changes("UPDATE t SET a = 9 WHERE id = 1", "UPDATE t SET a = 4 WHERE id = 4") == [])
   }
 
   @Test(arguments: ["VIRTUAL", "STORED"])
@@ -243,7 +247,8 @@ extension DetectionMatrixTests {
       INSERT INTO t VALUES ('a', 1, 'x'), ('b', 2, 'y');
       """)
     #expect(
-      try file.changes("UPDATE t SET v = 'z' WHERE rowid = 'a'", "UPDATE t SET rowid = 'c' WHERE oid = 2")
+      try file.changes(
+        "UPDATE t SET v = 'z' WHERE rowid = 'a'", "UPDATE t SET rowid = 'c' WHERE oid = 2")
         == [
           "update t 'a' (v: 'x' → 'z' user)", "delete t 'b' ('b', 2, 'y') user",
           "insert t 'c' ('c', 2, 'y') user",
@@ -290,11 +295,13 @@ extension DetectionMatrixTests {
 
   @Test func textWithNULAndEmptyText() throws {
     let file = try DetectionFile(
-      "CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, ''), (2, 'a' || char(0) || 'b');")
+      "CREATE TABLE t(id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, ''), (2, 'a' || char(0) || 'b');"
+    )
     #expect(
-      try file.changes("UPDATE t SET v = NULL WHERE id = 1", "UPDATE t SET v = 'a' WHERE id = 2") == [
-        "update t 1 (v: '' → NULL user)", "update t 2 (v: 'a\0b' → 'a' user)",
-      ])
+      try file.changes("UPDATE t SET v = NULL WHERE id = 1", "UPDATE t SET v = 'a' WHERE id = 2")
+        == [
+          "update t 1 (v: '' → NULL user)", "update t 2 (v: 'a\0b' → 'a' user)",
+        ])
   }
 
   @Test func integerAndRealOfOneValueDiffer() throws {
@@ -324,7 +331,9 @@ extension DetectionMatrixTests {
     let file = try DetectionFile(Self.plain)
     let before = try file.contents()
     let error = failure {
-      try file.store.writeReporting { try $0.execute("UPDATE t SET b = CAST(x'ff' AS TEXT) WHERE id = 1") }
+      try file.store.writeReporting {
+        try $0.execute("UPDATE t SET b = CAST(x'ff' AS TEXT) WHERE id = 1")
+      }
     }
     #expect(error?.code == .invalidValue)
     #expect(try file.contents() == before)
@@ -341,7 +350,9 @@ extension DetectionMatrixTests {
     #expect(
       try file.changes(
         "CREATE TEMP TABLE t(id INTEGER PRIMARY KEY, a, b)", "INSERT INTO t VALUES (1, 5, 5)",
-        "UPDATE main.t SET a = 6 WHERE id = 2", "DROP TABLE temp.t") == ["update t 2 (a: 2 → 6 user)"])
+        "UPDATE main.t SET a = 6 WHERE id = 2", "DROP TABLE temp.t") == [
+          "update t 2 (a: 2 → 6 user)"
+        ])
   }
 
   @Test func changeOfTheSchemaTellsNoRows() throws {
@@ -353,7 +364,9 @@ extension DetectionMatrixTests {
     #expect(result.changes.changes == [])
     try file.store.write { tx in try tx.execute("ALTER TABLE t ADD COLUMN b DEFAULT 'again'") }
     #expect(
-      try file.changes("UPDATE t SET b = 'z' WHERE id = 1") == ["update t 1 (b: 'again' → 'z' user)"])
+      try file.changes("UPDATE t SET b = 'z' WHERE id = 1") == [
+        "update t 1 (b: 'again' → 'z' user)"
+      ])
   }
 
   @Test func changeOfTheSchemaTakenBackTellsRows() throws {

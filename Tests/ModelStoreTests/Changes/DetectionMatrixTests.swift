@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 /// What a transaction's statements do to rows, and what the store says of it. Each test is one
 /// kind of statement; each transaction is also compared with the tables themselves.
@@ -29,7 +30,8 @@ import Testing
   @Test func updateListsTheFieldsThatDiffer() throws {
     let file = try DetectionFile(Self.plain)
     #expect(
-      try file.changes("UPDATE t SET a = 9, b = 'x' WHERE id = 1") == ["update t 1 (a: 1 → 9 user)"])
+      try file.changes("UPDATE t SET a = 9, b = 'x' WHERE id = 1") == ["update t 1 (a: 1 → 9 user)"]
+    )
   }
 
   @Test func delete() throws {
@@ -224,7 +226,8 @@ import Testing
   @Test func abortOfAnUpdateTakesEveryRowBack() throws {
     let file = try DetectionFile(Self.unique)
     #expect(
-      try file.changesAroundFailure(of: "UPDATE t SET a = CASE id WHEN 3 THEN 21 ELSE a + 1 END",
+      try file.changesAroundFailure(
+        of: "UPDATE t SET a = CASE id WHEN 3 THEN 21 ELSE a + 1 END",
         then: ["UPDATE t SET b = 'last' WHERE id = 3"]) == ["update t 3 (b: 'z' → 'last' user)"])
   }
 
@@ -278,7 +281,8 @@ import Testing
   @Test func changeOfAKeyAndBackIsNothing() throws {
     let file = try DetectionFile(Self.plain)
     #expect(
-      try file.changes("UPDATE t SET id = 9 WHERE id = 2", "UPDATE t SET id = 2 WHERE id = 9") == [])
+      try file.changes("UPDATE t SET id = 9 WHERE id = 2", "UPDATE t SET id = 2 WHERE id = 9") == []
+    )
   }
 
   @Test func swapOfTwoKeys() throws {

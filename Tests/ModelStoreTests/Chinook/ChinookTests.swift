@@ -1,7 +1,8 @@
 import Foundation
-@testable import ModelStore
 import Synchronization
 import Testing
+
+@testable import ModelStore
 
 /// Where the database lies, beside the project.
 private enum ChinookFile {
@@ -86,7 +87,8 @@ struct ChinookTests {
 
   @Test func aBoundFieldFollowsTheLibraryAndTheShell() throws {
     let store = try Store(at: path)
-    try store.write { tx in try tx.execute("ALTER TABLE Album ADD COLUMN ArtistName NVARCHAR(120)") }
+    try store.write { tx in try tx.execute("ALTER TABLE Album ADD COLUMN ArtistName NVARCHAR(120)")
+    }
     try store.adopt()
     _ = try Store(
       at: path,
@@ -130,7 +132,8 @@ struct ChinookTests {
     try store.adopt()
     let database = try PlainDatabase(path)
     let before = try database.rows("SELECT * FROM Track ORDER BY TrackId")
-    let violating = "UPDATE Track SET Name = CASE WHEN TrackId < 9 THEN 'changed' END WHERE TrackId < 10"
+    let violating =
+      "UPDATE Track SET Name = CASE WHEN TrackId < 9 THEN 'changed' END WHERE TrackId < 10"
     let error = failure {
       try store.write { tx in try tx.execute(SQLText(sql: violating)) }
     }
@@ -206,8 +209,9 @@ private struct RandomTracks {
 
   private mutating func name() -> String {
     let letters = "abcdefghijkl ABCDEFÉé'%_"
-    return String((0..<Int.random(in: 1...12, using: &generator)).compactMap { _ in
-      letters.randomElement(using: &generator)
-    })
+    return String(
+      (0..<Int.random(in: 1...12, using: &generator)).compactMap { _ in
+        letters.randomElement(using: &generator)
+      })
   }
 }

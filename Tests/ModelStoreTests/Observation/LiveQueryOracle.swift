@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 /// Compares what a live query tells with the whole result before and after, as SQL gives them.
 struct LiveQueryOracle {
@@ -43,7 +44,9 @@ struct LiveQueryOracle {
       event.updates.map(\.new.values) == updates.map({ new[$0.newRank] })
     else { return "updates" }
     for update in event.updates {
-      let differing = schema.fields.indices.filter { update.old.values[$0] != update.new.values[$0] }
+      let differing = schema.fields.indices.filter {
+        update.old.values[$0] != update.new.values[$0]
+      }
       guard update.fields.map(\.name) == differing.map({ schema.fields[$0].name }),
         update.fields.map(\.old) == differing.map({ update.old.values[$0] }),
         update.fields.map(\.new) == differing.map({ update.new.values[$0] })
@@ -58,7 +61,9 @@ struct LiveQueryOracle {
           sortKeyChanged: place(old[pair.oldRank]) != place(new[pair.newRank]))
       }
       + deletions.map { CanonicalMoves.Row(oldRank: $0.offset, newRank: nil, sortKeyChanged: true) }
-      + insertions.map { CanonicalMoves.Row(oldRank: nil, newRank: $0.offset, sortKeyChanged: true) }
+      + insertions.map {
+        CanonicalMoves.Row(oldRank: nil, newRank: $0.offset, sortKeyChanged: true)
+      }
     let moves = CanonicalMoves.offsets(in: rows).map { rows[$0] }
     guard event.moves.map(\.oldIndex) == moves.map(\.oldRank),
       event.moves.map(\.newIndex) == moves.map(\.newRank)

@@ -1,5 +1,6 @@
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 /// Live results without a database: every step between any two small states.
 @Suite struct LiveQueryStateTests {
@@ -36,7 +37,9 @@ import Testing
       .map { image($0.0, $0.1) }
   }
 
-  private static func commit(from old: [Row?], to new: [Row?], version: UInt64) -> ChangeBroker.Commit {
+  private static func commit(from old: [Row?], to new: [Row?], version: UInt64)
+    -> ChangeBroker.Commit
+  {
     let changes = zip(old, new).enumerated().compactMap { id, pair -> RecordChange? in
       guard pair.0 != pair.1 else { return nil }
       let (before, after) = (pair.0.map { image(id, $0) }, pair.1.map { image(id, $0) })
@@ -75,7 +78,9 @@ import Testing
   /// A result that could not be read anew once went on telling indices of a list that was no more.
   @Test func aResultThatCannotBeReadAnewTriesAgainAtTheNextCommit() throws {
     struct Unreadable: Error {}
-    let states = [[Row(sortKey: 1, isAdmitted: true), nil], [nil, Row(sortKey: 0, isAdmitted: true)]]
+    let states = [
+      [Row(sortKey: 1, isAdmitted: true), nil], [nil, Row(sortKey: 0, isAdmitted: true)],
+    ]
     let failures = Recorder<String>()
     let attempts = Recorder<Int>()
     let live = LiveResult(
@@ -106,7 +111,8 @@ import Testing
     let states = Self.states(rowCount: 3)
     for (number, old) in states.enumerated() {
       // Every seventh target: all pairs of two of the three rows still occur.
-      for new in states[(number % 7)...].enumerated().filter({ $0.offset % 7 == 0 }).map(\.element) {
+      for new in states[(number % 7)...].enumerated().filter({ $0.offset % 7 == 0 }).map(\.element)
+      {
         if let objection = try Self.objection(through: [old, new], oracle: oracle) {
           Issue.record("\(objection): \(old) to \(new)")
         }

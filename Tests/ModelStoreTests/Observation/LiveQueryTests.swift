@@ -1,7 +1,8 @@
 import Foundation
-@testable import ModelStore
 import Synchronization
 import Testing
+
+@testable import ModelStore
 
 /// Live queries over random transactions, each event compared with what SQL says before and after.
 @Suite struct LiveQueryTests {
@@ -79,7 +80,8 @@ import Testing
 
   /// The count of random transactions: `MODELSTORE_LIVE_TRANSACTIONS`, or enough for every day.
   static var transactionCount: Int {
-    ProcessInfo.processInfo.environment["MODELSTORE_LIVE_TRANSACTIONS"].flatMap { Int($0) } ?? 20_000
+    ProcessInfo.processInfo.environment["MODELSTORE_LIVE_TRANSACTIONS"].flatMap { Int($0) }
+      ?? 20_000
   }
 
   /// Four seeds, starting with `MODELSTORE_SEED`.
@@ -182,7 +184,8 @@ import Testing
           + "\(event.moves.map { [$0.oldIndex, $0.newIndex] }) \(event.insertions.map(\.origin))")
     }
     try PlainDatabase(file.path).execute(
-      "DELETE FROM g WHERE id = 1; UPDATE g SET n = 'zzz' WHERE id = 3; INSERT INTO g VALUES (9, 'a');")
+      "DELETE FROM g WHERE id = 1; UPDATE g SET n = 'zzz' WHERE id = 3; INSERT INTO g VALUES (9, 'a');"
+    )
     try file.store.write { try $0.execute("UPDATE g SET n = 'b' WHERE id = 9") }
     file.store.waitForDelivery()
     try file.store.refresh()

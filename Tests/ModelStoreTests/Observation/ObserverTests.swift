@@ -1,6 +1,7 @@
-@testable import ModelStore
 import Synchronization
 import Testing
+
+@testable import ModelStore
 
 /// Observers of fields, records and models: what they are told, when, and when no more.
 @Suite struct ObserverTests {
@@ -33,14 +34,19 @@ import Testing
 
   private static func line<Value>(_ change: FieldChange<Value>) -> String {
     func text(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
-    return "\(text(change.old)) → \(text(change.new)) \(change.origin)\(change.isReset ? " reset" : "")"
+    return
+      "\(text(change.old)) → \(text(change.new)) \(change.origin)\(change.isReset ? " reset" : "")"
   }
 
   @Test func aFieldTellsOldAndNewAndWhoDidIt() throws {
     let shop = try Shop()
-    let title = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add("title \(Self.line($0))") }
+    let title = try shop.store.observe(\Album.title, of: 1) {
+      shop.recorder.add("title \(Self.line($0))")
+    }
     let artist = try shop.store.observe(\Album.artistName, of: 1) { change in
-      shop.recorder.add("artist \(change.old??.description ?? "none") → \(change.new??.description ?? "none") \(change.origin)")
+      shop.recorder.add(
+        "artist \(change.old??.description ?? "none") → \(change.new??.description ?? "none") \(change.origin)"
+      )
     }
     try shop.store.write { tx in
       try tx.set(\Album.title, to: "A", for: 1)
@@ -105,7 +111,9 @@ import Testing
 
   @Test func refusedAndAbandonedTransactionsTellNothing() throws {
     let shop = try Shop()
-    let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+    let subscription = try shop.store.observe(\Album.title, of: 1) {
+      shop.recorder.add(Self.line($0))
+    }
     let model = try shop.store.observe(Album.self) { _ in shop.recorder.add("model") }
     failure {
       try shop.store.write { tx in
@@ -221,7 +229,9 @@ import Testing
 
   @Test func aKeyThatDoesNotExistYetCanBeObserved() throws {
     let shop = try Shop()
-    let subscription = try shop.store.observe(\Album.title, of: 77) { shop.recorder.add(Self.line($0)) }
+    let subscription = try shop.store.observe(\Album.title, of: 77) {
+      shop.recorder.add(Self.line($0))
+    }
     try shop.store.write { tx in try tx.insert(Album(id: 77, title: "here")) }
     try shop.store.write { tx in try tx.execute("UPDATE Album SET id = 78 WHERE id = 77") }
     #expect(shop.told() == ["none → here user", "here → none user"])
@@ -230,7 +240,9 @@ import Testing
 
   @Test func anotherConnectionsCommitIsAReset() throws {
     let shop = try Shop()
-    let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+    let subscription = try shop.store.observe(\Album.title, of: 1) {
+      shop.recorder.add(Self.line($0))
+    }
     let model = try shop.store.observe(Album.self) {
       shop.recorder.add("model \($0.isReset) \($0.changes.count)")
     }
@@ -259,7 +271,9 @@ import Testing
     let held = Mutex<[Subscription]>([])
     try shop.store.write { tx in
       try tx.set(\Album.title, to: "under way", for: 1)
-      let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+      let subscription = try shop.store.observe(\Album.title, of: 1) {
+        shop.recorder.add(Self.line($0))
+      }
       held.withLock { $0.append(subscription) }
       try tx.set(\Album.title, to: "done", for: 1)
     }
@@ -285,9 +299,13 @@ import Testing
     let shop = try Shop { $0.mailboxCapacity = 1 }
     let gate = Mutex(())
     let blocking = try shop.store.observe(Artist.self) { _ in gate.withLock { _ in } }
-    let subscription = try shop.store.observe(\Album.title, of: 1) { shop.recorder.add(Self.line($0)) }
+    let subscription = try shop.store.observe(\Album.title, of: 1) {
+      shop.recorder.add(Self.line($0))
+    }
     let record = try shop.store.observe(Album.self, of: 1) { change in
-      shop.recorder.add("\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name))")
+      shop.recorder.add(
+        "\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name))"
+      )
     }
     try gate.withLock { _ in
       try shop.store.write { tx in try tx.set(\Artist.name, to: "blocks", for: 1) }
@@ -396,7 +414,8 @@ import Testing
       for writer in 0..<4 {
         group.addTask {
           for round in 0..<50 {
-            try await store.write { tx in try tx.set(\Album.title, to: "\(writer).\(round)", for: 1) }
+            try await store.write { tx in try tx.set(\Album.title, to: "\(writer).\(round)", for: 1)
+            }
           }
         }
       }

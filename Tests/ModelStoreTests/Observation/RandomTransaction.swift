@@ -68,7 +68,9 @@ struct RandomTransaction {
     chance(1, of: 2) ? .null : .integer(Int64.random(in: 0...25, using: &generator))
   }
 
-  private mutating func number() -> SQLValue { Self.numbers.randomElement(using: &generator) ?? .null }
+  private mutating func number() -> SQLValue {
+    Self.numbers.randomElement(using: &generator) ?? .null
+  }
 
   private mutating func text() -> SQLValue { Self.texts.randomElement(using: &generator) ?? .null }
 
@@ -79,7 +81,8 @@ struct RandomTransaction {
   ]
 
   private static let texts: [SQLValue] = [
-    .null, .text(""), .text("a"), .text("A"), .text("a "), .text("A  "), .text("ab"), .text("aB\0c"),
+    .null, .text(""), .text("a"), .text("A"), .text("a "), .text("A  "), .text("ab"),
+    .text("aB\0c"),
     .text("ab\0d"), .text("b\t"), .text("b"), .text("Ä"), .text("ä"), .text("one"), .text("ONE "),
     .text("a long text that does not fit into the place that a key has for itself"),
     .text("a long text that does not fit into the place that a key has for itself "),

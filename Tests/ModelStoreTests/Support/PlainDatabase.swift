@@ -28,7 +28,8 @@ final class PlainDatabase {
   func execute(_ script: String) throws {
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     guard code == SQLITE_OK else {
-      throw Failure(code: code, description: String(cString: sqlite3_errmsg(handle)) + ": " + script)
+      throw Failure(
+        code: code, description: String(cString: sqlite3_errmsg(handle)) + ": " + script)
     }
   }
 

@@ -1,6 +1,7 @@
-@testable import ModelStore
 import Synchronization
 import Testing
+
+@testable import ModelStore
 
 /// Validators, previews and refusals: what stands between a body and its COMMIT.
 @Suite struct CommitPipelineTests {
@@ -63,7 +64,8 @@ import Testing
       try tx.set(\Album.title, to: "Fine", for: 1)
     }
     #expect(error?.code == .rejected)
-    func violation(_ key: Int64, _ fields: [String], _ rule: String, _ message: String) -> Violation {
+    func violation(_ key: Int64, _ fields: [String], _ rule: String, _ message: String) -> Violation
+    {
       Violation(
         kind: .validator, model: "Album", key: [.integer(key)], fields: fields, rule: rule,
         message: message)
@@ -131,7 +133,8 @@ import Testing
         "DELETE FROM Artist", "UPDATE Album SET title = 'M' RETURNING id", "COMMIT", "ROLLBACK",
         "SAVEPOINT x", "PRAGMA user_version = 7",
       ] {
-        refusals.add("\(sql): \(failure { try tx.rows(SQLText(sql: sql)) }?.code.rawValue ?? "allowed")")
+        refusals.add(
+          "\(sql): \(failure { try tx.rows(SQLText(sql: sql)) }?.code.rawValue ?? "allowed")")
       }
       let store = held.withLock { $0 }
       let nested = failure { try store?.write { tx in try tx.execute("DELETE FROM Artist") } }
@@ -184,7 +187,8 @@ import Testing
     #expect(commit.changes.changes == preview.changes.changes)
     #expect(
       commit.changes.changes.map(\.line) == [
-        "update Album 1 (title: 'So What' → 'Aura' user)", "delete Album 2 (2, 'Blue', 1, NULL) user",
+        "update Album 1 (title: 'So What' → 'Aura' user)",
+        "delete Album 2 (2, 'Blue', 1, NULL) user",
         "insert Album 3 (3, 'Doo-Bop', NULL, NULL) user",
       ])
   }

@@ -1,7 +1,8 @@
 import CFaultVFS
 import CSQLite
-@testable import ModelStore
 import Testing
+
+@testable import ModelStore
 
 /// Commits that the file system fails: rolled back, or not known until the store is opened anew.
 @Suite struct FailedCommitTests {

@@ -1,6 +1,7 @@
-@testable import ModelStore
 import Synchronization
 import Testing
+
+@testable import ModelStore
 
 /// Who sees what and who waits for whom: nesting, snapshots, many tasks, cancellation.
 @Suite struct IsolationTests {
@@ -80,7 +81,9 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
     try store.read { tx in
-      for sql in ["DELETE FROM Artist", "INSERT INTO Artist VALUES (2, 'x') RETURNING id", "COMMIT"] {
+      for sql in [
+        "DELETE FROM Artist", "INSERT INTO Artist VALUES (2, 'x') RETURNING id", "COMMIT",
+      ] {
         #expect(failure { try tx.rows(SQLText(sql: sql)) }?.code == .misuse)
       }
     }
