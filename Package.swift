@@ -48,7 +48,8 @@ let package = Package(
     .executableTarget(name: "storecli", dependencies: ["StoreCommand"]),
     .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
     .testTarget(name: "ModelStoreTests", dependencies: ["ModelStore", "CSQLite", "CFaultVFS"]),
-    .testTarget(name: "storecliTests", dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"]),
+    .testTarget(
+      name: "storecliTests", dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"]),
     .testTarget(
       name: "ModelStoreMacroTests",
       dependencies: [

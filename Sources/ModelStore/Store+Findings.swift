@@ -101,7 +101,9 @@ private struct StoredRules {
 
   private func referencedColumn(of reference: ReferenceSchema) -> String? {
     if let column = reference.column { return column }
-    guard let model = models.model(ofTable: reference.table), model.key.count == 1 else { return nil }
+    guard let model = models.model(ofTable: reference.table), model.key.count == 1 else {
+      return nil
+    }
     return model.field(named: model.key[0])?.column
   }
 }

@@ -1,9 +1,11 @@
 extension Store {
   /// Keeps the result of `query` true from now on.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` for a query that cannot be kept row by row: one with
-  ///   a limit or offset, raw SQL, a view, or a collation of the program's own. Fetch such a query when needed.
-  /// - Complexity: Reads the result once, while writers wait; then O(log n) for each changed record.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for a query that cannot be kept row by row:
+  ///   one with a limit or offset, raw SQL, a view, or a collation of the program's own. Fetch such
+  ///   a query when needed.
+  /// - Complexity: Reads the result once, while writers wait; then O(log n) for each changed
+  ///   record.
   public func live<Element>(_ query: Query<Element>) throws -> LiveQuery<Element> {
     let rule = try LiveResult.Rule(query)
     let text = try query.selectText()
@@ -41,7 +43,8 @@ extension LiveResult.Rule {
     let schema = query.schema
     func refusal(_ reason: String) -> StoreError {
       StoreError(
-        .invalidQuery, "A live query of \(schema.name) cannot be kept true: \(reason). Fetch it when needed.",
+        .invalidQuery,
+        "A live query of \(schema.name) cannot be kept true: \(reason). Fetch it when needed.",
         model: schema.name)
     }
     guard schema.kind == .table else { throw refusal("it reads a view") }

@@ -50,7 +50,8 @@ extension Store {
 
 // One record.
 extension Store {
-  /// Tells each change of one record, from now on; with `fields`, only those in which one of them differs.
+  /// Tells each change of one record, from now on; with `fields`, only those in which one of them
+  /// differs.
   ///
   /// - Parameter body: As for one field.
   public func observe<M: Model>(
@@ -129,7 +130,8 @@ extension Store {
     return index
   }
 
-  private static func values<Key: ModelKey>(_ key: Key, of schema: ModelSchema) throws -> [SQLValue] {
+  private static func values<Key: ModelKey>(_ key: Key, of schema: ModelSchema) throws -> [SQLValue]
+  {
     do {
       return try key.sqlValues()
     } catch {

@@ -8,7 +8,8 @@ public final class Store: Sendable {
   /// Opens the store at `path`.
   ///
   /// - Parameters:
-  ///   - models: The models of the program. Missing tables are created; see ``StoreConfiguration/schemaChanges``.
+  ///   - models: The models of the program. Missing tables are created; see
+  ///     ``StoreConfiguration/schemaChanges``.
   ///   - migrations: The program's migrations; those that the file has not had are applied first.
   ///   - bindings: Fields that the file itself keeps in sync. Installed and synchronised when new.
   ///   - validators: Rules in Swift that gate every commit through this store.
@@ -95,7 +96,8 @@ extension Store {
     }
   }
 
-  /// As ``write(_:)-(Transaction)``, and tells what exactly the commit changed, bound fields included.
+  /// As ``write(_:)-(Transaction)``, and tells what exactly the commit changed, bound fields
+  /// included.
   ///
   /// - Complexity: Reads every touched record before and after.
   public func writeReporting<Result>(

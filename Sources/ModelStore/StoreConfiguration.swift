@@ -12,7 +12,8 @@ public struct StoreConfiguration: Hashable, Sendable {
     case readOnly
   }
 
-  /// What a returned commit promises against a power cut. A crash of the process loses nothing either way.
+  /// What a returned commit promises against a power cut. A crash of the process loses nothing
+  /// either way.
   public enum Durability: String, Hashable, Sendable {
     /// Every commit is on the disk before it returns (`synchronous=FULL`). The default.
     case full
@@ -25,11 +26,13 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   public var access: Access = .readWriteCreate
   public var durability: Durability = .full
-  /// How long a write waits for another process's write before it fails with ``StoreError/Code/busy``.
+  /// How long a write waits for another process's write before it fails with
+  /// ``StoreError/Code/busy``.
   public var busyTimeout: Duration = .seconds(5)
   /// The most read transactions running at once; a further one waits. At least 1.
   public var readerCountMax = 4
-  /// Page cache of each connection, in bytes. SQLite's own 2 MB makes random updates 2–3 times slower.
+  /// Page cache of each connection, in bytes. SQLite's own 2 MB makes random updates 2–3 times
+  /// slower.
   public var cacheSize = 16 * 1024 * 1024
   /// WAL frames (pages) after which the next commit copies them into the database.
   public var checkpointFrameCount = 1000
@@ -56,7 +59,8 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   public init() {}
 
-  /// Whether two stores on one file may share a core. What opening adds to the file is each one's own.
+  /// Whether two stores on one file may share a core. What opening adds to the file is each one's
+  /// own.
   func isCompatible(with other: StoreConfiguration) -> Bool {
     var mine = self
     mine.schemaChanges = other.schemaChanges

@@ -14,8 +14,11 @@ extension StoreCore {
   /// Brings the file in line with `declarations`, as far as the configuration allows, and puts
   /// them in force together with what the file's catalog knows already.
   ///
-  /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were complete.
-  func declare(_ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges) throws {
+  /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were
+  ///   complete.
+  func declare(_ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges)
+    throws
+  {
     var declarations = declarations
     declarations.models = try declarations.models.withSlotModels()
     try writer.sync { [declarations] writer in
@@ -25,7 +28,8 @@ extension StoreCore {
           try Migrator(connection: writer.connection, scope: .app).apply(declarations.migrations)
         } else {
           // Refuses what a newer library wrote, without writing.
-          _ = try Migrator(connection: writer.connection, scope: .store).pending(StoreMigrations.all)
+          _ = try Migrator(connection: writer.connection, scope: .store).pending(
+            StoreMigrations.all)
         }
         if try !isUpToDate(declarations, on: writer.connection) {
           try install(declarations, allowing: changes, on: writer.connection)
@@ -62,7 +66,9 @@ extension StoreCore {
       let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
       try update.check(allowing: .none)
       throw StoreError(
-        .readOnly, "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once.")
+        .readOnly,
+        "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
+      )
     }
     try connection.execute("BEGIN IMMEDIATE")
     do {
@@ -95,7 +101,8 @@ extension StoreCore {
       + (try CatalogEntries.bindings.read(on: connection).filter { !names.contains($0.name) })
   }
 
-  /// The declared models, those declared before by another `Store` on the file, and those of the catalog.
+  /// The declared models, those declared before by another `Store` on the file, and those of the
+  /// catalog.
   private func knownModels(
     on connection: Connection, declaring declared: [ModelSchema]
   ) throws -> [ModelSchema] {
@@ -129,17 +136,19 @@ extension StoreCore {
 
   func adopt(_ names: [String]?) throws -> [ModelSchema] {
     let found = try adoptableTables()
-    let chosen = try names.map { names in
-      try names.map { name in
-        guard let table = found.first(where: { $0.name.asciiFolded == name.asciiFolded }) else {
-          throw StoreError(.unknownModel, "There is no table \(name) that could be adopted.", model: name)
+    let chosen =
+      try names.map { names in
+        try names.map { name in
+          guard let table = found.first(where: { $0.name.asciiFolded == name.asciiFolded }) else {
+            throw StoreError(
+              .unknownModel, "There is no table \(name) that could be adopted.", model: name)
+          }
+          if let reason = table.reason {
+            throw StoreError(.unsupportedSchema, reason, model: name)
+          }
+          return table
         }
-        if let reason = table.reason {
-          throw StoreError(.unsupportedSchema, reason, model: name)
-        }
-        return table
-      }
-    } ?? found
+      } ?? found
     let schemas = chosen.compactMap(\.schema)
     try declare(
       Declarations(migrations: [], models: schemas, bindings: [], validators: []), allowing: .none)

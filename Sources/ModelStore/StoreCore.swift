@@ -3,7 +3,8 @@ internal import Synchronization
 /// What all stores on one file in this process share: the writer, the readers and the broker.
 ///
 /// One per file, because a second copy would fight the first for SQLite's locks, which belong to
-/// the process: <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
+/// the process:
+/// <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
 final class StoreCore: Sendable {
   let file: DatabaseFile
   let configuration: StoreConfiguration
@@ -77,7 +78,8 @@ final class StoreCore: Sendable {
   private static func notWritable(_ path: String) -> StoreError {
     StoreError(
       .permissionDenied,
-      "\(path) or its directory may be read but not written by this user. Open the store read-only, or change the permissions.")
+      "\(path) or its directory may be read but not written by this user. Open the store read-only, or change the permissions."
+    )
   }
 
   private static func prepare(
@@ -87,20 +89,24 @@ final class StoreCore: Sendable {
     let encoding = try connection.firstRow("PRAGMA encoding") { try $0.text(at: 0) }
     guard encoding == "UTF-8" else {
       throw StoreError(
-        .unsupportedSchema, "The database keeps text as \(encoding ?? "unknown"); a store needs UTF-8.")
+        .unsupportedSchema,
+        "The database keeps text as \(encoding ?? "unknown"); a store needs UTF-8.")
     }
     if let pageSize = try connection.firstRow("PRAGMA page_size", { try $0.integer(at: 0) }),
       file.isCutOff(pageSize: pageSize)
     {
       throw StoreError(
-        .corrupt, "\(file.path) ends in the middle of a page: a part of it is missing. Restore a backup, or run sqlite3 FILE .recover.")
+        .corrupt,
+        "\(file.path) ends in the middle of a page: a part of it is missing. Restore a backup, or run sqlite3 FILE .recover."
+      )
     }
     if !readOnly {
       guard !connection.isFileReadOnly else { throw notWritable(file.path) }
       let mode = try connection.enterWAL()
       guard mode == "wal" else {
         throw StoreError(
-          .unsafeLocation, "SQLite cannot use a write-ahead log here (journal mode \(mode ?? "unknown")).")
+          .unsafeLocation,
+          "SQLite cannot use a write-ahead log here (journal mode \(mode ?? "unknown")).")
       }
     }
   }
@@ -163,7 +169,8 @@ final class StoreCore: Sendable {
         try reloadSchema(&writer)
       } catch {
         // The next write finds the schema's version changed and reads it again.
-        report(models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
+        report(
+          models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
       }
     }
     if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
@@ -172,7 +179,8 @@ final class StoreCore: Sendable {
     do {
       try writer.checkpointIfNeeded()
     } catch {
-      report(models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
+      report(
+        models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
     }
     return (outcome.value, published)
   }
@@ -249,7 +257,8 @@ enum StoreCores {
       if let core = cores[file.identity]?.core {
         guard core.configuration.isCompatible(with: configuration) else {
           throw StoreError(
-            .configurationConflict, "\(file.path) is already open in this process with another configuration.")
+            .configurationConflict,
+            "\(file.path) is already open in this process with another configuration.")
         }
         return core
       }

@@ -15,7 +15,10 @@ extension StoreError {
       case .notADatabase:
         (.notADatabase, "The file is not an SQLite database.")
       case .corrupt:
-        (.corrupt, "The database is damaged (\(error.message)). Restore a backup, or run sqlite3 FILE .recover.")
+        (
+          .corrupt,
+          "The database is damaged (\(error.message)). Restore a backup, or run sqlite3 FILE .recover."
+        )
       case .readOnly:
         (.readOnly, "The database is read-only (\(error.message)).")
       case .full:
@@ -69,7 +72,9 @@ extension DatabaseFile {
   func checkPresence() throws(StoreError) {
     guard isStillThere() else {
       throw StoreError(
-        .unsafeLocation, "The file at \(path) was replaced or removed while the store was open; open the store anew.")
+        .unsafeLocation,
+        "The file at \(path) was replaced or removed while the store was open; open the store anew."
+      )
     }
   }
 }
@@ -90,22 +95,31 @@ extension DatabaseFile.Problem {
       StoreError(.unsafeLocation, "\(path) is not a regular file.")
     case .unusableName(let path):
       StoreError(
-        .unsafeLocation, "\(path.debugDescription) cannot name a store: it is too long for SQLite or contains a NUL character.")
+        .unsafeLocation,
+        "\(path.debugDescription) cannot name a store: it is too long for SQLite or contains a NUL character."
+      )
     case .unsafeCompanion(let path):
       StoreError(
-        .unsafeLocation, "\(path) is not a file of this store alone (a link or a directory). SQLite would write through it; find out who made it, then remove it.")
+        .unsafeLocation,
+        "\(path) is not a file of this store alone (a link or a directory). SQLite would write through it; find out who made it, then remove it."
+      )
     case .tooShort(let path, let size):
       StoreError(
         .notADatabase, "\(path) is not an SQLite database: it has only \(size) bytes.")
     case .hardLinked(let path, let count):
       StoreError(
-        .unsafeLocation, "\(path) has \(count) names (hard links); a store must have one. Remove the others.")
+        .unsafeLocation,
+        "\(path) has \(count) names (hard links); a store must have one. Remove the others.")
     case .networkFileSystem(let path):
       StoreError(
-        .unsafeLocation, "\(path) is on a network or FUSE file system, whose locks SQLite cannot rely on. Keep the store on a local disk.")
+        .unsafeLocation,
+        "\(path) is on a network or FUSE file system, whose locks SQLite cannot rely on. Keep the store on a local disk."
+      )
     case .directoryWritableByAnyone(let path):
       StoreError(
-        .unsafeLocation, "Anyone may replace files in \(path). Remove the permission (chmod o-w) or set the sticky bit.")
+        .unsafeLocation,
+        "Anyone may replace files in \(path). Remove the permission (chmod o-w) or set the sticky bit."
+      )
     case .refused(let path, let number):
       StoreError(.permissionDenied, "\(path): \(String(cString: strerror(number))).")
     }

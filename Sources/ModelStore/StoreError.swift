@@ -17,18 +17,20 @@ public struct StoreError: Error, Sendable {
     case corrupt
     /// The operating system refuses access to the file or its directory.
     case permissionDenied
-    /// The path is one where a store cannot be kept safely: a directory, a symbolic link, a network file system.
+    /// The path is one where a store cannot be kept safely: a directory, a symbolic link, a network
+    /// file system.
     case unsafeLocation
     /// The store, file or transaction is read-only.
     case readOnly
-    /// Another process kept the file locked for longer than the busy timeout. Nothing was done; try again.
+    /// Another process kept the file locked for longer than the busy timeout. Nothing was done; try
+    /// again.
     case busy
     /// No space left. Nothing of the transaction was kept; free space, then try again.
     case outOfSpace
     /// Reading or writing failed in the operating system. Nothing of the transaction was kept.
     case ioFailure
-    /// COMMIT failed in a way that leaves open whether the transaction will be there after the store
-    /// is opened anew. The store refuses further work until then.
+    /// COMMIT failed in a way that leaves open whether the transaction will be there after the
+    /// store is opened anew. The store refuses further work until then.
     case outcomeUnknown
     /// The file was written by a newer library. Update this program; nothing was changed.
     case newerFormat
@@ -44,7 +46,8 @@ public struct StoreError: Error, Sendable {
     case recordNotFound
     /// A value does not fit its field.
     case invalidValue
-    /// A rule refused the transaction: a constraint in the file or a validator. All violations are listed.
+    /// A rule refused the transaction: a constraint in the file or a validator. All violations are
+    /// listed.
     case rejected
     /// The query, predicate or SQL text is wrong.
     case invalidQuery

@@ -52,7 +52,8 @@ struct CommandContext {
     try writer.finish()
     if let table = writer as? Table, table.cutCellCount > 0 {
       try console.say(
-        "\(Grouped.text(table.cutCellCount, "cell")) cut to fit the screen (-o json or get shows all)")
+        "\(Grouped.text(table.cutCellCount, "cell")) cut to fit the screen (-o json or get shows all)"
+      )
     }
   }
 }

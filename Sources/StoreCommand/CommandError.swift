@@ -74,7 +74,8 @@ struct CommandError: Error {
     switch error.code {
     case .fileNotFound, .notADatabase: "storecli -d PATH models"
     case .unknownModel: "storecli models"
-    case .unknownField, .rejected, .invalidValue: error.model.map { "storecli models \(Shell.quoted($0))" }
+    case .unknownField, .rejected, .invalidValue:
+      error.model.map { "storecli models \(Shell.quoted($0))" }
     case .recordNotFound: error.model.map { "storecli query \(Shell.quoted($0))" }
     case .corrupt: "storecli doctor"
     case .invalidQuery: "storecli help predicates"
@@ -87,7 +88,8 @@ struct CommandError: Error {
     let shown = violations.prefix(violationCountMax).map { violation in
       let record = violation.key.map { " \(KeyText.text($0))" } ?? ""
       let fields = violation.fields.isEmpty ? "" : ".\(violation.fields.joined(separator: ","))"
-      return "  \(violation.model)\(record)\(fields)  \(violation.message)  (rule \(violation.rule))"
+      return
+        "  \(violation.model)\(record)\(fields)  \(violation.message)  (rule \(violation.rule))"
     }
     let rest = violations.count - shown.count
     return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown

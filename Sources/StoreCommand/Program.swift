@@ -80,13 +80,14 @@ public struct Program: Sendable {
   }
 
   private static func reporting(
-    _ error: CommandError, to console: Console, as format: CommandError.Format
+    _ failure: CommandError, to console: Console, as format: CommandError.Format
   ) -> ExitCode {
     do {
-      try console.report(error.text(as: format, palette: console.talkTerminal.palette))
+      try console.report(failure.text(as: format, palette: console.talkTerminal.palette))
     } catch {
       // Standard error is gone: the exit status is all that is left to say it with.
+      return failure.exitCode
     }
-    return error.exitCode
+    return failure.exitCode
   }
 }

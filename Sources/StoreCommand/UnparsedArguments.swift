@@ -26,7 +26,8 @@ struct UnparsedArguments {
   var unknownCommand: CommandError? {
     let path = commandPath
     guard let unknown = path.unknown else { return nil }
-    let topics = words.first == "help" && path.known.isEmpty ? HelpTopic.allCases.map(\.rawValue) : []
+    let topics =
+      words.first == "help" && path.known.isEmpty ? HelpTopic.allCases.map(\.rawValue) : []
     let near = NearMiss.suggestions(for: unknown, among: path.names + topics)
     let prefix = (["storecli"] + (words.first == "help" ? ["help"] : []) + path.known)
       .joined(separator: " ")

@@ -15,11 +15,15 @@ import Testing
       try tx.insert(Album(id: 2, title: "Blue", artistID: 1))
     }
     let names = try store.observe(\Album.artistName, of: 1) { change in
-      recorder.add("artistName \(change.old??.description ?? "-") → \(change.new??.description ?? "-") \(change.origin)")
+      recorder.add(
+        "artistName \(change.old??.description ?? "-") → \(change.new??.description ?? "-") \(change.origin)"
+      )
     }
     let live = try store.live(Album.all.order { $0.title })
     let list = live.observe { changes in
-      recorder.add("deletions \(changes.deletions.map(\.index)) insertions \(changes.insertions.map(\.index)) moves \(changes.moves.map { [$0.oldIndex, $0.newIndex] }) updates \(changes.updates.map { [$0.oldIndex, $0.newIndex] })")
+      recorder.add(
+        "deletions \(changes.deletions.map(\.index)) insertions \(changes.insertions.map(\.index)) moves \(changes.moves.map { [$0.oldIndex, $0.newIndex] }) updates \(changes.updates.map { [$0.oldIndex, $0.newIndex] })"
+      )
     }
     try store.write { tx in try tx.set(\Artist.name, to: "Miles Davis", for: 1) }
     try store.write { tx in try tx.set(\Album.title, to: "Aura", for: 1) }

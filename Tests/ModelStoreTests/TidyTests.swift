@@ -53,11 +53,12 @@ import Testing
         "@unchecked Sendable": 2,
         "nonisolated(unsafe)": 0,
         "unowned": 2,
-        "Unmanaged": 0,
+        "Unmanaged": 2,
         "unsafeBitCast": 0,
         "Task.detached": 0,
-        "@_ attributes": 2,
-        "Unsafe pointers above SQLite/": 1,
+        "@_ attributes": 1,
+        "Unsafe pointers in the library above SQLite/": 1,
+        "Unsafe pointers in the command line": 27,
       ])
   }
 

@@ -4,7 +4,8 @@
   import Darwin
 #endif
 
-/// The benchmark command: parses its options, runs the workloads, prints the table, writes the JSON.
+/// The benchmark command: parses its options, runs the workloads, prints the table, writes the
+/// JSON.
 @main
 struct Benchmarks {
   static func main() async {

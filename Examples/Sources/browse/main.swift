@@ -1,9 +1,10 @@
+import ModelStore
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import ModelStore
 
 // Shows any SQLite database without knowing its types:
 //   browse FILE                    what is in it
@@ -41,7 +42,7 @@ if let name = arguments.dropFirst().first {
     let count = try store.read { tx in try tx.count(Query<Record>(model)) }
     print("\(model.name): \(count) records, key \(model.key.joined(separator: ", "))")
   }
-  for table in try store.adoptableTables() {
+  for table in try store.adoptableTables() where !table.name.hasPrefix("_ms_") {
     if let reason = table.reason { print(reason) }
   }
 }

@@ -16,7 +16,8 @@ try store.write { tx in
   try tx.upsert(Artist(id: 1, name: "Miles"))
   try tx.upsert(Track(id: 1, title: "So What", milliseconds: 545_000, artistID: 1))
   try tx.upsert(Track(id: 2, title: "Blue in Green", milliseconds: 337_000, artistID: 1))
-  try tx.upsert(Track(id: 3, title: "Miles Runs the Voodoo Down", milliseconds: 843_000, artistID: 1))
+  try tx.upsert(
+    Track(id: 3, title: "Miles Runs the Voodoo Down", milliseconds: 843_000, artistID: 1))
 }
 
 // One field of one record. The observation ends when `name` is dropped.

@@ -13,7 +13,8 @@ public enum Origin: Hashable, Sendable {
 }
 
 extension Origin: CustomStringConvertible {
-  /// `user`, `binding:NAME`, `cascade`, `trigger:NAME` or `foreign`: the form in logs and at the command line.
+  /// `user`, `binding:NAME`, `cascade`, `trigger:NAME` or `foreign`: the form in logs and at the
+  /// command line.
   public var description: String {
     switch self {
     case .user: "user"

@@ -1,4 +1,5 @@
-/// A table whose changes are captured in the current transaction: which values are read, and from where.
+/// A table whose changes are captured in the current transaction: which values are read, and from
+/// where.
 struct TrackedTable: Sendable {
   let schema: ModelSchema
   /// Fields to read, ascending; the key's are always among them.
@@ -57,7 +58,8 @@ struct TrackedTable: Sendable {
     var isReal: Bool
   }
 
-  /// A row's values at `fields`, spread over the model's width; the rest stay NULL and are never shown.
+  /// A row's values at `fields`, spread over the model's width; the rest stay NULL and are never
+  /// shown.
   func image(_ values: [SQLValue]) -> [SQLValue] {
     if values.count == schema.fields.count { return values }
     var image = [SQLValue](repeating: .null, count: schema.fields.count)

@@ -45,7 +45,8 @@ extension UUID: ColumnValue {
   public func sqlValue() throws(ColumnError) -> SQLValue { .text(uuidString) }
 }
 
-/// Kept as TEXT, the absolute string. A URL relative to a base is refused: its text alone would lose the base.
+/// Kept as TEXT, the absolute string. A URL relative to a base is refused: its text alone would
+/// lose the base.
 extension URL: ColumnValue {
   public static var fieldType: FieldType { .url }
 
@@ -73,7 +74,8 @@ extension Decimal: ColumnValue {
   public init(row: borrowing RowView, column: Int) throws(ColumnError) {
     let text = try row.text(at: column)
     guard let value = Decimal(string: text), value.description == text else {
-      throw ColumnError(column: column, problem: .unrepresentable("the text is not a decimal number"))
+      throw ColumnError(
+        column: column, problem: .unrepresentable("the text is not a decimal number"))
     }
     self = value
   }
@@ -105,7 +107,8 @@ public struct JSON<Value: Codable & Sendable>: ColumnValue {
       value = try JSONDecoder().decode(Value.self, from: Data(text.utf8))
     } catch {
       throw ColumnError(
-        column: column, problem: .unrepresentable("the text is not JSON for \(Value.self): \(error)"))
+        column: column,
+        problem: .unrepresentable("the text is not JSON for \(Value.self): \(error)"))
     }
   }
 

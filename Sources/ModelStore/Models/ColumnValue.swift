@@ -1,7 +1,8 @@
 /// A Swift value that one column holds.
 ///
 /// Reading and writing never change a value: what does not fit throws. Conform your own type by
-/// wrapping one that conforms already; an enum with such a raw value conforms by naming the protocol.
+/// wrapping one that conforms already; an enum with such a raw value conforms by naming the
+/// protocol.
 public protocol ColumnValue: Sendable {
   /// What the column is declared as.
   static var fieldType: FieldType { get }

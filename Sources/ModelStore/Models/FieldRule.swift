@@ -55,7 +55,9 @@ public struct FieldRule: Hashable, Sendable {
   public static func range<Number: RuleNumber>(_ range: ClosedRange<Number>) -> FieldRule {
     FieldRule(
       label: "range", message: "must be \(range.lowerBound) to \(range.upperBound)",
-      condition: ["", " BETWEEN \(range.lowerBound.ruleLiteral) AND \(range.upperBound.ruleLiteral)"])
+      condition: [
+        "", " BETWEEN \(range.lowerBound.ruleLiteral) AND \(range.upperBound.ruleLiteral)",
+      ])
   }
 
   /// A number not below `range.lowerBound`.

@@ -8,7 +8,8 @@ public protocol Fetchable: Sendable {
 public protocol Insertable<Inserted>: Sendable {
   associatedtype Inserted: Model
 
-  /// Binds the model's fields as arguments, each at its field's position. A key left to SQLite is NULL.
+  /// Binds the model's fields as arguments, each at its field's position. A key left to SQLite is
+  /// NULL.
   func encode(to arguments: inout ArgumentWriter) throws
 
   /// The record that `encode(to:)` described, with the row number that SQLite gave it.

@@ -32,7 +32,9 @@ public struct ModelDefinition<M: Model>: Sendable {
       Set(fields.map(\.schema.name)).count == fields.count, "\(name) declares a field twice.")
     let schemas = fields.map { field in
       var schema = field.schema
-      schema.rules = field.rules.map { $0.schema(model: name, field: schema.name, column: schema.column) }
+      schema.rules = field.rules.map {
+        $0.schema(model: name, field: schema.name, column: schema.column)
+      }
       schema.isRowID = keyNames == [schema.name] && schema.type == .integer && !schema.isOptional
       return schema
     }

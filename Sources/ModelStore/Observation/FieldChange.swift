@@ -8,7 +8,8 @@ public struct FieldChange<Value: Sendable>: Sendable {
   /// The store's version from which on `new` holds.
   public let version: UInt64
   /// Whether the change could not be followed: another connection wrote, the schema changed, or the
-  /// observation began while the transaction was running. `new` was read anew and may equal what it was.
+  /// observation began while the transaction was running. `new` was read anew and may equal what it
+  /// was.
   public let isReset: Bool
 }
 
@@ -30,6 +31,7 @@ public struct ModelChanges<M: Model>: Sendable {
   /// By first touch within the transaction.
   public let changes: [ModelChange<M>]
   public let version: UInt64
-  /// Whether another connection wrote or the schema changed, so that more may have changed than is listed.
+  /// Whether another connection wrote or the schema changed, so that more may have changed than is
+  /// listed.
   public let isReset: Bool
 }

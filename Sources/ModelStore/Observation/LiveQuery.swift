@@ -41,9 +41,11 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     return keys
   }
 
-  /// Calls `body` for each commit that changes the result, from now on, on the store's delivery queue.
+  /// Calls `body` for each commit that changes the result, from now on, on the store's delivery
+  /// queue.
   ///
-  /// A subscriber that falls behind by more than the mailbox's capacity gets several commits as one.
+  /// A subscriber that falls behind by more than the mailbox's capacity gets several commits as
+  /// one.
   public func observe(
     _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
   ) -> Subscription {

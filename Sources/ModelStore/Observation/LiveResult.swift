@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// The rows of one live query, kept in order as commits arrive, and the mailboxes of its subscribers.
+/// The rows of one live query, kept in order as commits arrive, and the mailboxes of its
+/// subscribers.
 ///
 /// Holds places and keys, not records: O(log n) for each changed row, whatever the result's size.
 final class LiveResult: ChangeBroker.Observer {
@@ -26,9 +27,11 @@ final class LiveResult: ChangeBroker.Observer {
 
   private struct State {
     var rows: LiveRows
-    var subscribers: [(number: UInt64, mailbox: Mailbox<QueryDelta>, wake: @Sendable () -> Void)] = []
+    var subscribers: [(number: UInt64, mailbox: Mailbox<QueryDelta>, wake: @Sendable () -> Void)] =
+      []
     var nextNumber: UInt64 = 0
-    /// Whether the result could not be read anew when it had to be; then the next commit tries again.
+    /// Whether the result could not be read anew when it had to be; then the next commit tries
+    /// again.
     var isStale = false
   }
 

@@ -67,12 +67,14 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   /// Whether this is the first event of a subscription: every row is an insertion.
   public let isInitial: Bool
   /// Whether another connection wrote or the schema changed: deletions, insertions and moves are
-  /// exact, but rows in both results may differ in ways that `updates` does not list. Fetch them anew.
+  /// exact, but rows in both results may differ in ways that `updates` does not list. Fetch them
+  /// anew.
   public let isReset: Bool
 
   /// Turns the old result into the new one.
   ///
-  /// - Parameter list: The records of the result before, in order; afterwards those of the result now.
+  /// - Parameter list: The records of the result before, in order; afterwards those of the result
+  ///   now.
   /// - Precondition: `list` has ``oldCount`` elements.
   /// - Complexity: Linear in the list.
   public func apply(to list: inout [Element]) {

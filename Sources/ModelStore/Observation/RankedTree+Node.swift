@@ -196,7 +196,6 @@ extension RankedTree.Node {
     }
     return removed
   }
-
 }
 
 extension RankedTree.Node {

@@ -59,7 +59,9 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   func deliver() {
-    guard let receive = receiver.withLock({ $0.receive }), let commit = mailbox.take() else { return }
+    guard let receive = receiver.withLock({ $0.receive }), let commit = mailbox.take() else {
+      return
+    }
     receive(commit)
   }
 

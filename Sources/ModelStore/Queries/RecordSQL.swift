@@ -39,7 +39,9 @@ final class RecordSQL: Sendable {
       + (excluded.isEmpty ? "NOTHING" : "UPDATE SET " + excluded.joined(separator: ", "))
     update =
       others.isEmpty
-      ? "" : "UPDATE \(table) SET " + others.map { "\(columns[$0]) = ?\($0 + 1)" }
+      ? ""
+      : "UPDATE \(table) SET "
+        + others.map { "\(columns[$0]) = ?\($0 + 1)" }
         .joined(separator: ", ") + " WHERE \(byKey)"
     delete =
       "DELETE FROM \(table) WHERE " + keys.map { "\(columns[$0]) = ?" }.joined(separator: " AND ")
@@ -55,7 +57,9 @@ final class RecordSQL: Sendable {
 
   /// Inserts the given fields; the others get their defaults. Arguments: the fields' values.
   func insert(fields: [Int]) -> String {
-    guard !fields.isEmpty else { return "INSERT INTO \(SQLText.quoted(schema.table)) DEFAULT VALUES" }
+    guard !fields.isEmpty else {
+      return "INSERT INTO \(SQLText.quoted(schema.table)) DEFAULT VALUES"
+    }
     let columns = SQLText.quotedList(fields.map { schema.fields[$0].column })
     let arguments = fields.map { _ in "?" }.joined(separator: ", ")
     return "INSERT INTO \(SQLText.quoted(schema.table)) (\(columns)) VALUES (\(arguments))"

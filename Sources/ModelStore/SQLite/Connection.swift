@@ -103,7 +103,8 @@ final class Connection {
     }
   }
 
-  /// Bytes of the WAL's file that stay allocated for reuse after a burst; no limit while it is in use.
+  /// Bytes of the WAL's file that stay allocated for reuse after a burst; no limit while it is in
+  /// use.
   private static let walSizeKept = 16 * 1024 * 1024
 
   private func set(_ option: Int32, _ value: Bool) {
@@ -259,7 +260,8 @@ final class Connection {
     sqlite3_interrupt(handle)
   }
 
-  /// Whether ``interrupt()`` was called. SQLite itself forgets when no statement runs at that moment.
+  /// Whether ``interrupt()`` was called. SQLite itself forgets when no statement runs at that
+  /// moment.
   var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
 
   func endInterruption() {

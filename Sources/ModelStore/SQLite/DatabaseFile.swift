@@ -6,7 +6,8 @@ internal import CSQLite
   internal import Darwin
 #endif
 
-/// A path where a store may live, checked before SQLite touches it, and the identity of the file there.
+/// A path where a store may live, checked before SQLite touches it, and the identity of the file
+/// there.
 ///
 /// Uses `stat`, `statfs` and, for a file that does not exist yet, one exclusive create. It never
 /// opens an existing database: closing any descriptor of it would drop SQLite's locks in this
@@ -67,7 +68,8 @@ struct DatabaseFile {
     case S_IFLNK: throw .isSymbolicLink(path: path)
     default: throw .notAFile(path: path)
     }
-    // A second name would get a second -wal: https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
+    // A second name would get a second -wal:
+    // https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
     if status.st_nlink > 1 { throw .hardLinked(path: path, count: Int(status.st_nlink)) }
     hasLog = try Self.checkCompanions(of: self.path)
     size = Int(status.st_size)

@@ -57,7 +57,8 @@ public struct RowView: ~Copyable {
 
   /// The number at `column`: a real, or an integer that a Double holds exactly.
   ///
-  /// - Throws: ``ColumnError`` for text, blobs, NULL and integers beyond ±2^53 that would be rounded.
+  /// - Throws: ``ColumnError`` for text, blobs, NULL and integers beyond ±2^53 that would be
+  ///   rounded.
   public func real(at column: Int) throws(ColumnError) -> Double {
     if let statement {
       let cell = sqlite3_column_value(statement, Int32(column))
@@ -86,7 +87,8 @@ public struct RowView: ~Copyable {
       throw mismatch(.text, at: column)
     }
     guard let bytes = sqlite3_column_text(statement, Int32(column)) else { return "" }
-    // sqlite3_column_bytes comes after the conversion to UTF-8: https://sqlite.org/c3ref/column_blob.html
+    // sqlite3_column_bytes comes after the conversion to UTF-8:
+    // https://sqlite.org/c3ref/column_blob.html
     let count = Int(sqlite3_column_bytes(statement, Int32(column)))
     let buffer = UnsafeBufferPointer(start: bytes, count: count)
     guard let value = String(exactUTF8: buffer) else {
@@ -164,7 +166,8 @@ public struct ColumnError: Error, Hashable, Sendable {
 extension ColumnError: CustomStringConvertible {
   public var description: String {
     switch problem {
-    case .storageClass(let wanted, let found): "expected \(wanted.rawValue), found \(found.rawValue)"
+    case .storageClass(let wanted, let found):
+      "expected \(wanted.rawValue), found \(found.rawValue)"
     case .invalidUTF8: "the text is not valid UTF-8"
     case .unrepresentable(let reason): reason
     }

@@ -50,7 +50,8 @@ public struct SQLText: Hashable, Sendable {
     names.map(quoted).joined(separator: ", ")
   }
 
-  /// `text` as an SQL string literal, for the bodies of triggers and CHECKs, which take no arguments.
+  /// `text` as an SQL string literal, for the bodies of triggers and CHECKs, which take no
+  /// arguments.
   static func literal(_ text: String) -> String {
     SQLValue.text(text).description
   }
@@ -84,7 +85,9 @@ extension SQLText: ExpressibleByStringInterpolation {
       text.arguments.append(value)
     }
 
-    public mutating func appendInterpolation(_ value: some BinaryInteger & FixedWidthInteger & SignedInteger) {
+    public mutating func appendInterpolation(
+      _ value: some BinaryInteger & FixedWidthInteger & SignedInteger
+    ) {
       appendInterpolation(SQLValue.integer(Int64(value)))
     }
 
@@ -109,7 +112,8 @@ extension SQLText: ExpressibleByStringInterpolation {
 }
 
 extension SQLText {
-  /// The statement's first word in upper case, comments and blanks skipped; empty when there is none.
+  /// The statement's first word in upper case, comments and blanks skipped; empty when there is
+  /// none.
   static func firstKeyword(of sql: String) -> String {
     var rest = sql.utf8[...]
     while let first = rest.first {

@@ -1,8 +1,9 @@
 /// One of SQLite's five storage classes, owned: null, integer, real, text or blob.
 ///
 /// Two values are equal when storage class and content are equal, so `.integer(1)` is not
-/// `.real(1)`, unlike SQL's `=`, and texts are equal when their bytes are. A `.real` never holds NaN once it was stored: SQLite keeps NaN
-/// as NULL, and the store refuses it before that can happen.
+/// `.real(1)`, unlike SQL's `=`, and texts are equal when their bytes are. A `.real` never holds
+/// NaN once it was stored: SQLite keeps NaN as NULL, and the store refuses it before that can
+/// happen.
 ///
 /// See <https://sqlite.org/datatype3.html>.
 public enum SQLValue: Hashable, Sendable {

@@ -19,7 +19,8 @@ struct Statement: ~Copyable {
         var tail: UnsafePointer<CChar>?
         let flags = persistent ? UInt32(SQLITE_PREPARE_PERSISTENT) : 0
         let code = sqlite3_prepare_v3(
-          database, characters.baseAddress, Int32(clamping: characters.count), flags, &prepared, &tail)
+          database, characters.baseAddress, Int32(clamping: characters.count), flags, &prepared,
+          &tail)
         if let base = characters.baseAddress, let tail {
           unread = characters.count - base.distance(to: tail)
         }
@@ -64,7 +65,8 @@ struct Statement: ~Copyable {
 
   var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-  /// True when running the statement cannot change the file: <https://sqlite.org/c3ref/stmt_readonly.html>.
+  /// True when running the statement cannot change the file:
+  /// <https://sqlite.org/c3ref/stmt_readonly.html>.
   var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
   func columnName(at index: Int) -> String {
@@ -118,7 +120,8 @@ struct Statement: ~Copyable {
   func check(_ writer: borrowing ArgumentWriter) throws(SQLiteError) {
     if writer.failure == ResultCode.unstorable.rawValue {
       throw SQLiteError(
-        code: .unstorable, message: "NaN cannot be stored; SQLite would keep NULL instead", sql: sql)
+        code: .unstorable, message: "NaN cannot be stored; SQLite would keep NULL instead", sql: sql
+      )
     }
     if writer.failure != SQLITE_OK { throw failure(writer.failure) }
   }

@@ -1,6 +1,7 @@
 internal import CSQLite
 
-/// Prepared statements kept for reuse, by their SQL text. Bounded; the least recently used goes first.
+/// Prepared statements kept for reuse, by their SQL text. Bounded; the least recently used goes
+/// first.
 ///
 /// A statement in use is not in the cache, so running the same text inside itself prepares a
 /// second one instead of disturbing the first.
@@ -11,7 +12,8 @@ final class StatementCache {
   }
 
   private var idle: [String: Entry] = [:]
-  /// The statement put back last, beside the dictionary: a loop that runs one statement pays no hashing.
+  /// The statement put back last, beside the dictionary: a loop that runs one statement pays no
+  /// hashing.
   private var latest: (sql: String, handle: OpaquePointer)?
   private var clock: UInt64 = 0
   private let capacity: Int

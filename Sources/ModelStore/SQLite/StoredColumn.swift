@@ -29,8 +29,8 @@ struct StoredColumn: Hashable, Sendable {
     return .real(Double(integer))
   }
 
-  /// Whether the hook counts virtual columns of a table with rowid. SQLite documents neither way and
-  /// has changed it, so a table in memory tells.
+  /// Whether the hook counts virtual columns of a table with rowid. SQLite documents neither way
+  /// and has changed it, so a table in memory tells.
   private static let hookCountsAllColumns: Bool = {
     var database: OpaquePointer?
     defer { sqlite3_close_v2(database) }

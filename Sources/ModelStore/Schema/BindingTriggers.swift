@@ -219,7 +219,8 @@ private struct BindingSQL {
 
   /// Two statements: put the rows right that `rows` selects, then refuse if one of them is not.
   func puttingRight(where rows: String, value: String? = nil) -> String {
-    let condition = value.map { "\(rows) AND \(Self.differ(field, $0, binding.target))" }
+    let condition =
+      value.map { "\(rows) AND \(Self.differ(field, $0, binding.target))" }
       ?? "\(rows) AND \(drift)"
     let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
     return """

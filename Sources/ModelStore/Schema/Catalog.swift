@@ -2,7 +2,8 @@
 /// `sqlite_schema` tell. Not what models declare: that is ``ModelSchema``.
 /// ``SchemaDifference`` compares the two.
 ///
-/// A value of one moment. It stays true while ``Connection/schemaVersion()`` equals `schemaVersion`.
+/// A value of one moment. It stays true while ``Connection/schemaVersion()`` equals
+/// `schemaVersion`.
 struct Catalog: Hashable, Sendable {
   let schemaVersion: Int64
   /// Every table and view but `sqlite_schema` itself, in the order of their names.

@@ -22,7 +22,8 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
 
   /// Every entry in the file, by name; none when the file has no catalog.
   ///
-  /// - Throws: ``StoreError`` with code `newerFormat` when an entry says more than this library knows.
+  /// - Throws: ``StoreError`` with code `newerFormat` when an entry says more than this library
+  ///   knows.
   func read(on connection: Connection) throws -> [Entry] {
     try rows(on: connection).map(entry)
   }
@@ -31,7 +32,8 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
   /// that are not among `entries` stay: they may be another program's.
   ///
   /// - Returns: The names of what was written, in the order given.
-  /// - Throws: ``StoreError`` with code `newerFormat` rather than overwrite what a newer library wrote.
+  /// - Throws: ``StoreError`` with code `newerFormat` rather than overwrite what a newer library
+  ///   wrote.
   /// - Precondition: The store's own migrations were applied.
   @discardableResult
   func write(_ entries: [Entry], on connection: Connection) throws -> [String] {

@@ -22,7 +22,8 @@ struct Migrator {
   /// without the rows that refer to it being cascaded away, and are checked before the commit:
   /// <https://sqlite.org/lang_altertable.html#otheralter>.
   ///
-  /// - Returns: What was applied now; empty, and without a write lock taken, when nothing was pending.
+  /// - Returns: What was applied now; empty, and without a write lock taken, when nothing was
+  ///   pending.
   /// - Throws: ``StoreError``. The migrations before the one that failed stay applied; of that one
   ///   nothing is kept.
   /// - Precondition: `connection` is not in a transaction.
@@ -68,7 +69,8 @@ struct Migrator {
 
   private func withForeignKeysOff(_ body: () throws -> Void) throws {
     guard scope == .app else { return try body() }
-    // Inside a transaction the pragma does nothing: https://sqlite.org/pragma.html#pragma_foreign_keys
+    // Inside a transaction the pragma does nothing:
+    // https://sqlite.org/pragma.html#pragma_foreign_keys
     try connection.execute("PRAGMA foreign_keys = OFF")
     do {
       try body()

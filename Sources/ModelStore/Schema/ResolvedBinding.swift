@@ -240,8 +240,9 @@ private struct FieldFinder {
         "\(source.name) has a key of \(source.key.count) fields, which one reference cannot name. "
           + "Refer to a field of it that is unique by itself.")
     }
-    guard source.key == [key.name] || key.isUnique || source.uniques.contains([key.name])
-      || source.indexes.contains(where: { $0.isUnique && $0.fields == [key.name] })
+    guard
+      source.key == [key.name] || key.isUnique || source.uniques.contains([key.name])
+        || source.indexes.contains(where: { $0.isUnique && $0.fields == [key.name] })
     else {
       throw refusal(
         "\(source.name).\(key.name) is not unique, so \(name) may name several records. "

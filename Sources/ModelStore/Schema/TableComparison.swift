@@ -116,7 +116,8 @@ struct TableComparison {
     return field.isOptional == column.isNotNull
   }
 
-  /// Why ALTER TABLE cannot add the column: <https://sqlite.org/lang_altertable.html#altertabaddcol>.
+  /// Why ALTER TABLE cannot add the column:
+  /// <https://sqlite.org/lang_altertable.html#altertabaddcol>.
   private func obstacle(to field: FieldSchema) -> String? {
     let value = field.defaultSQL.map { SQLDefault($0) }
     if schema.isAdopted { return "the table is adopted, and opening never changes it" }

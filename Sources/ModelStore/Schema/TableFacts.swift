@@ -21,7 +21,8 @@ struct TableFacts: Hashable, Sendable {
   var checks: [TableSQL.Check] = []
   /// The text in `sqlite_schema`.
   var sql = ""
-  /// Why SQLite cannot tell the columns: a view over a missing table, a virtual table without its module.
+  /// Why SQLite cannot tell the columns: a view over a missing table, a virtual table without its
+  /// module.
   var unreadableReason: String?
 
   func column(named name: String) -> ColumnFacts? {

@@ -15,7 +15,8 @@ extension TriggerFacts {
     return tables
   }
 
-  /// The name that `tokens` begin to write: after INTO, DELETE FROM and UPDATE with its conflict clause.
+  /// The name that `tokens` begin to write: after INTO, DELETE FROM and UPDATE with its conflict
+  /// clause.
   private static func target(
     after tokens: ArraySlice<SQLTokens.Token>, in text: SQLTokens
   ) -> SQLTokens.Token? {

@@ -34,7 +34,8 @@ struct CommitPipeline {
       let value = try body(Transaction(access: access))
       guard connection.isInTransaction else {
         throw StoreError(
-          .rejected, "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
+          .rejected,
+          "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
       }
       let schemaChanged = try access.ranRawSQL && connection.schemaVersion() != schemaVersion
       // After a change of schema the images may not fit the tables any more; observers start anew.
@@ -42,7 +43,8 @@ struct CommitPipeline {
         schemaChanged ? [] : try session?.netChanges(on: connection, snapshot: snapshot) ?? []
       if schemaChanged, !validators.isEmpty {
         throw StoreError(
-          .misuse, "A transaction that changes the schema cannot be validated; change it in a migration.")
+          .misuse,
+          "A transaction that changes the schema cannot be validated; change it in a migration.")
       }
       try validate(changes, access)
       try access.checkNotCancelled()
@@ -99,7 +101,6 @@ struct CommitPipeline {
           """, sqliteCode: error.code.rawValue))
     }
   }
-
 }
 
 /// COMMIT failed in a way that leaves open whether the transaction was kept. Apart from
@@ -112,7 +113,8 @@ extension StoreError {
   /// One error for all violations of a transaction.
   init(rejecting violations: [Violation]) {
     let first = violations[0]
-    let place = first.fields.isEmpty ? first.model : "\(first.model).\(first.fields.joined(separator: ", "))"
+    let place =
+      first.fields.isEmpty ? first.model : "\(first.model).\(first.fields.joined(separator: ", "))"
     let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
     self.init(
       .rejected, "Nothing was changed: \(place) \(first.message) (rule \(first.rule))\(more).",

@@ -35,7 +35,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     queue = DispatchQueue(label: label, qos: .userInitiated)
   }
 
-  /// Whether the calling code runs inside a body of this queue, however deep inside bodies of others.
+  /// Whether the calling code runs inside a body of this queue, however deep inside bodies of
+  /// others.
   var isCurrent: Bool { owner.load(ordering: .relaxed) == currentThread() }
 
   /// Runs `body` on the calling thread when everyone before it is done.
@@ -104,7 +105,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits is refused.
+  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits is
+  /// refused.
   func close() {
     guard process.isCurrent else { return }
     isClosed.store(true, ordering: .relaxed)

@@ -43,26 +43,30 @@ struct ConstraintTranslation {
     switch error.code {
     case .constraintCheck:
       guard let name = error.message.rest(after: "CHECK constraint failed: ") else { return nil }
-      return reader.check(name) ?? Finding(
-        kind: .check, model: context.model, rule: name, message: "must meet the rule \(name)",
-        remedy: "Change the record so that it does.")
+      return reader.check(name)
+        ?? Finding(
+          kind: .check, model: context.model, rule: name, message: "must meet the rule \(name)",
+          remedy: "Change the record so that it does.")
     case .constraintUnique, .constraintPrimaryKey, .constraintRowID:
       guard let columns = error.message.rest(after: "UNIQUE constraint failed: ")
       else { return nil }
-      return reader.unique(columns) ?? Finding(
-        kind: .unique, model: context.model, rule: columns,
-        message: "must be unique in \(columns)", remedy: "Choose another value.")
+      return reader.unique(columns)
+        ?? Finding(
+          kind: .unique, model: context.model, rule: columns,
+          message: "must be unique in \(columns)", remedy: "Choose another value.")
     case .constraintNotNull:
       guard let column = error.message.rest(after: "NOT NULL constraint failed: ")
       else { return nil }
-      return reader.required(column) ?? Finding(
-        kind: .required, model: context.model, rule: column,
-        message: "must have a value in \(column)", remedy: "Give it one.")
+      return reader.required(column)
+        ?? Finding(
+          kind: .required, model: context.model, rule: column,
+          message: "must have a value in \(column)", remedy: "Give it one.")
     case .constraintForeignKey: return reader.reference(of: context.model)
     case .constraintTrigger:
-      return reader.binding(error.message) ?? Finding(
-        kind: .trigger, model: context.model, rule: context.trigger ?? "trigger",
-        message: error.message, remedy: nil)
+      return reader.binding(error.message)
+        ?? Finding(
+          kind: .trigger, model: context.model, rule: context.trigger ?? "trigger",
+          message: error.message, remedy: nil)
     case .constraintDataType: return reader.type(error.message)
     case .mismatch: return context.model == nil ? nil : reader.rowIDType()
     default: return nil

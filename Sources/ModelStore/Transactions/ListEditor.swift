@@ -46,7 +46,8 @@ public struct ListEditor<Element: Model>: ~Copyable {
 
   /// Adds an element so that it has `index`.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` when the list has fewer than `index` elements.
+  /// - Throws: ``StoreError`` with code `invalidValue` when the list has fewer than `index`
+  ///   elements.
   public func insert(_ key: Element.Key, at index: Int) throws {
     try add(key, label: try label(before: index, ignoring: nil))
   }
@@ -64,7 +65,8 @@ public struct ListEditor<Element: Model>: ~Copyable {
   public func removeEvery(_ key: Element.Key) throws -> Int {
     let value = try value(key)
     try run(
-      "DELETE FROM \(identifier: slots.table) WHERE \"owner\" = \(owner) AND \"element\" = \(value)")
+      "DELETE FROM \(identifier: slots.table) WHERE \"owner\" = \(owner) AND \"element\" = \(value)"
+    )
     return access.connection.changeCount
   }
 
@@ -96,7 +98,8 @@ public struct ListEditor<Element: Model>: ~Copyable {
     guard first != second else { return }
     for (slot, label) in [(one, other.label), (other, one.label)] {
       try run(
-        "UPDATE \(identifier: slots.table) SET \"label\" = \(label) WHERE \"slot\" = \(slot.number)")
+        "UPDATE \(identifier: slots.table) SET \"label\" = \(label) WHERE \"slot\" = \(slot.number)"
+      )
     }
   }
 
@@ -132,7 +135,8 @@ public struct ListEditor<Element: Model>: ~Copyable {
 
   /// Makes room by spreading the labels of the smallest range around `label` that is sparse enough,
   /// so that later insertions there find gaps again: Bender et al., "Two simplified algorithms for
-  /// maintaining order in a list", ESA 2002. Amortised O(log n) rows; not visible as a change of order.
+  /// maintaining order in a list", ESA 2002. Amortised O(log n) rows; not visible as a change of
+  /// order.
   private func spread(around label: Int64) throws {
     // At most half full, so that every gap afterwards has a free label in it.
     var density = 0.5 * 1.3
@@ -152,7 +156,8 @@ public struct ListEditor<Element: Model>: ~Copyable {
         let spread = low + gap * Int64(place + 1)
         guard spread != slot.label else { continue }
         try run(
-          "UPDATE \(identifier: slots.table) SET \"label\" = \(spread) WHERE \"slot\" = \(slot.number)")
+          "UPDATE \(identifier: slots.table) SET \"label\" = \(spread) WHERE \"slot\" = \(slot.number)"
+        )
       }
       return
     }
@@ -189,7 +194,8 @@ public struct ListEditor<Element: Model>: ~Copyable {
     do {
       return try key.sqlValues()[0]
     } catch {
-      throw StoreError(.invalidValue, "\(slots.name): the element's key cannot be stored: \(error).")
+      throw StoreError(
+        .invalidValue, "\(slots.name): the element's key cannot be stored: \(error).")
     }
   }
 

@@ -22,7 +22,8 @@ final class ModelRegistry: Sendable {
     let identity = ObjectIdentifier(model)
     if let found = known.withLock({ $0[identity] }) { return found }
     let name = M.schema.name
-    guard let found = statements[name], found.schema.fields.map(\.name) == M.schema.fields.map(\.name)
+    guard let found = statements[name],
+      found.schema.fields.map(\.name) == M.schema.fields.map(\.name)
     else {
       throw StoreError(
         .unknownModel, "\(name) is not a model of this store; pass it to Store(at:models:).",

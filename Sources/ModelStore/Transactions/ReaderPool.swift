@@ -58,7 +58,9 @@ final class ReaderPool: Sendable {
         place = state.slots.count - 1
       } else {
         throw StoreError(
-          .misuse, "A read began inside a read and no other reader is left; use the transaction that was given to the closure.")
+          .misuse,
+          "A read began inside a read and no other reader is left; use the transaction that was given to the closure."
+        )
       }
       state.slots[place].load += 1
       return (place, state.slots[place].queue)

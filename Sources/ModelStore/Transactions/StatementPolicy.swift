@@ -34,7 +34,8 @@ enum StatementPolicy {
     guard isAllowed else {
       throw StoreError(
         .misuse,
-        "PRAGMA \(name.lowercased()) would change how the store uses its file; see StoreConfiguration.")
+        "PRAGMA \(name.lowercased()) would change how the store uses its file; see StoreConfiguration."
+      )
     }
   }
 

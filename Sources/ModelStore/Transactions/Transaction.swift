@@ -56,7 +56,9 @@ extension Transaction {
       try TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
       try statement.run()
     }
-    if access.connection.changeCount == 0 { throw notFound(sql.schema, try Self.values(record.key)) }
+    if access.connection.changeCount == 0 {
+      throw notFound(sql.schema, try Self.values(record.key))
+    }
   }
 
   /// Sets one field of the record with that key.
@@ -67,7 +69,9 @@ extension Transaction {
   ) throws {
     let sql = try access.statements(for: M.self)
     let index = try Self.index(of: field)
-    try update(sql.schema, key: try Self.values(key), values: [(index, try Self.value(value, index, sql.schema))])
+    try update(
+      sql.schema, key: try Self.values(key),
+      values: [(index, try Self.value(value, index, sql.schema))])
   }
 
   /// Deletes the record with that key.
@@ -285,7 +289,8 @@ extension Transaction {
 
   private static func checkWritable(_ schema: ModelSchema) throws {
     guard schema.kind == .table else {
-      throw StoreError(.readOnly, "\(schema.name) is a view and cannot be written.", model: schema.name)
+      throw StoreError(
+        .readOnly, "\(schema.name) is a view and cannot be written.", model: schema.name)
     }
   }
 

@@ -1,4 +1,5 @@
-/// What every transaction can do: read. ``ReadTransaction`` does only this, ``Transaction`` also writes.
+/// What every transaction can do: read. ``ReadTransaction`` does only this, ``Transaction`` also
+/// writes.
 ///
 /// All reads of one transaction see one state of the store.
 public protocol TransactionReads: ~Copyable {
@@ -42,7 +43,8 @@ extension TransactionReads where Self: ~Copyable {
   /// that `query` selects; nil when there are no values.
   ///
   /// - Parameter type: What the answer is read as: the field's type, or `Double` for a mean.
-  /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without numbers.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
+  ///   numbers.
   public borrowing func aggregate<M: Model, Value: ColumnValue, Answer: ColumnValue>(
     _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
     in query: Query<M>, as type: Answer.Type = Value.self

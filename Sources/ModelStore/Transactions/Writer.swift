@@ -100,7 +100,8 @@ struct Writer {
     }
   }
 
-  /// Takes note of what other connections did, then decides what to capture. Rolls back if that fails.
+  /// Takes note of what other connections did, then decides what to capture. Rolls back if that
+  /// fails.
   private mutating func prepare(
     _ scope: CaptureScope, _ validators: [Validator],
     _ snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,

@@ -11,7 +11,9 @@ struct AdoptCommand: LeafCommand {
       every table and view that can be a model becomes one, and the others are listed with the reason.
       """)
 
-  @Argument(help: ArgumentHelp("The tables; all that can be models when none is named.", valueName: "table"))
+  @Argument(
+    help: ArgumentHelp("The tables; all that can be models when none is named.", valueName: "table")
+  )
   var names: [String] = []
 
   @OptionGroup var write: WriteOptions

@@ -52,9 +52,11 @@ struct DeleteCommand: LeafCommand {
     if !write.dryRun, !yes {
       let preview = try opened.store.preview { transaction in try transaction.delete(query) }
       let report = ChangeReport(preview.changes, in: opened.store.schema)
-      let isGranted = try preview.value == 0 || Confirmation.isGranted(
-        "Go on with this: \(report.summary)?", isGiven: false, flag: "--yes",
-        console: context.console)
+      let isGranted =
+        try preview.value == 0
+        || Confirmation.isGranted(
+          "Go on with this: \(report.summary)?", isGiven: false, flag: "--yes",
+          console: context.console)
       guard isGranted else {
         try context.console.say("nothing was deleted")
         return .failed

@@ -25,7 +25,8 @@ struct DoctorCommand: LeafCommand {
       "catalog", models.isEmpty ? .note : .ok,
       models.isEmpty
         ? "no models yet (storecli adopt)"
-        : "\(Grouped.text(models.count, "model")), \(Grouped.text(try store.bindings().count, "binding"))")
+        : "\(Grouped.text(models.count, "model")), \(Grouped.text(try store.bindings().count, "binding"))"
+    )
     if damage.isEmpty { try addFindings(of: store, models, to: &report) }
     for validator in try store.declaredValidators() {
       report.add("rules", .note, "\(validator.name) is in Swift and was not run")

@@ -13,7 +13,8 @@ struct ExportCommand: LeafCommand {
   @Argument(help: "The model.")
   var model: String
 
-  @Argument(help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
+  @Argument(
+    help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
   var predicate: String?
 
   @Option(help: ArgumentHelp("The file, - for standard output.", valueName: "file"))

@@ -27,10 +27,12 @@ struct ImportCommand: LeafCommand {
   @Option(help: "The model.")
   var model: String
 
-  @Option(help: ArgumentHelp("csv, ndjson or json; otherwise told from the file.", valueName: "format"))
+  @Option(
+    help: ArgumentHelp("csv, ndjson or json; otherwise told from the file.", valueName: "format"))
   var format: RecordInput.Format?
 
-  @Option(help: ArgumentHelp("What to do with a bad record, stop, skip or collect.", valueName: "what"))
+  @Option(
+    help: ArgumentHelp("What to do with a bad record, stop, skip or collect.", valueName: "what"))
   var onError = ErrorPolicy.stop
 
   @Option(help: ArgumentHelp("Where collect writes bad records.", valueName: "file"))
@@ -40,7 +42,8 @@ struct ImportCommand: LeafCommand {
   var upsert = false
 
   @Option(
-    help: ArgumentHelp("The field for a name in the file; repeat for others.", valueName: "name=field"))
+    help: ArgumentHelp(
+      "The field for a name in the file; repeat for others.", valueName: "name=field"))
   var map: [String] = []
 
   @Flag(help: "Pass over names in the file that are no field.")
@@ -94,7 +97,8 @@ struct ImportCommand: LeafCommand {
     Interruption.await()
     let input = try RecordInput(
       path: path, schema: schema, options: reading, refusing: opened.location.storePaths)
-    let rejects = onError == .collect
+    let rejects =
+      onError == .collect
       ? RejectsFile(
         path: self.rejects ?? RejectsFile.path(for: path, model: model), header: input.header,
         format: input.format, refusing: opened.location.storePaths + [path]) : nil

@@ -17,7 +17,8 @@ struct InsertCommand: LeafCommand {
   @Argument(help: ArgumentHelp("Fields and their values.", valueName: "field=value"))
   var words: [String] = []
 
-  @Option(help: ArgumentHelp("Add the records of this file, - for standard input.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Add the records of this file, - for standard input.", valueName: "file"))
   var from: String?
 
   @Flag(help: "Update the record when the key is taken.")

@@ -48,7 +48,8 @@ struct ModelsCommand: LeafCommand {
     }
     try context.finish(writer)
     try context.console.say(
-      "\(Grouped.text(models.count, "model"))   \(opened.location.path) via \(opened.location.sourceText)")
+      "\(Grouped.text(models.count, "model"))   \(opened.location.path) via \(opened.location.sourceText)"
+    )
     let tables = try store.adoptableTables().filter { $0.schema != nil }
     if !tables.isEmpty {
       try context.console.say(

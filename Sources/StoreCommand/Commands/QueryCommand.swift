@@ -16,7 +16,8 @@ struct QueryCommand: LeafCommand {
   @Argument(help: "The model.")
   var model: String?
 
-  @Argument(help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
+  @Argument(
+    help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
   var predicate: String?
 
   @Option(

@@ -17,7 +17,8 @@ struct UpdateCommand: LeafCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The key, unless --where is given, then fields and their values.", valueName: "id field=value"))
+      "The key, unless --where is given, then fields and their values.", valueName: "id field=value"
+    ))
   var words: [String]
 
   @Option(
@@ -39,9 +40,11 @@ struct UpdateCommand: LeafCommand {
     let query = try PredicateText(schema: schema).query(where: predicate)
     if !write.dryRun {
       let count = try opened.store.read { reads in try reads.count(query) }
-      let isGranted = try count == 0 || Confirmation.isGranted(
-        "Change \(Grouped.text(count, "\(schema.name) record"))?", isGiven: yes, flag: "--yes",
-        console: context.console)
+      let isGranted =
+        try count == 0
+        || Confirmation.isGranted(
+          "Change \(Grouped.text(count, "\(schema.name) record"))?", isGiven: yes, flag: "--yes",
+          console: context.console)
       guard isGranted else {
         try context.console.say("nothing was changed")
         return .failed

@@ -36,7 +36,8 @@ struct ValidateCommand: LeafCommand {
       try context.console.say("not run: \(validator.name), a rule in Swift over \(validator.model)")
     }
     try context.console.say(
-      "\(Grouped.text(models.count, "model")) checked, \(Grouped.text(findings.count, "rule")) broken")
+      "\(Grouped.text(models.count, "model")) checked, \(Grouped.text(findings.count, "rule")) broken"
+    )
     return findings.isEmpty ? .ok : .found
   }
 }

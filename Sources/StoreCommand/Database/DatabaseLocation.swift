@@ -56,7 +56,8 @@ struct DatabaseLocation: Hashable, Sendable {
     let here = Self.databases(in: ".")
     throw CommandError.usage(
       "No database was named: pass -d PATH, set STORECLI_DB, or write db = \"PATH\" in storecli.toml.",
-      hint: here.first.map { "storecli models -d \(Shell.quoted($0))" } ?? "storecli help environment")
+      hint: here.first.map { "storecli models -d \(Shell.quoted($0))" }
+        ?? "storecli help environment")
   }
 
   private init(path: String, source: Source) {

@@ -1,4 +1,5 @@
-/// A count that ticks on a terminal while a long job runs; nothing elsewhere, nothing for short ones.
+/// A count that ticks on a terminal while a long job runs; nothing elsewhere, nothing for short
+/// ones.
 struct Progress {
   private let console: Console
   private let start = ContinuousClock.now

@@ -59,7 +59,8 @@ final class RecordInput {
   /// The values of the next record by field; nil at the end. A field that is missing is left out.
   ///
   /// - Throws: ``InputError``, and ``StoreError`` with code `invalidValue` or `unknownField` for a
-  ///   record that does not fit; after those, and where the error says so, the next record can be read.
+  ///   record that does not fit; after those, and where the error says so, the next record can be
+  ///   read.
   func next() throws -> [String: SQLValue]? {
     if try csv?.advance() == true { return try csvValues() }
     if let value = try json?.readRecord() { return try values(of: value) }
@@ -90,7 +91,8 @@ final class RecordInput {
       let near = NearMiss.suggestions(for: fieldName, among: schema.fields.map(\.name))
       throw CommandError(
         .usage, code: "unknownField",
-        "The input names \(fieldName), which is no field of \(schema.name)" + CommandError.meant(near),
+        "The input names \(fieldName), which is no field of \(schema.name)"
+          + CommandError.meant(near),
         hint: "add --map \(Shell.quoted(name))=FIELD or --ignore-extra", model: schema.name,
         field: fieldName)
     }

@@ -23,7 +23,8 @@ final class RejectsFile {
       return input + ".rejects"
     }
     let ending = String(name[dot...])
-    return String(input.dropLast(ending.count)) + ".rejects" + (ending == ".json" ? ".ndjson" : ending)
+    return String(input.dropLast(ending.count)) + ".rejects"
+      + (ending == ".json" ? ".ndjson" : ending)
   }
 
   /// Adds one record.

@@ -16,7 +16,8 @@ struct Assignment: Sendable {
   /// Reads the words of one command line.
   ///
   /// - Throws: ``CommandError`` for a word that assigns nothing, an unknown field, a field named
-  ///   twice and a computed one; ``StoreError`` with code `invalidValue` for a value that does not fit.
+  ///   twice and a computed one; ``StoreError`` with code `invalidValue` for a value that does not
+  ///   fit.
   static func parse(
     _ words: [String], for schema: ModelSchema, refusing storePaths: [String]
   ) throws -> [Assignment] {

@@ -39,7 +39,8 @@ enum KeyText {
     key.map { value in
       let text = CellText.visible(CellText.exchange(value) ?? "null")
       guard key.count > 1, text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
-      return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false)
+      return "\""
+        + text.split(separator: "\"", omittingEmptySubsequences: false)
         .joined(separator: "\"\"") + "\""
     }
     .joined(separator: ",")
@@ -78,7 +79,8 @@ enum KeyText {
     var rest = text[...]
     while let character = rest.popFirst() {
       switch (character, isQuoted) {
-      case ("\"", false) where parts[parts.count - 1].isEmpty
+      case ("\"", false)
+      where parts[parts.count - 1].isEmpty
         || parts[parts.count - 1].hasSuffix("="):
         isQuoted = true
       case ("\"", true) where rest.first == "\"":

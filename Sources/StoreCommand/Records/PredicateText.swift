@@ -22,11 +22,12 @@ struct PredicateText {
         try parser.condition(parsing: text)
       }
     }
-    query.orderings = try sort.map { text in
-      try pointing(at: text) { () throws(PredicateTextError) in
-        try parser.orderings(parsing: text)
-      }
-    } ?? []
+    query.orderings =
+      try sort.map { text in
+        try pointing(at: text) { () throws(PredicateTextError) in
+          try parser.orderings(parsing: text)
+        }
+      } ?? []
     return query
   }
 

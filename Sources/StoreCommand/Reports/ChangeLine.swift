@@ -39,7 +39,9 @@ struct ChangeLine {
       return [line(fields, change.origin)]
     }
     var origins: [Origin] = []
-    for field in change.fields where !origins.contains(field.origin) { origins.append(field.origin) }
+    for field in change.fields where !origins.contains(field.origin) {
+      origins.append(field.origin)
+    }
     return origins.map { origin in
       line(
         change.fields.filter { $0.origin == origin }

@@ -36,7 +36,8 @@ struct ChangeReport {
       try console.writeLine(line.text(palette: terminal.palette, width: terminal.width))
     }
     if shown.count < lines.count {
-      try console.say("and \(Grouped.text(lines.count - shown.count, "more line")) (--ndjson shows all)")
+      try console.say(
+        "and \(Grouped.text(lines.count - shown.count, "more line")) (--ndjson shows all)")
     }
   }
 

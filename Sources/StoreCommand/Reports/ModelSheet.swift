@@ -39,7 +39,8 @@ struct ModelSheet {
       ?? (field.isUnique ? "unique" : "")
     let followed = field.reference.map { reference in
       reference.table + (reference.column.map { ".\($0)" } ?? "")
-        + (reference.onDelete == .noAction ? "" : ", delete \(reference.onDelete.rawValue.lowercased())")
+        + (reference.onDelete == .noAction
+          ? "" : ", delete \(reference.onDelete.rawValue.lowercased())")
     }
     let type =
       field.type.rawValue
@@ -47,13 +48,18 @@ struct ModelSheet {
       + (field.declaredType.map { $0.lowercased() == field.type.rawValue ? "" : " (\($0))" } ?? "")
     return [
       .text(field.name), .text(type), .text(key), .text(field.isOptional ? "yes" : "no"),
-      text(field.defaultSQL), text(followed ?? binding(of: field)?.source),
+      text(field.defaultSQL), text(followed ?? bindingSource(of: field)),
       .text(field.rules.map(\.message).joined(separator: "; ")),
     ]
   }
 
-  private func binding(of field: FieldSchema) -> (name: String, source: String)? {
-    bindings.first { $0.target.field == field.name }.map { ($0.name, "\($0) (binding)") }
+  private func bindingSource(of field: FieldSchema) -> String? {
+    bindings.first { $0.target.field == field.name }.map { binding in
+      switch binding.formula {
+      case .copy(let source, _): "\(source) (binding)"
+      case .derive(let sql): "\(sql) (binding)"
+      }
+    }
   }
 
   private var remarks: [String] {

@@ -4,7 +4,8 @@ import Testing
 @testable import ModelStore
 
 /// A database file in a directory of its own, reached by the library's connection and by the plain
-/// `sqlite3` shell, which knows nothing of the store: foreign keys and recursive triggers are off there.
+/// `sqlite3` shell, which knows nothing of the store: foreign keys and recursive triggers are off
+/// there.
 final class BindingFixture {
   let connection: Connection
   let path: String
@@ -55,7 +56,8 @@ final class BindingFixture {
       let count = statement.columnCount
       var rows: [String] = []
       try statement.forEachRow { row in
-        rows.append(try (0..<count).map { try row.value(at: $0).description }.joined(separator: "|"))
+        rows.append(
+          try (0..<count).map { try row.value(at: $0).description }.joined(separator: "|"))
       }
       return rows
     }
@@ -102,8 +104,10 @@ final class BindingFixture {
 }
 
 enum Shell {
-  static let path: String? = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3"]
-    .first { FileManager.default.isExecutableFile(atPath: $0) }
+  static let path: String? = [
+    "/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3",
+  ]
+  .first { FileManager.default.isExecutableFile(atPath: $0) }
 
   static var isInstalled: Bool { path != nil }
   static let reason: Comment =

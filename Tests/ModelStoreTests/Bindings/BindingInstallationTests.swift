@@ -124,16 +124,23 @@ import Testing
     #expect(try BindingInstallation.triggers(in: fixture.connection) == [:])
   }
 
-  @Test(arguments: ["Album.artistName", "a", "_", "x_target_insert", "it's \"so\" – ü", "a_source_update_"])
+  @Test(arguments: [
+    "Album.artistName", "a", "_", "x_target_insert", "it's \"so\" – ü", "a_source_update_",
+  ])
   func triggerNamesLeadBackToTheirBinding(name: String) throws {
     var binding = world.binding
     binding.name = name
     let installation = try BindingInstallation([binding], in: world.models)
-    let names = installation.bindings[0].triggers.map { BindingTriggers.bindingName(ofTrigger: $0.name) }
+    let names = installation.bindings[0].triggers.map {
+      BindingTriggers.bindingName(ofTrigger: $0.name)
+    }
     #expect(names == Array(repeating: name, count: 5))
   }
 
-  @Test(arguments: ["watch", "_ms_binding_", "_ms_binding_a", "_ms_binding__target_insert", "x_ms_binding_a_target_insert"])
+  @Test(arguments: [
+    "watch", "_ms_binding_", "_ms_binding_a", "_ms_binding__target_insert",
+    "x_ms_binding_a_target_insert",
+  ])
   func otherTriggersBelongToNoBinding(name: String) {
     #expect(BindingTriggers.bindingName(ofTrigger: name) == nil)
   }

@@ -4,8 +4,8 @@
 /// apart from the triggers: a join instead of subqueries.
 struct BindingWorld: Sendable, CustomStringConvertible {
   let name: String
-  /// Placeholders of paths: `$S` source table, `$k` key, `$c` copied, `$u` unique; `$T` target table,
-  /// `$i` key, `$r` reference, `$f` bound, `$o` other.
+  /// Placeholders of paths: `$S` source table, `$k` key, `$c` copied, `$u` unique; `$T` target
+  /// table, `$i` key, `$r` reference, `$f` bound, `$o` other.
   let names: [Character: String]
   /// A key as a literal, for `#1`.
   let key: @Sendable (Int) -> String
@@ -59,36 +59,70 @@ struct BindingWorld: Sendable, CustomStringConvertible {
 
   static let paths = [
     Path("insert target", "INSERT INTO $T ($i, $r, $f, $o) VALUES (#8, #2, 'junk', 'n')"),
-    Path("insert targets by select", "INSERT INTO $T ($i, $r, $f, $o) SELECT #8, #1, 'junk', $o FROM $T WHERE $i = #3"),
-    Path("insert target without reference", "INSERT INTO $T ($i, $r, $f, $o) VALUES (#8, NULL, 'junk', 'n')"),
+    Path(
+      "insert targets by select",
+      "INSERT INTO $T ($i, $r, $f, $o) SELECT #8, #1, 'junk', $o FROM $T WHERE $i = #3"),
+    Path(
+      "insert target without reference",
+      "INSERT INTO $T ($i, $r, $f, $o) VALUES (#8, NULL, 'junk', 'n')"),
     Path("insert dangling target", "INSERT INTO $T ($i, $r, $f, $o) VALUES (#8, #7, 'junk', 'n')"),
-    Path("insert or ignore target", "INSERT OR IGNORE INTO $T ($i, $r, $f, $o) VALUES (#8, #3, 'junk', 'n'), (#1, #2, 'junk', 'n')"),
+    Path(
+      "insert or ignore target",
+      "INSERT OR IGNORE INTO $T ($i, $r, $f, $o) VALUES (#8, #3, 'junk', 'n'), (#1, #2, 'junk', 'n')"
+    ),
     Path("replace target", "REPLACE INTO $T ($i, $r, $f, $o) VALUES (#1, #2, 'junk', 'n')"),
-    Path("upsert target's reference", "INSERT INTO $T ($i, $r, $f, $o) VALUES (#1, #2, 'junk', 'n') ON CONFLICT DO UPDATE SET $r = excluded.$r"),
-    Path("upsert target's bound field", "INSERT INTO $T ($i, $r, $f, $o) VALUES (#1, #2, 'junk', 'n') ON CONFLICT DO UPDATE SET $f = 'worse'"),
+    Path(
+      "upsert target's reference",
+      "INSERT INTO $T ($i, $r, $f, $o) VALUES (#1, #2, 'junk', 'n') ON CONFLICT DO UPDATE SET $r = excluded.$r"
+    ),
+    Path(
+      "upsert target's bound field",
+      "INSERT INTO $T ($i, $r, $f, $o) VALUES (#1, #2, 'junk', 'n') ON CONFLICT DO UPDATE SET $f = 'worse'"
+    ),
     Path("update source", "UPDATE $S SET $c = 'Ada' WHERE $k = #1"),
     Path("update source in case only", "UPDATE $S SET $c = 'ANN' WHERE $k = #1"),
     Path("update source to the same", "UPDATE $S SET $c = $c"),
     Path("update every source", "UPDATE $S SET $c = $c || '!', $u = $u || '!'"),
-    Path("update source from a join", "UPDATE $S SET $c = t.$o FROM $T AS t WHERE t.$r = $S.$k AND t.$i IN (#1, #3)"),
+    Path(
+      "update source from a join",
+      "UPDATE $S SET $c = t.$o FROM $T AS t WHERE t.$r = $S.$k AND t.$i IN (#1, #3)"),
     Path("update or ignore source", "UPDATE OR IGNORE $S SET $c = 'Ada' WHERE $k = #1"),
-    Path("upsert source", "INSERT INTO $S ($k, $c, $u) VALUES (#1, 'Ada', 'q') ON CONFLICT DO UPDATE SET $c = excluded.$c"),
+    Path(
+      "upsert source",
+      "INSERT INTO $S ($k, $c, $u) VALUES (#1, 'Ada', 'q') ON CONFLICT DO UPDATE SET $c = excluded.$c"
+    ),
     Path("replace source in place", "REPLACE INTO $S ($k, $c, $u) VALUES (#2, 'Ben', 'b')"),
-    Path("replace source, evicting another", "REPLACE INTO $S ($k, $c, $u) VALUES (#6, 'Ben', 'b')", needsRecursiveTriggers: true),
-    Path("update or replace source, evicting another", "UPDATE OR REPLACE $S SET $u = 'b' WHERE $k = #3", needsRecursiveTriggers: true),
-    Path("update or replace source's key, evicting", "UPDATE OR REPLACE $S SET $k = #2 WHERE $k = #3"),
+    Path(
+      "replace source, evicting another", "REPLACE INTO $S ($k, $c, $u) VALUES (#6, 'Ben', 'b')",
+      needsRecursiveTriggers: true),
+    Path(
+      "update or replace source, evicting another",
+      "UPDATE OR REPLACE $S SET $u = 'b' WHERE $k = #3", needsRecursiveTriggers: true),
+    Path(
+      "update or replace source's key, evicting", "UPDATE OR REPLACE $S SET $k = #2 WHERE $k = #3"),
     Path("rekey source", "UPDATE $S SET $k = #6 WHERE $k = #1"),
     Path("rekey source and change it", "UPDATE $S SET $k = #6, $c = 'Ada' WHERE $k = #1"),
-    Path("rotate keys", "UPDATE $S SET $k = #6 WHERE $k = #1; UPDATE $S SET $k = #1 WHERE $k = #2; UPDATE $S SET $k = #2 WHERE $k = #6"),
-    Path("rekey source onto a dangling key", "UPDATE $T SET $r = #7 WHERE $i = #4; UPDATE $S SET $k = #7 WHERE $k = #2"),
-    Path("insert source for dangling targets", "UPDATE $T SET $r = #7 WHERE $i = #4; INSERT INTO $S ($k, $c, $u) VALUES (#7, 'Gil', 'g')"),
+    Path(
+      "rotate keys",
+      "UPDATE $S SET $k = #6 WHERE $k = #1; UPDATE $S SET $k = #1 WHERE $k = #2; UPDATE $S SET $k = #2 WHERE $k = #6"
+    ),
+    Path(
+      "rekey source onto a dangling key",
+      "UPDATE $T SET $r = #7 WHERE $i = #4; UPDATE $S SET $k = #7 WHERE $k = #2"),
+    Path(
+      "insert source for dangling targets",
+      "UPDATE $T SET $r = #7 WHERE $i = #4; INSERT INTO $S ($k, $c, $u) VALUES (#7, 'Gil', 'g')"),
     Path("delete source", "DELETE FROM $S WHERE $k = #1"),
     Path("delete every source", "DELETE FROM $S"),
-    Path("delete source and insert it again", "DELETE FROM $S WHERE $k = #2; INSERT INTO $S ($k, $c, $u) VALUES (#2, 'Ben', 'b')"),
+    Path(
+      "delete source and insert it again",
+      "DELETE FROM $S WHERE $k = #2; INSERT INTO $S ($k, $c, $u) VALUES (#2, 'Ben', 'b')"),
     Path("delete target", "DELETE FROM $T WHERE $i = #1"),
     Path("reparent target", "UPDATE $T SET $r = #3 WHERE $i = #1"),
     Path("reparent every target", "UPDATE $T SET $r = #2"),
-    Path("refer in another case, then update source", "UPDATE $T SET $r = lower($r); UPDATE $S SET $c = 'Ada' WHERE $k = #1"),
+    Path(
+      "refer in another case, then update source",
+      "UPDATE $T SET $r = lower($r); UPDATE $S SET $c = 'Ada' WHERE $k = #1"),
     Path("orphan target", "UPDATE $T SET $r = NULL WHERE $i = #1"),
     Path("dangle target", "UPDATE $T SET $r = #7 WHERE $i = #1"),
     Path("overwrite bound field", "UPDATE $T SET $f = 'junk' WHERE $i = #1"),
@@ -97,7 +131,9 @@ struct BindingWorld: Sendable, CustomStringConvertible {
     Path("overwrite and reparent", "UPDATE $T SET $f = 'junk', $r = #3 WHERE $i = #1"),
     Path("rekey target", "UPDATE $T SET $i = #8 WHERE $i = #1"),
     Path("rekey and reparent target", "UPDATE $T SET $i = #8, $r = #2 WHERE $i = #1"),
-    Path("undo by savepoint", "SAVEPOINT s; UPDATE $S SET $c = 'Ada'; ROLLBACK TO s; UPDATE $T SET $f = 'junk'"),
+    Path(
+      "undo by savepoint",
+      "SAVEPOINT s; UPDATE $S SET $c = 'Ada'; ROLLBACK TO s; UPDATE $T SET $f = 'junk'"),
   ]
 
   static let all = [defaulted, optional, required, ugly, untyped]
@@ -115,7 +151,8 @@ struct BindingWorld: Sendable, CustomStringConvertible {
         name: "Artist",
         fields: [
           FieldSchema(name: "id", type: .integer, isRowID: true),
-          FieldSchema(name: "name", type: text), FieldSchema(name: "code", type: .text, isUnique: true),
+          FieldSchema(name: "name", type: text),
+          FieldSchema(name: "code", type: .text, isUnique: true),
         ], key: ["id"]),
       ModelSchema(
         name: "Album",
@@ -223,7 +260,8 @@ struct BindingWorld: Sendable, CustomStringConvertible {
         fields: [
           FieldSchema(name: "key", column: "the \"key\"", type: .text, collation: .nocase),
           FieldSchema(name: "copied", column: "select", type: .text),
-          FieldSchema(name: "u", column: "ünique, x", type: .text, isOptional: true, isUnique: true),
+          FieldSchema(
+            name: "u", column: "ünique, x", type: .text, isOptional: true, isUnique: true),
         ], key: ["key"], isWithoutRowID: true),
       ModelSchema(
         name: "Tar.get", table: "order.by",
@@ -231,7 +269,8 @@ struct BindingWorld: Sendable, CustomStringConvertible {
           FieldSchema(name: "k", column: "k 1", type: .text),
           FieldSchema(name: "other", column: "_ms_source", type: .text),
           FieldSchema(name: "ref", column: "s", type: .text, isOptional: true),
-          FieldSchema(name: "bound", column: "a.b", type: .text, isOptional: true, defaultSQL: "'no''ne'"),
+          FieldSchema(
+            name: "bound", column: "a.b", type: .text, isOptional: true, defaultSQL: "'no''ne'"),
         ], key: ["k", "other"], isWithoutRowID: true),
     ],
     binding: BindingSchema(

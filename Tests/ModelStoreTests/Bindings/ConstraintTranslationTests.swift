@@ -31,12 +31,18 @@ import Testing
       fields: [
         FieldSchema(
           name: "first", column: "x.y", type: .integer,
-          rules: [RuleSchema(name: "check 1", message: "must be positive", condition: "\"x.y\" > 0")]),
+          rules: [
+            RuleSchema(name: "check 1", message: "must be positive", condition: "\"x.y\" > 0")
+          ]),
         FieldSchema(
           name: "second", column: "x", type: .integer,
-          rules: [RuleSchema(name: "check 2", message: "must be small", condition: "x < 10 OR x = 99")]),
-        FieldSchema(name: "third", column: "z, a.b, c.x", type: .text, isOptional: true, isUnique: true),
-      ], key: ["first", "second"], isWithoutRowID: true, uniques: [["second", "third"]], isAdopted: true),
+          rules: [
+            RuleSchema(name: "check 2", message: "must be small", condition: "x < 10 OR x = 99")
+          ]),
+        FieldSchema(
+          name: "third", column: "z, a.b, c.x", type: .text, isOptional: true, isUnique: true),
+      ], key: ["first", "second"], isWithoutRowID: true, uniques: [["second", "third"]],
+      isAdopted: true),
     ModelSchema(
       name: "Album",
       fields: [
@@ -57,7 +63,8 @@ import Testing
         FieldSchema(name: "milliseconds", type: .integer),
         FieldSchema(name: "isLoved", type: .boolean, isOptional: true),
         FieldSchema(
-          name: "albumID", type: .integer, isOptional: true, reference: ReferenceSchema(table: "Album")),
+          name: "albumID", type: .integer, isOptional: true,
+          reference: ReferenceSchema(table: "Album")),
       ], key: ["id"], uniques: [["title", "albumID"]],
       indexes: [IndexSchema(name: "lowered", fields: ["title"], isUnique: true)],
       rules: [
@@ -80,7 +87,8 @@ import Testing
     Case(
       sql: "UPDATE Track SET title = 'toolong'", model: "Track",
       violation: Violation(
-        kind: .check, model: "Track", key: [.integer(7)], fields: ["title"], rule: "Track.title.length",
+        kind: .check, model: "Track", key: [.integer(7)], fields: ["title"],
+        rule: "Track.title.length",
         message: "must have 1 to 5 characters"),
       message: "Track.title must have 1 to 5 characters. Change the value."),
     Case(
@@ -110,25 +118,33 @@ import Testing
       violation: Violation(
         kind: .unique, model: "Track", fields: ["id"], rule: "Track.key",
         message: "must be unique; another Track has the same value"),
-      message: "Track.id must be unique; another Track has the same value. Choose another value, or change the other record."),
+      message:
+        "Track.id must be unique; another Track has the same value. Choose another value, or change the other record."
+    ),
     Case(
       sql: "INSERT INTO Track VALUES (2, 'a', 100, NULL, 1)",
       violation: Violation(
         kind: .unique, model: "Track", fields: ["title"], rule: "lowered",
         message: "must be unique; another Track has the same value"),
-      message: "Track.title must be unique; another Track has the same value. Choose another value, or change the other record."),
+      message:
+        "Track.title must be unique; another Track has the same value. Choose another value, or change the other record."
+    ),
     Case(
       sql: "INSERT INTO \"a.b, c\" VALUES (1, 1, 'r')",
       violation: Violation(
         kind: .unique, model: "Odd", fields: ["first", "second"], rule: "Odd.key",
         message: "must be unique together; another Odd has the same values"),
-      message: "Odd (first, second) must be unique together; another Odd has the same values. Choose another value, or change the other record."),
+      message:
+        "Odd (first, second) must be unique together; another Odd has the same values. Choose another value, or change the other record."
+    ),
     Case(
       sql: "INSERT INTO \"a.b, c\" VALUES (2, 2, 'q')",
       violation: Violation(
         kind: .unique, model: "Odd", fields: ["third"], rule: "Odd.third.unique",
         message: "must be unique; another Odd has the same value"),
-      message: "Odd.third must be unique; another Odd has the same value. Choose another value, or change the other record."),
+      message:
+        "Odd.third must be unique; another Odd has the same value. Choose another value, or change the other record."
+    ),
     Case(
       sql: "INSERT INTO Track (title, milliseconds) VALUES (NULL, 100)", model: "Album",
       violation: Violation(
@@ -146,19 +162,24 @@ import Testing
       violation: Violation(
         kind: .reference, model: "Track", key: [.integer(7)], fields: ["albumID"],
         rule: "Track.albumID.reference", message: "must name an existing Album"),
-      message: "Track.albumID must name an existing Album. Insert that record first, or name another."),
+      message:
+        "Track.albumID must name an existing Album. Insert that record first, or name another."),
     Case(
       sql: "DELETE FROM Album", model: "Album",
       violation: Violation(
         kind: .reference, model: "Album", key: [.integer(7)], rule: "Album.reference",
         message: "is still referred to through Track.albumID"),
-      message: "The Album record is still referred to through Track.albumID. Delete or change those records first."),
+      message:
+        "The Album record is still referred to through Track.albumID. Delete or change those records first."
+    ),
     Case(
       sql: "DELETE FROM Album",
       violation: Violation(
         kind: .reference, model: "", rule: "reference",
         message: "refers to a record that does not exist, or is referred to by one that would stay"),
-      message: "The record refers to a record that does not exist, or is referred to by one that would stay. Insert what is referred to first; delete or change what refers to it before it goes."),
+      message:
+        "The record refers to a record that does not exist, or is referred to by one that would stay. Insert what is referred to first; delete or change what refers to it before it goes."
+    ),
     Case(
       sql: "DELETE FROM \"a.b, c\"", model: "Odd",
       violation: Violation(
@@ -169,7 +190,8 @@ import Testing
       violation: Violation(
         kind: .type, model: "Track", fields: ["milliseconds"], rule: "Track.milliseconds.type",
         message: "must be a whole number (INTEGER), not TEXT"),
-      message: "Track.milliseconds must be a whole number (INTEGER), not TEXT. Convert the value first."),
+      message:
+        "Track.milliseconds must be a whole number (INTEGER), not TEXT. Convert the value first."),
     Case(
       sql: "UPDATE Track SET title = x'00'",
       violation: Violation(
@@ -181,7 +203,9 @@ import Testing
       violation: Violation(
         kind: .type, model: "Track", key: [.integer(7)], fields: ["id"], rule: "Track.id.type",
         message: "must be a whole number (INTEGER), not a value of another type"),
-      message: "Track.id must be a whole number (INTEGER), not a value of another type. Convert the value first."),
+      message:
+        "Track.id must be a whole number (INTEGER), not a value of another type. Convert the value first."
+    ),
   ]
 
   @Test(arguments: cases)
@@ -190,7 +214,8 @@ import Testing
     let failure = try #require(try fixture.failure(of: example.sql))
     let error = ConstraintTranslation(models: Self.models).storeError(
       for: failure,
-      in: .init(model: example.model, key: example.model == nil ? nil : [.integer(7)], trigger: "guard"))
+      in: .init(
+        model: example.model, key: example.model == nil ? nil : [.integer(7)], trigger: "guard"))
     #expect(error.code == .rejected)
     #expect(error.violations == [example.violation])
     #expect(error.message == example.message)
@@ -200,8 +225,14 @@ import Testing
 
   /// Names that the models do not know: SQLite's own words remain.
   @Test(arguments: [
-    ("UPDATE Track SET title = 'toolong'", "The record must meet the rule Track.title.length. Change the record so that it does."),
-    ("INSERT INTO Track VALUES (1, 'b', 100, NULL, NULL)", "The record must be unique in Track.id. Choose another value."),
+    (
+      "UPDATE Track SET title = 'toolong'",
+      "The record must meet the rule Track.title.length. Change the record so that it does."
+    ),
+    (
+      "INSERT INTO Track VALUES (1, 'b', 100, NULL, NULL)",
+      "The record must be unique in Track.id. Choose another value."
+    ),
     ("UPDATE Track SET title = NULL", "The record must have a value in Track.title. Give it one."),
   ])
   func refusalOfAnUnknownTableKeepsWhatSQLiteSaid(sql: String, message: String) throws {
@@ -222,14 +253,17 @@ import Testing
       CREATE TRIGGER swallow BEFORE UPDATE OF artistName ON Album WHEN NEW.artistName = 'Ada'
       BEGIN SELECT RAISE(IGNORE); END
       """)
-    let failure = try #require(try fixture.failure(of: "UPDATE Artist SET name = 'Ada' WHERE id = 1"))
+    let failure = try #require(
+      try fixture.failure(of: "UPDATE Artist SET name = 'Ada' WHERE id = 1"))
     let error = ConstraintTranslation(models: world.models).storeError(
       for: failure, in: .init(model: "Artist", key: [.integer(1)], trigger: nil))
-    let message = "The binding Album.artistName cannot be kept: Album.artistName does not take the value."
+    let message =
+      "The binding Album.artistName cannot be kept: Album.artistName does not take the value."
     #expect(
       error.violations == [
         Violation(
-          kind: .trigger, model: "Album", fields: ["artistName"], rule: "Album.artistName", message: message)
+          kind: .trigger, model: "Album", fields: ["artistName"], rule: "Album.artistName",
+          message: message)
       ])
     #expect(error.message == "A trigger refused the change: \(message)")
   }
@@ -242,4 +276,3 @@ import Testing
     #expect(error.violations == [])
   }
 }
-

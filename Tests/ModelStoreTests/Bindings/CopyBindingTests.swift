@@ -96,7 +96,8 @@ import Testing
     try fixture.install([world.binding], in: world.models)
     try fixture.connection.execute("UPDATE Artist SET name = 'Ada' WHERE id = 1")
     let shell = try fixture.shell(
-      "UPDATE Artist SET name = 'Ben' WHERE id = 2; UPDATE Album SET artistName = 'me' WHERE id = 4;")
+      "UPDATE Artist SET name = 'Ben' WHERE id = 2; UPDATE Album SET artistName = 'me' WHERE id = 4;"
+    )
     #expect(shell == .init(output: [], errors: []))
     #expect(
       try fixture.rows("SELECT * FROM Album") == [
@@ -113,8 +114,10 @@ import Testing
     let fixture = try BindingFixture(tables + world.setUp.dropFirst(world.tables.count))
     try fixture.install([world.binding], in: world.models)
     let before = try fixture.rows("SELECT * FROM Artist")
-    let refusal = "The binding Album.artistName cannot be kept: Album.artistName does not take the value."
-    let plain = try #require(try fixture.failure(of: "UPDATE Artist SET name = 'Annabel' WHERE id = 1"))
+    let refusal =
+      "The binding Album.artistName cannot be kept: Album.artistName does not take the value."
+    let plain = try #require(
+      try fixture.failure(of: "UPDATE Artist SET name = 'Annabel' WHERE id = 1"))
     #expect(plain.code == .constraintCheck)
     let ignoring = try #require(
       try fixture.failure(of: "UPDATE OR IGNORE Artist SET name = 'Annabel' WHERE id = 1"))
@@ -146,16 +149,20 @@ import Testing
     let person = ModelSchema(
       name: "Person",
       fields: [
-        FieldSchema(name: "id", type: .integer, isRowID: true), FieldSchema(name: "name", type: .text),
+        FieldSchema(name: "id", type: .integer, isRowID: true),
+        FieldSchema(name: "name", type: .text),
         FieldSchema(
-          name: "bossID", type: .integer, isOptional: true, reference: ReferenceSchema(table: "Person")),
+          name: "bossID", type: .integer, isOptional: true,
+          reference: ReferenceSchema(table: "Person")),
         FieldSchema(name: "bossName", type: .text, isOptional: true),
       ], key: ["id"])
     let binding = BindingSchema(
       target: .init(model: "Person", field: "bossName"),
       formula: .copy(source: .init(model: "Person", field: "name"), through: "bossID"))
     #expect(
-      try fixture.install([binding], in: [person]) == [.init(binding: "Person.bossName", recordCount: 3)])
+      try fixture.install([binding], in: [person]) == [
+        .init(binding: "Person.bossName", recordCount: 3)
+      ])
     try fixture.connection.execute(
       """
       UPDATE Person SET name = name || name;
@@ -203,19 +210,23 @@ private struct StatementSource {
     case 2: "UPDATE \(policy)$S SET $c = \(name) WHERE $k IN (#\(key), #\(other))"
     case 3: "DELETE FROM $S WHERE $k = #\(key)"
     case 4: "UPDATE \(policy)$S SET $k = #\(key), $u = 'u\(key)' WHERE $k = #\(other)"
-    case 5: "INSERT INTO $S ($k, $c, $u) VALUES (#\(key), \(name), 'u\(key)') ON CONFLICT DO UPDATE SET $c = excluded.$c"
+    case 5:
+      "INSERT INTO $S ($k, $c, $u) VALUES (#\(key), \(name), 'u\(key)') ON CONFLICT DO UPDATE SET $c = excluded.$c"
     case 6: "INSERT \(policy)INTO $T ($i, $r, $f, $o) VALUES (#\(key), #\(other), \(name), 'o')"
     case 7: "UPDATE \(policy)$T SET $r = #\(other) WHERE $i = #\(key)"
     case 8: "UPDATE \(policy)$T SET $f = \(name) WHERE $i = #\(key)"
     case 9: "UPDATE \(policy)$T SET $r = NULL, $f = \(name) WHERE $i = #\(key)"
     case 10: "DELETE FROM $T WHERE $i = #\(key)"
     case 11: "UPDATE \(policy)$T SET $i = #\(other) WHERE $i = #\(key)"
-    case 12: "INSERT INTO $T ($i, $r, $f, $o) SELECT #\(key), $k, \(name), 'p' FROM $S WHERE $k = #\(other)"
+    case 12:
+      "INSERT INTO $T ($i, $r, $f, $o) SELECT #\(key), $k, \(name), 'p' FROM $S WHERE $k = #\(other)"
     default: "UPDATE \(policy)$S SET $c = $c || 'x'"
     }
   }
 
   private mutating func pick<Choices: Collection>(_ choices: Choices) -> Choices.Element {
-    choices[choices.index(choices.startIndex, offsetBy: Int.random(in: 0..<choices.count, using: &generator))]
+    choices[
+      choices.index(
+        choices.startIndex, offsetBy: Int.random(in: 0..<choices.count, using: &generator))]
   }
 }

@@ -84,7 +84,8 @@ import Testing
         == .init(output: Self.paths.map { _ in "0" }, errors: []))
   }
 
-  /// `REAL` cannot hold every integer; a silent loss would make the field and its formula differ for good.
+  /// `REAL` cannot hold every integer; a silent loss would make the field and its formula differ
+  /// for good.
   @Test func valueThatTheColumnCannotHoldIsRefused() throws {
     let fixture = try BindingFixture(Self.tables)
     try fixture.install([Self.derive("ratio", "seconds")], in: [Self.track])
@@ -108,7 +109,8 @@ import Testing
     let artist = ModelSchema(
       name: "Artist",
       fields: [
-        FieldSchema(name: "id", type: .integer, isRowID: true), FieldSchema(name: "name", type: .text),
+        FieldSchema(name: "id", type: .integer, isRowID: true),
+        FieldSchema(name: "name", type: .text),
         FieldSchema(name: "sortName", type: .text, isOptional: true),
       ], key: ["id"])
     let album = ModelSchema(
@@ -126,9 +128,11 @@ import Testing
         target: .init(model: "Album", field: "artist"),
         formula: .copy(source: .init(model: "Artist", field: "sortName"), through: "artistID")),
       BindingSchema(
-        target: .init(model: "Album", field: "shelf"), formula: .derive(sql: "substr(artist, 1, 1)")),
+        target: .init(model: "Album", field: "shelf"), formula: .derive(sql: "substr(artist, 1, 1)")
+      ),
     ]
-    // SQLite fires triggers in an order that follows their creation, so create them both ways round.
+    // SQLite fires triggers in an order that follows their creation, so create them both ways
+    // round.
     for binding in isReversed ? bindings.reversed() : bindings {
       let needed = bindings.filter { $0 == binding }
       try fixture.install(needed, in: [artist, album])
@@ -155,7 +159,10 @@ import Testing
     ("NEW.title", "no such column: NEW.title"), ("rowid", "no such column: rowid"),
     ("nosuch(title)", "no such function: nosuch"), ("title title", "syntax error"),
     ("title, title", "row value misused"),
-    ("shout(title)", "other writers do not have the function shout. Use functions built into SQLite."),
+    (
+      "shout(title)",
+      "other writers do not have the function shout. Use functions built into SQLite."
+    ),
   ])
   func expressionThatSQLiteCannotKeepIsRefused(sql: String, reason: String) throws {
     let fixture = try BindingFixture(Self.tables)
@@ -177,18 +184,47 @@ import Testing
 
   @Test(arguments: [
     ("", "the expression is empty. Write one SQL expression over columns of Track."),
-    ("lower(title", "the expression leaves a parenthesis open. Write one SQL expression over columns of Track."),
-    ("1) + (1)) --", "the expression closes a parenthesis that it did not open. Write one SQL expression over columns of Track."),
-    ("title -- x", "the expression holds a comment. Write one SQL expression over columns of Track."),
-    ("1; DROP TABLE Track", "the expression holds a semicolon. Write one SQL expression over columns of Track."),
+    (
+      "lower(title",
+      "the expression leaves a parenthesis open. Write one SQL expression over columns of Track."
+    ),
+    (
+      "1) + (1)) --",
+      "the expression closes a parenthesis that it did not open. Write one SQL expression over columns of Track."
+    ),
+    (
+      "title -- x",
+      "the expression holds a comment. Write one SQL expression over columns of Track."
+    ),
+    (
+      "1; DROP TABLE Track",
+      "the expression holds a semicolon. Write one SQL expression over columns of Track."
+    ),
     ("?1", "the expression holds a parameter. Write one SQL expression over columns of Track."),
-    ("'open", "the expression leaves a quote open. Write one SQL expression over columns of Track."),
-    ("date('NOW')", "date('NOW') has another value at another time or place. Derive from columns alone."),
-    ("datetime(seconds, 'unixepoch', 'localtime')", "datetime('localtime') has another value at another time or place. Derive from columns alone."),
+    (
+      "'open", "the expression leaves a quote open. Write one SQL expression over columns of Track."
+    ),
+    (
+      "date('NOW')",
+      "date('NOW') has another value at another time or place. Derive from columns alone."
+    ),
+    (
+      "datetime(seconds, 'unixepoch', 'localtime')",
+      "datetime('localtime') has another value at another time or place. Derive from columns alone."
+    ),
     ("date()", "date() has another value at another time or place. Derive from columns alone."),
-    ("current_timestamp", "current_timestamp has another value at another time or place. Derive from columns alone."),
-    ("title COLLATE icu", "other writers do not have the collation icu. Use BINARY, NOCASE or RTRIM."),
-    ("lower(\"LABEL\")", "Track.label would be derived from itself. Demand a form of a field by a rule."),
+    (
+      "current_timestamp",
+      "current_timestamp has another value at another time or place. Derive from columns alone."
+    ),
+    (
+      "title COLLATE icu",
+      "other writers do not have the collation icu. Use BINARY, NOCASE or RTRIM."
+    ),
+    (
+      "lower(\"LABEL\")",
+      "Track.label would be derived from itself. Demand a form of a field by a rule."
+    ),
   ])
   func expressionIsRefusedWithoutAskingSQLite(sql: String, reason: String) {
     let error = #expect(throws: StoreError.self) {

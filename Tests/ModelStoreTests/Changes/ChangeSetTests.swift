@@ -50,12 +50,12 @@ import Testing
     }
 
     func changes() -> [RecordChange] {
-      func after(_ touched: ChangeCapture.TouchedRow) -> [SQLValue]? {
-        guard case .rowID(let number) = touched.identity else { return nil }
-        return rows[number].map { [.integer(number), .integer($0)] }
-      }
-      return capture.netChanges(
-        tables: [ChangeCaptureTests.table], before: { $0.before }, after: after)
+      capture.netChanges(
+        tables: [ChangeCaptureTests.table], before: { $0.before },
+        after: { touched in
+          guard case .rowID(let number) = touched.identity else { return nil }
+          return rows[number].map { [.integer(number), .integer($0)] }
+        })
     }
 
     mutating func commit() -> ChangeSet {

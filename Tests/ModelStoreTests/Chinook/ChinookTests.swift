@@ -160,8 +160,8 @@ struct ChinookTests {
   }
 }
 
-/// Random writes to the table Track: renamings, lengths on both sides of a filter, deletions of what
-/// nothing refers to, insertions, evictions and changed keys.
+/// Random writes to the table Track: renamings, lengths on both sides of a filter, deletions of
+/// what nothing refers to, insertions, evictions and changed keys.
 private struct RandomTracks {
   private var generator: SeededGenerator
   private var nextID: Int64 = 10_000

@@ -1,7 +1,8 @@
 @testable import ModelStore
 
-/// Transactions over the tables `g` and `item`, drawn from a seed: all kinds of statements, values on
-/// both sides of SQLite's borders, savepoints taken back, and now and then a transaction given up.
+/// Transactions over the tables `g` and `item`, drawn from a seed: all kinds of statements, values
+/// on both sides of SQLite's borders, savepoints taken back, and now and then a transaction given
+/// up.
 struct RandomTransaction {
   private var generator: SeededGenerator
 

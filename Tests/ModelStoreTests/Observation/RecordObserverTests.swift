@@ -7,7 +7,8 @@ import Testing
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
-      interest: ChangeBroker.Interest(model: "Artist", key: nil, fields: nil), schema: Artist.schema,
+      interest: ChangeBroker.Interest(model: "Artist", key: nil, fields: nil),
+      schema: Artist.schema,
       names: nil,
       capacity: 1)
     let places = Recorder<UInt>()

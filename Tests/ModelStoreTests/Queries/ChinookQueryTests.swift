@@ -8,7 +8,8 @@ import Testing
   import Foundation
 #endif
 
-/// Predicates over a database that nobody here designed: what the evaluator keeps is what SQLite selects.
+/// Predicates over a database that nobody here designed: what the evaluator keeps is what SQLite
+/// selects.
 @Suite struct ChinookQueryTests {
   private static let source = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

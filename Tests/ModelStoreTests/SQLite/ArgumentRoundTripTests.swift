@@ -33,7 +33,9 @@ import Testing
   @Test func unicodeTextKeepsItsBytes() throws {
     let scratch = try ScratchDatabase("CREATE TABLE t(v)")
     for text in ["e\u{301}", "\u{E9}", "\u{FEFF}x", "a\0b"] {
-      let hex = try scratch.connection.firstRow("SELECT hex(\(text)), length(CAST(\(text) AS BLOB))") {
+      let hex = try scratch.connection.firstRow(
+        "SELECT hex(\(text)), length(CAST(\(text) AS BLOB))"
+      ) {
         (try $0.text(at: 0), try $0.integer(at: 1))
       }
       #expect(hex?.1 == Int64(text.utf8.count))

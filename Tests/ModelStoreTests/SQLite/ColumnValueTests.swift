@@ -69,7 +69,8 @@ import Testing
     #expect(thrownError { try Float(sqlValue: .real(0.1)) } is ColumnError)
     #expect(thrownError { try Double.nan.sqlValue() } is ColumnError)
     #expect(thrownError { try Float.nan.sqlValue() } is ColumnError)
-    #expect(thrownError { try Date(timeIntervalSinceReferenceDate: .nan).sqlValue() } is ColumnError)
+    #expect(
+      thrownError { try Date(timeIntervalSinceReferenceDate: .nan).sqlValue() } is ColumnError)
     #expect(thrownError { try Decimal.nan.sqlValue() } is ColumnError)
     #expect(thrownError { try Level(sqlValue: .text("none")) } is ColumnError)
     #expect(thrownError { try Int64(sqlValue: .text("1")) } is ColumnError)
@@ -121,7 +122,10 @@ import Testing
   @Test func identifiersAndAddresses() throws {
     for _ in 0..<1_000 { try expectRoundTrip([UUID()]) }
     let upper = UUID().uuidString
-    #expect(thrownError { try UUID(sqlValue: .text(upper.lowercased() == upper ? "x" : upper.lowercased())) } is ColumnError)
+    #expect(
+      thrownError {
+        try UUID(sqlValue: .text(upper.lowercased() == upper ? "x" : upper.lowercased()))
+      } is ColumnError)
     let addresses = [
       "https://example.org/a%20b?c=d&e=%F0%9F%8E%B5#f", "file:///tmp/x", "mailto:a@b.c",
       "relative/path", "//host/path", "https://[::1]:80/",
@@ -141,7 +145,8 @@ import Testing
     ]
     for _ in 0..<2_000 {
       var value = Decimal(Int64(bitPattern: generator.next()))
-      value *= Decimal(sign: .plus, exponent: Int.random(in: -30...20, using: &generator), significand: 1)
+      value *= Decimal(
+        sign: .plus, exponent: Int.random(in: -30...20, using: &generator), significand: 1)
       values.append(value)
     }
     try expectRoundTrip(values)

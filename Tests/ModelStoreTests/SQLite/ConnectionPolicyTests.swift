@@ -20,9 +20,11 @@ import Testing
     return settings
   }
 
-  @Test(arguments: [Connection.Role.writer, .checkpointer, .reader, .readOnlyFile], [
-    StoreConfiguration.Durability.full, .normal,
-  ])
+  @Test(
+    arguments: [Connection.Role.writer, .checkpointer, .reader, .readOnlyFile],
+    [
+      StoreConfiguration.Durability.full, .normal,
+    ])
   func everyRoleHasIt(role: Connection.Role, durability: StoreConfiguration.Durability) throws {
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     let connection = try Connection(
@@ -87,7 +89,9 @@ import Testing
     let scratch = try ScratchDatabase("CREATE TABLE t(x)")
     let other = try Connection(path: scratch.path, role: .writer, policy: .scratch())
     try scratch.connection.execute("BEGIN IMMEDIATE")
-    let error = thrownError { try other.hooks.withoutWaiting { try other.execute("BEGIN IMMEDIATE") } }
+    let error = thrownError {
+      try other.hooks.withoutWaiting { try other.execute("BEGIN IMMEDIATE") }
+    }
     #expect((error as? SQLiteError)?.code.primary == .busy)
     try scratch.connection.rollBack()
     try other.execute("BEGIN IMMEDIATE")

@@ -25,7 +25,8 @@ import Testing
       let found = try scratch.connection.withStatement(
         "SELECT 1 AS \(SQLText.quoted(name))"
       ) { statement in
-        statement.columnCount == 1 ? statement.columnName(at: 0) : "\(statement.columnCount) columns"
+        statement.columnCount == 1
+          ? statement.columnName(at: 0) : "\(statement.columnCount) columns"
       }
       guard Array(found.unicodeScalars) != wanted else { continue }
       Issue.record("\(name.debugDescription) was read as \(found.debugDescription), seed \(seed)")
@@ -64,7 +65,8 @@ import Testing
     for _ in 0..<5_000 {
       let text = randomName(&generator).unicodeScalars.filter { $0 != "\0" }
       let wanted = String(String.UnicodeScalarView(text))
-      let found = try scratch.connection.firstRow(SQLText(sql: "SELECT \(SQLText.literal(wanted))")) {
+      let found = try scratch.connection.firstRow(SQLText(sql: "SELECT \(SQLText.literal(wanted))"))
+      {
         try $0.text(at: 0)
       }
       #expect(found.map { Array($0.utf8) } == Array(wanted.utf8), "seed \(seed)")

@@ -24,7 +24,9 @@ import Testing
 
   @Test func aScriptWithNULIsRefusedAsAWhole() throws {
     let scratch = try ScratchDatabase()
-    let error = thrownError { try scratch.connection.execute("CREATE TABLE a(x);\0CREATE TABLE b(x)") }
+    let error = thrownError {
+      try scratch.connection.execute("CREATE TABLE a(x);\0CREATE TABLE b(x)")
+    }
     #expect((error as? SQLiteError)?.code == .misuse)
     #expect(
       try scratch.connection.rows("SELECT name FROM sqlite_schema") { try $0.text(at: 0) } == [])

@@ -63,7 +63,9 @@ import Testing
       return Race.result { try race.unguarded.checkpointPassively() }
     }
     let isFixed = sqlite3_libversion_number() >= 3_051_003
-    print("SQLite \(String(cString: sqlite3_libversion())): the WAL-reset bug is \(isFixed ? "fixed" : "present")")
+    print(
+      "SQLite \(String(cString: sqlite3_libversion())): the WAL-reset bug is \(isFixed ? "fixed" : "present")"
+    )
     #expect(outcome == (isFixed ? .survived : .damaged))
   }
 
@@ -79,7 +81,8 @@ import Testing
     for round in 0..<300 {
       try store.write { tx in
         for id in 0..<40 {
-          try tx.upsert(Artist(id: Int64(id * 7919 + round), name: String(repeating: "n", count: 100)))
+          try tx.upsert(
+            Artist(id: Int64(id * 7919 + round), name: String(repeating: "n", count: 100)))
         }
       }
     }

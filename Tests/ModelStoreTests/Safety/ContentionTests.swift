@@ -24,7 +24,8 @@ import Testing
     guard OtherProcess.isAvailable else { return }
     let directory = try TemporaryDirectory()
     let path = directory.file("contended.store")
-    let store = try Store(at: path, models: Artist.self, configuration: configuration(busy: .seconds(60)))
+    let store = try Store(
+      at: path, models: Artist.self, configuration: configuration(busy: .seconds(60)))
     let other = try OtherProcess(
       """
       db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)
@@ -76,7 +77,8 @@ import Testing
     let short = configuration(busy: .milliseconds(20))
     let store = try Store(at: path, models: Artist.self, configuration: short)
     #expect(try store.fetch(Artist.all) == [])
-    #expect(code { try Store(at: path, models: Artist.self, Album.self, configuration: short) } == .busy)
+    #expect(
+      code { try Store(at: path, models: Artist.self, Album.self, configuration: short) } == .busy)
     #expect(try other.ask("release") == "released")
     #expect(try other.finish() == 0)
     _ = try Store(at: path, models: Artist.self, Album.self, configuration: short)
@@ -131,7 +133,8 @@ import Testing
         try await group.waitForAll()
       }
       let connection = try Connection(path: path, role: .reader, policy: .scratch())
-      #expect(try connection.rows("SELECT x FROM t ORDER BY x") { try $0.integer(at: 0) } == [0, 1, 2, 3])
+      #expect(
+        try connection.rows("SELECT x FROM t ORDER BY x") { try $0.integer(at: 0) } == [0, 1, 2, 3])
     }
   }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import ModelStore
 
-/// A full disk is one clear error; what was there stays, and the next write after space is free works.
+/// A full disk is one clear error; what was there stays, and the next write after space is free
+/// works.
 @Suite struct DiskFullTests {
   /// A small file system in memory, mounted for one test.
   private final class SmallDisk {

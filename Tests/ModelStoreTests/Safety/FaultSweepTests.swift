@@ -98,15 +98,22 @@ import Testing
       }
       let outcomes = workload(faulty)
       fired = rules.contains { fault_vfs_fired($0) > 0 }
-      rules.forEach { fault_vfs_disarm($0) }
+      for rule in rules { fault_vfs_disarm(rule) }
       if fault_vfs_snapshot(faulty.path, faulty.directory.file("killed.store")) == 0 {
         let killed = try Store(at: faulty.directory.file("killed.store"), models: Artist.self)
-        #expect(try problems(outcomes, in: killed) == [], "call \(number) of \(fault.testDescription), killed")
+        #expect(
+          try problems(outcomes, in: killed) == [],
+          "call \(number) of \(fault.testDescription), killed")
       }
       let again = try faulty.open()
-      #expect(try problems(outcomes, in: again) == [], "call \(number) of \(fault.testDescription), reopened")
+      #expect(
+        try problems(outcomes, in: again) == [],
+        "call \(number) of \(fault.testDescription), reopened")
       try again.write { tx in try tx.insert(Artist(id: 999, name: "after")) }
-      if number > 400 { Issue.record("the sweep does not end"); break }
+      if number > 400 {
+        Issue.record("the sweep does not end")
+        break
+      }
     }
     print("swept \(fault.testDescription): \(number - 1) calls")
   }

@@ -19,8 +19,8 @@ func realPath(_ path: String) -> String {
   return directory + "/" + url.lastPathComponent
 }
 
-/// This process's POSIX locks on the database at `path` and on its shared memory: kind, file and range.
-/// Looking at /proc opens no database.
+/// This process's POSIX locks on the database at `path` and on its shared memory: kind, file and
+/// range. Looking at /proc opens no database.
 func lockRows(of path: String) throws -> [String] {
   var inodes: [String: String] = [:]
   for suffix in ["", "-shm"] {

@@ -50,15 +50,21 @@ import Testing
       ("observe", { try store.observe(Artist.self) { _ in reader.add("seen") }.cancel() }),
       ("second store", { _ = try Store(at: path, models: Artist.self) }),
       ("store without models", { _ = try Store(at: path) }),
-      ("conflicting store", {
-        var other = StoreConfiguration()
-        other.durability = .normal
-        _ = try Store(at: path, configuration: other)
-      }),
-      ("store on a link", {
-        #expect(symlink(path, directory.file("link.store")) == 0)
-        _ = try Store(at: directory.file("link.store"))
-      }),
+      (
+        "conflicting store",
+        {
+          var other = StoreConfiguration()
+          other.durability = .normal
+          _ = try Store(at: path, configuration: other)
+        }
+      ),
+      (
+        "store on a link",
+        {
+          #expect(symlink(path, directory.file("link.store")) == 0)
+          _ = try Store(at: directory.file("link.store"))
+        }
+      ),
       ("file checks", { _ = try DatabaseFile(path: path, creating: true).isStillThere() }),
     ]
 
@@ -95,7 +101,8 @@ import Testing
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("../../../Sources/ModelStore").standardizedFileURL
     let opening = try Regex(
-      #"\b(FileManager|FileHandle|fopen|freopen|creat|openat|copyItem)\b|(String|Data)\(contentsOf|(^|[^.\w])open\("#)
+      #"\b(FileManager|FileHandle|fopen|freopen|creat|openat|copyItem)\b|(String|Data)\(contentsOf|(^|[^.\w])open\("#
+    )
     var found: [String] = []
     for case let url as URL in FileManager.default.enumerator(
       at: sources, includingPropertiesForKeys: nil) ?? .init()

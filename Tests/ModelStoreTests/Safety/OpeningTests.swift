@@ -42,7 +42,9 @@ import Testing
         let store = try open(path) { $0.access = access }
         _ = try store.fetch(Artist.all)
       }
-      #expect(found.map { codes.contains($0) } == true, "\(String(describing: found)) \(access) \(comment)")
+      #expect(
+        found.map { codes.contains($0) } == true,
+        "\(String(describing: found)) \(access) \(comment)")
       #expect(try bytes(of: path) == content, "changed \(comment)")
       #expect(openDescriptors(of: path) == [], "\(comment)")
     }
@@ -117,7 +119,8 @@ import Testing
     #expect(code { try open(directory.path + "/") } == .unsafeLocation)
     #expect(code { try open("") } == .unsafeLocation)
     #expect(code { try open(missing + "\0.txt") } == .unsafeLocation)
-    #expect(code { try open(directory.file(String(repeating: "n", count: 300))) } == .permissionDenied)
+    #expect(
+      code { try open(directory.file(String(repeating: "n", count: 300))) } == .permissionDenied)
     let deep = directory.path + String(repeating: "/.", count: 10) + "/"
     #expect(thrownError { try open(deep + "dots.store") } == nil)
     let long = String(repeating: "d", count: 200)
@@ -315,7 +318,8 @@ import Testing
       #expect(openDescriptors(of: path) == [])
       _ = live
     }
-    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["dropped.store"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["dropped.store"])
   }
 
   @Test func aReadOnlyStoreChangesNothing() throws {
@@ -370,7 +374,10 @@ import Testing
     let creates = access == .readWriteCreate
     let raw = expected.rawValue
     await #expect(processExitsWith: .success) {
-      [path = path as String, isReadOnly = isReadOnly as Bool, creates = creates as Bool, raw = raw as String] in
+      [
+        path = path as String, isReadOnly = isReadOnly as Bool, creates = creates as Bool,
+        raw = raw as String
+      ] in
       #expect(setgid(65534) == 0)
       #expect(setuid(65534) == 0)
       var configuration = StoreConfiguration()

@@ -16,8 +16,8 @@ final class OtherProcess {
   private let output = Pipe()
   private var unread: [UInt8] = []
 
-  /// Starts `script`, which finds `arguments` in `sys.argv[1:]` and has `sqlite3`, `sys`, `time` and
-  /// a function `say(text)` at hand.
+  /// Starts `script`, which finds `arguments` in `sys.argv[1:]` and has `sqlite3`, `sys`, `time`
+  /// and a function `say(text)` at hand.
   init(_ script: String, _ arguments: String...) throws {
     let prelude = "import sqlite3, sys, time\ndef say(text): print(text, flush=True)\n"
     process.executableURL = URL(fileURLWithPath: Self.interpreter)

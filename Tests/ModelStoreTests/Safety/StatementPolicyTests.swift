@@ -15,12 +15,14 @@ import Testing
     "PRAGMA query_only = OFF", "PRAGMA synchronous = OFF", "PRAGMA wal_autocheckpoint = 1",
     "PRAGMA journal_mode = DELETE", "PRAGMA recursive_triggers = OFF", "PRAGMA trusted_schema = ON",
     "PRAGMA foreign_keys = OFF", "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA optimize",
-    "PRAGMA incremental_vacuum", "PRAGMA writable_schema = ON", "PRAGMA ignore_check_constraints = 1",
+    "PRAGMA incremental_vacuum", "PRAGMA writable_schema = ON",
+    "PRAGMA ignore_check_constraints = 1",
   ]
 
   @Test(arguments: refused)
   func noStatementEndsTheTransactionOrUndoesThePolicy(sql: String) throws {
-    // Post-mortem: value(_:) took COMMIT for a reading statement, and the rest ran without a transaction.
+    // Post-mortem: value(_:) took COMMIT for a reading statement, and the rest ran without a
+    // transaction.
     let directory = try TemporaryDirectory()
     let path = directory.file("policy.store")
     let store = try Store(at: path, models: Artist.self)
@@ -41,17 +43,21 @@ import Testing
     }
     #expect(settings == [0, 1])
     #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
-    #expect(code { try store.write { tx in
-      try tx.insert(Artist(id: 2, name: "b"))
-      _ = try tx.value(SQLValue.self, text)
-    } } == .misuse)
+    #expect(
+      code {
+        try store.write { tx in
+          try tx.insert(Artist(id: 2, name: "b"))
+          _ = try tx.value(SQLValue.self, text)
+        }
+      } == .misuse)
     #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
   }
 
   @Test(arguments: [
     "PRAGMA user_version", "PRAGMA table_info(Artist)", "PRAGMA main.table_info(\"Artist\")",
     "PRAGMA integrity_check", "PRAGMA quick_check(1)", "PRAGMA page_count",
-    "PRAGMA foreign_key_check", "EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN SELECT 1", "PRAGMA encoding;",
+    "PRAGMA foreign_key_check", "EXPLAIN SELECT 1", "EXPLAIN QUERY PLAN SELECT 1",
+    "PRAGMA encoding;",
     "SELECT name FROM pragma_table_info('Artist')", "SELECT 'COMMIT'",
   ])
   func whatOnlyTellsIsAllowed(sql: String) throws {
@@ -73,7 +79,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("nan.store"), models: Artist.self)
     try store.write { tx in
-      #expect(code { try tx.execute("INSERT INTO Artist VALUES (\(Double.nan), 'a')") } == .invalidValue)
+      #expect(
+        code { try tx.execute("INSERT INTO Artist VALUES (\(Double.nan), 'a')") } == .invalidValue)
     }
     #expect(try store.fetch(Artist.all) == [])
   }

@@ -308,7 +308,8 @@ internal import Testing
     let connection = try file.connect()
     try Migrator(connection: connection, scope: .app).apply([migration])
     let olds = Olds()
-    connection.hooks.onRowChange { row in olds.values.append(Result { try row.old(at: .plain(1)) }) }
+    connection.hooks.onRowChange { row in olds.values.append(Result { try row.old(at: .plain(1)) })
+    }
     try connection.execute("UPDATE person SET a = a + 1")
     connection.hooks.onRowChange(nil)
     #expect(try olds.values.map { try $0.get() } == [.text("x"), .text("x")])

@@ -1,4 +1,5 @@
 import Foundation
+
 @testable import ModelStore
 
 /// A directory of its own for one test, removed when the test lets go of it.

@@ -9,7 +9,7 @@ extension Project {
     ("SQLite", []),
     ("Schema", ["SQLite"]),
     ("Changes", ["SQLite", "Schema"]),
-    ("Models", ["SQLite", "Schema"]),
+    ("Models", ["SQLite", "Schema", "Changes"]),
     ("Queries", ["SQLite", "Schema", "Changes", "Models"]),
     ("Transactions", ["SQLite", "Schema", "Changes", "Models", "Queries"]),
     ("Observation", ["SQLite", "Schema", "Changes", "Models", "Queries"]),
@@ -40,10 +40,14 @@ extension Project {
     }
     var findings: [Finding] = []
     for layer in layers {
-      for file in library where file.folder == "Sources/ModelStore/\(layer.folder)" {
+      let own = library.filter { $0.folder == "Sources/ModelStore/\(layer.folder)" }
+      // A nested type may have the name of another layer's type.
+      let nested = Set(own.flatMap { $0.types.map(\.text) })
+      for file in own {
         for (index, token) in file.tokens.enumerated() {
           guard let owner = owners[token.text], owner != layer.folder,
-            !layer.knows.contains(owner), index == 0 || file.tokens[index - 1].text != "."
+            !layer.knows.contains(owner), !nested.contains(token.text),
+            index == 0 || file.tokens[index - 1].text != "."
           else { continue }
           findings.append(
             Finding(
@@ -114,7 +118,7 @@ extension Project {
     var words: [String] = [""]
     var previous: Character = "A"
     for character in name {
-      if !character.isLetter {
+      if !character.isLetter, !character.isNumber {
         words.append("")
       } else {
         if character.isUppercase, previous.isLowercase { words.append("") }
@@ -132,21 +136,25 @@ extension Project {
       func found(_ message: String, _ places: [SourceText.Token]) -> [Finding] {
         places.map { Finding(path: file.path, line: $0.line, message: message) }
       }
-      return found("try? drops an error", file.places(of: "try", "?"))
-        + found("try! crashes on an error", file.places(of: "try", "!"))
-        + found("as! crashes without a sentence", file.places(of: "as", "!"))
+      return found("try? drops an error", file.places(of: "try", followedBy: "?"))
+        + found("try! crashes on an error", file.places(of: "try", followedBy: "!"))
+        + found("as! crashes without a sentence", file.places(of: "as", followedBy: "!"))
         + found("fatalError hides which rule was broken", file.places(of: "fatalError"))
         + found("an empty catch drops an error", emptyCatches(in: file))
     }
   }
 
+  /// A catch without statements, unless it names the error it is for and a comment says why.
   private static func emptyCatches(in file: SourceText) -> [SourceText.Token] {
     file.tokens.indices.compactMap { index in
       guard file.tokens[index].text == "catch",
         let open = file.tokens[index...].firstIndex(where: { $0.text == "{" }),
         open + 1 < file.tokens.count, file.tokens[open + 1].text == "}"
       else { return nil }
-      return file.tokens[index]
+      let isExplained = file.comments.contains {
+        ($0.line >= file.tokens[open].line) && ($0.line <= file.tokens[open + 1].line)
+      }
+      return open > index + 1 && isExplained ? nil : file.tokens[index]
     }
   }
 
@@ -186,6 +194,12 @@ extension Project {
     func count(_ places: (SourceText) -> [SourceText.Token]) -> Int {
       sources.map { places($0).count }.reduce(0, +)
     }
+    func pointers(_ isCounted: (String) -> Bool) -> Int {
+      count { file in
+        isCounted(file.folder)
+          ? file.tokens.filter { $0.text.hasPrefix("Unsafe") || $0.text == "OpaquePointer" } : []
+      }
+    }
     return [
       "@unchecked Sendable": count { $0.places(of: "@", "unchecked", "Sendable") },
       "nonisolated(unsafe)": count { $0.places(of: "nonisolated", "(", "unsafe", ")") },
@@ -199,10 +213,10 @@ extension Project {
             ? file.tokens[index] : nil
         }
       },
-      "Unsafe pointers above SQLite/": count { file in
-        file.folder == "Sources/ModelStore/SQLite"
-          ? [] : file.tokens.filter { $0.text.hasPrefix("Unsafe") || $0.text == "OpaquePointer" }
+      "Unsafe pointers in the library above SQLite/": pointers {
+        $0.hasPrefix("Sources/ModelStore/") && $0 != "Sources/ModelStore/SQLite"
       },
+      "Unsafe pointers in the command line": pointers { $0.hasPrefix("Sources/StoreCommand") },
     ]
   }
 

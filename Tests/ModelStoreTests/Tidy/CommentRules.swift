@@ -15,12 +15,13 @@ extension Project {
   static let noFog: Rule = { project in
     let phrases = [
       "this function", "this method", "this class", "this struct", "note that", "please note",
-      "as requested", "now handles", "helper function", "simply", "basically", "obviously",
+      "as requested", "now handles", "helper function", "basically", "obviously",
     ]
     return project.swift.flatMap { file in
       file.comments.flatMap { comment in
         let text = comment.text.lowercased()
-        let banners = text.contains("mark:") || text.contains("====") || text.contains("----")
+        let bare = text.filter { $0 != " " }
+        let banners = bare.hasPrefix("mark:") || bare.count > 3 && Set(bare).isSubset(of: "=-*#")
         return phrases.filter { contains($0, in: text) }.map {
           Finding(path: file.path, line: comment.line, message: "fog: \($0)")
         } + (banners ? [Finding(path: file.path, line: comment.line, message: "a banner")] : [])
@@ -31,7 +32,8 @@ extension Project {
   /// Whether `phrase` stands in `text` between things that are no letters.
   private static func contains(_ phrase: String, in text: String) -> Bool {
     text.ranges(of: phrase).contains { range in
-      let before = range.lowerBound == text.startIndex ? " " : text[text.index(before: range.lowerBound)]
+      let before =
+        range.lowerBound == text.startIndex ? " " : text[text.index(before: range.lowerBound)]
       let after = range.upperBound == text.endIndex ? " " : text[range.upperBound]
       return !before.isLetter && !after.isLetter
     }
@@ -50,8 +52,8 @@ extension Project {
     project.swift(under: "Sources").flatMap { file in
       var findings: [Finding] = []
       for (index, comment) in file.comments.enumerated() where comment.isDocumentation {
-        let follows = index + 1 < file.comments.count && file.comments[index + 1].line == comment.line + 1
-        guard !follows else { continue }
+        let next = index + 1 < file.comments.count ? file.comments[index + 1].line : 0
+        guard next != comment.line + 1 else { continue }
         let block = documentation(endingAt: index, in: file)
         let words = declaration(after: comment.line, in: file)
         for (name, line) in documentedParameters(block) where !words.contains(name) {

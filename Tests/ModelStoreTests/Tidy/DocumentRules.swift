@@ -121,8 +121,9 @@ extension Project {
   /// Types in backticks exist: in the guide to the house, in the README and in articles. Decision
   /// records are history and may name what is gone.
   static let namedTypesExist: Rule = { project in
-    let words = Set((project.swift(under: "Sources") + project.swift(under: "Tests"))
-      .flatMap { $0.tokens.map(\.text) })
+    let words = Set(
+      (project.swift(under: "Sources") + project.swift(under: "Tests"))
+        .flatMap { $0.tokens.map(\.text) })
     return project.markdown
       .filter { file in
         ["ARCHITECTURE.md", "README.md", "CONTRIBUTING.md"].contains(file.path)
@@ -137,18 +138,21 @@ extension Project {
       }
   }
 
-  /// The first part of every `Name`, `Name.member` or `Name/member` in backticks.
+  /// The first part of every `Name`, `Name.member` or `Name/member` in backticks. `Name/` is a
+  /// folder.
   private static func quoted(in line: String) -> [String] {
-    line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-      .filter { $0.offset % 2 == 1 || line.contains("``") }
+    let single = line.replacing("``", with: "`")
+    return single.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+      .filter { $0.offset % 2 == 1 }
       .compactMap { _, text in
         let name = text.prefix { $0.isLetter || $0.isNumber }
-        let rest = text.dropFirst(name.count).first
+        let rest = text.dropFirst(name.count)
         guard let first = name.first, first.isUppercase, name.contains(where: \.isLowercase),
-          rest == nil || rest == "." || rest == "/" || rest == "<" || rest == "("
+          rest.isEmpty || "./<(".contains(rest.first ?? " "), rest != "/"
         else { return nil }
         // A file's name is a path and no type.
-        return ["swift", "md", "sql", "h"].contains { text.hasSuffix("." + $0) } ? nil : String(name)
+        return ["swift", "md", "sql", "h"].contains { text.hasSuffix("." + $0) }
+          ? nil : String(name)
       }
   }
 
@@ -159,7 +163,8 @@ extension Project {
       let name = record.path.split(separator: "/").last.map(String.init) ?? ""
       let number = String(index + 1)
       let expected = String(repeating: "0", count: 4 - number.count) + number + "-"
-      let misnumbered = Finding(path: record.path, line: 1, message: "its number should be \(expected)")
+      let misnumbered = Finding(
+        path: record.path, line: 1, message: "its number should be \(expected)")
       let missing = ["Context", "Decision", "Consequences", "What we turned down"]
         .filter { heading in !record.lines.contains("## " + heading) }
         .map { Finding(path: record.path, line: 1, message: "has no section \($0)") }

@@ -9,6 +9,10 @@ struct SourceText {
     let line: Int
     /// How many braces are open before it.
     let depth: Int
+    /// Where its first byte stands in the file.
+    let position: Int
+
+    func touches(_ next: Token) -> Bool { next.position == position + text.utf8.count }
   }
 
   struct Comment: Hashable {
@@ -48,13 +52,36 @@ struct SourceText {
     }
   }
 
-  /// The types declared at the top level that other files can name.
-  var declaredTypes: [Token] {
-    let kinds: Set = ["struct", "class", "enum", "protocol", "actor", "typealias"]
-    return tokens.indices.dropLast().compactMap { index in
+  /// Where `mark` directly follows `word`.
+  func places(of word: String, followedBy mark: String) -> [Token] {
+    tokens.indices.dropLast().compactMap { index in
       let token = tokens[index]
-      guard kinds.contains(token.text), token.depth == 0, index > 0 || kinds.contains(token.text)
+      guard token.text == word, tokens[index + 1].text == mark, token.touches(tokens[index + 1])
       else { return nil }
+      return token
+    }
+  }
+
+  private static let typeKeywords: Set = [
+    "struct", "class", "enum", "protocol", "actor", "typealias",
+  ]
+
+  /// The names of all types declared, nested ones too.
+  var types: [Token] {
+    tokens.indices.dropLast().compactMap { index in
+      guard Self.typeKeywords.contains(tokens[index].text),
+        index == 0 || tokens[index - 1].text != ".",
+        tokens[index + 1].text.first?.isUppercase == true
+      else { return nil }
+      return tokens[index + 1]
+    }
+  }
+
+  /// The names of the types declared at the top level that other files can see.
+  var declaredTypes: [Token] {
+    tokens.indices.dropLast().compactMap { index in
+      let token = tokens[index]
+      guard Self.typeKeywords.contains(token.text), token.depth == 0 else { return nil }
       let before = tokens[max(0, index - 2)..<index].map(\.text)
       guard !before.contains("private"), !before.contains("fileprivate"), before.last != "."
       else { return nil }
@@ -126,7 +153,9 @@ extension SourceText {
 
     mutating func add(_ byte: UInt8) {
       tokens.append(
-        Token(text: String(decoding: [byte], as: UTF8.self), line: line, depth: depth))
+        Token(
+          text: String(decoding: [byte], as: UTF8.self), line: line, depth: depth,
+          position: position - 1))
     }
 
     mutating func scanWord() {
@@ -134,7 +163,8 @@ extension SourceText {
       while Self.isWord(byte()) { position += 1 }
       tokens.append(
         Token(
-          text: String(decoding: bytes[start..<position], as: UTF8.self), line: line, depth: depth))
+          text: String(decoding: bytes[start..<position], as: UTF8.self), line: line,
+          depth: depth, position: start))
     }
 
     mutating func scanLineComment() {

@@ -44,7 +44,8 @@ import Testing
         "Sources/ModelStore/Queries/Query.swift": "public struct Query {}",
         "Sources/ModelStore/Observation/Live.swift":
           "struct Live { let a: Query, b: StoreError }\nstruct Later { let a: Store }",
-        "Sources/ModelStore/Schema/Plan.swift": "// Query\nstruct Plan { let a: [Query]? }",
+        "Sources/ModelStore/Schema/Plan.swift":
+          "// Query\nstruct Plan { let a: [Query]? }\nstruct Live2 { struct Live {}; let a: Live }",
       ],
       [
         "Sources/ModelStore/Schema/Plan.swift:2: Schema/ names Query, which is Queries/'s",
@@ -72,7 +73,7 @@ import Testing
       "a vague name", Project.noVagueNames,
       [
         "Sources/A/RowHelper.swift": "struct Database {}\nenum StoreManager {}",
-        "Sources/A/Row+Util.swift": "struct Metadata {}",
+        "Sources/A/Row+Util.swift": "struct Metadata {}\nenum Base64 {}",
       ],
       [
         "Sources/A/Row+Util.swift:1: the file's name says Util",
@@ -83,15 +84,19 @@ import Testing
       "a swallowed error", Project.nothingSwallowed,
       [
         "Sources/A/A.swift": """
-          let a = try? f()
-          let b = try! f()
-          let c = x as! Int
-          fatalError("no")
-          do { try f() } catch is Never {
-            // nothing
-          }
-          let d = "try? \\(try g())"
-          """
+        let a = try? f()
+        let b = try! f()
+        let c = x as! Int
+        fatalError("no")
+        do { try f() } catch {
+          // nothing
+        }
+        do { try f() } catch is Never {
+          // It cannot.
+        }
+        let d = "try? \\(try g())"
+        let e = try !f()
+        """
       ],
       [
         "Sources/A/A.swift:1: try? drops an error",
@@ -140,7 +145,10 @@ import Testing
       ["Sources/A/A.swift:1: unfinished work: TO" + "DO"]),
     Planted(
       "fog", Project.noFog,
-      ["Sources/A/A.swift": "/// This " + "function adds.\n// MA" + "RK: - Adding\n// A simple sum."],
+      [
+        "Sources/A/A.swift": "/// This " + "function adds.\n// MA"
+          + "RK: - Adding\n// A simple sum."
+      ],
       ["Sources/A/A.swift:1: fog: this " + "function", "Sources/A/A.swift:2: a banner"]),
     Planted(
       "a block comment", Project.noBlockComments, ["Sources/A/A.swift": "let a = 1 /* one */"],
@@ -149,16 +157,16 @@ import Testing
       "a documented parameter that is gone", Project.documentedParametersExist,
       [
         "Sources/A/A.swift": """
-          /// Adds.
-          ///
-          /// - Parameters:
-          ///   - left: One.
-          ///   - middle: Gone.
-          /// - Returns: All.
-          func add(_ left: Int, to right: Int) -> Int { middle }
-          /// - Parameter top: Gone.
-          init(bottom: Int) {}
-          """
+        /// Adds.
+        ///
+        /// - Parameters:
+        ///   - left: One.
+        ///   - middle: Gone.
+        /// - Returns: All.
+        func add(_ left: Int, to right: Int) -> Int { middle }
+        /// - Parameter top: Gone.
+        init(bottom: Int) {}
+        """
       ],
       [
         "Sources/A/A.swift:5: there is no parameter middle",
@@ -168,25 +176,25 @@ import Testing
       "an undocumented public name", Project.publicIsDocumented,
       [
         "Sources/A/A.swift": """
-          public import B
-          /// A.
-          @frozen
-          public struct A: P {
-            public var first = 1
-            /// Second.
-            @inlinable
-            public private(set) var second = 2
-            public func third() {}
-            public static func == (a: A, b: A) -> Bool { true }
-            public init(row: Int) {}
-            public init(column: Int) {}
-          }
-          /// P.
-          public protocol P {
-            init(row: Int)
-            func third()
-          }
-          """
+        public import B
+        /// A.
+        @frozen
+        public struct A: P {
+          public var first = 1
+          /// Second.
+          @inlinable
+          public private(set) var second = 2
+          public func third() {}
+          public static func == (a: A, b: A) -> Bool { true }
+          public init(row: Int) {}
+          public init(column: Int) {}
+        }
+        /// P.
+        public protocol P {
+          init(row: Int)
+          func third()
+        }
+        """
       ],
       [
         "Sources/A/A.swift:5: first has no documentation",
@@ -203,13 +211,13 @@ import Testing
       "a dead link", Project.linksResolve,
       [
         "README.md": """
-          [a](Documentation/A.md) [b](Documentation/B.md) [c](#this-one) [d](#that-one)
-          [e](https://sqlite.org) [f](Documentation/A.md#below) <doc:Nowhere>
-          ## This one
-          ```text
-          [g](nothing)
-          ```
-          """,
+        [a](Documentation/A.md) [b](Documentation/B.md) [c](#this-one) [d](#that-one)
+        [e](https://sqlite.org) [f](Documentation/A.md#below) <doc:Nowhere>
+        ## This one
+        ```text
+        [g](nothing)
+        ```
+        """,
         "Documentation/A.md": "## Below\n[up](../README.md) [in](A.md)",
       ],
       [
@@ -226,7 +234,8 @@ import Testing
     Planted(
       "a type that is gone", Project.namedTypesExist,
       [
-        "ARCHITECTURE.md": "`Writer`, `Reader.next()`, `Gone.swift`, `WAL`, `Mailbox<T>`",
+        "ARCHITECTURE.md":
+          "`Writer`, `Reader.next()`, `Gone.swift`, `Folder/`, `WAL`, `Mailbox<T>`, ``Writer/gone``",
         "Sources/A/A.swift": "struct Writer {}",
       ],
       [

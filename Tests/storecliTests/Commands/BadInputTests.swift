@@ -51,9 +51,10 @@ import Testing
     let place = try Workplace()
     let outcome = try place.run("models", "-d", place.directory)
     #expect(
-      outcome == Outcome(
-        code: 1, out: "",
-        err: "error[unsafeLocation]: \(place.directory) is a directory; name a file in it.\n"))
+      outcome
+        == Outcome(
+          code: 1, out: "",
+          err: "error[unsafeLocation]: \(place.directory) is a directory; name a file in it.\n"))
   }
 
   @Test(.enabled(if: isRoot, "only root can become another user"))
@@ -95,10 +96,11 @@ import Testing
     try place.makeMusic()
     for words in [["models"], ["insert", "Artist", "name=x"]] {
       #expect(
-        try place.run(words + ["-d", "musik.store"]) == Outcome(
-          code: 3, out: "",
-          err: "error[fileNotFound]: There is no file at musik.store (named by -d); "
-            + "did you mean ./music.store?\nhint: storecli models -d ./music.store\n"))
+        try place.run(words + ["-d", "musik.store"])
+          == Outcome(
+            code: 3, out: "",
+            err: "error[fileNotFound]: There is no file at musik.store (named by -d); "
+              + "did you mean ./music.store?\nhint: storecli models -d ./music.store\n"))
     }
     #expect(!FileManager.default.fileExists(atPath: place.path("musik.store")))
   }
@@ -116,11 +118,22 @@ import Testing
     (["get", "Track", "99999"], 3, "error[recordNotFound]: There is no Track 99999."),
     (["get", "Track", "one"], 64, "error[usage]: "),
     (["get", "Track", "1,2"], 64, "error[usage]: "),
-    (["update", "Track", "1", "titel=x"], 64, "error[unknownField]: Track has no field titel; did you mean title?"),
-    (["update", "Track", "1", "seconds=abc"], 4, "error[invalidValue]: seconds takes a whole number"),
+    (
+      ["update", "Track", "1", "titel=x"], 64,
+      "error[unknownField]: Track has no field titel; did you mean title?"
+    ),
+    (
+      ["update", "Track", "1", "seconds=abc"], 4,
+      "error[invalidValue]: seconds takes a whole number"
+    ),
     (["update", "Track", "1", "seconds="], 4, "error[invalidValue]: "),
-    (["update", "Track", "1", "seconds=-5"], 4, "error[rejected]: Track.seconds must be 1 to 7200"),
-    (["update", "Track", "1", "seconds:null"], 4, "error[rejected]: Track.seconds must have a value"),
+    (
+      ["update", "Track", "1", "seconds=-5"], 4, "error[rejected]: Track.seconds must be 1 to 7200"
+    ),
+    (
+      ["update", "Track", "1", "seconds:null"], 4,
+      "error[rejected]: Track.seconds must have a value"
+    ),
     (["update", "Track", "1", "albumID=9999"], 4, "error[rejected]: "),
     (["update", "Track", "99999", "title=x"], 3, "error[recordNotFound]: "),
     (["update", "Track", "1"], 64, "error[usage]: "),
@@ -150,7 +163,7 @@ import Testing
     try place.makeMusic()
     #expect(
       try place.run("query", "Track", "seconds > 3 and titel = 'x'").err == """
-        error[unknownField]: Track has no field titel; did you mean title?
+        error[unknownField]: Track has no field titel; text stands between single quotes; did you mean title?
           seconds > 3 and titel = 'x'
                           ^^^^^
         hint: storecli models Track
@@ -172,10 +185,11 @@ import Testing
     try place.makeMusic()
     try place.write(String(repeating: "x", count: 2_000_000), to: "long.txt")
     #expect(
-      try place.run("update", "Track", "1", "title=@long.txt") == Outcome(
-        code: 4, out: "",
-        err: "error[rejected]: Track.title must have 1 to 120 characters. Change the value.\n"
-          + "hint: storecli models Track\n"))
+      try place.run("update", "Track", "1", "title=@long.txt")
+        == Outcome(
+          code: 4, out: "",
+          err: "error[rejected]: Track.title must have 1 to 120 characters. Change the value.\n"
+            + "hint: storecli models Track\n"))
     let predicate = "title = '" + String(repeating: "x", count: 100_000) + "'"
     #expect(try place.run("query", "Track", predicate, "--count").out == "0\n")
   }

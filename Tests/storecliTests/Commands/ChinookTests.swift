@@ -42,10 +42,11 @@ import Testing
   func itsConstraintsAreNamedAndHold() throws {
     let place = try adopted()
     #expect(
-      try place.run("update", "Track", "1", "Name:null") == Outcome(
-        code: 4, out: "",
-        err: "error[rejected]: Track.Name must have a value. Give it one.\n"
-          + "hint: storecli models Track\n"))
+      try place.run("update", "Track", "1", "Name:null")
+        == Outcome(
+          code: 4, out: "",
+          err: "error[rejected]: Track.Name must have a value. Give it one.\n"
+            + "hint: storecli models Track\n"))
     #expect(try place.run("update", "Track", "1", "GenreId=9999").code == 4)
     #expect(try place.run("delete", "Artist", "1").code == 4)
     #expect(
@@ -63,10 +64,11 @@ import Testing
       atPath: Self.sample.path, toPath: place.path("chinook.sqlite"))
     chmod(place.path("chinook.sqlite"), 0o644)
     #expect(
-      try place.run("query", "Track", "-d", "chinook.sqlite") == Outcome(
-        code: 3, out: "",
-        err: "error[unknownModel]: Track is a table of the database and not yet a model.\n"
-          + "hint: storecli adopt Track -d chinook.sqlite\n"))
+      try place.run("query", "Track", "-d", "chinook.sqlite")
+        == Outcome(
+          code: 3, out: "",
+          err: "error[unknownModel]: Track is a table of the database and not yet a model.\n"
+            + "hint: storecli adopt Track -d chinook.sqlite\n"))
     #expect(try place.run("adopt", "Track", "-n", "-d", "chinook.sqlite").code == 0)
     #expect(try place.run("models", "-q", "-d", "chinook.sqlite").out == "")
   }

@@ -31,7 +31,8 @@ import Testing
     try place.write("db = \"../../music.store\"\n", to: ".config/storecli/config.toml")
     let config = place.path(".config/storecli")
     #expect(try source() == "database: \(config)/../../music.store via \(config)/config.toml")
-    try place.write("# ours\ndb = 'music.store' # here\n[other]\ndb = \"no\"\n", to: "storecli.toml")
+    try place.write(
+      "# ours\ndb = 'music.store' # here\n[other]\ndb = \"no\"\n", to: "storecli.toml")
     #expect(
       try source() == "database: \(place.path("music.store")) via \(place.path("storecli.toml"))")
     try FileManager.default.createDirectory(
@@ -50,7 +51,8 @@ import Testing
     let file = try ConfigurationFile(
       text: "\"db\" = \"a\\\"b\\\\c\" # comment\nlimit = 3\nname='x#y'\n[t]\ninner = \"z\"\n",
       name: "f")
-    #expect([file["db"], file["limit"], file["name"], file["inner"]] == ["a\"b\\c", nil, "x#y", nil])
+    #expect(
+      [file["db"], file["limit"], file["name"], file["inner"]] == ["a\"b\\c", nil, "x#y", nil])
     #expect(throws: CommandError.self) { try ConfigurationFile(text: "db = \"open", name: "f") }
   }
 }

@@ -5,37 +5,39 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     #expect(
-      try place.run("models", "-q") == Outcome(
-        code: 0,
-        out: """
-          Album\t120\t5\tid\t3\t1\tdeclared
-          Artist\t40\t3\tid\t2\t0\tdeclared
-          Track\t1201\t4\tid\t2\t0\tdeclared
+      try place.run("models", "-q")
+        == Outcome(
+          code: 0,
+          out: """
+            Album\t120\t5\tid\t3\t1\tdeclared
+            Artist\t40\t3\tid\t2\t0\tdeclared
+            Track\t1201\t4\tid\t2\t0\tdeclared
 
-          """, err: ""))
+            """, err: ""))
   }
 
   @Test func modelsDescribesOne() throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(
-      try place.run("models", "Album", "-o", "table") == Outcome(
-        code: 0,
-        out: """
-          FIELD       TYPE     KEY  NULL  DEFAULT  FOLLOWS                 RULES
-          id          integer  key  no
-          title       text          no                                     must have 1 to 120 characters
-          year        integer       no                                     must be 1900 to 2100
-          artistID    integer       no             Artist, delete cascade
-          artistName  text          yes            Artist.name (binding)
+      try place.run("models", "Album", "-o", "table")
+        == Outcome(
+          code: 0,
+          out: """
+            FIELD       TYPE     KEY  NULL  DEFAULT  FOLLOWS                 RULES
+            id          integer  key  no
+            title       text          no                                     must have 1 to 120 characters
+            year        integer       no                                     must be 1900 to 2100
+            artistID    integer       no             Artist, delete cascade
+            artistName  text          yes            Artist.name (binding)
 
-          """,
-        err: """
-          Album   120 records
-          binding Album.artistName: Album.artistName = Artist.name through Album.artistID
-          rule in Swift: Album.notBeforeArtist
+            """,
+          err: """
+            Album   120 records
+            binding Album.artistName: Album.artistName = Artist.name through Album.artistID
+            rule in Swift: Album.notBeforeArtist
 
-          """))
+            """))
   }
 
   @Test func queryFiltersSortsAndLimits() throws {
@@ -46,10 +48,10 @@ import Testing
         "query", "Artist", "founded > 1990 and name like 'The %'", "--sort", "-founded,name",
         "--limit", "2", "--fields", "id,founded", "--json")
         == Outcome(
-          code: 0, out: "[\n{\"id\":19,\"founded\":1998},\n{\"id\":15,\"founded\":1997}\n]\n",
-          err: "2 of 5  (--limit 5, or --all)\n"))
+          code: 0, out: "[\n{\"id\":40,\"founded\":1999},\n{\"id\":8,\"founded\":1999}\n]\n",
+          err: "2 of 6  (--limit 6, or --all)\n"))
     #expect(
-      try place.run("query", "Track", "seconds between 100 and 110", "--count").out == "28\n")
+      try place.run("query", "Track", "seconds between 100 and 110", "--count").out == "39\n")
   }
 
   @Test func aPipeGetsPlainLinesAndTheFormatAskedFor() throws {
@@ -57,7 +59,7 @@ import Testing
     try place.makeMusic()
     #expect(
       try place.run("get", "Album", "1", "--header").out
-        == "id\ttitle\tyear\tartistID\tartistName\n1\tLunar Rivers\t1999\t1\tNina & the Tides\n")
+        == "id\ttitle\tyear\tartistID\tartistName\n1\tLunar Rivers\t2002\t1\tNina & the Tides\n")
     #expect(
       try place.run("get", "Album", "1", "--csv", "--fields", "title,id").out
         == "title,id\r\nLunar Rivers,1\r\n")
@@ -65,7 +67,7 @@ import Testing
       try place.run("get", "Album", "1", "-o", "table").out == """
         Album 1
           title       Lunar Rivers
-          year        1999
+          year        2002
           artistID    1
           artistName  Nina & the Tides
 
@@ -112,13 +114,14 @@ import Testing
       UPDATE Track SET albumID = 9999 WHERE id = 7;
       """)
     #expect(
-      try place.run("validate", "Track", "-q") == Outcome(
-        code: 2,
-        out: """
-          Track\ttitle\tTrack.title.length\tmust have 1 to 120 characters\t2\t3 5
-          Track\talbumID\tTrack.albumID.reference\tmust name an existing record of Album\t1\t7
+      try place.run("validate", "Track", "-q")
+        == Outcome(
+          code: 2,
+          out: """
+            Track\ttitle\tTrack.title.length\tmust have 1 to 120 characters\t2\t3 5
+            Track\talbumID\tTrack.albumID.reference\tmust name an existing record of Album\t1\t7
 
-          """, err: ""))
+            """, err: ""))
     #expect(try place.run("doctor", "-q").code == 2)
   }
 
@@ -134,27 +137,29 @@ import Testing
   @Test func helpTopicsAnswer() throws {
     let place = try Workplace()
     #expect(
-      try place.run("help", "exit-codes") == Outcome(
-        code: 0,
-        out: """
-            0  ok
-            1  failed
-            2  a check found something
-            3  not found
-            4  rejected by a validator or a constraint
-            5  database busy or locked, try again
-            6  schema newer than this program
-           64  wrong usage
-          130  interrupted
+      try place.run("help", "exit-codes")
+        == Outcome(
+          code: 0,
+          out: """
+              0  ok
+              1  failed
+              2  a check found something
+              3  not found
+              4  rejected by a validator or a constraint
+              5  database busy or locked, try again
+              6  schema newer than this program
+             64  wrong usage
+            130  interrupted
 
-          """, err: ""))
+            """, err: ""))
     for topic in ["environment", "formats", "predicates"] {
       #expect(try place.run("help", topic).code == 0)
     }
     #expect(
-      try place.run("help", "predicate") == Outcome(
-        code: 64, out: "",
-        err: "error[usage]: There is no command predicate; did you mean predicates?\n"
-          + "hint: storecli help predicates\n"))
+      try place.run("help", "predicate")
+        == Outcome(
+          code: 64, out: "",
+          err: "error[usage]: There is no command predicate; did you mean predicates?\n"
+            + "hint: storecli help predicates\n"))
   }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import StoreCommand
 
-/// Text that is reviewed as a file. `RECORD=1 swift test --filter RecordedTextTests` writes it anew.
+/// Text that is reviewed as a file. `RECORD=1 swift test --filter RecordedTextTests` writes it
+/// anew.
 @Suite struct RecordedTextTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

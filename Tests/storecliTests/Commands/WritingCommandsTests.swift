@@ -19,16 +19,17 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     #expect(
-      try place.run("update", "Artist", "1", "name=Nina") == Outcome(
-        code: 0,
-        out: """
-          ~ Artist 1  name: "Nina & the Tides" -> "Nina"
-          ~ Album 1  artistName: "Nina & the Tides" -> "Nina"   (binding Album.artistName)
-          ~ Album 2  artistName: "Nina & the Tides" -> "Nina"   (binding Album.artistName)
-          ~ Album 3  artistName: "Nina & the Tides" -> "Nina"   (binding Album.artistName)
+      try place.run("update", "Artist", "1", "name=Nina")
+        == Outcome(
+          code: 0,
+          out: """
+            ~ Artist 1  name: "Nina & the Tides" -> "Nina"
+            ~ Album 1  artistName: "Nina & the Tides" -> "Nina"   (binding Album.artistName)
+            ~ Album 2  artistName: "Nina & the Tides" -> "Nina"   (binding Album.artistName)
+            ~ Album 3  artistName: "Nina & the Tides" -> "Nina"   (binding Album.artistName)
 
-          """,
-        err: "1 Artist updated; by binding Album.artistName 3 Album updated\n"))
+            """,
+          err: "1 Artist updated; by binding Album.artistName 3 Album updated\n"))
   }
 
   @Test func insertsHaveOnlyNewAndDeletesOnlyOld() throws {
@@ -62,10 +63,11 @@ import Testing
     try place.makeMusic()
     let asked = try place.run("delete", "Track", "--where", "albumID = 7")
     #expect(
-      asked == Outcome(
-        code: 64, out: "",
-        err: "error[usage]: Go on with this: 10 Track deleted? "
-          + "Nobody is here to answer: add --yes, or -n to see what would change.\n"))
+      asked
+        == Outcome(
+          code: 64, out: "",
+          err: "error[usage]: Go on with this: 10 Track deleted? "
+            + "Nobody is here to answer: add --yes, or -n to see what would change.\n"))
     #expect(try place.run("delete", "Track", "--where", "albumID = 7", "--yes").code == 0)
     #expect(try place.run("query", "Track", "albumID = 7", "--count").out == "0\n")
     #expect(
@@ -114,10 +116,12 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     #expect(
-      try place.run("update", "Album", "1", "title=x") == Outcome(
-        code: 4, out: "",
-        err: "error[codeValidators]: Album has rules in Swift that only its own program can check: "
-          + "Album.notBeforeArtist.\n"
-          + "hint: write through that program, or add --skip-code-validators\n"))
+      try place.run("update", "Album", "1", "title=x")
+        == Outcome(
+          code: 4, out: "",
+          err:
+            "error[codeValidators]: Album has rules in Swift that only its own program can check: "
+            + "Album.notBeforeArtist.\n"
+            + "hint: write through that program, or add --skip-code-validators\n"))
   }
 }

@@ -16,7 +16,8 @@ final class RawDatabase {
 
   func execute(_ sql: String) throws {
     try #require(
-      sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+      sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK,
+      "\(String(cString: sqlite3_errmsg(handle)))")
   }
 
   /// The first column of the first row, as text.

@@ -35,7 +35,9 @@ struct Story {
     let live = try store.live(longTracks)
     let list = live.observe { changes in events.add(Self.text(changes)) }
     let name = try store.observe(\Album.artistName, of: 1) { change in
-      events.add("Album 1 artistName: \(Self.quoted(change.old)) -> \(Self.quoted(change.new))   (\(change.origin))")
+      events.add(
+        "Album 1 artistName: \(Self.quoted(change.old)) -> \(Self.quoted(change.new))   (\(change.origin))"
+      )
     }
     try watch(store, live: live, longTracks, events)
     try bind(store, events)
@@ -54,7 +56,8 @@ struct Story {
       bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
       validators: [Self.yearRule])
     try line("Three models, with rules for their fields: Artist, Album, Track.")
-    try line("One binding: Album.artistName follows Artist.name. It lives in the file, as triggers.")
+    try line(
+      "One binding: Album.artistName follows Artist.name. It lives in the file, as triggers.")
     try line("One rule in Swift: an album is not older than its artist.")
     return store
   }
@@ -89,7 +92,9 @@ struct Story {
       try line("\(Grouped.text(count)) \(model.name)s")
     }
     if let album = try store.find(Album.self, 1) {
-      try line("Album 1 is \"\(album.title)\" by \(Self.quoted(album.artistName)): the binding filled that in.")
+      try line(
+        "Album 1 is \"\(album.title)\" by \(Self.quoted(album.artistName)): the binding filled that in."
+      )
     }
   }
 
@@ -198,7 +203,9 @@ struct Story {
       changes.deletions.map { "deleted at \($0.index)" }
       + changes.insertions.map { "inserted at \($0.index)" }
       + changes.moves.map { "moved \($0.oldIndex) -> \($0.newIndex)" }
-      + changes.updates.map { "updated at \($0.newIndex) (\($0.fields.map(\.name).joined(separator: ", ")))" }
+      + changes.updates.map {
+        "updated at \($0.newIndex) (\($0.fields.map(\.name).joined(separator: ", ")))"
+      }
     return "\(changes.oldCount) -> \(changes.newCount) rows: \(parts.joined(separator: "; "))"
   }
 

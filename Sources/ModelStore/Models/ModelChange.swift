@@ -1,0 +1,32 @@
+/// What happened to one record of a Swift model.
+public struct ModelChange<M: Model>: Sendable {
+  /// The same change without the Swift type: key, fields that differ, values as SQLite has them.
+  public let change: RecordChange
+  /// The record before; nil for an insertion.
+  public let old: M?
+  /// The record after; nil for a deletion.
+  public let new: M?
+
+  init(_ change: RecordChange) throws {
+    self.change = change
+    do {
+      old = try change.old.map { try M(row: RowView(image: $0)) }
+      new = try change.new.map { try M(row: RowView(image: $0)) }
+    } catch let error as ColumnError {
+      throw StoreError(error, reading: M.schema)
+    }
+  }
+
+  /// Whether the record was inserted, updated or deleted.
+  public var operation: RecordChange.Operation { change.operation }
+
+  /// Who inserted, deleted or first updated the record.
+  public var origin: Origin { change.origin }
+
+  /// Whether the field at `path` differs; true for every field of an insertion or deletion.
+  public func changed(_ path: any PartialKeyPath<M> & Sendable) -> Bool {
+    guard let index = M.definition.fieldIndex(of: path) else { return false }
+    return change.operation != .update
+      || change.fields.contains { $0.name == M.schema.fields[index].name }
+  }
+}
