@@ -35,6 +35,7 @@ import Testing
             error[invalidValue]: A record was refused.
               line 3: founded takes a whole number within 64 bits; got “soon”.
               nothing was written
+            hint: storecli models Artist
 
             """))
     #expect(try place.run("query", "Artist", "id >= 100", "--count").out == "0\n")
