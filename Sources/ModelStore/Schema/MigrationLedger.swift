@@ -144,7 +144,8 @@ extension MigrationLedger.Scope {
     StoreError(
       .migrationConflict,
       """
-      The migration \(migration) was changed after it was applied (checksum \(entry.checksum) then, \
+      The migration \(migration) was changed after it was applied \
+      (checksum \(entry.checksum) then, \
       \(migration.checksum) now). Restore its text and write a new migration; nothing was changed.
       """)
   }

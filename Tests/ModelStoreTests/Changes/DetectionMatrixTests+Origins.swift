@@ -220,7 +220,8 @@ extension DetectionMatrixTests {
     let file = try DetectionFile(
       Self.plain + """
         CREATE TRIGGER guard AFTER UPDATE ON t WHEN NEW.a > 100
-        BEGIN UPDATE t SET b = 'seen' WHERE id = NEW.id AND b <> 'seen'; SELECT RAISE(\(kind), 'too large'); END;
+        BEGIN UPDATE t SET b = 'seen' WHERE id = NEW.id AND b <> 'seen';
+        SELECT RAISE(\(kind), 'too large'); END;
         """)
     let kept =
       kind == "ABORT"

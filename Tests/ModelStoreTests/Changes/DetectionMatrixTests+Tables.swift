@@ -223,7 +223,8 @@ extension DetectionMatrixTests {
   func generatedColumnBeforeTheKeyWithoutRowID(_ kind: String) throws {
     let file = try DetectionFile(
       """
-      CREATE TABLE t(g INTEGER AS (a * 10) \(kind), a, k TEXT, h INTEGER AS (a * 2) \(kind), n INTEGER, b,
+      CREATE TABLE t(
+        g INTEGER AS (a * 10) \(kind), a, k TEXT, h INTEGER AS (a * 2) \(kind), n INTEGER, b,
         PRIMARY KEY (n, k)) WITHOUT ROWID;
       INSERT INTO t(a, k, n, b) VALUES (1, 'p', 1, 'x'), (2, 'q', 2, 'y'), (3, 'r', 3, 'z');
       """)
