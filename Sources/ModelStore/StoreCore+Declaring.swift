@@ -22,6 +22,12 @@ extension StoreCore {
     var declarations = declarations
     declarations.models = try declarations.models.withSlotModels()
     try writer.sync { [declarations] writer in
+      try writer.checkUsable()
+      let changeCount = writer.connection.totalChangeCount
+      // What is written here is captured by nobody, so whoever observes looks anew.
+      defer {
+        if writer.connection.totalChangeCount != changeCount { broker.publish([], isReset: true) }
+      }
       do {
         if configuration.access != .readOnly, !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)

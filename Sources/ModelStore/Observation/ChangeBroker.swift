@@ -151,9 +151,12 @@ final class ChangeBroker: Sendable {
     if lastSafe < state.nextNumber {
       for number in state.observers.keys where number > lastSafe { parts[number] = [] }
     }
+    // Who is reset gets no changes: they may lack fields that nobody had asked for.
     for change in published.changes {
-      for number in state.ofModel[change.model] ?? [] { parts[number, default: []].append(change) }
-      for number in state.ofRecord[change.model]?[change.key] ?? [] {
+      for number in state.ofModel[change.model] ?? [] where number <= lastSafe {
+        parts[number, default: []].append(change)
+      }
+      for number in state.ofRecord[change.model]?[change.key] ?? [] where number <= lastSafe {
         parts[number, default: []].append(change)
       }
     }

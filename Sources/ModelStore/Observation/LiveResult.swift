@@ -170,8 +170,14 @@ final class LiveResult: ChangeBroker.Observer {
       return state.nextNumber
     }
     return { [self] in
-      state.withLock { state in state.subscribers.removeAll { $0.number == number } }
+      let left = state.withLock { state in
+        let left = state.subscribers.filter { $0.number == number }
+        state.subscribers.removeAll { $0.number == number }
+        return left.map(\.wake)
+      }
       mailbox.close()
+      // Released here, outside the lock: what the callback holds may end other subscriptions.
+      withExtendedLifetime(left) {}
     }
   }
 }
