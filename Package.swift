@@ -49,7 +49,10 @@ let package = Package(
     .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
     .testTarget(name: "ModelStoreTests", dependencies: ["ModelStore", "CSQLite", "CFaultVFS"]),
     .testTarget(
-      name: "storecliTests", dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"]),
+      name: "storecliTests",
+      dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"],
+      exclude: ["Recorded"]
+    ),
     .testTarget(
       name: "ModelStoreMacroTests",
       dependencies: [
