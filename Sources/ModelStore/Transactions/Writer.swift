@@ -7,6 +7,7 @@ struct Writer {
   /// Absent where nothing may be written.
   private let checkpointer: Checkpointer?
   private(set) var models: ModelRegistry
+  private let lists = ListOrders()
   private var triggers: [OriginTracker.TriggerFacts] = []
   private var columns: [String: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
@@ -58,6 +59,12 @@ struct Writer {
       tablesWithTriggers: Set(catalog.tables.filter { !$0.triggers.isEmpty }.map(\.name)))
     plan = nil
     reportingPlan = nil
+    lists.adopt(
+      schema.slotModels.compactMap { slots in
+        columns[slots.table.asciiFolded].map {
+          TrackedTable(schema: slots, columns: $0, wanted: nil)
+        }
+      })
   }
 
   func checkUsable() throws {
@@ -68,7 +75,9 @@ struct Writer {
   mutating func noticeForeignCommit() throws -> Bool {
     let now = try connection.dataVersion()
     defer { dataVersion = now }
-    return now != dataVersion
+    guard now != dataVersion else { return false }
+    lists.forget()
+    return true
   }
 
   /// Runs one transaction.
@@ -85,7 +94,7 @@ struct Writer {
     onForeignSchema: (inout Writer) throws -> Void,
     onForeignCommit: () -> Void,
     _ body: (borrowing Transaction) throws -> Result
-  ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
+  ) throws -> CommitPipeline.CommittedWork<Result> {
     try checkUsable()
     try file.checkPresence()
     do {
@@ -112,7 +121,7 @@ struct Writer {
       if try noticeForeignCommit() { onForeignCommit() }
       return CommitPipeline(
         connection: connection, models: models, plan: capturePlan(scope),
-        schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
+        lists: lists, schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
     } catch {
       try connection.rollBack()
       throw error
