@@ -31,7 +31,7 @@ struct CommitPipeline {
   }
 
   /// - Precondition: A write transaction is open. It is not, afterwards.
-  /// - Throws: ``StoreError``; ``UnknownOutcome`` when COMMIT failed half-way.
+  /// - Throws: What `body` threw; ``StoreError``; ``SQLiteError``; ``ConnectionFailure``.
   func run<Result>(
     ending: Ending, _ body: (borrowing Transaction) throws -> Result
   ) throws -> CommittedWork<Result> {
@@ -61,7 +61,7 @@ struct CommitPipeline {
       try validate(changes, access)
       try access.checkNotCancelled()
       switch ending {
-      case .commit: try commit()
+      case .commit: try connection.commitTellingOutcome()
       case .rollback:
         try checkReferences()
         try connection.rollBack()
@@ -73,8 +73,7 @@ struct CommitPipeline {
     } catch {
       _ = lists.end()
       lists.rollBack(to: orders)
-      try connection.rollBack()
-      throw models.storeError(error, about: nil)
+      throw connection.rollBack(after: error)
     }
   }
 
@@ -102,28 +101,6 @@ struct CommitPipeline {
     guard connection.hasUnresolvedReferences else { return }
     throw SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
   }
-
-  private func commit() throws {
-    do {
-      try connection.commit()
-    } catch let error as SQLiteError {
-      // A failed sync may still reach the disk: only reopening can tell.
-      if connection.isInTransaction || error.leavesNoCommit { throw error }
-      throw UnknownOutcome(
-        error: StoreError(
-          .outcomeUnknown,
-          """
-          COMMIT failed (\(error.message)); whether the transaction was kept shows after the store \
-          is opened anew. Close it and open it again.
-          """, sqliteCode: error.code.rawValue))
-    }
-  }
-}
-
-/// COMMIT failed in a way that leaves open whether the transaction was kept. Apart from
-/// ``StoreError``, so that one that a body throws, about another store, is not taken for it.
-struct UnknownOutcome: Error {
-  let error: StoreError
 }
 
 extension StoreError {

@@ -8,7 +8,7 @@ final class ListOrders {
   /// One model's lists, as far as the hook has to know them.
   private struct Table {
     let tracked: TrackedTable
-    let identity: OwnerIdentity
+    let identity: KeyIdentity
     let owner: StoredColumn
     /// One more than the greatest slot number seen, so that a number is not given twice while
     /// somebody may observe: SQLite reuses those at the end.
@@ -54,7 +54,7 @@ final class ListOrders {
         let column = table.storedColumns[field]
       else { return nil }
       return Table(
-        tracked: table, identity: OwnerIdentity(table.schema.fields[field]), owner: column,
+        tracked: table, identity: KeyIdentity([table.schema.fields[field]]), owner: column,
         nextSlot: numbers[table.schema.name] ?? 0)
     }
     hooked = HookedTables(names: tables.map(\.tracked.schema.table))
@@ -67,7 +67,7 @@ final class ListOrders {
     guard let table = tables.first(where: { $0.tracked.schema.name == slots.name }) else {
       return nil
     }
-    return ListIdentity(model: slots.name, owner: table.identity(owner))
+    return ListIdentity(model: slots.name, owner: table.identity(given: [owner]))
   }
 }
 
@@ -143,7 +143,7 @@ extension ListOrders {
   }
 
   private func disturb(_ owner: SQLValue, in table: Table) {
-    disturb(ListIdentity(model: table.tracked.schema.name, owner: table.identity(owner)))
+    disturb(ListIdentity(model: table.tracked.schema.name, owner: table.identity(stored: [owner])))
   }
 
   /// Takes note that something else than an editor changed a list.
@@ -205,19 +205,4 @@ extension ListOrders {
 
   /// Takes over that an editor removed every slot.
   func removeAll(of list: ListIdentity) { state.kept[list]?.places = RankedTree() }
-}
-
-/// Which values of a slot's owner column name the same owner. A collation of the program's own is
-/// known to SQLite only; there texts are the same when their bytes are.
-struct OwnerIdentity: Sendable {
-  private let term: SortTerm
-
-  init(_ field: FieldSchema) {
-    let term = SortTerm(collation: field.collation)
-    self.term = term.hasByteOrder ? term : SortTerm()
-  }
-
-  func callAsFunction(_ owner: SQLValue) -> SortKey {
-    SortKey(values: [owner], terms: [term], key: [])
-  }
 }

@@ -211,7 +211,10 @@ extension SlotEditor {
     let old = try access.rows(sql.contents) { row in
       (place: try Self.place(row), element: try row.value(at: 2))
     }
-    let same = ElementIdentity(slots)
+    let identity = KeyIdentity(slots.fields.filter { $0.name == ListSchema.Field.element })
+    func same(_ stored: SQLValue, _ given: SQLValue) -> Bool {
+      stored == given || identity(stored: [stored]) == identity(given: [given])
+    }
     var start = 0
     while start < min(old.count, elements.count), same(old[start].element, elements[start]) {
       start += 1
@@ -349,19 +352,5 @@ extension SlotEditor {
 
   private func outOfRange(_ index: Int) -> StoreError {
     StoreError(.invalidValue, "\(slots.name) has no place \(index).", model: slots.name)
-  }
-}
-
-/// Which values of the slots' element column name the same record. For a collation of the program's
-/// own, which only SQLite knows, texts are the same when their bytes are.
-private struct ElementIdentity {
-  private let order: ValueOrder?
-
-  init(_ slots: ModelSchema) {
-    order = slots.field(named: ListSchema.Field.element).flatMap { ValueOrder($0.collation) }
-  }
-
-  func callAsFunction(_ left: SQLValue, _ right: SQLValue) -> Bool {
-    order.map { $0.compare(left, right) == 0 } ?? (left == right)
   }
 }

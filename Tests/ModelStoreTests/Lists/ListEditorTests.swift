@@ -29,7 +29,7 @@ import Testing
         case 4 where !model.isEmpty: try list.move(from: place, to: other)
         case 5 where !model.isEmpty: try list.exchange(place, other)
         case 6 where !model.isEmpty: try list.replace(at: place, with: song)
-        case 7: try list.removeEvery(song)
+        case 7: try list.removeEqual(song)
         default: break
         }
       }
