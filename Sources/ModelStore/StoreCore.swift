@@ -184,7 +184,8 @@ final class StoreCore: Sendable {
     }
     if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
     let published = broker.publish(
-      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver)
+      outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
+      knownObserver: knownObserver)
     do {
       try writer.checkpointIfNeeded()
     } catch {

@@ -11,6 +11,8 @@ final class ChangeBroker: Sendable {
   /// Someone who wants to know about commits. Called on the committing thread.
   protocol Observer: AnyObject, Sendable {
     var interest: Interest { get }
+    /// Everything it wants to know about, at most once for each model.
+    var interests: [Interest] { get }
     func note(_ commit: Commit) -> Outcome
     /// Hands what was noted to the caller; on the delivery queue.
     func deliver()
@@ -45,8 +47,10 @@ final class ChangeBroker: Sendable {
 
   /// What reaches an observer of one commit.
   struct Commit: Sendable {
-    /// The changes of the observer's model, or of its one record.
+    /// The changes of the observer's models, or of its one record.
     var changes: ChangeSet
+    /// What the editors of ordered lists did, by list.
+    var edits: [ListIdentity: ListEdits] = [:]
     /// Whether more changed than the change set can tell: another connection wrote, the schema
     /// changed, or the observer came when the transaction was already running.
     var isReset: Bool
@@ -62,6 +66,27 @@ final class ChangeBroker: Sendable {
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
+
+    mutating func add(_ number: UInt64, for interest: Interest) {
+      if let record = interest.record {
+        ofRecord[interest.model, default: RecordObservers(identity: record.identity)]
+          .numbers[record.key, default: []].append(number)
+      } else {
+        ofModel[interest.model, default: []].append(number)
+      }
+    }
+
+    mutating func remove(_ number: UInt64, for interest: Interest) {
+      guard let key = interest.record?.key else {
+        ofModel[interest.model]?.removeAll { $0 == number }
+        return
+      }
+      ofRecord[interest.model]?.numbers[key]?.removeAll { $0 == number }
+      if ofRecord[interest.model]?.numbers[key]?.isEmpty == true {
+        ofRecord[interest.model]?.numbers[key] = nil
+      }
+      if ofRecord[interest.model]?.numbers.isEmpty == true { ofRecord[interest.model] = nil }
+    }
   }
 
   /// The observers of single records of one model, ascending, by record.
@@ -87,8 +112,7 @@ final class ChangeBroker: Sendable {
   func interests() -> [String: Set<Int>?] {
     state.withLock { state in
       var interests: [String: Set<Int>?] = [:]
-      for observer in state.observers.values {
-        let interest = observer.interest
+      for interest in state.observers.values.lazy.flatMap(\.interests) {
         guard let known = interests[interest.model] else {
           interests[interest.model] = .some(interest.fields)
           continue
@@ -108,14 +132,8 @@ final class ChangeBroker: Sendable {
       state.nextNumber += 1
       state.generation += 1
       let number = state.nextNumber
-      let interest = observer.interest
       state.observers[number] = observer
-      if let record = interest.record {
-        state.ofRecord[interest.model, default: RecordObservers(identity: record.identity)]
-          .numbers[record.key, default: []].append(number)
-      } else {
-        state.ofModel[interest.model, default: []].append(number)
-      }
+      for interest in observer.interests { state.add(number, for: interest) }
       return number
     }
     return { [weak self] in self?.remove(number) }
@@ -125,19 +143,8 @@ final class ChangeBroker: Sendable {
     let removed: (any Observer)? = state.withLock { state in
       guard let observer = state.observers.removeValue(forKey: number) else { return nil }
       state.generation += 1
-      let interest = observer.interest
       state.failed.remove(number)
-      if let key = interest.record?.key {
-        state.ofRecord[interest.model]?.numbers[key]?.removeAll { $0 == number }
-        if state.ofRecord[interest.model]?.numbers[key]?.isEmpty == true {
-          state.ofRecord[interest.model]?.numbers[key] = nil
-        }
-        if state.ofRecord[interest.model]?.numbers.isEmpty == true {
-          state.ofRecord[interest.model] = nil
-        }
-      } else {
-        state.ofModel[interest.model]?.removeAll { $0 == number }
-      }
+      for interest in observer.interests { state.remove(number, for: interest) }
       return observer
     }
     // Released here, outside the lock: its end may run the caller's code.
@@ -148,6 +155,7 @@ final class ChangeBroker: Sendable {
   ///
   /// - Parameters:
   ///   - changes: Everything that changed in observed models.
+  ///   - edits: What the editors of ordered lists did.
   ///   - isReset: Whether observers cannot rely on `changes` alone.
   ///   - knownObserver: The latest observer whose interest the changes cover. One that came later,
   ///     while the transaction ran, is told to look anew.
@@ -155,7 +163,8 @@ final class ChangeBroker: Sendable {
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
   func publish(
-    _ changes: [RecordChange], isReset: Bool = false, knownObserver: UInt64 = .max
+    _ changes: [RecordChange], edits: [ListIdentity: ListEdits] = [:], isReset: Bool = false,
+    knownObserver: UInt64 = .max
   ) -> ChangeSet {
     let (published, concerned) = state.withLock { state in
       state.version += 1
@@ -164,7 +173,7 @@ final class ChangeBroker: Sendable {
         return (published, [] as [Delivery])
       }
       let lastSafe = isReset ? 0 : knownObserver
-      return (published, Self.route(published, resettingAfter: lastSafe, in: &state))
+      return (published, Self.route(published, edits, resettingAfter: lastSafe, in: &state))
     }
     var ready: [any Observer] = []
     var failed: [UInt64] = []
@@ -192,7 +201,8 @@ final class ChangeBroker: Sendable {
   private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
 
   private static func route(
-    _ published: ChangeSet, resettingAfter lastSafe: UInt64, in state: inout State
+    _ published: ChangeSet, _ edits: [ListIdentity: ListEdits],
+    resettingAfter lastSafe: UInt64, in state: inout State
   ) -> [Delivery] {
     var parts: [UInt64: [RecordChange]] = [:]
     let failed = state.failed
@@ -218,11 +228,16 @@ final class ChangeBroker: Sendable {
         (
           number, observer,
           Commit(
-            changes: ChangeSet(version: published.version, changes: changes),
+            changes: ChangeSet(version: published.version, changes: changes), edits: edits,
             isReset: isReset(number))
         )
       }
     }
+  }
+
+  /// Has an observer deliver what it holds already, behind what was published so far.
+  func deliver(to observer: any Observer) {
+    queue.async { observer.deliver() }
   }
 
   /// Waits until everything published so far has been delivered.
@@ -232,4 +247,8 @@ final class ChangeBroker: Sendable {
     dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
   }
+}
+
+extension ChangeBroker.Observer {
+  var interests: [ChangeBroker.Interest] { [interest] }
 }

@@ -32,24 +32,24 @@ public struct ListEditor<Element: Model>: ~Copyable {
   ///
   /// - Complexity: Reads every slot; writes one row for each element that leaves or comes.
   public func assign(_ keys: some Sequence<Element.Key>) throws {
-    try slots.assign(keys.map(value))
+    try slots.assign(values(keys))
   }
 
   /// Adds an element at the end.
   public func append(_ key: Element.Key) throws {
-    try slots.append([value(key)])
+    try slots.append([Self.value(key, of: name)])
   }
 
   /// Adds elements at the end; observers are told one operation.
   public func append(contentsOf keys: some Sequence<Element.Key>) throws {
-    try slots.append(keys.map(value))
+    try slots.append(values(keys))
   }
 
   /// Adds an element so that it has `index`.
   ///
   /// - Parameter index: From 0 to the number of elements.
   public func insert(_ key: Element.Key, at index: Int) throws {
-    try slots.insert(value(key), at: index)
+    try slots.insert(Self.value(key, of: name), at: index)
   }
 
   /// Removes the last element. An empty list has none, and refuses.
@@ -66,12 +66,12 @@ public struct ListEditor<Element: Model>: ~Copyable {
   /// - Returns: How many there were.
   @discardableResult
   public func removeEqual(_ key: Element.Key) throws -> Int {
-    try slots.removeEqual(value(key))
+    try slots.removeEqual(Self.value(key, of: name))
   }
 
   /// Puts another element in the place of the one at `index`. The slot is a new one.
   public func replace(at index: Int, with key: Element.Key) throws {
-    try slots.replace(at: index, with: value(key))
+    try slots.replace(at: index, with: Self.value(key, of: name))
   }
 
   /// Lets the elements at two indices change places. Writes two rows.
@@ -85,7 +85,12 @@ public struct ListEditor<Element: Model>: ~Copyable {
     try slots.move(from: index, to: newIndex)
   }
 
-  private func value(_ key: Element.Key) throws -> SQLValue {
+  private func values(_ keys: some Sequence<Element.Key>) throws -> [SQLValue] {
+    let name = name
+    return try keys.map { try Self.value($0, of: name) }
+  }
+
+  private static func value(_ key: Element.Key, of name: String) throws -> SQLValue {
     do {
       return try key.sqlValues()[0]
     } catch {

@@ -75,12 +75,16 @@ final class ListOrders {
 extension ListOrders {
   /// A state to go back to.
   struct Savepoint {
-    fileprivate let state: State
+    private let state: State
+
+    fileprivate init(_ orders: ListOrders) { state = orders.state }
+
+    fileprivate func restore(_ orders: ListOrders) { orders.state = state }
   }
 
-  var savepoint: Savepoint { Savepoint(state: state) }
+  var savepoint: Savepoint { Savepoint(self) }
 
-  func rollBack(to savepoint: Savepoint) { state = savepoint.state }
+  func rollBack(to savepoint: Savepoint) { savepoint.restore(self) }
 
   /// - Parameters:
   ///   - capture: What captures the transaction's changes; the hook has room for one closure, so

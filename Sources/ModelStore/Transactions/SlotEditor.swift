@@ -79,7 +79,7 @@ extension SlotEditor {
   func removeLast() throws {
     let count = isLogged ? try places().count : nil
     guard let last = try lastPlace() else { throw outOfRange(0) }
-    let element = isLogged ? try element(of: last) : nil
+    let element = isLogged ? try element(of: last.slot) : nil
     try delete(last)
     guard let element, let count else { return }
     log(
@@ -90,7 +90,7 @@ extension SlotEditor {
   func remove(at index: Int) throws {
     let places = try places()
     let place = try place(at: index, in: places)
-    let element = isLogged ? try element(of: place) : nil
+    let element = isLogged ? try element(of: place.slot) : nil
     try delete(place)
     guard let element else { return }
     log(
@@ -144,7 +144,7 @@ extension SlotEditor {
       try $0.integer(at: 0)
     }
     guard isSame != 1 else { return }
-    let old = isLogged ? try self.element(of: place) : nil
+    let old = isLogged ? try self.element(of: place.slot) : nil
     let slot = try access.firstRow(
       sql.unusedSlot(atLeast: orders.unusedSlot(of: slots.name))
     ) { try $0.integer(at: 0) }
@@ -171,7 +171,7 @@ extension SlotEditor {
       try spread(around: one.label, room: 1)
       return try exchange(first, second)
     }
-    let elements = isLogged ? [try element(of: one), try element(of: other)] : []
+    let elements = isLogged ? [try element(of: one.slot), try element(of: other.slot)] : []
     try run(sql.exchange(one, other), expecting: 2)
     orders.change(
       list, removing: [one, other],
@@ -193,7 +193,7 @@ extension SlotEditor {
     let slot = try place(at: index, in: places()).slot
     guard newIndex >= 0, newIndex < count else { throw outOfRange(newIndex) }
     guard index != newIndex else { return }
-    let element = isLogged ? try access.firstRow(sql.element(of: slot)) { try $0.value(at: 0) } : nil
+    let element = isLogged ? try element(of: slot) : nil
     let label = try labels(1, at: newIndex, ignoring: index)[0]
     // Making room may have given it another label, but not another index.
     let place = try place(at: index, in: places())
@@ -275,8 +275,12 @@ extension SlotEditor {
     return places[index]
   }
 
-  private func element(of place: ListPlace) throws -> SQLValue? {
-    try access.firstRow(sql.element(of: place.slot)) { try $0.value(at: 0) }
+  private func element(of slot: Int64) throws -> SQLValue {
+    let found = try access.firstRow(sql.element(of: slot)) { try $0.value(at: 0) }
+    guard let found else {
+      throw StoreError(.database, "\(slots.name): the slot \(slot) is gone.", model: slots.name)
+    }
+    return found
   }
 
   private static func place(_ row: borrowing RowView) throws -> ListPlace {

@@ -8,6 +8,7 @@ struct SlotSQL {
   private let ofOwner: SQLText
   private let inOrder: SQLText
   private let ownerColumn: SQLText
+  private let fields: SQLText
 
   init(_ slots: ModelSchema, owner: SQLValue) {
     func column(_ name: String) -> SQLText {
@@ -18,6 +19,7 @@ struct SlotSQL {
     slot = column(ListSchema.Field.slot)
     label = column(ListSchema.Field.label)
     element = column(ListSchema.Field.element)
+    fields = SQLText(sql: SQLText.quotedList(slots.fields.map(\.column)))
     ownerColumn = column(ListSchema.Field.owner)
     ofOwner = "FROM \(table) WHERE \(ownerColumn) = \(owner)"
     inOrder = "ORDER BY \(label), \(slot)"
@@ -35,6 +37,9 @@ struct SlotSQL {
 
   /// Label, slot and element, in order.
   var contents: SQLText { "SELECT \(label), \(slot), \(element) \(ofOwner) \(inOrder)" }
+
+  /// Every field of the slots' model, in order.
+  var rows: SQLText { "SELECT \(fields) \(ofOwner) \(inOrder)" }
 
   var lastPlace: SQLText {
     "SELECT \(label), \(slot) \(ofOwner) ORDER BY \(label) DESC, \(slot) DESC LIMIT 1"
