@@ -52,8 +52,9 @@ struct ListEdits: Hashable, Sendable {
   /// In order; nil when something else than an editor changed the list too, so that their indices
   /// do not add up.
   var operations: [ListEdit]? = []
-  /// The slots that got another place by intent, as opposed to another label to make room.
-  var moved: Set<Int64> = []
+  /// The slots that got another place by intent, as opposed to another label to make room, each
+  /// with the label it has now; that may be the one it had before.
+  var moved: [Int64: Int64] = [:]
 
   /// For a list that something else than an editor changed.
   static let unknown = ListEdits(operations: nil)

@@ -16,6 +16,11 @@ struct ListRows: Sendable {
     tree.rank(of: Entry(place: place, element: .null))
   }
 
+  /// The slot at `place`, or nil when there is none.
+  func entry(at place: ListPlace) -> Entry? {
+    tree.element(equalTo: Entry(place: place, element: .null))
+  }
+
   /// Applies what one commit did.
   ///
   /// - Returns: false when the rows cannot be those that the commit changed; then nothing was done.
@@ -74,13 +79,16 @@ struct ListDelta: Sendable {
 }
 
 extension ListDelta {
-  /// This delta and the one that follows it as one, or nil when they cancel out.
+  /// This delta and the one that follows it as one, or nil when nothing is left of both. What is
+  /// left may come to no difference all the same, once indices are worked out.
   ///
   /// - Complexity: Linear in what was touched by both.
   func followed(by later: ListDelta) -> ListDelta? {
     var merged: [Touch?] = touches
     var places: [Int64: Int] = [:]
     for (index, touch) in touches.enumerated() { places[touch.slot] = index }
+    // Slots that were there only in between; an element may have changed while it was in one.
+    var gone: Set<Int64> = []
     for touch in later.touches {
       guard let place = places[touch.slot], let earlier = merged[place] else {
         places[touch.slot] = merged.count
@@ -88,18 +96,24 @@ extension ListDelta {
         continue
       }
       merged[place] = earlier.followed(by: touch)
+      if merged[place] == nil { gone.insert(touch.slot) }
     }
     let both = ListDelta(
       old: old, new: later.new, touches: merged.compactMap(\.self),
-      elements: elements(followedBy: later.elements),
+      elements: elements(followedBy: later.elements, without: gone),
       operations: operations.flatMap { early in later.operations.map { early + $0 } },
       isReset: isReset || later.isReset, isInitial: isInitial)
     let isEmpty = both.touches.isEmpty && both.elements.isEmpty
     return isEmpty && !both.isReset && !isInitial ? nil : both
   }
 
-  private func elements(followedBy later: [ElementTouch]) -> [ElementTouch] {
+  private func elements(
+    followedBy later: [ElementTouch], without gone: Set<Int64>
+  ) -> [ElementTouch] {
     var merged = elements
+    if !gone.isEmpty {
+      for index in merged.indices { merged[index].places.removeAll { gone.contains($0.slot) } }
+    }
     var places: [SortKey: Int] = [:]
     for (index, touch) in elements.enumerated() { places[touch.element] = index }
     for touch in later {
@@ -121,9 +135,9 @@ extension ListDelta.Touch {
     var both = self
     both.new = later.new
     both.isMoved = isMoved || later.isMoved
-    both.isRecreated = isRecreated || later.isRecreated || (new == nil && old != nil)
-    let isSame = both.old?.place == both.new?.place && both.old?.element == both.new?.element
-    return isSame ? nil : both
+    let isSame = old?.place == later.new?.place && old?.element == later.new?.element
+    both.isRecreated = !isSame && (isRecreated || later.isRecreated || (new == nil && old != nil))
+    return both
   }
 }
 

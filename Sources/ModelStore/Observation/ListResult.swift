@@ -114,11 +114,12 @@ final class ListResult: ChangeBroker.Observer {
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.changes.version) }
     let edits = commit.edits[rule.list]
-    let touches = commit.changes.changes.compactMap { change in
+    let changed = commit.changes.changes.compactMap { change in
       change.model == rule.slots.name ? touch(change, edits) : nil
     }
     let delta: ListDelta?? = state.withLock { state in
       let old = state.rows
+      let touches = changed + Self.returned(edits, in: old, besides: changed)
       guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
       if !rule.fields.isEmpty { update(&state.occurrences, touches) }
       let elements =
@@ -148,10 +149,26 @@ final class ListResult: ChangeBroker.Observer {
     guard let slot = (old ?? new)?.place.slot else { return nil }
     let isMoved =
       edits?.operations == nil
-      ? old?.place != new?.place : edits?.moved.contains(slot) ?? false
+      ? old?.place != new?.place : edits?.moved[slot] != nil
     return ListDelta.Touch(
       slot: slot, old: old, new: new, isMoved: isMoved && old != nil && new != nil,
       isRecreated: change.isRecreated)
+  }
+
+  /// Slots that were moved and have their old label again. The labels around them may be others, so
+  /// they may stand elsewhere all the same.
+  private static func returned(
+    _ edits: ListEdits?, in old: ListRows, besides changed: [ListDelta.Touch]
+  ) -> [ListDelta.Touch] {
+    guard let edits, edits.operations != nil, !edits.moved.isEmpty else { return [] }
+    let known = Set(changed.map(\.slot))
+    return edits.moved.sorted { $0.key < $1.key }.compactMap { slot, label in
+      guard !known.contains(slot),
+        let entry = old.entry(at: ListPlace(label: label, slot: slot))
+      else { return nil }
+      return ListDelta.Touch(
+        slot: slot, old: entry, new: entry, isMoved: true, isRecreated: false)
+    }
   }
 
   private func update(_ occurrences: inout RankedTree<Occurrence>, _ touches: [ListDelta.Touch]) {

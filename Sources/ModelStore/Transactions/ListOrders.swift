@@ -161,10 +161,11 @@ extension ListOrders {
 extension ListOrders {
   func isLogged(_ list: ListIdentity) -> Bool { loggedModels.contains(list.model) }
 
-  func add(_ edit: ListEdit, moving slots: [Int64] = [], to list: ListIdentity) {
+  /// - Parameter places: What the slots that were moved by intent have got.
+  func add(_ edit: ListEdit, moving places: [ListPlace], to list: ListIdentity) {
     guard isLogged(list) else { return }
     state.edits[list, default: ListEdits()].operations?.append(edit)
-    state.edits[list]?.moved.formUnion(slots)
+    for place in places { state.edits[list]?.moved[place.slot] = place.label }
   }
 
   /// Runs `body`, whose changes of `model`'s rows are an editor's.
@@ -201,10 +202,15 @@ extension ListOrders {
     }
   }
 
-  /// Takes over what an editor wrote; without effect on a list that is not kept.
+  /// Takes over which places an editor took and gave; without effect on a list that is not kept.
   func change(_ list: ListIdentity, removing: [ListPlace], inserting: [ListPlace]) {
     for place in removing { state.kept[list]?.places.remove(place) }
-    for place in inserting { state.kept[list]?.places.insert(place) }
+    for place in inserting {
+      state.kept[list]?.places.insert(place)
+      if state.edits[list]?.moved[place.slot] != nil {
+        state.edits[list]?.moved[place.slot] = place.label
+      }
+    }
   }
 
   /// Takes over that an editor removed every slot.

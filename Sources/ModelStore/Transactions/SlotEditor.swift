@@ -173,15 +173,13 @@ extension SlotEditor {
     }
     let elements = isLogged ? [try element(of: one.slot), try element(of: other.slot)] : []
     try run(sql.exchange(one, other), expecting: 2)
-    orders.change(
-      list, removing: [one, other],
-      inserting: [
-        ListPlace(label: other.label, slot: one.slot),
-        ListPlace(label: one.label, slot: other.slot),
-      ])
+    let exchanged = [
+      ListPlace(label: other.label, slot: one.slot), ListPlace(label: one.label, slot: other.slot),
+    ]
+    orders.change(list, removing: [one, other], inserting: exchanged)
     guard isLogged else { return }
     log(
-      .exchange, count: places.count, moving: [one.slot, other.slot],
+      .exchange, count: places.count, moving: exchanged,
       [
         Occurrence(element: elements[0], oldIndex: low, newIndex: high),
         Occurrence(element: elements[1], oldIndex: high, newIndex: low),
@@ -198,10 +196,11 @@ extension SlotEditor {
     // Making room may have given it another label, but not another index.
     let place = try place(at: index, in: places())
     try run(sql.setLabel(label, of: slot), expecting: 1)
-    orders.change(list, removing: [place], inserting: [ListPlace(label: label, slot: slot)])
+    let moved = ListPlace(label: label, slot: slot)
+    orders.change(list, removing: [place], inserting: [moved])
     guard let element else { return }
     log(
-      .move, count: count, moving: [slot],
+      .move, count: count, moving: [moved],
       [Occurrence(element: element, oldIndex: index, newIndex: newIndex)])
   }
 
@@ -345,7 +344,7 @@ extension SlotEditor {
   }
 
   private func log(
-    _ kind: ListOperationKind, count: Int, moving: [Int64] = [], _ elements: [Occurrence]
+    _ kind: ListOperationKind, count: Int, moving: [ListPlace] = [], _ elements: [Occurrence]
   ) {
     let left = elements.count { $0.newIndex == nil }
     let came = elements.count { $0.oldIndex == nil }

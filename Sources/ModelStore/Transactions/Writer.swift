@@ -7,7 +7,7 @@ struct Writer {
   /// Absent where nothing may be written.
   private let checkpointer: Checkpointer?
   private(set) var models: ModelRegistry
-  private let lists = ListOrders()
+  let lists = ListOrders()
   private var triggers: [OriginTracker.TriggerFacts] = []
   private var columns: [String: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
