@@ -1,11 +1,11 @@
 /// What one commit did to a record's ordered list, with exact indices.
 ///
-/// Two accounts of the same. ``operations`` is what the editors did, call by call, each with indices
-/// of its own. ``deletions``, ``insertions`` and ``moves`` are the net difference between the two
-/// lists, with indices as in ``QueryChanges``: those of deletions and every `oldIndex` are positions
-/// in the list before, those of insertions and every `newIndex` in the list after, and a slot is in
-/// at most one of the three. ``updates`` says which elements differ in observed fields, at every
-/// index they occupy.
+/// Two accounts of the same. ``operations`` is what the editors did, call by call, each with
+/// indices of its own. ``deletions``, ``insertions`` and ``moves`` are the net difference between
+/// the two lists, with indices as in ``QueryChanges``: those of deletions and every `oldIndex` are
+/// positions in the list before, those of insertions and every `newIndex` in the list after, and a
+/// slot is in at most one of the three. ``updates`` says which elements differ in observed fields,
+/// at every index they occupy.
 public struct ListChanges<Element: Model>: Sendable {
   /// A slot that is gone.
   public struct Deletion: Hashable, Sendable {

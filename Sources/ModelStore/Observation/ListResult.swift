@@ -128,7 +128,7 @@ final class ListResult: ChangeBroker.Observer {
       guard !touches.isEmpty || !elements.isEmpty else { return .some(nil) }
       return ListDelta(
         old: old, new: state.rows, touches: touches, elements: elements,
-        operations: touches.isEmpty ? [] : edits?.operations, isReset: false)
+        operations: edits == nil && touches.isEmpty ? [] : edits?.operations, isReset: false)
     }
     guard let delta else {
       report(

@@ -90,7 +90,9 @@ extension ListOrders {
   ///   - capture: What captures the transaction's changes; the hook has room for one closure, so
   ///     both share it.
   ///   - models: The captured models.
-  func begin(on connection: Connection, beside capture: CaptureSession?, logging models: Set<String>) {
+  func begin(
+    on connection: Connection, beside capture: CaptureSession?, logging models: Set<String>
+  ) {
     session = (connection, capture)
     loggedModels = models
     state.edits = [:]
@@ -150,7 +152,7 @@ extension ListOrders {
     disturb(ListIdentity(model: table.tracked.schema.name, owner: table.identity(stored: [owner])))
   }
 
-  /// Takes note that something else than an editor changed a list.
+  /// Drops what is known of a list that something else than an editor changed.
   func disturb(_ list: ListIdentity) {
     state.kept[list] = nil
     if isLogged(list) { state.edits[list] = .unknown }

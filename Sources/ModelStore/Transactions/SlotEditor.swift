@@ -138,12 +138,13 @@ extension SlotEditor {
 // Changing in place.
 extension SlotEditor {
   func replace(at index: Int, with element: SQLValue) throws {
-    let places = try places()
-    let place = try place(at: index, in: places)
+    var place = try place(at: index, in: places())
     let isSame = try access.firstRow(sql.isElement(element, of: place.slot)) {
       try $0.integer(at: 0)
     }
     guard isSame != 1 else { return }
+    try giveLabelOfItsOwn(to: index)
+    place = try self.place(at: index, in: places())
     let old = isLogged ? try self.element(of: place.slot) : nil
     let slot = try access.firstRow(
       sql.unusedSlot(atLeast: orders.unusedSlot(of: slots.name))
@@ -154,7 +155,7 @@ extension SlotEditor {
       list, removing: [place], inserting: [ListPlace(label: place.label, slot: slot)])
     guard let old else { return }
     log(
-      .replace, count: places.count,
+      .replace, count: try places().count,
       [
         Occurrence(element: old, oldIndex: index, newIndex: nil),
         Occurrence(element: element, oldIndex: nil, newIndex: index),
@@ -164,13 +165,12 @@ extension SlotEditor {
   func exchange(_ first: Int, _ second: Int) throws {
     let places = try places()
     let (low, high) = (min(first, second), max(first, second))
-    let (one, other) = (try place(at: low, in: places), try place(at: high, in: places))
+    _ = (try place(at: low, in: places), try place(at: high, in: places))
     guard low != high else { return }
-    guard one.label != other.label else {
-      // Only a writer that is no editor gives two slots one label.
-      try spread(around: one.label, room: 1)
-      return try exchange(first, second)
-    }
+    try giveLabelOfItsOwn(to: low)
+    try giveLabelOfItsOwn(to: high)
+    let one = try place(at: low, in: self.places())
+    let other = try place(at: high, in: self.places())
     let elements = isLogged ? [try element(of: one.slot), try element(of: other.slot)] : []
     try run(sql.exchange(one, other), expecting: 2)
     let exchanged = [
@@ -307,6 +307,17 @@ extension SlotEditor {
       throw StoreError(.database, "\(slots.name): a list has no free places left.")
     }
     return free
+  }
+
+  /// Two slots have one label only where a writer that is no editor gave it; then their numbers
+  /// order them, and another slot in the place of one would not stand where it stood.
+  private func giveLabelOfItsOwn(to index: Int) throws {
+    let places = try places()
+    let label = places[index].label
+    let isShared =
+      (index > 0 && places[index - 1].label == label)
+      || (index + 1 < places.count && places[index + 1].label == label)
+    if isShared { try spread(around: label, room: 1) }
   }
 
   /// Makes room by giving other labels to the slots around `label`. The order stays as it is.

@@ -48,7 +48,9 @@ struct ListOracle {
 
   private func ranks(_ state: ListState) -> [[Int64]: Int] {
     Dictionary(
-      uniqueKeysWithValues: state.slots.enumerated().map { ([$0.element.slot, $0.element.song], $0.offset) })
+      uniqueKeysWithValues: state.slots.enumerated().map {
+        ([$0.element.slot, $0.element.song], $0.offset)
+      })
   }
 
   /// Old and new index of the slots that stay, by new index.
@@ -80,14 +82,16 @@ struct ListOracle {
     let deletions = old.slots.enumerated().filter {
       newRanks[[$0.element.slot, $0.element.song]] == nil
     }
-    guard event.deletions.map({ [Int64($0.index), $0.key] })
-      == deletions.map({ [Int64($0.offset), $0.element.song] })
+    guard
+      event.deletions.map({ [Int64($0.index), $0.key] })
+        == deletions.map({ [Int64($0.offset), $0.element.song] })
     else { return "the deletions" }
     let insertions = new.slots.enumerated().filter {
       oldRanks[[$0.element.slot, $0.element.song]] == nil
     }
-    guard event.insertions.map({ [Int64($0.index), $0.key] })
-      == insertions.map({ [Int64($0.offset), $0.element.song] })
+    guard
+      event.insertions.map({ [Int64($0.index), $0.key] })
+        == insertions.map({ [Int64($0.offset), $0.element.song] })
     else { return "the insertions" }
 
     let moves = Set(event.moves.map { [$0.oldIndex, $0.newIndex] })

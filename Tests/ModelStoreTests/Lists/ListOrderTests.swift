@@ -67,7 +67,9 @@ import Testing
         try tx.list(\Mix.songs, of: 2).insert(5, at: 0)
       }
     }
-    func kept() throws -> [Bool] { [try keptCount(world) != nil, try keptCount(world, mix: 2) != nil] }
+    func kept() throws -> [Bool] {
+      [try keptCount(world) != nil, try keptCount(world, mix: 2) != nil]
+    }
     try keep()
     #expect(try kept() == [true, true])
     try world.store.write { tx in try tx.set(\Song.title, to: "x", for: 1) }
