@@ -7,7 +7,7 @@ import Testing
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
-      interest: ChangeBroker.Interest(model: "Artist", record: nil, fields: nil),
+      interest: ChangeBroker.Interest(model: "Artist"),
       schema: Artist.schema,
       names: nil,
       capacity: 1)
@@ -49,7 +49,7 @@ import Testing
   /// Folded commits in which the observed field ends as it began concern nobody.
   @Test func foldedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
-      interest: ChangeBroker.Interest(model: "Album", record: nil, fields: nil),
+      interest: ChangeBroker.Interest(model: "Album"),
       schema: Album.schema, names: ["title"], capacity: 1)
     let received = Recorder<UInt64>()
     observer.whenReady { received.add($0.changes.version) }
