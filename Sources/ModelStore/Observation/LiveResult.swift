@@ -71,6 +71,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
 
   var plan: LivePlan { .incremental }
 
+  var models: [String] { interests.map(\.model) }
+
   var rows: LiveRows { state.withLock { $0.rows } }
 
   // Committing thread
@@ -117,10 +119,10 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
 
   // Delivery queue
 
-  func deliver() { wake() }
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
 
-  func wake() {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake() }
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
   }
 
   // Subscribers

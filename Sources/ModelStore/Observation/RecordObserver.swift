@@ -82,10 +82,10 @@ final class RecordObserver: ChangeBroker.Observer {
     return .ready
   }
 
-  func deliver() {
-    guard let receive = receiver.withLock({ $0.receive }), let commit = mailbox.take() else {
-      return
-    }
+  func deliver(upTo version: UInt64) {
+    guard let receive = receiver.withLock({ $0.receive }),
+      let commit = mailbox.take(if: { $0.changes.version <= version })
+    else { return }
     receive(commit)
   }
 

@@ -64,6 +64,8 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
 
   var plan: LivePlan { .requery(reason: rule.reason) }
 
+  var models: [String] { interests.map(\.model) }
+
   var rows: LiveRows { state.withLock { $0.rows } }
 
   var images: [[SQLValue]]? { state.withLock { $0.list.images } }
@@ -137,10 +139,10 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
 
   // Delivery queue
 
-  func deliver() { wake() }
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
 
-  func wake() {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake() }
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
   }
 
   // Subscribers
