@@ -7,38 +7,66 @@ extension Store {
   ///   - key: The owner's key; its record need not exist yet.
   ///   - fields: The fields of elements to tell about, at every index that an element occupies, as
   ///     long as it is in the list; without any, elements are not observed.
-  ///   - start: Whether the first event is the list as it is now.
   ///   - body: Called on the store's delivery queue, once for each commit that changes the list or
   ///     an observed field, in commit order; several commits come as one when it falls behind by
   ///     more than the mailbox's capacity. It may write, observe and cancel.
   /// - Returns: Keep it: dropping it ends the observation.
   /// - Throws: ``StoreError`` with code `unknownField` for what is no list of the owner or no
-  ///   stored field of its elements.
+  ///   stored field of its elements; `misuse` inside a write of this store.
   /// - Complexity: Reads the list once, while writers wait; then O(log n) for each changed slot.
   public func observe<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
-    fields: [any PartialKeyPath<Element> & Sendable] = [], from start: ListStart = .changes,
+    fields: [any PartialKeyPath<Element> & Sendable] = [],
     _ body: @escaping @Sendable (ListChanges<Element>) -> Void
   ) throws -> Subscription {
-    let report = core.report
-    return try startObserving(list, of: key, fields, from: start) { delta in
+    try startObserving(list, of: key, fields, from: .changes, receiver(body)).subscription
+  }
+
+  /// As ``observe(list:of:fields:_:)``, beginning with the list as it is: an event whose old list is
+  /// empty. No change is lost or told twice in between.
+  public func observeWithInitial<Owner: Model, Element: Model>(
+    list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
+    fields: [any PartialKeyPath<Element> & Sendable] = [],
+    _ body: @escaping @Sendable (ListChanges<Element>) -> Void
+  ) throws -> Subscription {
+    try startObserving(list, of: key, fields, from: .contents, receiver(body)).subscription
+  }
+
+  /// The changes of one record's list from now on, for one `for try await` loop. Parameters and
+  /// errors as for ``observe(list:of:fields:_:)``.
+  public func changes<Owner: Model, Element: Model>(
+    ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
+    fields: [any PartialKeyPath<Element> & Sendable] = []
+  ) throws -> ObservedChanges<ListChanges<Element>> {
+    sequence(try startObserving(list, of: key, fields, from: .changes, nil))
+  }
+
+  /// As ``changes(ofList:of:fields:)``, beginning with the list as it is.
+  public func changesWithInitial<Owner: Model, Element: Model>(
+    ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
+    fields: [any PartialKeyPath<Element> & Sendable] = []
+  ) throws -> ObservedChanges<ListChanges<Element>> {
+    sequence(try startObserving(list, of: key, fields, from: .contents, nil))
+  }
+
+  private func receiver<Element: Model>(
+    _ body: @escaping @Sendable (ListChanges<Element>) -> Void
+  ) -> @Sendable (ListDelta) -> Void {
+    { [report = core.report] delta in
       do {
         let changes = try ListChanges<Element>(delta)
         if changes.isTold { body(changes) }
       } catch {
         report(StoreError(reporting: error))
       }
-    }.subscription
+    }
   }
 
-  /// The changes of one record's list from now on, for one `for try await` loop. Parameters and
-  /// errors as for the form with a callback.
-  public func changes<Owner: Model, Element: Model>(
-    ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
-    fields: [any PartialKeyPath<Element> & Sendable] = [], from start: ListStart = .changes
-  ) throws -> ObservedChanges<ListChanges<Element>> {
-    let (result, subscription) = try startObserving(list, of: key, fields, from: start, nil)
-    return ObservedChanges(subscription: subscription) {
+  private func sequence<Element: Model>(
+    _ observation: (result: ListResult, subscription: Subscription)
+  ) -> ObservedChanges<ListChanges<Element>> {
+    let result = observation.result
+    return ObservedChanges(subscription: observation.subscription) {
       while let delta = await result.next() {
         let changes = try ListChanges<Element>(delta)
         if changes.isTold { return changes }
@@ -80,11 +108,8 @@ extension Store {
 }
 
 /// With what an observation of a list begins.
-public enum ListStart: Hashable, Sendable {
-  /// With the first commit that changes it.
+private enum ListStart {
   case changes
-  /// With the list as it is: an event whose old list is empty. No change is lost or told twice in
-  /// between.
   case contents
 }
 
@@ -98,7 +123,7 @@ extension StoreCore {
     }
     return try writer.sync { writer in
       // No commit of this store can come between reading and registering.
-      if try writer.noticeForeignCommit() { broker.publish([], isReset: true) }
+      try publishWhatOthersDid(&writer)
       let images: [[SQLValue]]
       do {
         images = try reload(writer.connection)
@@ -115,7 +140,10 @@ extension StoreCore {
       if let receive { result.whenReady(receive) }
       if start == .contents { result.putContents() }
       let end = broker.add(result)
-      if start == .contents { broker.deliver(to: result) }
+      if start == .contents {
+        let version = broker.version
+        broker.enqueue { result.deliver(upTo: version) }
+      }
       return (
         result,
         Subscription {

@@ -168,11 +168,7 @@ extension Store {
   /// again that could not be read after an earlier commit. Every write does this too.
   public func refresh() throws {
     try core.writer.sync { writer in
-      if try writer.noticeForeignCommit() {
-        core.broker.publish([], isReset: true)
-      } else if core.broker.hasFailed {
-        core.broker.publish([])
-      }
+      try core.publishWhatOthersDid(&writer)
     }
   }
 }
@@ -222,8 +218,7 @@ private struct RecordObservation<Event: Sendable>: Sendable {
     let counted = filter ?? fields
     return RecordObserver(
       interest: ChangeBroker.Interest(
-        model: schema.name, record: key.map { ChangeBroker.Interest.Record($0, of: schema) },
-        fields: fields),
+        model: schema.name, records: key.map { .one($0, of: schema) } ?? .all, fields: fields),
       schema: schema, names: counted.map { Set($0.map { schema.fields[$0].name }) },
       capacity: core.configuration.mailboxCapacity)
   }

@@ -9,6 +9,7 @@ final class StoreCore: Sendable {
   let file: DatabaseFile
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
+  let liveResults = LiveResults()
   let writer: ConnectionQueue<Writer>
   let readers: ReaderPool
   /// Where the writer's thread reads the committed state: apart from the pool, so that nobody who

@@ -10,38 +10,38 @@ internal import Synchronization
 final class ChangeBroker: Sendable {
   /// Someone who wants to know about commits. Called on the committing thread.
   protocol Observer: AnyObject, Sendable {
-    var interest: Interest { get }
-    /// Everything it wants to know about, at most once for each model.
+    /// What it wants to know; no two of them of the same model.
     var interests: [Interest] { get }
     func note(_ commit: Commit) -> Outcome
-    /// Hands what was noted to the caller; on the delivery queue.
-    func deliver()
+    /// Hands the oldest of what was noted to the caller, unless it is of a later commit; on the
+    /// delivery queue.
+    func deliver(upTo version: UInt64)
   }
 
   /// What an observer made of a commit.
-  enum Outcome: Hashable, Sendable {
-    case nothingToDeliver
-    case ready
+  struct Outcome: OptionSet {
+    let rawValue: UInt8
+
+    /// There is something to deliver.
+    static let ready = Outcome(rawValue: 1)
     /// It could not be followed: the next commit, of whatever model, comes as a reset.
-    case failed
+    static let failed = Outcome(rawValue: 2)
   }
 
   /// Which records of which model an observer wants to know about.
   struct Interest: Hashable, Sendable {
     var model: String
-    /// One record, or all of the model.
-    var record: Record?
+    var records: Records = .all
     /// The fields whose values it reads; nil for all.
     var fields: Set<Int>?
 
-    struct Record: Hashable, Sendable {
-      let key: SortKey
-      let identity: KeyIdentity
-
-      init(_ key: [SQLValue], of schema: ModelSchema) {
-        identity = KeyIdentity(schema)
-        self.key = identity(given: key)
-      }
+    enum Records: Hashable, Sendable {
+      case all
+      /// The one with that key.
+      case one(SortKey, KeyIdentity)
+      /// Those that have the value in the field, before or after; the value as
+      /// ``QueryRegion/normalized(_:)`` makes it.
+      case having(field: Int, value: SQLValue)
     }
   }
 
@@ -58,41 +58,12 @@ final class ChangeBroker: Sendable {
 
   private struct State {
     var observers: [UInt64: any Observer] = [:]
-    /// Observers of whole models, ascending.
-    var ofModel: [String: [UInt64]] = [:]
-    var ofRecord: [String: RecordObservers] = [:]
+    var routes = ChangeRoutes()
     /// Those that could not follow an earlier commit.
     var failed: Set<UInt64> = []
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
-
-    mutating func add(_ number: UInt64, for interest: Interest) {
-      if let record = interest.record {
-        ofRecord[interest.model, default: RecordObservers(identity: record.identity)]
-          .numbers[record.key, default: []].append(number)
-      } else {
-        ofModel[interest.model, default: []].append(number)
-      }
-    }
-
-    mutating func remove(_ number: UInt64, for interest: Interest) {
-      guard let key = interest.record?.key else {
-        ofModel[interest.model]?.removeAll { $0 == number }
-        return
-      }
-      ofRecord[interest.model]?.numbers[key]?.removeAll { $0 == number }
-      if ofRecord[interest.model]?.numbers[key]?.isEmpty == true {
-        ofRecord[interest.model]?.numbers[key] = nil
-      }
-      if ofRecord[interest.model]?.numbers.isEmpty == true { ofRecord[interest.model] = nil }
-    }
-  }
-
-  /// The observers of single records of one model, ascending, by record.
-  private struct RecordObservers {
-    let identity: KeyIdentity
-    var numbers: [SortKey: [UInt64]] = [:]
   }
 
   // Never held while a subscriber's code runs.
@@ -102,7 +73,7 @@ final class ChangeBroker: Sendable {
   /// The number of the latest commit that was published.
   var version: UInt64 { state.withLock { $0.version } }
 
-  /// A number that moves whenever somebody comes or goes.
+  /// A number that moves whenever ``interests()`` may have changed.
   var generation: UInt64 { state.withLock { $0.generation } }
 
   /// The number of the latest observer: those with a higher one come later.
@@ -110,18 +81,7 @@ final class ChangeBroker: Sendable {
 
   /// For each observed model, the fields to read; nil for all.
   func interests() -> [String: Set<Int>?] {
-    state.withLock { state in
-      var interests: [String: Set<Int>?] = [:]
-      for interest in state.observers.values.lazy.flatMap(\.interests) {
-        guard let known = interests[interest.model] else {
-          interests[interest.model] = .some(interest.fields)
-          continue
-        }
-        interests[interest.model] = .some(
-          known.flatMap { known in interest.fields.map { known.union($0) } })
-      }
-      return interests
-    }
+    state.withLock { $0.routes.interests }
   }
 
   /// Takes up `observer` and starts it while no commit can come between.
@@ -130,10 +90,11 @@ final class ChangeBroker: Sendable {
   func add(_ observer: some Observer) -> @Sendable () -> Void {
     let number = state.withLock { state in
       state.nextNumber += 1
-      state.generation += 1
       let number = state.nextNumber
       state.observers[number] = observer
-      for interest in observer.interests { state.add(number, for: interest) }
+      for interest in observer.interests {
+        if state.routes.add(number, for: interest) { state.generation += 1 }
+      }
       return number
     }
     return { [weak self] in self?.remove(number) }
@@ -142,9 +103,10 @@ final class ChangeBroker: Sendable {
   private func remove(_ number: UInt64) {
     let removed: (any Observer)? = state.withLock { state in
       guard let observer = state.observers.removeValue(forKey: number) else { return nil }
-      state.generation += 1
       state.failed.remove(number)
-      for interest in observer.interests { state.remove(number, for: interest) }
+      for interest in observer.interests {
+        if state.routes.remove(number, for: interest) { state.generation += 1 }
+      }
       return observer
     }
     // Released here, outside the lock: its end may run the caller's code.
@@ -178,11 +140,9 @@ final class ChangeBroker: Sendable {
     var ready: [any Observer] = []
     var failed: [UInt64] = []
     for (number, observer, commit) in concerned {
-      switch observer.note(commit) {
-      case .nothingToDeliver: break
-      case .ready: ready.append(observer)
-      case .failed: failed.append(number)
-      }
+      let outcome = observer.note(commit)
+      if outcome.contains(.ready) { ready.append(observer) }
+      if outcome.contains(.failed) { failed.append(number) }
     }
     if !failed.isEmpty {
       state.withLock { state in
@@ -190,7 +150,9 @@ final class ChangeBroker: Sendable {
       }
     }
     if !ready.isEmpty {
-      queue.async { [ready] in for observer in ready { observer.deliver() } }
+      queue.async { [ready] in
+        for observer in ready { observer.deliver(upTo: published.version) }
+      }
     }
     return published
   }
@@ -201,8 +163,8 @@ final class ChangeBroker: Sendable {
   private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
 
   private static func route(
-    _ published: ChangeSet, _ edits: [ListIdentity: ListEdits],
-    resettingAfter lastSafe: UInt64, in state: inout State
+    _ published: ChangeSet, _ edits: [ListIdentity: ListEdits], resettingAfter lastSafe: UInt64,
+    in state: inout State
   ) -> [Delivery] {
     var parts: [UInt64: [RecordChange]] = [:]
     let failed = state.failed
@@ -214,13 +176,8 @@ final class ChangeBroker: Sendable {
     }
     // Who is reset gets no changes: they may lack fields that nobody had asked for.
     for change in published.changes {
-      for number in state.ofModel[change.model] ?? [] where !isReset(number) {
-        parts[number, default: []].append(change)
-      }
-      guard let records = state.ofRecord[change.model] else { continue }
-      for number in records.numbers[records.identity(stored: change.key)] ?? []
-      where !isReset(number) {
-        parts[number, default: []].append(change)
+      state.routes.forEachObserver(of: change) { number in
+        if !isReset(number) { parts[number, default: []].append(change) }
       }
     }
     return parts.sorted { $0.key < $1.key }.compactMap { number, changes in
@@ -235,9 +192,9 @@ final class ChangeBroker: Sendable {
     }
   }
 
-  /// Has an observer deliver what it holds already, behind what was published so far.
-  func deliver(to observer: any Observer) {
-    queue.async { observer.deliver() }
+  /// Runs `body` on the delivery queue, behind everything published so far.
+  func enqueue(_ body: @escaping @Sendable () -> Void) {
+    queue.async(execute: body)
   }
 
   /// Waits until everything published so far has been delivered.
@@ -247,8 +204,4 @@ final class ChangeBroker: Sendable {
     dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
   }
-}
-
-extension ChangeBroker.Observer {
-  var interests: [ChangeBroker.Interest] { [interest] }
 }

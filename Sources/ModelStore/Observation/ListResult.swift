@@ -12,6 +12,7 @@ final class ListResult: ChangeBroker.Observer {
     let elements: ModelSchema
     /// The fields of elements that are observed; with none, no element is.
     let fields: Set<Int>
+    private let ownerKey: SQLValue
     private let owner: KeyIdentity
     private let element: KeyIdentity
     private let positions: (slot: Int, owner: Int, label: Int, element: Int)
@@ -24,12 +25,23 @@ final class ListResult: ChangeBroker.Observer {
         let element = slots.fieldIndex(named: ListSchema.Field.element)
       else { return nil }
       self.slots = slots
+      ownerKey = ColumnAffinity(of: slots.fields[ownerIndex])?.converted(owner) ?? owner
       self.elements = elements
       self.fields = fields
       self.owner = KeyIdentity([slots.fields[ownerIndex]])
       self.element = KeyIdentity(elements)
       positions = (slot, ownerIndex, label, element)
       list = ListIdentity(model: slots.name, owner: self.owner(given: [owner]))
+    }
+
+    /// Slots of this list, and elements of any.
+    var interests: [ChangeBroker.Interest] {
+      let records: ChangeBroker.Interest.Records =
+        slots.fields[positions.owner].collation == .binary
+        ? .having(field: positions.owner, value: QueryRegion.normalized(ownerKey)) : .all
+      let slots = ChangeBroker.Interest(model: slots.name, records: records, fields: nil)
+      if fields.isEmpty { return [slots] }
+      return [slots, ChangeBroker.Interest(model: elements.name, fields: fields)]
     }
 
     /// The slot that `image` describes; nil when it is in another list.
@@ -65,7 +77,6 @@ final class ListResult: ChangeBroker.Observer {
   }
 
   let rule: Rule
-  let interest: ChangeBroker.Interest
   let interests: [ChangeBroker.Interest]
   private let mailbox: Mailbox<ListDelta>
   private let state: Mutex<State>
@@ -86,14 +97,7 @@ final class ListResult: ChangeBroker.Observer {
     self.reload = reload
     self.report = report
     mailbox = Mailbox(capacity: capacity) { $0.followed(by: $1) }
-    let slots = ChangeBroker.Interest(model: rule.slots.name, record: nil, fields: nil)
-    interest = slots
-    interests =
-      rule.fields.isEmpty
-      ? [slots]
-      : [
-        slots, ChangeBroker.Interest(model: rule.elements.name, record: nil, fields: rule.fields),
-      ]
+    interests = rule.interests
     let tree = RankedTree(sorted: images.compactMap { rule.entry($0) })
     state = Mutex(
       State(
@@ -118,6 +122,8 @@ final class ListResult: ChangeBroker.Observer {
       change.model == rule.slots.name ? touch(change, edits) : nil
     }
     let delta: ListDelta?? = state.withLock { state in
+      // The commits before this one did not concern the list.
+      state.rows.version = commit.changes.version - 1
       let old = state.rows
       let touches = changed + Self.returned(edits, in: old, besides: changed)
       guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
@@ -138,7 +144,7 @@ final class ListResult: ChangeBroker.Observer {
           model: rule.slots.name))
       return noteReset(version: commit.changes.version)
     }
-    guard let delta else { return .nothingToDeliver }
+    guard let delta else { return [] }
     mailbox.put(delta)
     return .ready
   }
@@ -262,8 +268,10 @@ final class ListResult: ChangeBroker.Observer {
         }, elements: [], operations: nil, isReset: false, isInitial: true))
   }
 
-  func deliver() {
-    guard let receive = state.withLock({ $0.receive }), let delta = mailbox.take() else { return }
+  func deliver(upTo version: UInt64) {
+    guard let receive = state.withLock({ $0.receive }),
+      let delta = mailbox.take(if: { $0.new.version <= version })
+    else { return }
     receive(delta)
   }
 

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Watches one record or all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
-  let interest: ChangeBroker.Interest
+  let interests: [ChangeBroker.Interest]
   private let mailbox: Mailbox<ChangeBroker.Commit>
   private let part: Part
   private let receiver = Mutex(Receiver())
@@ -20,12 +20,12 @@ final class RecordObserver: ChangeBroker.Observer {
   init(
     interest: ChangeBroker.Interest, schema: ModelSchema, names: Set<String>?, capacity: Int
   ) {
-    self.interest = interest
+    interests = [interest]
     // Others are not read: their places in the records hold NULL or a value, as it happens.
     let fields = schema.fields.enumerated()
       .filter { index, _ in interest.fields?.contains(index) ?? true }
       .map { (index: $0.offset, name: $0.element.name) }
-    let part = Part(names: names, fields: fields, isOneRecord: interest.record != nil)
+    let part = Part(names: names, fields: fields, isOneRecord: interest.isOneRecord)
     self.part = part
     mailbox = Mailbox(capacity: capacity) { early, late in
       part.of(
@@ -77,17 +77,23 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    guard let part = part.of(commit) else { return .nothingToDeliver }
+    guard let part = part.of(commit) else { return [] }
     mailbox.put(part)
     return .ready
   }
 
-  func deliver() {
-    guard let receive = receiver.withLock({ $0.receive }), let commit = mailbox.take() else {
-      return
-    }
+  func deliver(upTo version: UInt64) {
+    guard let receive = receiver.withLock({ $0.receive }),
+      let commit = mailbox.take(if: { $0.changes.version <= version })
+    else { return }
     receive(commit)
   }
 
   func end() { mailbox.close() }
+}
+
+extension ChangeBroker.Interest {
+  fileprivate var isOneRecord: Bool {
+    if case .one = records { true } else { false }
+  }
 }

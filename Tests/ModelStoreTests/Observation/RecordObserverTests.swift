@@ -7,7 +7,7 @@ import Testing
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
-      interest: ChangeBroker.Interest(model: "Artist", record: nil, fields: nil),
+      interest: ChangeBroker.Interest(model: "Artist"),
       schema: Artist.schema,
       names: nil,
       capacity: 1)
@@ -20,7 +20,7 @@ import Testing
       let commit = ChangeBroker.Commit(
         changes: ChangeSet(version: version, changes: []), isReset: true)
       #expect(observer.note(commit) == .ready)
-      observer.deliver()
+      observer.deliver(upTo: .max)
     }
     #expect(places.events.count == 1000)
     #expect(Set(places.events).count == 1)
@@ -49,16 +49,16 @@ import Testing
   /// Folded commits in which the observed field ends as it began concern nobody.
   @Test func foldedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
-      interest: ChangeBroker.Interest(model: "Album", record: nil, fields: nil),
+      interest: ChangeBroker.Interest(model: "Album"),
       schema: Album.schema, names: ["title"], capacity: 1)
     let received = Recorder<UInt64>()
     observer.whenReady { received.add($0.changes.version) }
     #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)
     #expect(observer.note(Self.update(("b", "a"), ("x", "y"), 2)) == .ready)
-    observer.deliver()
+    observer.deliver(upTo: .max)
     #expect(received.events == [])
     #expect(observer.note(Self.update(("a", "c"), ("y", "y"), 3)) == .ready)
-    observer.deliver()
+    observer.deliver(upTo: .max)
     #expect(received.events == [3])
   }
 }
