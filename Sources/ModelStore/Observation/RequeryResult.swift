@@ -89,8 +89,10 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
     }
     let touches = touches(from: oldList, to: list, commit)
     guard !touches.isEmpty else { return [] }
+    var before = old
+    if !commit.isReset { before.version = commit.changes.version - 1 }
     // Both records of every row are known, so a reset is as exact as any other commit.
-    return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: false))
+    return subscribers.receive(QueryDelta(old: before, new: new, touches: touches, isReset: false))
   }
 
   private func touches(
