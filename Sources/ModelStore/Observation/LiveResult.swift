@@ -81,6 +81,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
     if commit.isReset { return noteReset(version: commit.changes.version) }
     let touches = commit.changes.changes.compactMap(rule.touch)
     let advanced: (delta: QueryDelta, subscribers: [LiveSubscriber])? = state.withLock { state in
+      // The commits before this one did not concern these rows.
+      state.rows.version = commit.changes.version - 1
       let old = state.rows
       guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
       return (
