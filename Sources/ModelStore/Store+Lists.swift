@@ -22,8 +22,8 @@ extension Store {
     try startObserving(list, of: key, fields, from: .changes, receiver(body)).subscription
   }
 
-  /// As ``observe(list:of:fields:_:)``, beginning with the list as it is: an event whose old list is
-  /// empty. No change is lost or told twice in between.
+  /// As ``observe(list:of:fields:_:)``, beginning with the list as it is: an event whose old list
+  /// is empty. No change is lost or told twice in between.
   public func observeWithInitial<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = [],

@@ -205,3 +205,11 @@ final class ChangeBroker: Sendable {
     queue.sync {}
   }
 }
+
+extension ChangeBroker.Interest.Records {
+  /// The record with `key`, given by a program.
+  static func one(_ key: [SQLValue], of schema: ModelSchema) -> Self {
+    let identity = KeyIdentity(schema)
+    return .one(identity(given: key), identity)
+  }
+}
