@@ -77,6 +77,19 @@ import Testing
   }
 }
 
+extension ListLawTests {
+  @Test("the kept order is the file's, also while nobody observes", arguments: [6, 7] as [UInt64])
+  func theKeptOrderIsTrue(seed: UInt64) throws {
+    print("seed \(seed)")
+    var random = RandomListTransaction(seed: seed)
+    let world = try ListWorld(songs: [1, 2, 2, 3])
+    for step in 0..<500 {
+      try random.run(in: world.store)
+      #expect(try world.keptOrderIsTrue(), "step \(step)")
+    }
+  }
+}
+
 extension ListWorld {
   /// Whether the orders that the writer keeps are those of the file.
   func keptOrderIsTrue() throws -> Bool {

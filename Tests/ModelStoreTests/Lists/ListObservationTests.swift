@@ -305,4 +305,83 @@ import Testing
       ])
     subscription.cancel()
   }
+
+  @Test("P13 what a savepoint or a failure takes back is told to nobody")
+  func takenBack() throws {
+    struct Undo: Error {}
+    let world = try ListWorld(songs: [1, 2])
+    let subscription = try world.observe()
+    try world.store.write { tx in
+      try tx.list(\Mix.songs, of: 1).append(3)
+      #expect(throws: Undo.self) {
+        try tx.savepoint { tx in
+          let list = try tx.list(\Mix.songs, of: 1)
+          try list.move(from: 0, to: 2)
+          try list.append(4)
+          try tx.execute("DELETE FROM Mix_songs WHERE element = 2")
+          throw Undo()
+        }
+      }
+      try tx.list(\Mix.songs, of: 1).append(5)
+    }
+    #expect(throws: Undo.self) {
+      try world.store.write { tx in
+        try tx.list(\Mix.songs, of: 1).removeAll()
+        throw Undo()
+      }
+    }
+    _ = try world.store.preview { tx in try tx.list(\Mix.songs, of: 1).removeLast() }
+    world.store.waitForDelivery()
+    #expect(world.told.taken().map(\.words) == ["append p3 NF→2, append p5 NF→3 | +2 +3"])
+    #expect(try world.keptOrderIsTrue())
+    subscription.cancel()
+  }
+
+  @Test func aDeletedElementLeavesEveryPlaceAndItsOperationsAreUnknown() throws {
+    let world = try ListWorld(songs: [1, 2, 1, 3])
+    let subscription = try world.observe(fields: [\Song.title])
+    try world.store.write { tx in
+      try tx.list(\Mix.songs, of: 1).append(4)
+      try tx.delete(Song.self, 1)
+    }
+    try world.edit { try $0.append(5) }
+    #expect(
+      world.told.taken().map(\.words) == ["unknown | -0 -2 +2", "append p5 NF→3 | +3"])
+    subscription.cancel()
+  }
+
+  @Test func changesOfAnotherListAreNotTold() throws {
+    let world = try ListWorld(songs: [1])
+    let subscription = try world.observe()
+    try world.store.write { tx in
+      try tx.list(\Mix.songs, of: 2).append(contentsOf: [1, 2])
+      try tx.execute("DELETE FROM Mix_songs WHERE owner = 2")
+      try tx.list(\Mix.songs, of: 1).append(2)
+    }
+    world.store.waitForDelivery()
+    #expect(world.told.taken().map(\.words) == ["append p2 NF→1 | +1"])
+    subscription.cancel()
+  }
+
+  @Test func aListThatIsNoneAndAFieldThatIsNoneAreRefused() throws {
+    let world = try ListWorld()
+    #expect(
+      failure {
+        try world.store.observe(list: \Mix.songs, of: 1, fields: [\Song.shouted]) { _ in }
+      }?.code == .unknownField)
+    #expect(
+      failure { try world.store.observe(list: \Mix.others, of: 1) { _ in } }?.code == .unknownField)
+    try world.store.write { _ in
+      #expect(
+        failure { try world.store.observe(list: \Mix.songs, of: 1) { _ in } }?.code == .misuse)
+    }
+  }
+}
+
+extension Song {
+  fileprivate var shouted: String { title.uppercased() }
+}
+
+extension Mix {
+  fileprivate var others: OrderedList<Song> { songs }
 }

@@ -1,0 +1,47 @@
+import Testing
+
+@testable import ModelStore
+
+@Suite struct ListLabelsTests {
+  private static let borders: [Int64] = [.min, .min + 1, -9, -1, 0, 1, 2, 7, .max - 1, .max]
+
+  @Test func freeLabelsLieInOrderBetweenTheirNeighbours() {
+    let sides = [nil] + Self.borders.map(Optional.some)
+    for left in sides {
+      for right in sides where left == nil || right == nil || (left ?? 0) < (right ?? 0) {
+        for count in 1...4 {
+          guard let free = ListLabels.free(count, after: left, before: right) else {
+            if let left, let right {
+              #expect(right.subtractingReportingOverflow(left).partialValue - 1 < count)
+            }
+            continue
+          }
+          #expect(free.count == count)
+          #expect(zip(free, free.dropFirst()).allSatisfy { $0 < $1 })
+          if let left { #expect(left < free[0]) }
+          if let right { #expect(free[count - 1] < right) }
+        }
+      }
+    }
+  }
+
+  @Test func neighboursThatTouchLeaveNoRoom() {
+    #expect(ListLabels.free(1, after: 4, before: 5) == nil)
+    #expect(ListLabels.free(2, after: 4, before: 6) == nil)
+    #expect(ListLabels.free(1, after: 4, before: 6) == [5])
+    #expect(ListLabels.free(1, after: .max, before: nil) == nil)
+    #expect(ListLabels.free(1, after: nil, before: .min) == nil)
+  }
+
+  @Test func aSpreadKeepsTheOrderAndLeavesRoomEverywhere() throws {
+    let crowded = RankedTree(sorted: (0..<100).map { ListPlace(label: 1_000 + $0, slot: $0) })
+    let spread = try #require(ListLabels.spread(around: 1_050, room: 3, in: crowded))
+    #expect(spread.map(\.place.slot) == spread.map(\.place.slot).sorted())
+    for (one, next) in zip(spread, spread.dropFirst()) { #expect(next.label - one.label > 3) }
+    let untouched = (0..<100).filter { slot in !spread.contains { $0.place.slot == slot } }
+    for slot in untouched {
+      let label = 1_000 + slot
+      #expect(label < spread[0].label || label > spread[spread.count - 1].label)
+    }
+  }
+}
