@@ -28,7 +28,7 @@ extension Store {
         rule: rule, images: images, version: core.broker.version,
         reload: { [weak core] in
           guard let core else { return [] }
-          return try core.readers.sync(reload)
+          return try core.writersReader.sync(reload)
         }, report: report)
       let registration = Subscription(core.broker.add(result))
       return LiveQuery(

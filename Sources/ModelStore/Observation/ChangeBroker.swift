@@ -11,19 +11,36 @@ final class ChangeBroker: Sendable {
   /// Someone who wants to know about commits. Called on the committing thread.
   protocol Observer: AnyObject, Sendable {
     var interest: Interest { get }
-    /// - Returns: Whether there is something to deliver now.
-    func note(_ commit: Commit) -> Bool
+    func note(_ commit: Commit) -> Outcome
     /// Hands what was noted to the caller; on the delivery queue.
     func deliver()
+  }
+
+  /// What an observer made of a commit.
+  enum Outcome: Hashable, Sendable {
+    case nothingToDeliver
+    case ready
+    /// It could not be followed: the next commit, of whatever model, comes as a reset.
+    case failed
   }
 
   /// Which records of which model an observer wants to know about.
   struct Interest: Hashable, Sendable {
     var model: String
     /// One record, or all of the model.
-    var key: [SQLValue]?
+    var record: Record?
     /// The fields whose values it reads; nil for all.
     var fields: Set<Int>?
+
+    struct Record: Hashable, Sendable {
+      let key: SortKey
+      let identity: KeyIdentity
+
+      init(_ key: [SQLValue], of schema: ModelSchema) {
+        identity = KeyIdentity(schema)
+        self.key = identity(given: key)
+      }
+    }
   }
 
   /// What reaches an observer of one commit.
@@ -39,11 +56,18 @@ final class ChangeBroker: Sendable {
     var observers: [UInt64: any Observer] = [:]
     /// Observers of whole models, ascending.
     var ofModel: [String: [UInt64]] = [:]
-    /// Observers of single records, ascending.
-    var ofRecord: [String: [[SQLValue]: [UInt64]]] = [:]
+    var ofRecord: [String: RecordObservers] = [:]
+    /// Those that could not follow an earlier commit.
+    var failed: Set<UInt64> = []
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
+  }
+
+  /// The observers of single records of one model, ascending, by record.
+  private struct RecordObservers {
+    let identity: KeyIdentity
+    var numbers: [SortKey: [UInt64]] = [:]
   }
 
   // Never held while a subscriber's code runs.
@@ -86,8 +110,9 @@ final class ChangeBroker: Sendable {
       let number = state.nextNumber
       let interest = observer.interest
       state.observers[number] = observer
-      if let key = interest.key {
-        state.ofRecord[interest.model, default: [:]][key, default: []].append(number)
+      if let record = interest.record {
+        state.ofRecord[interest.model, default: RecordObservers(identity: record.identity)]
+          .numbers[record.key, default: []].append(number)
       } else {
         state.ofModel[interest.model, default: []].append(number)
       }
@@ -101,10 +126,14 @@ final class ChangeBroker: Sendable {
       guard let observer = state.observers.removeValue(forKey: number) else { return nil }
       state.generation += 1
       let interest = observer.interest
-      if let key = interest.key {
-        state.ofRecord[interest.model]?[key]?.removeAll { $0 == number }
-        if state.ofRecord[interest.model]?[key]?.isEmpty == true {
-          state.ofRecord[interest.model]?[key] = nil
+      state.failed.remove(number)
+      if let key = interest.record?.key {
+        state.ofRecord[interest.model]?.numbers[key]?.removeAll { $0 == number }
+        if state.ofRecord[interest.model]?.numbers[key]?.isEmpty == true {
+          state.ofRecord[interest.model]?.numbers[key] = nil
+        }
+        if state.ofRecord[interest.model]?.numbers.isEmpty == true {
+          state.ofRecord[interest.model] = nil
         }
       } else {
         state.ofModel[interest.model]?.removeAll { $0 == number }
@@ -132,48 +161,75 @@ final class ChangeBroker: Sendable {
       state.version += 1
       let published = ChangeSet(version: state.version, changes: changes)
       guard !state.observers.isEmpty else {
-        return (published, [] as [(observer: any Observer, commit: Commit)])
+        return (published, [] as [Delivery])
       }
       let lastSafe = isReset ? 0 : knownObserver
-      return (published, Self.route(published, resettingAfter: lastSafe, in: state))
+      return (published, Self.route(published, resettingAfter: lastSafe, in: &state))
     }
-    let ready = concerned.filter { $0.observer.note($0.commit) }.map(\.observer)
+    var ready: [any Observer] = []
+    var failed: [UInt64] = []
+    for (number, observer, commit) in concerned {
+      switch observer.note(commit) {
+      case .nothingToDeliver: break
+      case .ready: ready.append(observer)
+      case .failed: failed.append(number)
+      }
+    }
+    if !failed.isEmpty {
+      state.withLock { state in
+        state.failed.formUnion(failed.filter { state.observers[$0] != nil })
+      }
+    }
     if !ready.isEmpty {
-      queue.async { for observer in ready { observer.deliver() } }
+      queue.async { [ready] in for observer in ready { observer.deliver() } }
     }
     return published
   }
 
+  /// Whether somebody waits for the next commit because it could not follow an earlier one.
+  var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
+
+  private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
+
   private static func route(
-    _ published: ChangeSet, resettingAfter lastSafe: UInt64, in state: State
-  ) -> [(observer: any Observer, commit: Commit)] {
+    _ published: ChangeSet, resettingAfter lastSafe: UInt64, in state: inout State
+  ) -> [Delivery] {
     var parts: [UInt64: [RecordChange]] = [:]
+    let failed = state.failed
+    state.failed = []
+    for number in failed { parts[number] = [] }
+    func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
     if lastSafe < state.nextNumber {
       for number in state.observers.keys where number > lastSafe { parts[number] = [] }
     }
     // Who is reset gets no changes: they may lack fields that nobody had asked for.
     for change in published.changes {
-      for number in state.ofModel[change.model] ?? [] where number <= lastSafe {
+      for number in state.ofModel[change.model] ?? [] where !isReset(number) {
         parts[number, default: []].append(change)
       }
-      for number in state.ofRecord[change.model]?[change.key] ?? [] where number <= lastSafe {
+      guard let records = state.ofRecord[change.model] else { continue }
+      for number in records.numbers[records.identity(stored: change.key)] ?? []
+      where !isReset(number) {
         parts[number, default: []].append(change)
       }
     }
     return parts.sorted { $0.key < $1.key }.compactMap { number, changes in
       state.observers[number].map { observer in
         (
-          observer,
+          number, observer,
           Commit(
             changes: ChangeSet(version: published.version, changes: changes),
-            isReset: number > lastSafe)
+            isReset: isReset(number))
         )
       }
     }
   }
 
-  /// Waits until everything published so far has been delivered. Not for use inside a callback.
+  /// Waits until everything published so far has been delivered.
+  ///
+  /// - Precondition: Not inside a callback, which would wait for itself.
   func drain() {
+    dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
   }
 }

@@ -57,7 +57,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
         let changes = try QueryChanges<Element>(delta, schema: schema)
         body(changes)
       } catch {
-        report(error as? StoreError ?? StoreError(.database, "\(error)"))
+        report(StoreError(reporting: error))
       }
     }
     // The subscription keeps the query alive, not the other way round.
@@ -67,7 +67,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     }
   }
 
-  /// The changes from now on, for one `for await` loop.
+  /// The changes from now on, for one `for try await` loop.
   public var changes: ObservedChanges<QueryChanges<Element>> {
     let mailbox = makeMailbox()
     let schema = query.schema

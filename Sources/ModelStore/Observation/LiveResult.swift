@@ -30,9 +30,6 @@ final class LiveResult: ChangeBroker.Observer {
     var subscribers: [(number: UInt64, mailbox: Mailbox<QueryDelta>, wake: @Sendable () -> Void)] =
       []
     var nextNumber: UInt64 = 0
-    /// Whether the result could not be read anew when it had to be; then the next commit tries
-    /// again.
-    var isStale = false
   }
 
   let rule: Rule
@@ -53,7 +50,7 @@ final class LiveResult: ChangeBroker.Observer {
     self.rule = rule
     self.reload = reload
     self.report = report
-    interest = ChangeBroker.Interest(model: rule.schema.name, key: nil, fields: nil)
+    interest = ChangeBroker.Interest(model: rule.schema.name, record: nil, fields: nil)
     state = Mutex(
       State(
         rows: LiveRows(
@@ -64,27 +61,23 @@ final class LiveResult: ChangeBroker.Observer {
 
   // Committing thread
 
-  func note(_ commit: ChangeBroker.Commit) -> Bool {
-    if commit.isReset || state.withLock({ $0.isStale }) {
-      return noteReset(version: commit.changes.version)
-    }
+  func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+    if commit.isReset { return noteReset(version: commit.changes.version) }
     let touches = commit.changes.changes.compactMap(touch)
-    return state.withLock { state in
-      guard !touches.isEmpty else {
-        state.rows.version = commit.changes.version
-        return false
-      }
+    let outcome: ChangeBroker.Outcome? = state.withLock { state in
       let old = state.rows
-      for touch in touches {
-        if let side = touch.old { state.rows.tree.remove(side.entry) }
-      }
-      for touch in touches {
-        if let side = touch.new { state.rows.tree.insert(side.entry) }
-      }
-      state.rows.version = commit.changes.version
+      guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
+      guard !touches.isEmpty else { return .nothingToDeliver }
       return Self.post(
         QueryDelta(old: old, new: state.rows, touches: touches, isReset: false), in: state)
     }
+    if let outcome { return outcome }
+    report(
+      StoreError(
+        .database,
+        "A live query of \(rule.schema.name) did not hold a record that changed in it; it was read anew.",
+        model: rule.schema.name))
+    return noteReset(version: commit.changes.version)
   }
 
   private func touch(_ change: RecordChange) -> QueryDelta.Touch? {
@@ -97,20 +90,18 @@ final class LiveResult: ChangeBroker.Observer {
       existsAfter: change.new != nil)
   }
 
-  private func noteReset(version: UInt64) -> Bool {
+  private func noteReset(version: UInt64) -> ChangeBroker.Outcome {
     let images: [[SQLValue]]
     do {
       images = try reload()
     } catch {
-      state.withLock { $0.isStale = true }
-      report(error as? StoreError ?? StoreError(.database, "\(error)"))
-      return false
+      report(StoreError(reporting: error))
+      return .failed
     }
     return state.withLock { state in
       let old = state.rows
       let entries = images.map { rule.entry($0) }
       state.rows = LiveRows(tree: RankedTree(sorted: entries), version: version)
-      state.isStale = false
       let touches = Self.touches(from: old.tree, to: zip(entries, images))
       return Self.post(
         QueryDelta(old: old, new: state.rows, touches: touches, isReset: true), in: state)
@@ -143,9 +134,9 @@ final class LiveResult: ChangeBroker.Observer {
     return touches
   }
 
-  private static func post(_ delta: QueryDelta, in state: State) -> Bool {
+  private static func post(_ delta: QueryDelta, in state: State) -> ChangeBroker.Outcome {
     for subscriber in state.subscribers { subscriber.mailbox.put(delta) }
-    return !state.subscribers.isEmpty
+    return state.subscribers.isEmpty ? .nothingToDeliver : .ready
   }
 
   // Delivery queue

@@ -11,6 +11,24 @@ struct LiveRows: Sendable {
 
   var tree: RankedTree<Entry>
   var version: UInt64
+
+  /// Applies what one commit did.
+  ///
+  /// - Returns: false when the rows cannot be those that the commit changed; then nothing was done.
+  mutating func advance(to version: UInt64, _ touches: [QueryDelta.Touch]) -> Bool {
+    var tree = tree
+    for touch in touches {
+      guard let entry = touch.old?.entry else { continue }
+      guard tree.remove(entry) != nil else { return false }
+    }
+    for touch in touches {
+      guard let entry = touch.new?.entry else { continue }
+      guard tree.insert(entry) else { return false }
+    }
+    self.tree = tree
+    self.version = version
+    return true
+  }
 }
 
 /// What happened to a live result between two versions: both versions, and the rows touched.

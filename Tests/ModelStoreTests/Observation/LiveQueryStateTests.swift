@@ -94,15 +94,36 @@ import Testing
     let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
     let end = live.subscribe(mailbox) {}
     let nothing = ChangeSet(version: 1, changes: [])
-    #expect(!live.note(ChangeBroker.Commit(changes: nothing, isReset: true)))
+    let reset = ChangeBroker.Commit(changes: nothing, isReset: true)
+    #expect(live.note(reset) == .failed)
     #expect(failures.events == ["database"])
-    #expect(live.note(Self.commit(from: [nil, nil], to: states[1], version: 2)))
+    #expect(live.note(reset) == .ready)
     let delta = try #require(mailbox.take())
     let event = try QueryChanges<Record>(delta, schema: Self.schema)
     #expect(event.isReset)
     #expect(event.deletions.map(\.key) == [[.integer(0)]])
     #expect(event.insertions.map(\.key) == [[.integer(1)]])
     #expect(live.rows.tree.count == 1)
+    end()
+  }
+
+  @Test func aResultThatLacksAChangedRecordIsReadAnewAndSaysSo() throws {
+    let states = [
+      [Row(sortKey: 1, isAdmitted: true), Row(sortKey: 2, isAdmitted: true)],
+      [nil, Row(sortKey: 2, isAdmitted: true)],
+    ]
+    let reports = Recorder<String>()
+    let live = LiveResult(
+      rule: LiveResult.Rule(schema: Self.schema, admits: nil, terms: Self.terms),
+      images: Self.result(of: [nil, nil]), version: 0, reload: { Self.result(of: states[1]) },
+      report: { reports.add($0.code.rawValue) })
+    let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
+    let end = live.subscribe(mailbox) {}
+    #expect(live.note(Self.commit(from: states[0], to: states[1], version: 1)) == .ready)
+    #expect(reports.events == ["database"])
+    let event = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)
+    #expect(event.isReset)
+    #expect(event.insertions.map(\.key) == [[.integer(1)]])
     end()
   }
 
