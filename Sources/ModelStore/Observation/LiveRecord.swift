@@ -15,9 +15,15 @@ internal import Synchronization
 /// held, and does not keep the store open.
 @dynamicMemberLookup
 public final class LiveRecord<M: Model>: Observable, Sendable {
-  private struct State {
-    var image: [SQLValue]?
-    var record: M?
+  /// The record at one moment, as the file has it and as a value of the model.
+  struct State: Sendable {
+    let image: [SQLValue]?
+    let record: M?
+
+    init(_ image: [SQLValue]?) throws {
+      self.image = image
+      record = try image.map { try M(row: RowView(image: $0)) }
+    }
   }
 
   /// The record's key. The record need not exist.
@@ -25,12 +31,13 @@ public final class LiveRecord<M: Model>: Observable, Sendable {
   private let registrar = ObservationRegistrar()
   // Never held while an observer runs.
   private let state: Mutex<State>
-  private let registration = Mutex<Subscription?>(nil)
+  private let registration: Subscription
 
-  /// - Parameter image: The record's fields at the start, or nil when there is no record.
-  init(key: M.Key, image: [SQLValue]?) throws {
+  /// - Parameter registration: Ends with this.
+  init(key: M.Key, state: State, registration: Subscription) {
     self.key = key
-    state = Mutex(State(image: image, record: try image.map { try M(row: RowView(image: $0)) }))
+    self.state = Mutex(state)
+    self.registration = registration
   }
 
   /// The record as of the latest commit delivered; nil while there is none.
@@ -56,19 +63,12 @@ public final class LiveRecord<M: Model>: Observable, Sendable {
   /// What the registrar knows a field by; it has no value.
   private subscript(field index: Int) -> Void { () }
 
-  /// Ends with `registration`, which ends with this.
-  func hold(_ registration: Subscription) {
-    self.registration.withLock { $0 = registration }
-  }
-
   /// Takes over what the record has become. On the delivery queue.
-  ///
-  /// - Throws: ``ColumnError`` when it does not fit the model; then the record stays as it was.
-  func follow(_ image: [SQLValue]?) throws {
-    let record = try image.map { try M(row: RowView(image: $0)) }
+  func follow(_ latest: State) {
+    let image = latest.image
     let before = state.withLock { state in
       let before = state.image
-      state = State(image: image, record: record)
+      state = latest
       return before
     }
     guard before != image else { return }
