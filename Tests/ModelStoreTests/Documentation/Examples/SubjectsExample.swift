@@ -1,0 +1,65 @@
+import ModelStore
+import Observation
+import Synchronization
+import Testing
+
+@Suite struct SubjectsExample {
+  @Test func fieldsFeedEachOther() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    // snippet: subjects
+    let store = try Store(at: path, models: Author.self, Book.self)
+    try store.write { tx in
+      try tx.insert(Author(id: 1, name: "Ursula"))
+      try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
+    }
+
+    let name = try store.subject(\Author.name, of: 1)
+    let shelfMark = try store.subject(\Book.shelfMark, of: 1)
+    let shown = Mutex<[String]>([])
+
+    let bag = ObservationBag()
+    bag.hold(
+      try name.stream
+        .filter { !$0.isEmpty }
+        .map { Optional($0.prefix(2).uppercased()) }
+        .removeDuplicates()
+        .bind(to: shelfMark))
+    bag.hold(
+      try shelfMark.stream.subscribe { mark in
+        shown.withLock { $0.append(mark ?? "none") }
+      })
+
+    try name.send("Le Guin")
+    try name.send("Leiber")
+    try shelfMark.send("FAN")
+    store.waitForDelivery()
+    // shown: ["LE", "FAN"]
+    bag.removeAll()
+    // end
+    #expect(Set(shown.withLock { $0 }) == ["LE", "FAN"])
+  }
+
+  @Test func aLiveRecordIsObservable() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    // snippet: live-records
+    let store = try Store(at: path, models: Author.self, Book.self)
+    try await store.write { tx in
+      _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
+    }
+
+    let book = try store.live(Book.self, 1)
+    let lines = Observations { "\(book.title ?? "none"), \(book.pages ?? 0) pages" }
+    var iterator = lines.makeAsyncIterator()
+    let first = await iterator.next()
+    // first: "Gifts, 274 pages"
+    try await store.write { tx in try tx.set(\Book.rating, to: 4, for: 1) }
+    try await store.write { tx in try tx.set(\Book.pages, to: 286, for: 1) }
+    let second = await iterator.next()
+    // second: "Gifts, 286 pages"
+    // end
+    #expect(first == "Gifts, 274 pages")
+    #expect(second == "Gifts, 286 pages")
+  }
+}
