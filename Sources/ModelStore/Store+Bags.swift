@@ -9,8 +9,8 @@ extension Store {
   ///   - observed: Several fields are as many observations with one callback.
   ///   - context: Tells this observation from others of the same thing in the bag.
   ///   - duplicate: What becomes of the observation that is there already.
-  ///   - body: Called on the store's delivery queue, once for each commit that changes it, in commit
-  ///     order. It may write, observe and remove observations, its own too.
+  ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
+  ///     commit order. It may write, observe and remove observations, its own too.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
   ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not take.
   ///   Nothing is added then.
@@ -59,11 +59,16 @@ extension Store {
   /// - Complexity: O(n log n) for n observations.
   public func observations() -> [ObservationEntry] {
     core.ownedBags.endOwnerless()
-    return core.broker.observers.map { observer in
-      let record = observer as? RecordObserver
-      return ObservationEntry(
-        path: record?.path ?? ObservedPath(model: observer.interest.model),
-        bag: record?.registrant?.bag, context: record?.registrant?.context)
+    return core.broker.observers.flatMap { observer in
+      guard let record = observer as? RecordObserver else {
+        return observer.interests.map { interest in
+          ObservationEntry(path: ObservedPath(model: interest.model), bag: nil, context: nil)
+        }
+      }
+      return [
+        ObservationEntry(
+          path: record.path, bag: record.registrant?.bag, context: record.registrant?.context)
+      ]
     }
   }
 

@@ -4,8 +4,8 @@ extension Store {
   ///
   /// - Parameters:
   ///   - options: What to tell besides the changes.
-  ///   - body: Called on the store's delivery queue, once for each commit that changes it, in commit
-  ///     order; several commits come as one when it falls behind by more than the mailbox's
+  ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
+  ///     commit order; several commits come as one when it falls behind by more than the mailbox's
   ///     capacity. It may write, observe and cancel.
   /// - Returns: Keep it: dropping it ends the observation.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
@@ -118,11 +118,7 @@ extension Store {
   /// again that could not be read after an earlier commit. Every write does this too.
   public func refresh() throws {
     try core.writer.sync { writer in
-      if try writer.noticeForeignCommit() {
-        core.broker.publish([], isReset: true)
-      } else if core.broker.hasFailed {
-        core.broker.publish([])
-      }
+      try core.publishWhatOthersDid(&writer)
     }
   }
 }

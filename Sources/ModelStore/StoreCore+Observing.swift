@@ -52,7 +52,7 @@ extension StoreCore {
     try atRest(observation.key, of: schema) { image in
       observer.begin(with: image, version: self.broker.version)
       observer.end(by: self.broker.add(observer))
-      self.broker.wake(observer)
+      self.broker.enqueue { observer.deliver() }
     }
   }
 
@@ -61,8 +61,7 @@ extension StoreCore {
     _ key: [SQLValue]?, of schema: ModelSchema, _ body: ([SQLValue]?) throws -> Result
   ) throws -> Result {
     try writer.sync { writer in
-      // Another process's commit is noticed by its version at the next write.
-      if try writer.noticeForeignCommit() { self.broker.publish([], isReset: true) }
+      try self.publishWhatOthersDid(&writer)
       return try body(try self.record(schema, key, on: writer.connection))
     }
   }
@@ -212,7 +211,7 @@ extension StoreCore {
       present.forget()
       self.connect(present, to: observation, of: schema, options: options, body)
       present.begin(with: image, version: self.broker.version)
-      self.broker.wake(present)
+      self.broker.enqueue { present.deliver() }
     }
   }
 }

@@ -9,6 +9,7 @@ final class StoreCore: Sendable {
   let file: DatabaseFile
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
+  let liveResults = LiveResults()
   /// The observations of objects that hold none themselves.
   let ownedBags = OwnedBags()
   let writer: ConnectionQueue<Writer>

@@ -121,9 +121,9 @@ extension Catalogue {
   }
 }
 
-public extension Catalogue {
+extension Catalogue {
   @Model
-  struct Item {
+  public struct Item {
     var id: Int64
     var name: String = ""
   }

@@ -10,36 +10,37 @@ internal import Synchronization
 final class ChangeBroker: Sendable {
   /// Someone who wants to know about commits. Called on the committing thread.
   protocol Observer: AnyObject, Sendable {
-    var interest: Interest { get }
+    /// What it wants to know; no two of them of the same model.
+    var interests: [Interest] { get }
     func note(_ commit: Commit) -> Outcome
     /// Hands what was noted to the caller; on the delivery queue.
     func deliver()
   }
 
   /// What an observer made of a commit.
-  enum Outcome: Hashable, Sendable {
-    case nothingToDeliver
-    case ready
+  struct Outcome: OptionSet {
+    let rawValue: UInt8
+
+    /// There is something to deliver.
+    static let ready = Outcome(rawValue: 1)
     /// It could not be followed: the next commit, of whatever model, comes as a reset.
-    case failed
+    static let failed = Outcome(rawValue: 2)
   }
 
   /// Which records of which model an observer wants to know about.
   struct Interest: Hashable, Sendable {
     var model: String
-    /// One record, or all of the model.
-    var record: Record?
+    var records: Records = .all
     /// The fields whose values it reads; nil for all.
     var fields: Set<Int>?
 
-    struct Record: Hashable, Sendable {
-      let key: SortKey
-      let identity: KeyIdentity
-
-      init(_ key: [SQLValue], of schema: ModelSchema) {
-        identity = KeyIdentity(schema)
-        self.key = identity(given: key)
-      }
+    enum Records: Hashable, Sendable {
+      case all
+      /// The one with that key.
+      case one(SortKey, KeyIdentity)
+      /// Those that have the value in the field, before or after; the value as
+      /// ``QueryRegion/normalized(_:)`` makes it.
+      case having(field: Int, value: SQLValue)
     }
   }
 
@@ -58,20 +59,12 @@ final class ChangeBroker: Sendable {
 
   private struct State {
     var observers: [UInt64: any Observer] = [:]
-    /// Observers of whole models, ascending.
-    var ofModel: [String: [UInt64]] = [:]
-    var ofRecord: [String: RecordObservers] = [:]
+    var routes = ChangeRoutes()
     /// Those that could not follow an earlier commit.
     var failed: Set<UInt64> = []
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
-  }
-
-  /// The observers of single records of one model, ascending, by record.
-  private struct RecordObservers {
-    let identity: KeyIdentity
-    var numbers: [SortKey: [UInt64]] = [:]
   }
 
   // Never held while a subscriber's code runs.
@@ -81,7 +74,7 @@ final class ChangeBroker: Sendable {
   /// The number of the latest commit that was published.
   var version: UInt64 { state.withLock { $0.version } }
 
-  /// A number that moves whenever somebody comes or goes.
+  /// A number that moves whenever ``interests()`` may have changed.
   var generation: UInt64 { state.withLock { $0.generation } }
 
   /// The number of the latest observer: those with a higher one come later.
@@ -89,19 +82,7 @@ final class ChangeBroker: Sendable {
 
   /// For each observed model, the fields to read; nil for all.
   func interests() -> [String: Set<Int>?] {
-    state.withLock { state in
-      var interests: [String: Set<Int>?] = [:]
-      for observer in state.observers.values {
-        let interest = observer.interest
-        guard let known = interests[interest.model] else {
-          interests[interest.model] = .some(interest.fields)
-          continue
-        }
-        interests[interest.model] = .some(
-          known.flatMap { known in interest.fields.map { known.union($0) } })
-      }
-      return interests
-    }
+    state.withLock { $0.routes.interests }
   }
 
   /// Takes up `observer` and starts it while no commit can come between.
@@ -110,15 +91,10 @@ final class ChangeBroker: Sendable {
   func add(_ observer: some Observer) -> @Sendable () -> Void {
     let number = state.withLock { state in
       state.nextNumber += 1
-      state.generation += 1
       let number = state.nextNumber
-      let interest = observer.interest
       state.observers[number] = observer
-      if let record = interest.record {
-        state.ofRecord[interest.model, default: RecordObservers(identity: record.identity)]
-          .numbers[record.key, default: []].append(number)
-      } else {
-        state.ofModel[interest.model, default: []].append(number)
+      for interest in observer.interests {
+        if state.routes.add(number, for: interest) { state.generation += 1 }
       }
       return number
     }
@@ -132,27 +108,12 @@ final class ChangeBroker: Sendable {
     state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
   }
 
-  /// Has `observer` called on the delivery queue, after what is to be delivered already.
-  func wake(_ observer: some Observer) {
-    queue.async { observer.deliver() }
-  }
-
   private func remove(_ number: UInt64) {
     let removed: (any Observer)? = state.withLock { state in
       guard let observer = state.observers.removeValue(forKey: number) else { return nil }
-      state.generation += 1
-      let interest = observer.interest
       state.failed.remove(number)
-      if let key = interest.record?.key {
-        state.ofRecord[interest.model]?.numbers[key]?.removeAll { $0 == number }
-        if state.ofRecord[interest.model]?.numbers[key]?.isEmpty == true {
-          state.ofRecord[interest.model]?.numbers[key] = nil
-        }
-        if state.ofRecord[interest.model]?.numbers.isEmpty == true {
-          state.ofRecord[interest.model] = nil
-        }
-      } else {
-        state.ofModel[interest.model]?.removeAll { $0 == number }
+      for interest in observer.interests {
+        if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
       return observer
     }
@@ -187,11 +148,9 @@ final class ChangeBroker: Sendable {
     var ready: [any Observer] = []
     var failed: [UInt64] = []
     for (number, observer, commit) in concerned {
-      switch observer.note(commit) {
-      case .nothingToDeliver: break
-      case .ready: ready.append(observer)
-      case .failed: failed.append(number)
-      }
+      let outcome = observer.note(commit)
+      if outcome.contains(.ready) { ready.append(observer) }
+      if outcome.contains(.failed) { failed.append(number) }
     }
     if !failed.isEmpty {
       state.withLock { state in
@@ -222,13 +181,8 @@ final class ChangeBroker: Sendable {
     }
     // Who is reset gets no changes: they may lack fields that nobody had asked for.
     for change in published.changes {
-      for number in state.ofModel[change.model] ?? [] where !isReset(number) {
-        parts[number, default: []].append(change)
-      }
-      guard let records = state.ofRecord[change.model] else { continue }
-      for number in records.numbers[records.identity(stored: change.key)] ?? []
-      where !isReset(number) {
-        parts[number, default: []].append(change)
+      state.routes.forEachObserver(of: change) { number in
+        if !isReset(number) { parts[number, default: []].append(change) }
       }
     }
     return parts.sorted { $0.key < $1.key }.compactMap { number, changes in
@@ -241,6 +195,11 @@ final class ChangeBroker: Sendable {
         )
       }
     }
+  }
+
+  /// Runs `body` on the delivery queue, behind everything published so far.
+  func enqueue(_ body: @escaping @Sendable () -> Void) {
+    queue.async(execute: body)
   }
 
   /// Waits until everything published so far has been delivered.

@@ -32,3 +32,11 @@ struct KeyIdentity: Hashable, Sendable {
       }, terms: terms, key: [])
   }
 }
+
+extension ChangeBroker.Interest.Records {
+  /// The record with `key`, given by a program.
+  static func one(_ key: [SQLValue], of schema: ModelSchema) -> Self {
+    let identity = KeyIdentity(schema)
+    return .one(identity(given: key), identity)
+  }
+}

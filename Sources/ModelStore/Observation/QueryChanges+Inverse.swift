@@ -20,6 +20,7 @@ extension QueryChanges {
     }
     return QueryChanges(
       oldVersion: newVersion, newVersion: oldVersion, oldCount: newCount, newCount: oldCount,
+      old: new, new: old,
       deletions: insertions.map { insertion in
         Deletion(
           index: insertion.index, key: insertion.key, record: insertion.record,

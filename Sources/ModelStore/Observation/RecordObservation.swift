@@ -30,8 +30,7 @@ struct RecordObservation<Event: Sendable>: Sendable {
 
   func interest(in schema: ModelSchema) -> ChangeBroker.Interest {
     ChangeBroker.Interest(
-      model: schema.name, record: key.map { ChangeBroker.Interest.Record($0, of: schema) },
-      fields: fields)
+      model: schema.name, records: key.map { .one($0, of: schema) } ?? .all, fields: fields)
   }
 }
 

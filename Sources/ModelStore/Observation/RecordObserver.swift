@@ -3,7 +3,7 @@ internal import Synchronization
 /// Watches one record or all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
   let path: ObservedPath
-  let interest: ChangeBroker.Interest
+  let interests: [ChangeBroker.Interest]
   /// Who registered it, where that is known.
   let registrant: Registrant?
   private let mailbox: Mailbox<ChangeBroker.Commit>
@@ -38,13 +38,13 @@ final class RecordObserver: ChangeBroker.Observer {
     schema: ModelSchema, names: Set<String>?, capacity: Int
   ) {
     self.path = path
-    self.interest = interest
+    interests = [interest]
     self.registrant = registrant
     // Others are not read: their places in the records hold NULL or a value, as it happens.
     let fields = schema.fields.enumerated()
       .filter { index, _ in interest.fields?.contains(index) ?? true }
       .map { (index: $0.offset, name: $0.element.name) }
-    let part = Part(names: names, fields: fields, isOneRecord: interest.record != nil)
+    let part = Part(names: names, fields: fields, isOneRecord: interest.isOneRecord)
     self.part = part
     mailbox = Mailbox(capacity: capacity) { early, late in
       part.of(
@@ -97,7 +97,7 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    guard let part = part.of(commit) else { return .nothingToDeliver }
+    guard let part = part.of(commit) else { return [] }
     mailbox.put(part)
     return .ready
   }
@@ -156,5 +156,11 @@ final class RecordObserver: ChangeBroker.Observer {
       return leave
     }
     leave?()
+  }
+}
+
+extension ChangeBroker.Interest {
+  fileprivate var isOneRecord: Bool {
+    if case .one = records { true } else { false }
   }
 }

@@ -6,12 +6,12 @@ import Testing
 /// Who is told of which commit, without a database.
 @Suite struct ChangeBrokerTests {
   private final class Witness: ChangeBroker.Observer {
-    let interest: ChangeBroker.Interest
+    let interests: [ChangeBroker.Interest]
     let commits = Recorder<String>()
     private let outcomes: Mutex<[ChangeBroker.Outcome]>
 
     init(_ model: String, outcomes: [ChangeBroker.Outcome] = []) {
-      interest = ChangeBroker.Interest(model: model, record: nil, fields: nil)
+      interests = [ChangeBroker.Interest(model: model)]
       self.outcomes = Mutex(outcomes)
     }
 
@@ -19,7 +19,7 @@ import Testing
       commits.add(
         "\(commit.changes.version): \(commit.changes.changes.count)\(commit.isReset ? " reset" : "")"
       )
-      return outcomes.withLock { $0.isEmpty ? .nothingToDeliver : $0.removeFirst() }
+      return outcomes.withLock { $0.isEmpty ? [] : $0.removeFirst() }
     }
 
     func deliver() {}

@@ -59,9 +59,10 @@ import Testing
     let live = LiveResult(
       rule: LiveResult.Rule(
         schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
+      interest: ChangeBroker.Interest(model: "t"),
       images: result(of: state).map(\.values), version: 0, reload: { [] }, report: { _ in })
     let mailbox = Mailbox<QueryDelta>(capacity: capacity) { $0.followed(by: $1) }
-    _ = live.subscribe(mailbox) {}
+    _ = live.subscribe(into: mailbox)
     return (live, mailbox)
   }
 
@@ -188,10 +189,11 @@ import Testing
       rule: LiveResult.Rule(
         schema: Self.schema, admits: { $0[2] == .integer(1) },
         terms: [(field: 1, term: SortTerm())]),
+      interest: ChangeBroker.Interest(model: "t"),
       images: Self.result(of: state).map(\.values), version: 0,
       reload: { Self.result(of: later).map(\.values) }, report: { _ in })
     let mailbox = Mailbox<QueryDelta>(capacity: 1) { $0.followed(by: $1) }
-    _ = live.subscribe(mailbox) {}
+    _ = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
     _ = live.note(ChangeBroker.Commit(changes: nothing, isReset: true))
     let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)

@@ -8,7 +8,7 @@ import Testing
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
       path: ObservedPath(model: "Artist"),
-      interest: ChangeBroker.Interest(model: "Artist", record: nil, fields: nil),
+      interest: ChangeBroker.Interest(model: "Artist"),
       schema: Artist.schema,
       names: nil,
       capacity: 1)
@@ -51,7 +51,7 @@ import Testing
   @Test func foldedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
       path: ObservedPath(model: "Artist"),
-      interest: ChangeBroker.Interest(model: "Album", record: nil, fields: nil),
+      interest: ChangeBroker.Interest(model: "Album"),
       schema: Album.schema, names: ["title"], capacity: 1)
     let received = Recorder<UInt64>()
     observer.whenReady { received.add($0.changes.version) }
