@@ -204,6 +204,7 @@ final class RegisteredResult: LiveSource {
   deinit { end() }
 
   var plan: LivePlan { result.plan }
+  var models: [String] { result.models }
   var rows: LiveRows { result.rows }
   var images: [[SQLValue]]? { result.images }
 
@@ -211,7 +212,7 @@ final class RegisteredResult: LiveSource {
     result.subscribe(subscriber)
   }
 
-  func wake() { result.wake() }
+  func wake(upTo version: UInt64) { result.wake(upTo: version) }
 }
 
 /// The live results of a store that equal queries share, for as long as somebody holds them.

@@ -50,9 +50,10 @@ extension StoreCore {
       return
     }
     try atRest(observation.key, of: schema) { image in
-      observer.begin(with: image, version: self.broker.version)
+      let version = self.broker.version
+      observer.begin(with: image, version: version)
       observer.end(by: self.broker.add(observer))
-      self.broker.enqueue { observer.deliver() }
+      self.broker.enqueue { observer.deliver(upTo: version) }
     }
   }
 
@@ -210,8 +211,9 @@ extension StoreCore {
     try atRest(observation.key, of: schema) { image in
       present.forget()
       self.connect(present, to: observation, of: schema, options: options, body)
-      present.begin(with: image, version: self.broker.version)
-      self.broker.enqueue { present.deliver() }
+      let version = self.broker.version
+      present.begin(with: image, version: version)
+      self.broker.enqueue { present.deliver(upTo: version) }
     }
   }
 }

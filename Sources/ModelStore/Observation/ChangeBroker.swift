@@ -13,8 +13,9 @@ final class ChangeBroker: Sendable {
     /// What it wants to know; no two of them of the same model.
     var interests: [Interest] { get }
     func note(_ commit: Commit) -> Outcome
-    /// Hands what was noted to the caller; on the delivery queue.
-    func deliver()
+    /// Hands the oldest of what was noted to the caller, unless it is of a later commit; on the
+    /// delivery queue.
+    func deliver(upTo version: UInt64)
   }
 
   /// What an observer made of a commit.
@@ -158,7 +159,9 @@ final class ChangeBroker: Sendable {
       }
     }
     if !ready.isEmpty {
-      queue.async { [ready] in for observer in ready { observer.deliver() } }
+      queue.async { [ready] in
+        for observer in ready { observer.deliver(upTo: published.version) }
+      }
     }
     return published
   }

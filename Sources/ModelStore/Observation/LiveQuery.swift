@@ -6,7 +6,7 @@
 public final class LiveQuery<Element: Fetchable>: Sendable {
   /// What was asked for. A window that was moved since stands elsewhere now; see ``window``.
   public let query: Query<Element>
-  private let source: any LiveSource
+  let source: any LiveSource
   private let store: LiveStore
 
   init(query: Query<Element>, source: any LiveSource, store: LiveStore) {
@@ -66,7 +66,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
       let initial = try reading.initial(query, source)
       mailbox.put(initial)
       let subscription = subscribe(mailbox, with: subscriber)
-      reading.deliver(subscriber.wake)
+      reading.deliver { subscriber.wake(initial.new.version) }
       return subscription
     }
   }
@@ -110,7 +110,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     }
     try store.whileNobodyWrites { reading in
       if source.move(to: QueryWindow(offset: offset, limit: limit)).contains(.ready) {
-        reading.deliver { source.wake() }
+        let version = source.rows.version
+        reading.deliver { source.wake(upTo: version) }
       }
     }
   }
@@ -131,8 +132,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
         mailbox.put(delta)
         return body == nil ? [] : .ready
       },
-      wake: { [store] in
-        guard let body, let delta = mailbox.take() else { return }
+      wake: { [store] version in
+        guard let body, let delta = mailbox.take(if: { $0.new.version <= version }) else { return }
         do {
           let changes = try QueryChanges<Element>(delta, schema: schema)
           body(changes)
@@ -152,6 +153,11 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
       end()
       withExtendedLifetime(self) {}
     }
+  }
+
+  /// A delta as the caller sees it.
+  func changes(_ delta: QueryDelta?) throws -> QueryChanges<Element>? {
+    try delta.map { try QueryChanges($0, schema: query.schema) }
   }
 
   private func sequence(

@@ -71,6 +71,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
 
   var plan: LivePlan { .incremental }
 
+  var models: [String] { interests.map(\.model) }
+
   var rows: LiveRows { state.withLock { $0.rows } }
 
   // Committing thread
@@ -79,6 +81,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
     if commit.isReset { return noteReset(version: commit.changes.version) }
     let touches = commit.changes.changes.compactMap(rule.touch)
     let advanced: (delta: QueryDelta, subscribers: [LiveSubscriber])? = state.withLock { state in
+      // The commits before this one did not concern these rows.
+      state.rows.version = commit.changes.version - 1
       let old = state.rows
       guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
       return (
@@ -117,10 +121,10 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
 
   // Delivery queue
 
-  func deliver() { wake() }
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
 
-  func wake() {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake() }
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
   }
 
   // Subscribers

@@ -1,6 +1,9 @@
 /// Where a live query's rows come from and who tells what happens to them: a tree that follows
 /// changes, a window on one, or a query that is run again.
 protocol LiveSource: AnyObject, Sendable {
+  /// The models whose changes can matter.
+  var models: [String] { get }
+
   /// How the rows are kept.
   var plan: LivePlan { get }
 
@@ -15,8 +18,8 @@ protocol LiveSource: AnyObject, Sendable {
   /// - Returns: What ends it.
   func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void
 
-  /// Calls whoever has something to take; on the delivery queue.
-  func wake()
+  /// Calls whoever has something to take, of commits up to `version`; on the delivery queue.
+  func wake(upTo version: UInt64)
 }
 
 extension LiveSource {
@@ -43,8 +46,9 @@ public enum LivePlan: Hashable, Sendable, CustomStringConvertible {
 struct LiveSubscriber: Sendable {
   /// Takes what a commit did; on the committing thread.
   let receive: @Sendable (QueryDelta) -> ChangeBroker.Outcome
-  /// Hands on what was received; on the delivery queue.
-  let wake: @Sendable () -> Void
+  /// Hands on the oldest of what was received, unless it is of a later commit than the one with the
+  /// given version; on the delivery queue.
+  let wake: @Sendable (UInt64) -> Void
 }
 
 /// The subscribers of one live result, in the order in which they came.

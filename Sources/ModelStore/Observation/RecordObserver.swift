@@ -102,10 +102,10 @@ final class RecordObserver: ChangeBroker.Observer {
     return .ready
   }
 
-  func deliver() {
-    guard let receive = receiver.withLock({ $0.receive }), let commit = mailbox.take() else {
-      return
-    }
+  func deliver(upTo version: UInt64) {
+    guard let receive = receiver.withLock({ $0.receive }),
+      let commit = mailbox.take(if: { $0.changes.version <= version })
+    else { return }
     if commit.wave.isEmpty {
       receive(commit)
     } else {

@@ -64,6 +64,8 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
 
   var plan: LivePlan { .requery(reason: rule.reason) }
 
+  var models: [String] { interests.map(\.model) }
+
   var rows: LiveRows { state.withLock { $0.rows } }
 
   var images: [[SQLValue]]? { state.withLock { $0.list.images } }
@@ -87,8 +89,10 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
     }
     let touches = touches(from: oldList, to: list, commit)
     guard !touches.isEmpty else { return [] }
+    var before = old
+    if !commit.isReset { before.version = commit.changes.version - 1 }
     // Both records of every row are known, so a reset is as exact as any other commit.
-    return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: false))
+    return subscribers.receive(QueryDelta(old: before, new: new, touches: touches, isReset: false))
   }
 
   private func touches(
@@ -137,10 +141,10 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
 
   // Delivery queue
 
-  func deliver() { wake() }
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
 
-  func wake() {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake() }
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
   }
 
   // Subscribers

@@ -31,7 +31,7 @@ final class WindowResult: LiveSource {
     let end = base.subscribe(
       LiveSubscriber(
         receive: { [weak self] delta in self?.note(delta) ?? [] },
-        wake: { [weak self] in self?.wake() }))
+        wake: { [weak self] in self?.wake(upTo: $0) }))
     ending.withLock { $0 = end }
   }
 
@@ -40,6 +40,8 @@ final class WindowResult: LiveSource {
   }
 
   var plan: LivePlan { base.plan }
+
+  var models: [String] { base.models }
 
   var rows: LiveRows { state.withLock { $0.rows } }
 
@@ -92,8 +94,8 @@ final class WindowResult: LiveSource {
 
   // Delivery queue
 
-  func wake() {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake() }
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
   }
 
   // Subscribers

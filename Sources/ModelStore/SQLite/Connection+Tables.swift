@@ -3,8 +3,10 @@ extension Connection {
   /// nothing.
   func tablesRead(by sql: String) throws -> Set<String> {
     var tables: Set<String> = []
-    try hooks.noticingTables({ tables.insert($0) }) {
+    try hooks.noticingTables {
       _ = try Statement(sql, on: handle, persistent: false)
+    } report: {
+      tables.insert($0)
     }
     return tables
   }

@@ -95,7 +95,7 @@ final class ConnectionHooks {
   /// <https://sqlite.org/c3ref/set_authorizer.html>. SQLite compiles every statement of the
   /// connection anew afterwards.
   func noticingTables<Result>(
-    _ report: @escaping (String) -> Void, _ body: () throws -> Result
+    in body: () throws -> Result, report: @escaping (String) -> Void
   ) rethrows -> Result {
     tableRead = report
     sqlite3_set_authorizer(

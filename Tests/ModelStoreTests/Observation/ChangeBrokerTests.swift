@@ -22,7 +22,7 @@ import Testing
       return outcomes.withLock { $0.isEmpty ? [] : $0.removeFirst() }
     }
 
-    func deliver() {}
+    func deliver(upTo version: UInt64) {}
   }
 
   private static func change(_ model: String) -> RecordChange {

@@ -180,6 +180,6 @@ extension LiveSource {
         receive: {
           mailbox.put($0)
           return .ready
-        }, wake: {}))
+        }, wake: { _ in }))
   }
 }

@@ -21,7 +21,7 @@ import Testing
       let commit = ChangeBroker.Commit(
         changes: ChangeSet(version: version, changes: []), isReset: true)
       #expect(observer.note(commit) == .ready)
-      observer.deliver()
+      observer.deliver(upTo: .max)
     }
     #expect(places.events.count == 1000)
     #expect(Set(places.events).count == 1)
@@ -57,10 +57,10 @@ import Testing
     observer.whenReady { received.add($0.changes.version) }
     #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)
     #expect(observer.note(Self.update(("b", "a"), ("x", "y"), 2)) == .ready)
-    observer.deliver()
+    observer.deliver(upTo: .max)
     #expect(received.events == [])
     #expect(observer.note(Self.update(("a", "c"), ("y", "y"), 3)) == .ready)
-    observer.deliver()
+    observer.deliver(upTo: .max)
     #expect(received.events == [3])
   }
 }
