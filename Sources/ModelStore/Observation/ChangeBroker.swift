@@ -54,6 +54,10 @@ final class ChangeBroker: Sendable {
     /// Whether more changed than the change set can tell: another connection wrote, the schema
     /// changed, or the observer came when the transaction was already running.
     var isReset: Bool
+    /// Whether this is no commit but how it is at the beginning: the record is told as inserted.
+    var isInitial = false
+    /// What the writing transaction answered to.
+    var wave = Wave()
   }
 
   private struct State {
@@ -100,6 +104,13 @@ final class ChangeBroker: Sendable {
     return { [weak self] in self?.remove(number) }
   }
 
+  /// Everyone who observes, in the order of registration.
+  ///
+  /// - Complexity: O(n log n) for n observers.
+  var observers: [any Observer] {
+    state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
   private func remove(_ number: UInt64) {
     let removed: (any Observer)? = state.withLock { state in
       guard let observer = state.observers.removeValue(forKey: number) else { return nil }
@@ -121,12 +132,13 @@ final class ChangeBroker: Sendable {
   ///   - isReset: Whether observers cannot rely on `changes` alone.
   ///   - knownObserver: The latest observer whose interest the changes cover. One that came later,
   ///     while the transaction ran, is told to look anew.
+  ///   - wave: What the writing transaction answered to.
   /// - Returns: The commit as it was published.
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
   func publish(
     _ changes: [RecordChange], edits: [ListIdentity: ListEdits] = [:], isReset: Bool = false,
-    knownObserver: UInt64 = .max
+    knownObserver: UInt64 = .max, wave: Wave = Wave()
   ) -> ChangeSet {
     let (published, concerned) = state.withLock { state in
       state.version += 1
@@ -135,7 +147,10 @@ final class ChangeBroker: Sendable {
         return (published, [] as [Delivery])
       }
       let lastSafe = isReset ? 0 : knownObserver
-      return (published, Self.route(published, edits, resettingAfter: lastSafe, in: &state))
+      return (
+        published,
+        Self.route(published, edits, resettingAfter: lastSafe, wave: wave, in: &state)
+      )
     }
     var ready: [any Observer] = []
     var failed: [UInt64] = []
@@ -164,7 +179,7 @@ final class ChangeBroker: Sendable {
 
   private static func route(
     _ published: ChangeSet, _ edits: [ListIdentity: ListEdits], resettingAfter lastSafe: UInt64,
-    in state: inout State
+    wave: Wave, in state: inout State
   ) -> [Delivery] {
     var parts: [UInt64: [RecordChange]] = [:]
     let failed = state.failed
@@ -186,7 +201,7 @@ final class ChangeBroker: Sendable {
           number, observer,
           Commit(
             changes: ChangeSet(version: published.version, changes: changes), edits: edits,
-            isReset: isReset(number))
+            isReset: isReset(number), wave: wave)
         )
       }
     }

@@ -13,12 +13,12 @@ import Testing
 
     init(limit: Int?, offset: Int, rows: Int, isIndexed: Bool = false) throws {
       file = try DetectionFile(
-        "CREATE TABLE t(id INTEGER PRIMARY KEY, k INTEGER NOT NULL);"
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, k INTEGER NOT NULL, n INTEGER);"
           + (isIndexed ? "CREATE INDEX i ON t(k);" : ""))
       schema = try #require(file.store.schema.models.first { $0.name == "t" })
       let base = rows
       try file.store.write { tx in
-        for id in 0..<base { try tx.execute("INSERT INTO t VALUES (\(id), \(id * 10))") }
+        for id in 0..<base { try tx.execute("INSERT INTO t(id, k) VALUES (\(id), \(id * 10))") }
       }
       live = try file.store.live(
         Query<Record>(
@@ -42,13 +42,13 @@ import Testing
 
   @Test func aWindowOverAnIndexKeepsItsOwnRowsOnly() throws {
     let world = try World(limit: 2, offset: 1, rows: 5, isIndexed: true)
-    try world.write("INSERT INTO t VALUES (9, 5)")
+    try world.write("INSERT INTO t(id, k) VALUES (9, 5)")
     try world.write("DELETE FROM t WHERE id = 9")
     try world.write("UPDATE t SET k = 99 WHERE id = 0")
-    try world.write("INSERT INTO t VALUES (8, 1000)")
+    try world.write("INSERT INTO t(id, k) VALUES (8, 1000)")
     try world.live.moveWindow(offset: 0, limit: 1)
     try world.write("DELETE FROM t")
-    try world.write("INSERT INTO t VALUES (1, 1)")
+    try world.write("INSERT INTO t(id, k) VALUES (1, 1)")
     #expect(
       world.events() == [
         "v1 -[\"1:2 slid\"] +[\"0:9 record\"] at 1 of -1",
@@ -63,10 +63,10 @@ import Testing
 
   @Test func rowsThatSlideOverAnEdgeSaySo() throws {
     let world = try World(limit: 2, offset: 1, rows: 5)
-    try world.write("INSERT INTO t VALUES (9, 5)")
+    try world.write("INSERT INTO t(id, k) VALUES (9, 5)")
     try world.write("DELETE FROM t WHERE id = 9")
     try world.write("UPDATE t SET k = 99 WHERE id = 0")
-    try world.write("INSERT INTO t VALUES (8, 1000)")
+    try world.write("INSERT INTO t(id, k) VALUES (8, 1000)")
     #expect(
       world.events() == [
         "v1 -[\"1:2 slid\"] +[\"0:9 record\"] at 1 of 6",
@@ -107,7 +107,7 @@ import Testing
     var window = (offset: 2, limit: 3 as Int?)
     func shown() throws -> [[SQLValue]] {
       try plain.rows(
-        "SELECT id, k FROM t ORDER BY k, id LIMIT \(window.limit ?? -1) OFFSET \(window.offset)")
+        "SELECT id, k, n FROM t ORDER BY k, id LIMIT \(window.limit ?? -1) OFFSET \(window.offset)")
     }
     var before = try shown()
     for step in 0..<300 {
@@ -120,9 +120,10 @@ import Testing
           for _ in 0..<Int.random(in: 1...5, using: &random) {
             let id = Int.random(in: 0..<12, using: &random)
             let k = Int.random(in: 0..<6, using: &random) * 10
-            switch Int.random(in: 0..<3, using: &random) {
+            switch Int.random(in: 0..<4, using: &random) {
             case 0: try tx.execute("DELETE FROM t WHERE id = \(id)")
-            case 1: try tx.execute("INSERT OR REPLACE INTO t VALUES (\(id), \(k))")
+            case 1: try tx.execute("INSERT OR REPLACE INTO t(id, k) VALUES (\(id), \(k))")
+            case 2: try tx.execute("UPDATE t SET n = \(k) WHERE id = \(id)")
             default: try tx.execute("UPDATE t SET k = \(k) WHERE id = \(id)")
             }
           }
