@@ -135,8 +135,7 @@ extension ListDelta.Touch {
     var both = self
     both.new = later.new
     both.isMoved = isMoved || later.isMoved
-    let isSame = old?.place == later.new?.place && old?.element == later.new?.element
-    both.isRecreated = !isSame && (isRecreated || later.isRecreated || (new == nil && old != nil))
+    both.isRecreated = isRecreated || later.isRecreated || (new == nil && old != nil)
     return both
   }
 }
