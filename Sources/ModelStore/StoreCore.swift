@@ -194,8 +194,8 @@ final class StoreCore: Sendable {
     }
     if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
     let published = broker.publish(
-      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver,
-      wave: Wave.current)
+      outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
+      knownObserver: knownObserver, wave: Wave.current)
     do {
       try writer.checkpointIfNeeded()
     } catch {
