@@ -37,12 +37,22 @@ final class OwnedBags: Sendable {
   ///
   /// - Complexity: Linear in the owners.
   func endOwnerless() {
-    let gone = state.withLock { state in
-      let gone = state.owned.filter { $0.value.owner == nil }
-      for identity in gone.keys { state.owned[identity] = nil }
+    let (gone, living) = state.withLock { state in
+      var gone: [ObservationBag] = []
+      var living: [any AnyObject & Sendable] = []
+      for (identity, owned) in state.owned {
+        if let owner = owned.owner {
+          living.append(owner)
+        } else {
+          gone.append(owned.bag)
+          state.owned[identity] = nil
+        }
+      }
       state.limit = max(16, state.owned.count * 2)
-      return gone.values.map(\.bag)
+      return (gone, living)
     }
+    // An owner that nobody else holds by now is released here, outside the lock.
+    withExtendedLifetime(living) {}
     for bag in gone { bag.removeAll() }
   }
 }

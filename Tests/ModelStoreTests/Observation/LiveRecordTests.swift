@@ -107,6 +107,15 @@ import Testing
     try shop.setTitle("a")
   }
 
+  @Test func insideAWriteARecordIsNotSettled() throws {
+    let shop = try MusicShop()
+    let refused = failure {
+      try shop.store.write { _ in _ = try shop.store.live(Album.self, 1) }
+    }
+    #expect(refused?.code == .misuse)
+    #expect(shop.registry == [])
+  }
+
   @Test func itDoesNotKeepTheStoreOpen() throws {
     let album: LiveRecord<Album>
     weak var core: StoreCore?

@@ -143,8 +143,9 @@ import Testing
     gate.open()
     #expect(
       shop.news() == [
-        "1 initial none → latest foreign", "2 initial none → none foreign",
-        "9 initial none → nine foreign",
+        // By the commit that each was told of last.
+        "2 initial none → none foreign", "9 initial none → nine foreign",
+        "1 initial none → latest foreign",
       ])
     blocking.cancel()
   }

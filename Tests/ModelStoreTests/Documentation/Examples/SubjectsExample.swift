@@ -29,12 +29,12 @@ import Testing
 
     for text in ["Ursula K.", "Leiber", "Lieber", "Le Guin"] { try name.send(text) }
     store.waitForDelivery()
-    let mark = try store.find(Book.self, 1)?.shelfMark
-    // mark: "LE"
+    let stored = try store.find(Book.self, 1)?.shelfMark
+    // stored: "LE"
     // lengths: [6, 7]
     bag.removeAll()
     // end
-    #expect(mark == "LE")
+    #expect(stored == "LE")
     #expect(lengths.withLock { $0 } == [6, 7])
   }
 
