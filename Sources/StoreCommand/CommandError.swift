@@ -134,7 +134,7 @@ struct CommandError: Error {
   /// The same error with a hint that finds the database that was named by `-d`.
   func hinting(database: String?) -> CommandError {
     guard let database, let hint, hint.hasPrefix("storecli "), !hint.contains(" -d "),
-      !hint.hasPrefix("storecli help")
+      !hint.hasPrefix("storecli help"), !hint.hasPrefix("storecli demo")
     else { return self }
     var error = self
     error.hint = "\(hint) -d \(Shell.quoted(database))"

@@ -26,9 +26,12 @@ struct UnparsedArguments {
         ?? "\(command) --help")
   }
 
-  /// The first word that is a negative number, which the parser takes for an option.
+  /// The first word that is a negative number where a key may stand: the parser takes it for an
+  /// option.
   private var negativeNumber: String? {
-    guard !words.contains("--") else { return nil }
+    guard !words.contains("--"), ["get", "update", "delete"].contains(words.first) else {
+      return nil
+    }
     return words.first { word in
       word.hasPrefix("-") && word.dropFirst().first.map { "0123456789".contains($0) } == true
     }

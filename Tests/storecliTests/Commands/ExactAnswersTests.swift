@@ -45,7 +45,10 @@ import Testing
     try place.makeMusic()
     let outcome = try place.run(words)
     #expect(
-      outcome.code == 64 && outcome.out.isEmpty && outcome.err.hasPrefix("error[usage]: "),
+      outcome.code == 64 && outcome.out.isEmpty
+        && (words.contains("--json")
+          ? outcome.err.hasPrefix("{\"error\":{\"code\":\"usage\"")
+          : outcome.err.hasPrefix("error[usage]: ")),
       "\(outcome)")
   }
 

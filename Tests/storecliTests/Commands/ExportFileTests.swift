@@ -23,7 +23,7 @@ import Testing
     #expect(try place.run("export", "Artist", "id = 1", "--to", "private.csv").code == 0)
     #expect(try mode(of: place.path("private.csv")) == S_IFREG | 0o600)
     #expect(
-      try place.contents(of: "private.csv") == "id,name,founded\r\n1,Nina & the Tides,1995\r\n")
+      try place.contents(of: "private.csv") == "id,name,founded\r\n1,Nina & the Tides,1996\r\n")
   }
 
   @Test func aNewFileHasWhatTheUmaskLeaves() throws {
@@ -69,7 +69,7 @@ import Testing
     let text = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
-    #expect(text == "{\"id\":1,\"name\":\"Nina & the Tides\",\"founded\":1995}\n")
+    #expect(text == "{\"id\":1,\"name\":\"Nina & the Tides\",\"founded\":1996}\n")
     #expect(try mode(of: place.path("pipe")) & S_IFMT == S_IFIFO)
   }
 

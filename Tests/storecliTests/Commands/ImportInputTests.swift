@@ -41,7 +41,7 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     let input =
-      "id,name,founded\n1,Nina & the Tides,1995\n2,B,1970\n200,C,1970\n200,D,1970\n200,D,1970\n"
+      "id,name,founded\n1,Nina & the Tides,1996\n2,B,1970\n200,C,1970\n200,D,1970\n200,D,1970\n"
     for words in [["-n"], []] {
       let outcome = try place.run(
         ["import", "-", "--model", "Artist", "--upsert"] + words, input: input)
