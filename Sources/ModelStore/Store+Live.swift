@@ -1,58 +1,70 @@
+internal import Synchronization
+
 extension Store {
-  /// Keeps the result of `query` true from now on.
+  /// Keeps the result of `query` true from now on. Its ``LiveQuery/plan`` says how: record by
+  /// record, or, for a condition or order that only SQLite can evaluate and for a view, by running
+  /// the query again after each commit that touches what it reads.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` for a query that cannot be kept row by row:
-  ///   one with a limit or offset, raw SQL, a view, or a collation of the program's own. Fetch such
-  ///   a query when needed.
-  /// - Complexity: Reads the result once, while writers wait; then O(log n) for each changed
-  ///   record.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for a query that reads a table which is no
+  ///   model, whose changes nobody sees; `misuse` inside a write of this store.
+  /// - Complexity: Reads the result once, while writers wait; an equal query that lives already is
+  ///   shared. Then see ``LivePlan``.
   public func live<Element>(_ query: Query<Element>) throws -> LiveQuery<Element> {
-    let rule = try LiveResult.Rule(query)
-    let text = try query.selectText()
     let core = core
-    let report = core.report
-    let reload: @Sendable (Connection) throws -> [[SQLValue]] = { connection in
-      try connection.rows(text) { row in try row.values() }
-    }
+    let plan = try LiveBlueprint(query)
     return try core.writer.sync { writer in
       // No commit of this store can come between reading and registering; another process's is
       // noticed by its version at the next write.
-      if try writer.noticeForeignCommit() { core.broker.publish([], isReset: true) }
-      let images: [[SQLValue]]
+      try core.publishWhatOthersDid(&writer)
       do {
-        images = try reload(writer.connection)
+        let source = try core.source(for: plan, on: writer.connection)
+        return LiveQuery(query: query, source: source, store: LiveStore(core))
       } catch {
         throw core.models.storeError(error, about: query.schema)
       }
-      let result = LiveResult(
-        rule: rule, images: images, version: core.broker.version,
-        reload: { [weak core] in
-          guard let core else { return [] }
-          return try core.readers.sync(reload)
-        }, report: report)
-      let registration = Subscription(core.broker.add(result))
-      return LiveQuery(
-        query: query, result: result, registration: registration,
-        capacity: core.configuration.mailboxCapacity, report: report)
     }
   }
 }
 
-extension LiveResult.Rule {
-  fileprivate init<Element>(_ query: Query<Element>) throws {
-    let schema = query.schema
-    func refusal(_ reason: String) -> StoreError {
-      StoreError(
-        .invalidQuery,
-        "A live query of \(schema.name) cannot be kept true: \(reason). Fetch it when needed.",
-        model: schema.name)
+/// How a query is to be kept, decided from the query alone.
+private struct LiveBlueprint {
+  /// The query without its window, as a dynamic one: what equal live queries share.
+  let base: Query<Record>
+  let window: QueryWindow?
+  /// How changed records find their place, or why they cannot.
+  let rule: Result<LiveResult.Rule, Requery>
+
+  /// Why a query has to be run again.
+  struct Requery: Error {
+    let reason: String
+  }
+
+  init<Element>(_ query: Query<Element>) throws {
+    base = Query<Record>(
+      query.schema, where: query.condition, orderings: query.totalOrderings)
+    window = query.isWindow ? QueryWindow(offset: query.offset, limit: query.limit) : nil
+    rule = Self.rule(base)
+    _ = try query.selectText()
+  }
+
+  /// What is run again: in a total order, so that two runs can be compared.
+  var repeated: Query<Record> {
+    var query = base.limit(window?.limit, offset: window?.offset ?? 0)
+    if query.schema.kind == .view {
+      let ordered = Set(query.orderings.map(\.fieldIndex))
+      query.orderings += query.schema.fields.indices.filter { !ordered.contains($0) }
+        .map { QueryOrdering(fieldIndex: $0, collation: .binary) }
     }
-    guard schema.kind == .table else { throw refusal("it reads a view") }
-    guard !query.isWindow else { throw refusal("it has a limit or an offset") }
+    return query
+  }
+
+  private static func rule(_ query: Query<Record>) -> Result<LiveResult.Rule, Requery> {
+    let schema = query.schema
+    guard schema.kind == .table else { return .failure(Requery(reason: "it reads a view")) }
     var admits: (@Sendable ([SQLValue]) -> Bool)?
     if let condition = query.condition {
       guard let evaluator = ConditionEvaluator(condition, schema: schema) else {
-        throw refusal("only SQLite can evaluate its condition")
+        return .failure(Requery(reason: "only SQLite can evaluate its condition"))
       }
       admits = { evaluator($0) == true }
     }
@@ -66,8 +78,242 @@ extension LiveResult.Rule {
       )
     }
     guard terms.allSatisfy(\.term.hasByteOrder) else {
-      throw refusal("it is ordered by a collation of the program's own")
+      return .failure(Requery(reason: "it is ordered by a collation of the program's own"))
     }
-    self.init(schema: schema, admits: admits, terms: terms)
+    return .success(LiveResult.Rule(schema: schema, admits: admits, terms: terms))
+  }
+}
+
+extension StoreCore {
+  /// Tells observers what other connections wrote, and reads again what could not be read.
+  func publishWhatOthersDid(_ writer: inout Writer) throws {
+    if try writer.noticeForeignCommit() {
+      broker.publish([], isReset: true)
+    } else if broker.hasFailed {
+      broker.publish([])
+    }
+  }
+
+  /// On the writer's queue.
+  fileprivate func source(
+    for plan: LiveBlueprint, on connection: Connection
+  ) throws -> any LiveSource {
+    switch plan.rule {
+    case .failure(let requery):
+      return try requeried(plan, because: requery.reason, on: connection)
+    case .success(let rule):
+      let result = try liveResults.result(for: plan.base) {
+        let text = try plan.base.selectText()
+        return register(
+          LiveResult(
+            rule: rule, interest: Self.interest(plan.base),
+            images: try connection.rows(text) { row in try row.values() },
+            version: broker.version, reload: reading(text), report: report))
+      }
+      guard let window = plan.window else { return result }
+      return WindowResult(window, of: result, find: try finding(plan.base.schema), report: report)
+    }
+  }
+
+  private func requeried(
+    _ plan: LiveBlueprint, because reason: String, on connection: Connection
+  ) throws -> any LiveSource {
+    let query = plan.repeated
+    let text = try query.selectText()
+    let schema = query.schema
+    return register(
+      RequeryResult(
+        rule: RequeryResult.Rule(
+          schema: schema, orderFields: query.orderings.map(\.fieldIndex),
+          isWindow: plan.window != nil, reason: reason),
+        interests: try interests(readBy: text, of: schema),
+        images: try connection.rows(text) { row in try row.values() },
+        version: broker.version, run: reading(text), report: report))
+  }
+
+  private func register(_ result: some ChangeBroker.Observer & LiveSource) -> RegisteredResult {
+    RegisteredResult(result, end: broker.add(result))
+  }
+
+  /// All rows of a statement as of the latest commit, for the committing thread.
+  private func reading(_ text: SQLText) -> @Sendable () throws -> [[SQLValue]] {
+    { [weak self] in
+      guard let self else { return [] }
+      return try writersReader.sync { connection in
+        try connection.rows(text) { row in try row.values() }
+      }
+    }
+  }
+
+  /// Single records as of the latest commit, for the committing thread.
+  private func finding(
+    _ schema: ModelSchema
+  ) throws -> @Sendable ([[SQLValue]]) throws -> [[SQLValue]?] {
+    let text = models.statements(for: schema).select
+    return { [weak self] keys in
+      guard let self, !keys.isEmpty else { return keys.map { _ in nil } }
+      return try writersReader.sync { connection in
+        try keys.map { key in
+          try connection.firstRow(SQLText(sql: text, arguments: key)) { row in try row.values() }
+        }
+      }
+    }
+  }
+
+  /// What can matter to a query whose condition is evaluated here.
+  private static func interest(_ query: Query<Record>) -> ChangeBroker.Interest {
+    let term = QueryRegion(query).equalityTerms.first
+    return ChangeBroker.Interest(
+      model: query.schema.name,
+      records: term.map { .having(field: $0.field, value: $0.value) } ?? .all, fields: nil)
+  }
+
+  /// What can matter to a query that SQLite evaluates: every table that it reads.
+  private func interests(
+    readBy text: SQLText, of schema: ModelSchema
+  ) throws -> [ChangeBroker.Interest] {
+    let tables = try writersReader.sync { connection in
+      let names = try connection.tablesRead(by: text.sql)
+      let catalog = try Catalog(reading: connection)
+      return names.filter { catalog.table(named: $0)?.kind != .view }
+    }
+    return try Set(tables.map(\.asciiFolded)).sorted().map { table in
+      guard let model = models.schema.models.first(where: { $0.table.asciiFolded == table }),
+        model.kind == .table
+      else {
+        throw StoreError(
+          .invalidQuery,
+          "A live query of \(schema.name) cannot be kept true: it reads the table \(table), which is no model of this store, so nobody sees its changes. Adopt it, or fetch the query when needed.",
+          model: schema.name)
+      }
+      return ChangeBroker.Interest(model: model.name, fields: nil)
+    }
+  }
+}
+
+/// A live result and its registration, which ends with it: what live queries hold and share.
+final class RegisteredResult: LiveSource {
+  private let result: any LiveSource
+  private let end: @Sendable () -> Void
+
+  init(_ result: any LiveSource, end: @escaping @Sendable () -> Void) {
+    self.result = result
+    self.end = end
+  }
+
+  deinit { end() }
+
+  var plan: LivePlan { result.plan }
+  var models: [String] { result.models }
+  var rows: LiveRows { result.rows }
+  var images: [[SQLValue]]? { result.images }
+
+  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+    result.subscribe(subscriber)
+  }
+
+  func wake(upTo version: UInt64) { result.wake(upTo: version) }
+}
+
+/// The live results of a store that equal queries share, for as long as somebody holds them.
+final class LiveResults: Sendable {
+  private struct Entry {
+    weak var result: RegisteredResult?
+  }
+
+  private let entries = Mutex<[Query<Record>: Entry]>([:])
+
+  /// The result of `query` that is kept already, or the one that `make` makes. On the writer's
+  /// queue.
+  func result(
+    for query: Query<Record>, _ make: () throws -> RegisteredResult
+  ) throws -> RegisteredResult {
+    if let kept = entries.withLock({ $0[query]?.result }) { return kept }
+    let made = try make()
+    entries.withLock { entries in
+      if entries.count >= 2 * entries.lazy.filter({ $0.value.result != nil }).count + 16 {
+        entries = entries.filter { $0.value.result != nil }
+      }
+      entries[query] = Entry(result: made)
+    }
+    return made
+  }
+}
+
+/// What a live query needs of its store, which it does not keep open.
+struct LiveStore: Sendable {
+  let mailboxCapacity: Int
+  let report: @Sendable (StoreError) -> Void
+  private let core: @Sendable () throws -> StoreCore
+
+  init(_ core: StoreCore) {
+    mailboxCapacity = core.configuration.mailboxCapacity
+    report = core.report
+    self.core = { [weak core] in
+      guard let core else { throw StoreError(.misuse, "The store is closed.") }
+      return core
+    }
+  }
+
+  /// Runs `body` where no commit of this store can come between what it reads and what it
+  /// registers.
+  func whileNobodyWrites<Result>(_ body: (Reading) throws -> Result) throws -> Result {
+    let core = try core()
+    return try core.writer.sync { writer in
+      try core.publishWhatOthersDid(&writer)
+      return try body(Reading(core: core, connection: writer.connection))
+    }
+  }
+
+  struct Reading {
+    fileprivate let core: StoreCore
+    fileprivate let connection: Connection
+
+    /// Has `body` run on the delivery queue, behind what was published so far.
+    func deliver(_ body: @escaping @Sendable () -> Void) {
+      core.broker.enqueue(body)
+    }
+
+    /// The present result as the first event of a subscription.
+    func initial<Element>(
+      _ query: Query<Element>, _ source: any LiveSource
+    ) throws -> QueryDelta {
+      // Another process may commit between the result that is kept and what is read here.
+      for _ in 0..<Self.attemptCount {
+        let rows = source.rows
+        let images: [[SQLValue]]
+        if let kept = source.images {
+          images = kept
+        } else {
+          let text = try query.limit(rows.window?.limit, offset: rows.window?.offset ?? 0)
+            .selectText()
+          images = try connection.rows(text) { row in try row.values() }
+        }
+        if source.images != nil || rows.hold(images, query.schema) {
+          return QueryDelta.initial(rows, images: images)
+        }
+        core.broker.publish([], isReset: true)
+      }
+      throw StoreError(
+        .busy, "Other processes write too often to read a live query of \(query.schema.name).",
+        model: query.schema.name)
+    }
+
+    private static var attemptCount: Int { 10 }
+  }
+}
+
+extension LiveRows {
+  /// Whether these are the records shown, in order.
+  fileprivate func hold(_ images: [[SQLValue]], _ schema: ModelSchema) -> Bool {
+    guard images.count == count else { return false }
+    let keys = schema.keyIndices
+    var next = images.makeIterator()
+    var isEqual = true
+    forEach(in: 0..<count) { entry in
+      let image = next.next()
+      isEqual = isEqual && image.map { image in keys.map { image[$0] } } == entry.key
+    }
+    return isEqual
   }
 }

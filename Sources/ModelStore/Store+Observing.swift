@@ -25,7 +25,7 @@ extension Store {
   private func observation<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, of key: M.Key
   ) throws -> RecordObservation<FieldChange<Value>> {
-    let schema = try core.models.statements(for: M.self).schema
+    let schema = try observedSchema(M.self)
     let index = try Self.index(of: field, in: schema)
     let name = schema.fields[index].name
     return RecordObservation(
@@ -72,7 +72,7 @@ extension Store {
   private func observation<M: Model>(
     _ model: M.Type, of key: M.Key, fields: [any PartialKeyPath<M> & Sendable]
   ) throws -> RecordObservation<ObservedChange<M>> {
-    let schema = try core.models.statements(for: M.self).schema
+    let schema = try observedSchema(M.self)
     let indices = try fields.map { try Self.index(of: $0, in: schema) }
     return RecordObservation(
       schema: schema, key: try Self.values(key, of: schema), fields: nil,
@@ -110,7 +110,7 @@ extension Store {
   }
 
   private func observation<M: Model>(_ model: M.Type) throws -> RecordObservation<ModelChanges<M>> {
-    let schema = try core.models.statements(for: M.self).schema
+    let schema = try observedSchema(M.self)
     return RecordObservation(schema: schema, key: nil, fields: nil) { commit, _ in
       ModelChanges(
         changes: try commit.changes.changes.map { try ModelChange($0) },
@@ -120,6 +120,18 @@ extension Store {
 }
 
 extension Store {
+  /// The schema of a model whose records can be observed.
+  private func observedSchema<M: Model>(_ model: M.Type) throws -> ModelSchema {
+    let schema = try core.models.statements(for: model).schema
+    guard schema.kind == .table else {
+      throw StoreError(
+        .unsupportedSchema,
+        "\(schema.name) is a view, whose records nobody writes; observe the tables that it reads.",
+        model: schema.name)
+    }
+    return schema
+  }
+
   private static func index<M: Model>(
     of field: any PartialKeyPath<M> & Sendable, in schema: ModelSchema
   ) throws -> Int {
@@ -132,24 +144,31 @@ extension Store {
 
   private static func values<Key: ModelKey>(_ key: Key, of schema: ModelSchema) throws -> [SQLValue]
   {
+    let values: [SQLValue]
     do {
-      return try key.sqlValues()
+      values = try key.sqlValues()
     } catch {
       throw StoreError(
         .invalidValue, "\(schema.name): the key cannot be stored: \(error).", model: schema.name)
     }
+    try TransactionAccess.check(values, of: schema)
+    return values
   }
 
-  /// Waits until every commit so far has been delivered to every callback. Not for use inside one.
+  /// Waits until every commit so far has been delivered to every callback.
+  ///
+  /// - Precondition: Neither inside a callback nor inside a write, where a callback that writes
+  ///   would wait for the caller.
   public func waitForDelivery() {
+    precondition(!core.writer.isCurrent, "Waiting for delivery inside a write may never end.")
     core.broker.drain()
   }
 
-  /// Looks whether another process has written since, and tells observers if so. Every write does
-  /// this too.
+  /// Looks whether another process has written since, and tells observers if so; reads live queries
+  /// again that could not be read after an earlier commit. Every write does this too.
   public func refresh() throws {
     try core.writer.sync { writer in
-      if try writer.noticeForeignCommit() { core.broker.publish([], isReset: true) }
+      try core.publishWhatOthersDid(&writer)
     }
   }
 }
@@ -198,7 +217,8 @@ private struct RecordObservation<Event: Sendable>: Sendable {
   private func makeObserver(_ core: StoreCore) -> RecordObserver {
     let counted = filter ?? fields
     return RecordObserver(
-      interest: ChangeBroker.Interest(model: schema.name, key: key, fields: fields),
+      interest: ChangeBroker.Interest(
+        model: schema.name, records: key.map { .one($0, of: schema) } ?? .all, fields: fields),
       schema: schema, names: counted.map { Set($0.map { schema.fields[$0].name }) },
       capacity: core.configuration.mailboxCapacity)
   }
@@ -234,7 +254,7 @@ extension StoreCore {
     } catch let error as ColumnError {
       report(StoreError(error, reading: schema))
     } catch {
-      report(error as? StoreError ?? StoreError(.database, "\(error)"))
+      report(StoreError(reporting: error))
     }
   }
 }

@@ -47,8 +47,9 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// What opening a store may add to its file.
   public enum SchemaChanges: Hashable, Sendable {
     /// Create tables that do not exist. Any other difference is an error that lists them all.
+    /// Declared bindings and rules in Swift are entered in the file under any setting.
     case createTables
-    /// Also add columns, indexes and bindings that are missing: changes that lose nothing.
+    /// Also add columns and indexes that are missing: changes that lose nothing.
     case additive
     /// Change nothing; any difference is an error.
     case none

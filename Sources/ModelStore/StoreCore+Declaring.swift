@@ -10,6 +10,17 @@ struct Declarations {
   }
 }
 
+extension Declarations {
+  fileprivate func checkValidatorNames() throws(StoreError) {
+    var names: Set<String> = []
+    for validator in validators where !names.insert(validator.name).inserted {
+      throw StoreError(
+        .configurationConflict, "Two validators are called \(validator.name); names are unique.",
+        model: validator.model)
+    }
+  }
+}
+
 extension StoreCore {
   /// Brings the file in line with `declarations`, as far as the configuration allows, and puts
   /// them in force together with what the file's catalog knows already.
@@ -21,6 +32,7 @@ extension StoreCore {
   {
     var declarations = declarations
     declarations.models = try declarations.models.withSlotModels()
+    try declarations.checkValidatorNames()
     try writer.sync { [declarations] writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
@@ -44,7 +56,8 @@ extension StoreCore {
         try reload(&writer, declaring: declarations.models)
         add(declarations.validators)
       } catch {
-        throw ModelRegistry.storeError(error, models: declarations.models, about: nil)
+        throw ModelRegistry.storeError(
+          writer.noting(error), models: declarations.models, about: nil)
       }
     }
   }
@@ -54,6 +67,7 @@ extension StoreCore {
     if declarations.isEmpty { return true }
     let catalog = try Catalog(reading: connection)
     let models = try knownModels(on: connection, declaring: declarations.models)
+    try check(declarations.validators, against: models)
     guard try SchemaUpdate(declarations.models, in: catalog).differences.isEmpty,
       try CatalogEntries.models.read(on: connection).contains(all: declarations.models)
     else { return false }
@@ -63,6 +77,32 @@ extension StoreCore {
       && CatalogEntries.validators.read(on: connection).contains(all: validators)
       && BindingInstallation(try allBindings(schemas, on: connection), in: models)
         .difference(from: BindingInstallation.triggers(in: connection)).isEmpty
+  }
+
+  /// A validator of a model that does not exist, or of a view, would never be asked.
+  private func check(_ validators: [Validator], against models: [ModelSchema]) throws {
+    for validator in validators {
+      guard let model = models.first(where: { $0.name == validator.model }) else {
+        throw StoreError(
+          .unknownModel,
+          "The validator \(validator.name) is for \(validator.model), which is not a model of this store; pass it to Store(at:models:).",
+          model: validator.model)
+      }
+      guard model.kind == .table else {
+        throw StoreError(
+          .unsupportedSchema,
+          "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
+          model: model.name)
+      }
+      guard
+        !self.validators.contains(where: { $0.name == validator.name && $0.model != model.name })
+      else {
+        throw StoreError(
+          .configurationConflict,
+          "The validator \(validator.name) of another model is in force already; names are unique in a store.",
+          model: model.name)
+      }
+    }
   }
 
   private func install(
@@ -77,8 +117,7 @@ extension StoreCore {
         "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
       )
     }
-    try connection.execute("BEGIN IMMEDIATE")
-    do {
+    try connection.inTransaction {
       let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
       try update.check(allowing: changes)
       try update.apply(on: connection)
@@ -91,10 +130,6 @@ extension StoreCore {
       try CatalogEntries.validators.write(
         declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) },
         on: connection)
-      try connection.execute("COMMIT")
-    } catch {
-      if connection.isInTransaction { try connection.execute("ROLLBACK") }
-      throw error
     }
   }
 

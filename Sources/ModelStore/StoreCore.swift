@@ -9,8 +9,12 @@ final class StoreCore: Sendable {
   let file: DatabaseFile
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
+  let liveResults = LiveResults()
   let writer: ConnectionQueue<Writer>
   let readers: ReaderPool
+  /// Where the writer's thread reads the committed state: apart from the pool, so that nobody who
+  /// reads keeps it waiting.
+  let writersReader: ReaderPool
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
@@ -32,7 +36,7 @@ final class StoreCore: Sendable {
     let policy = configuration.connectionPolicy
     let path = file.path
     let readOnly = configuration.access == .readOnly
-    readers = ReaderPool(countMax: configuration.readerCountMax) {
+    let openReader: @Sendable () throws -> Connection = {
       try file.checkPresence()
       let connection = try Connection(
         path: path, role: readOnly ? .readOnlyFile : .reader, policy: policy)
@@ -40,6 +44,8 @@ final class StoreCore: Sendable {
       try file.checkPresence()
       return connection
     }
+    readers = ReaderPool(countMax: configuration.readerCountMax, open: openReader)
+    writersReader = ReaderPool(countMax: 1, open: openReader)
     let connection = try Self.connect(path: path, readOnly: readOnly, policy: policy)
     try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
@@ -125,11 +131,16 @@ final class StoreCore: Sendable {
     }
   }
 
-  /// Adds the validators whose names are new.
+  /// Puts validators in force: each takes the place of the one that has its name, or comes last.
   func add(_ validators: [Validator]) {
     shared.withLock { shared in
-      let known = Set(shared.validators.map(\.name))
-      shared.validators += validators.filter { !known.contains($0.name) }
+      for validator in validators {
+        if let place = shared.validators.firstIndex(where: { $0.name == validator.name }) {
+          shared.validators[place] = validator
+        } else {
+          shared.validators.append(validator)
+        }
+      }
       shared.generation += 1
     }
   }
@@ -156,7 +167,7 @@ final class StoreCore: Sendable {
         return scope(validators)
       },
       validators: validators,
-      snapshot: { read in try self.readers.sync { try self.snapshot($0, read) } },
+      snapshot: { read in try self.writersReader.sync(read) },
       onForeignSchema: { try self.reloadSchema(&$0) },
       onForeignCommit: { self.broker.publish([], isReset: true) },
       body)
@@ -169,8 +180,7 @@ final class StoreCore: Sendable {
         try reloadSchema(&writer)
       } catch {
         // The next write finds the schema's version changed and reads it again.
-        report(
-          models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
+        report(StoreError(reporting: models.storeError(error, about: nil)))
       }
     }
     if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
@@ -179,16 +189,9 @@ final class StoreCore: Sendable {
     do {
       try writer.checkpointIfNeeded()
     } catch {
-      report(
-        models.storeError(error, about: nil) as? StoreError ?? StoreError(.database, "\(error)"))
+      report(StoreError(reporting: models.storeError(error, about: nil)))
     }
     return (outcome.value, published)
-  }
-
-  private func snapshot(
-    _ connection: Connection, _ read: (Connection) throws -> [SQLValue]?
-  ) throws -> [SQLValue]? {
-    try read(connection)
   }
 
   private func scope(_ validators: [Validator]) -> Writer.CaptureScope {
@@ -221,14 +224,17 @@ final class StoreCore: Sendable {
       try connection.withStatement("COMMIT") { statement in try statement.run() }
       return result
     } catch {
-      try connection.rollBack()
-      throw models.storeError(error, about: nil)
+      let failure = connection.rollBack(after: error)
+      throw models.storeError((failure as? ConnectionFailure)?.reason ?? failure, about: nil)
     }
   }
 
   func close() {
-    writer.close()
-    readers.close()
+    // Inside a transaction nothing is waited for: who runs elsewhere may be closing too.
+    let isWaiting = !writer.isCurrent && !readers.isCurrent
+    writer.close(waiting: isWaiting)
+    readers.close(waiting: isWaiting)
+    writersReader.close(waiting: isWaiting)
   }
 }
 

@@ -53,6 +53,42 @@ extension StoreError {
   private static let spaceErrnos: Set<Int32> = [EFBIG, ENOSPC, EDQUOT]
 }
 
+extension ConnectionFailure {
+  /// What everyone after the failure is told, and after a COMMIT also the one who met it.
+  var storeError: StoreError {
+    switch moment {
+    case .commit:
+      StoreError(
+        .outcomeUnknown,
+        """
+        COMMIT failed (\(failure.message)); whether the transaction was kept shows after the store \
+        is opened anew. Close it and open it again.
+        """, sqliteCode: failure.code.rawValue)
+    case .rollback:
+      StoreError(
+        .ioFailure,
+        """
+        Rolling a transaction back failed (\(failure.message)). Nothing of it is kept; close the \
+        store and open it again before writing more.
+        """, sqliteCode: failure.code.rawValue)
+    }
+  }
+
+  /// What the one who met the failure is told.
+  var reason: any Error { cause ?? storeError }
+}
+
+extension StoreError {
+  /// `error` as it is, or as an error of the database when it comes from outside the store.
+  init(reporting error: any Error) {
+    switch error {
+    case let error as StoreError: self = error
+    case let error as SQLiteError: self.init(error)
+    default: self.init(.database, "\(error)")
+    }
+  }
+}
+
 extension SQLiteError {
   /// Whether a COMMIT that failed this way certainly did not happen. A frame of the log that found
   /// no space breaks the chain of checksums, so that recovery stops before the commit. Anything

@@ -33,7 +33,7 @@ struct ModelParser {
     let table = attribute.labeledArguments.first { $0.label?.text == "table" }
     return ModelDescription(
       identifier: identifier, name: name,
-      access: max(AccessLevel(declaration.modifiers), .internal),
+      access: max(access(of: declaration), .internal),
       availability: declaration.attributes.compactMap { element in
         guard case .attribute(let node) = element, node.plainName == "available" else { return nil }
         return node.trimmedDescription
@@ -44,6 +44,13 @@ struct ModelParser {
       declaresInitializer: declaration.memberBlock.members.contains {
         $0.decl.is(InitializerDeclSyntax.self)
       })
+  }
+
+  /// Without a level of its own, a declaration in an extension has the extension's.
+  private func access(of declaration: StructDeclSyntax) -> AccessLevel {
+    AccessLevel(declaration.modifiers)
+      ?? lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap { AccessLevel($0.modifiers) }
+      ?? .internal
   }
 
   private mutating func refuseKind(of declaration: some DeclGroupSyntax) {

@@ -32,8 +32,10 @@ struct ModelPrinter {
     if !model.lists.isEmpty {
       arguments.append("lists: [\n\(indented(model.lists.map(definition(of:))))\n]")
     }
+    // With its type written out, so that a property called `definition` does not hide it.
+    let type = "ModelStore.ModelDefinition<\(model.identifier)>"
     return """
-      \(access)static let definition = ModelStore.ModelDefinition<\(model.identifier)>(
+      \(access)static let definition: \(type) = .init(
       \(indented(arguments))
       )
       """
@@ -86,9 +88,9 @@ struct ModelPrinter {
     let values = fields.map { "self.\($0.identifier).sqlValue()" }.joined(separator: ", ")
     return """
       \(access)struct Key: ModelStore.ModelKey {
-      \(indented(fields.map { "\(access)var \($0.identifier): \($0.type)" }, separator: "\n"))
+      \(indented(fields.map(part), separator: "\n"))
 
-      \(indented([initializer(required, access: model.access)]))
+      \(indented([initializer(required, access: access(of: fields))]))
 
         \(access)init(
           sqlValues: [ModelStore.SQLValue]
@@ -202,8 +204,16 @@ struct ModelPrinter {
   }
 
   /// No more than the least accessible field's: its type might be as hidden as the field.
-  private var memberwiseAccess: AccessLevel {
-    model.fields.map(\.access).reduce(model.access, min)
+  private var memberwiseAccess: AccessLevel { access(of: model.fields) }
+
+  /// How far something that shows `fields` may be seen.
+  private func access(of fields: [FieldDescription]) -> AccessLevel {
+    fields.map(\.access).reduce(model.access, min)
+  }
+
+  /// One part of a composite key: its type need not be as visible as the model.
+  private func part(_ field: FieldDescription) -> String {
+    "\(access(of: [field]).prefix)var \(field.identifier): \(field.type)"
   }
 
   /// A list's property carries no elements; they live in the list's own table.

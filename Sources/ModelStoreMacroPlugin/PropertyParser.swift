@@ -142,7 +142,7 @@ struct PropertyParser {
         description: FieldDescription(
           identifier: name.text, name: name.plainText, type: text(type), isOptional: isOptional,
           initialValue: binding.initializer.map { text($0.value) },
-          access: AccessLevel(variable.modifiers), isKey: attributes.node(.key) != nil,
+          access: AccessLevel(variable.modifiers) ?? .internal, isKey: attributes.node(.key) != nil,
           isUnique: attributes.node(.unique) != nil, column: column.map { text($0) },
           defaultSQL: attributes.argument("default", of: .column).map { text($0) },
           collation: attributes.argument("collation", of: .column).map { text($0) },

@@ -93,17 +93,20 @@ extension ExprSyntax {
 }
 
 extension AccessLevel {
-  /// The level that `modifiers` give for reading; a setter's own level does not count.
-  init(_ modifiers: DeclModifierListSyntax) {
-    self = .internal
+  /// The level that `modifiers` give for reading, or nil when they name none; a setter's own level
+  /// does not count.
+  init?(_ modifiers: DeclModifierListSyntax) {
     for modifier in modifiers where modifier.detail == nil {
       switch modifier.name.tokenKind {
       case .keyword(.private): self = .private
       case .keyword(.fileprivate): self = .fileprivate
+      case .keyword(.internal): self = .internal
       case .keyword(.package): self = .package
       case .keyword(.public): self = .public
-      default: break
+      default: continue
       }
+      return
     }
+    return nil
   }
 }

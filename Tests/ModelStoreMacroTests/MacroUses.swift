@@ -91,3 +91,40 @@ public struct Reading {
     case kelvin
   }
 }
+
+/// A property may have the name of what the macro makes.
+@Model
+struct Word {
+  @Key var text: String
+  var definition: String
+}
+
+/// A part of the key may be of a type that is less visible than the model.
+@Model
+public struct Score {
+  enum Round: Int, ColumnValue {
+    case first, second
+  }
+
+  @Key var round: Round
+  @Key public var player: Int64
+  public var points: Int
+}
+
+public enum Catalogue {}
+
+/// The model is as public as the extension says.
+extension Catalogue {
+  @Model
+  struct Shelf {
+    var id: Int64
+  }
+}
+
+extension Catalogue {
+  @Model
+  public struct Item {
+    var id: Int64
+    var name: String = ""
+  }
+}

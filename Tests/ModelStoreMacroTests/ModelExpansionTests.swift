@@ -25,7 +25,7 @@ internal import Testing
 
         static let tableName: Swift.String = "Track"
 
-        static let definition = ModelStore.ModelDefinition<Track>(
+        static let definition: ModelStore.ModelDefinition<Track> = .init(
           "Track", table: tableName, key: \Track.id,
           fields: [
             .init("id", \Track.id),
@@ -136,7 +136,7 @@ internal import Testing
 
         public static let tableName: Swift.String = "playlists"
 
-        public static let definition = ModelStore.ModelDefinition<Playlist>(
+        public static let definition: ModelStore.ModelDefinition<Playlist> = .init(
           "Playlist", table: tableName, key: \Playlist.id,
           fields: [
             .init("id", \Playlist.id)
@@ -216,7 +216,7 @@ internal import Testing
 
         static let tableName: Swift.String = "Entry"
 
-        static let definition = ModelStore.ModelDefinition<Entry>(
+        static let definition: ModelStore.ModelDefinition<Entry> = .init(
           "Entry", table: tableName, key: \Entry.playlistID, \Entry.position,
           fields: [
             .init("playlistID", \Entry.playlistID),
@@ -350,7 +350,7 @@ internal import Testing
 
         static let tableName: Swift.String = "Setting"
 
-        static let definition = ModelStore.ModelDefinition<Setting>(
+        static let definition: ModelStore.ModelDefinition<Setting> = .init(
           "Setting", table: tableName, key: \Setting.key,
           fields: [
             .init("key", \Setting.key),
@@ -423,7 +423,7 @@ internal import Testing
 
         static let tableName: Swift.String = "Point"
 
-        static let definition = ModelStore.ModelDefinition<Point>(
+        static let definition: ModelStore.ModelDefinition<Point> = .init(
           "Point", table: tableName, key: \Point.number,
           fields: [
             .init("number", \Point.number),

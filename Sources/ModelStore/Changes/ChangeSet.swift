@@ -82,14 +82,15 @@ extension ChangeSet {
 }
 
 extension RecordChange {
-  /// Both changes of one record as one, or nil when they cancel out.
+  /// Both changes of one record as one, or nil when they cancel out. The key is the later one's: it
+  /// may be another that names the same record.
   func followed(
     by later: RecordChange, fields compared: [(index: Int, name: String)]
   ) -> RecordChange? {
     guard let old, let new = later.new else {
       guard self.old != nil || later.new != nil else { return nil }
       return RecordChange(
-        model: model, key: key, old: self.old, new: later.new, fields: [],
+        model: model, key: later.key, old: self.old, new: later.new, fields: [],
         origin: self.old == nil ? origin : later.origin, isRecreated: false)
     }
     // The parts list no fields where the record was gone in between, so the records are compared.
@@ -101,7 +102,7 @@ extension RecordChange {
     }
     guard !fields.isEmpty else { return nil }
     return RecordChange(
-      model: model, key: key, old: old, new: new, fields: fields, origin: origin,
+      model: model, key: later.key, old: old, new: new, fields: fields, origin: origin,
       isRecreated: isRecreated || later.isRecreated || self.new == nil)
   }
 

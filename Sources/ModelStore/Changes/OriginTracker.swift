@@ -9,7 +9,7 @@ struct OriginTracker {
     var name: String
     /// The binding that the trigger belongs to, if any.
     var binding: String?
-    /// The tables its body writes, in lower case.
+    /// The tables its body writes, ASCII letters in lower case.
     var writes: Set<String>
   }
 
@@ -36,7 +36,7 @@ struct OriginTracker {
   /// Who changes a row of `table` at `depth`.
   func origin(depth: Int, table: String) -> Origin {
     if depth == 0 { return .user }
-    let name = table.lowercased()
+    let name = table.asciiFolded
     guard let trigger = started.last(where: { $0.writes.contains(name) }) else { return .cascade }
     return trigger.binding.map(Origin.binding) ?? .trigger(trigger.name)
   }

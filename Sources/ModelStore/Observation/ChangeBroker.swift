@@ -10,20 +10,39 @@ internal import Synchronization
 final class ChangeBroker: Sendable {
   /// Someone who wants to know about commits. Called on the committing thread.
   protocol Observer: AnyObject, Sendable {
-    var interest: Interest { get }
-    /// - Returns: Whether there is something to deliver now.
-    func note(_ commit: Commit) -> Bool
-    /// Hands what was noted to the caller; on the delivery queue.
-    func deliver()
+    /// What it wants to know; no two of them of the same model.
+    var interests: [Interest] { get }
+    func note(_ commit: Commit) -> Outcome
+    /// Hands the oldest of what was noted to the caller, unless it is of a later commit; on the
+    /// delivery queue.
+    func deliver(upTo version: UInt64)
+  }
+
+  /// What an observer made of a commit.
+  struct Outcome: OptionSet {
+    let rawValue: UInt8
+
+    /// There is something to deliver.
+    static let ready = Outcome(rawValue: 1)
+    /// It could not be followed: the next commit, of whatever model, comes as a reset.
+    static let failed = Outcome(rawValue: 2)
   }
 
   /// Which records of which model an observer wants to know about.
   struct Interest: Hashable, Sendable {
     var model: String
-    /// One record, or all of the model.
-    var key: [SQLValue]?
+    var records: Records = .all
     /// The fields whose values it reads; nil for all.
     var fields: Set<Int>?
+
+    enum Records: Hashable, Sendable {
+      case all
+      /// The one with that key.
+      case one(SortKey, KeyIdentity)
+      /// Those that have the value in the field, before or after; the value as
+      /// ``QueryRegion/normalized(_:)`` makes it.
+      case having(field: Int, value: SQLValue)
+    }
   }
 
   /// What reaches an observer of one commit.
@@ -37,10 +56,9 @@ final class ChangeBroker: Sendable {
 
   private struct State {
     var observers: [UInt64: any Observer] = [:]
-    /// Observers of whole models, ascending.
-    var ofModel: [String: [UInt64]] = [:]
-    /// Observers of single records, ascending.
-    var ofRecord: [String: [[SQLValue]: [UInt64]]] = [:]
+    var routes = ChangeRoutes()
+    /// Those that could not follow an earlier commit.
+    var failed: Set<UInt64> = []
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
@@ -53,7 +71,7 @@ final class ChangeBroker: Sendable {
   /// The number of the latest commit that was published.
   var version: UInt64 { state.withLock { $0.version } }
 
-  /// A number that moves whenever somebody comes or goes.
+  /// A number that moves whenever ``interests()`` may have changed.
   var generation: UInt64 { state.withLock { $0.generation } }
 
   /// The number of the latest observer: those with a higher one come later.
@@ -61,19 +79,7 @@ final class ChangeBroker: Sendable {
 
   /// For each observed model, the fields to read; nil for all.
   func interests() -> [String: Set<Int>?] {
-    state.withLock { state in
-      var interests: [String: Set<Int>?] = [:]
-      for observer in state.observers.values {
-        let interest = observer.interest
-        guard let known = interests[interest.model] else {
-          interests[interest.model] = .some(interest.fields)
-          continue
-        }
-        interests[interest.model] = .some(
-          known.flatMap { known in interest.fields.map { known.union($0) } })
-      }
-      return interests
-    }
+    state.withLock { $0.routes.interests }
   }
 
   /// Takes up `observer` and starts it while no commit can come between.
@@ -82,14 +88,10 @@ final class ChangeBroker: Sendable {
   func add(_ observer: some Observer) -> @Sendable () -> Void {
     let number = state.withLock { state in
       state.nextNumber += 1
-      state.generation += 1
       let number = state.nextNumber
-      let interest = observer.interest
       state.observers[number] = observer
-      if let key = interest.key {
-        state.ofRecord[interest.model, default: [:]][key, default: []].append(number)
-      } else {
-        state.ofModel[interest.model, default: []].append(number)
+      for interest in observer.interests {
+        if state.routes.add(number, for: interest) { state.generation += 1 }
       }
       return number
     }
@@ -99,15 +101,9 @@ final class ChangeBroker: Sendable {
   private func remove(_ number: UInt64) {
     let removed: (any Observer)? = state.withLock { state in
       guard let observer = state.observers.removeValue(forKey: number) else { return nil }
-      state.generation += 1
-      let interest = observer.interest
-      if let key = interest.key {
-        state.ofRecord[interest.model]?[key]?.removeAll { $0 == number }
-        if state.ofRecord[interest.model]?[key]?.isEmpty == true {
-          state.ofRecord[interest.model]?[key] = nil
-        }
-      } else {
-        state.ofModel[interest.model]?.removeAll { $0 == number }
+      state.failed.remove(number)
+      for interest in observer.interests {
+        if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
       return observer
     }
@@ -132,48 +128,75 @@ final class ChangeBroker: Sendable {
       state.version += 1
       let published = ChangeSet(version: state.version, changes: changes)
       guard !state.observers.isEmpty else {
-        return (published, [] as [(observer: any Observer, commit: Commit)])
+        return (published, [] as [Delivery])
       }
       let lastSafe = isReset ? 0 : knownObserver
-      return (published, Self.route(published, resettingAfter: lastSafe, in: state))
+      return (published, Self.route(published, resettingAfter: lastSafe, in: &state))
     }
-    let ready = concerned.filter { $0.observer.note($0.commit) }.map(\.observer)
+    var ready: [any Observer] = []
+    var failed: [UInt64] = []
+    for (number, observer, commit) in concerned {
+      let outcome = observer.note(commit)
+      if outcome.contains(.ready) { ready.append(observer) }
+      if outcome.contains(.failed) { failed.append(number) }
+    }
+    if !failed.isEmpty {
+      state.withLock { state in
+        state.failed.formUnion(failed.filter { state.observers[$0] != nil })
+      }
+    }
     if !ready.isEmpty {
-      queue.async { for observer in ready { observer.deliver() } }
+      queue.async { [ready] in
+        for observer in ready { observer.deliver(upTo: published.version) }
+      }
     }
     return published
   }
 
+  /// Whether somebody waits for the next commit because it could not follow an earlier one.
+  var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
+
+  private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
+
   private static func route(
-    _ published: ChangeSet, resettingAfter lastSafe: UInt64, in state: State
-  ) -> [(observer: any Observer, commit: Commit)] {
+    _ published: ChangeSet, resettingAfter lastSafe: UInt64, in state: inout State
+  ) -> [Delivery] {
     var parts: [UInt64: [RecordChange]] = [:]
+    let failed = state.failed
+    state.failed = []
+    for number in failed { parts[number] = [] }
+    func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
     if lastSafe < state.nextNumber {
       for number in state.observers.keys where number > lastSafe { parts[number] = [] }
     }
     // Who is reset gets no changes: they may lack fields that nobody had asked for.
     for change in published.changes {
-      for number in state.ofModel[change.model] ?? [] where number <= lastSafe {
-        parts[number, default: []].append(change)
-      }
-      for number in state.ofRecord[change.model]?[change.key] ?? [] where number <= lastSafe {
-        parts[number, default: []].append(change)
+      state.routes.forEachObserver(of: change) { number in
+        if !isReset(number) { parts[number, default: []].append(change) }
       }
     }
     return parts.sorted { $0.key < $1.key }.compactMap { number, changes in
       state.observers[number].map { observer in
         (
-          observer,
+          number, observer,
           Commit(
             changes: ChangeSet(version: published.version, changes: changes),
-            isReset: number > lastSafe)
+            isReset: isReset(number))
         )
       }
     }
   }
 
-  /// Waits until everything published so far has been delivered. Not for use inside a callback.
+  /// Runs `body` on the delivery queue, behind everything published so far.
+  func enqueue(_ body: @escaping @Sendable () -> Void) {
+    queue.async(execute: body)
+  }
+
+  /// Waits until everything published so far has been delivered.
+  ///
+  /// - Precondition: Not inside a callback, which would wait for itself.
   func drain() {
+    dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
   }
 }

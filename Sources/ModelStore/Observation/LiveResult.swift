@@ -1,10 +1,9 @@
 internal import Synchronization
 
-/// The rows of one live query, kept in order as commits arrive, and the mailboxes of its
-/// subscribers.
+/// The rows of a live query, kept in order as commits arrive.
 ///
 /// Holds places and keys, not records: O(log n) for each changed row, whatever the result's size.
-final class LiveResult: ChangeBroker.Observer {
+final class LiveResult: ChangeBroker.Observer, LiveSource {
   /// How a row of the model becomes a row of the result.
   struct Rule: Sendable {
     let schema: ModelSchema
@@ -23,161 +22,150 @@ final class LiveResult: ChangeBroker.Observer {
       guard let image, admits?(image) ?? true else { return nil }
       return QueryDelta.Side(entry: entry(image), image: image)
     }
+
+    func touch(_ change: RecordChange) -> QueryDelta.Touch? {
+      let old = side(change.old)
+      let new = side(change.new)
+      guard old != nil || new != nil else { return nil }
+      func standing(_ image: [SQLValue]?, _ side: QueryDelta.Side?) -> QueryDelta.Touch.Standing {
+        if side != nil { return .admitted }
+        return image == nil ? .absent : .excluded
+      }
+      return QueryDelta.Touch(
+        key: change.key, old: old, new: new, origin: change.origin, fields: change.fields,
+        isRecreated: change.isRecreated, before: standing(change.old, old),
+        after: standing(change.new, new))
+    }
   }
 
   private struct State {
     var rows: LiveRows
-    var subscribers: [(number: UInt64, mailbox: Mailbox<QueryDelta>, wake: @Sendable () -> Void)] =
-      []
-    var nextNumber: UInt64 = 0
-    /// Whether the result could not be read anew when it had to be; then the next commit tries
-    /// again.
-    var isStale = false
+    var subscribers = LiveSubscribers()
   }
 
   let rule: Rule
-  let interest: ChangeBroker.Interest
+  let interests: [ChangeBroker.Interest]
   private let state: Mutex<State>
   /// Reads the result anew: all admitted records in order, as of the latest commit.
   private let reload: @Sendable () throws -> [[SQLValue]]
   private let report: @Sendable (StoreError) -> Void
 
   /// - Parameters:
+  ///   - interest: Which changes can matter.
   ///   - images: The records of the result, in order, as of `version`.
-  ///   - report: Told when the result cannot be kept any more.
+  ///   - report: Told when the result had to be read anew, or could not be.
   init(
-    rule: Rule, images: [[SQLValue]], version: UInt64,
+    rule: Rule, interest: ChangeBroker.Interest, images: [[SQLValue]], version: UInt64,
     reload: @escaping @Sendable () throws -> [[SQLValue]],
     report: @escaping @Sendable (StoreError) -> Void
   ) {
     self.rule = rule
     self.reload = reload
     self.report = report
-    interest = ChangeBroker.Interest(model: rule.schema.name, key: nil, fields: nil)
+    interests = [interest]
     state = Mutex(
       State(
         rows: LiveRows(
           tree: RankedTree(sorted: images.lazy.map { rule.entry($0) }), version: version)))
   }
 
+  var plan: LivePlan { .incremental }
+
+  var models: [String] { interests.map(\.model) }
+
   var rows: LiveRows { state.withLock { $0.rows } }
 
   // Committing thread
 
-  func note(_ commit: ChangeBroker.Commit) -> Bool {
-    if commit.isReset || state.withLock({ $0.isStale }) {
-      return noteReset(version: commit.changes.version)
-    }
-    let touches = commit.changes.changes.compactMap(touch)
-    return state.withLock { state in
-      guard !touches.isEmpty else {
-        state.rows.version = commit.changes.version
-        return false
-      }
+  func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+    if commit.isReset { return noteReset(version: commit.changes.version) }
+    let touches = commit.changes.changes.compactMap(rule.touch)
+    let advanced: (delta: QueryDelta, subscribers: [LiveSubscriber])? = state.withLock { state in
+      // The commits before this one did not concern these rows.
+      state.rows.version = commit.changes.version - 1
       let old = state.rows
-      for touch in touches {
-        if let side = touch.old { state.rows.tree.remove(side.entry) }
-      }
-      for touch in touches {
-        if let side = touch.new { state.rows.tree.insert(side.entry) }
-      }
-      state.rows.version = commit.changes.version
-      return Self.post(
-        QueryDelta(old: old, new: state.rows, touches: touches, isReset: false), in: state)
+      guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
+      return (
+        QueryDelta(old: old, new: state.rows, touches: touches, isReset: false),
+        touches.isEmpty ? [] : state.subscribers.all
+      )
     }
+    if let advanced { return advanced.subscribers.receive(advanced.delta) }
+    report(
+      StoreError(
+        .database,
+        "A live query of \(rule.schema.name) did not hold a record that changed in it; it was read anew.",
+        model: rule.schema.name))
+    return noteReset(version: commit.changes.version)
   }
 
-  private func touch(_ change: RecordChange) -> QueryDelta.Touch? {
-    let old = rule.side(change.old)
-    let new = rule.side(change.new)
-    guard old != nil || new != nil else { return nil }
-    return QueryDelta.Touch(
-      key: change.key, old: old, new: new, origin: change.origin, fields: change.fields,
-      isRecreated: change.isRecreated, existedBefore: change.old != nil,
-      existsAfter: change.new != nil)
-  }
-
-  private func noteReset(version: UInt64) -> Bool {
+  private func noteReset(version: UInt64) -> ChangeBroker.Outcome {
     let images: [[SQLValue]]
     do {
       images = try reload()
     } catch {
-      state.withLock { $0.isStale = true }
-      report(error as? StoreError ?? StoreError(.database, "\(error)"))
-      return false
+      report(StoreError(reporting: error))
+      return .failed
     }
-    return state.withLock { state in
+    let entries = images.map { rule.entry($0) }
+    let tree = RankedTree(sorted: entries)
+    let (old, new, subscribers) = state.withLock { state in
       let old = state.rows
-      let entries = images.map { rule.entry($0) }
-      state.rows = LiveRows(tree: RankedTree(sorted: entries), version: version)
-      state.isStale = false
-      let touches = Self.touches(from: old.tree, to: zip(entries, images))
-      return Self.post(
-        QueryDelta(old: old, new: state.rows, touches: touches, isReset: true), in: state)
+      state.rows = LiveRows(tree: tree, version: version)
+      return (old, state.rows, state.subscribers.all)
     }
-  }
-
-  /// The rows that entered, left or changed their place, found by walking both results.
-  private static func touches(
-    from old: RankedTree<LiveRows.Entry>, to new: some Sequence<(LiveRows.Entry, [SQLValue])>
-  ) -> [QueryDelta.Touch] {
-    var left: [[SQLValue]: LiveRows.Entry] = [:]
-    var touches: [QueryDelta.Touch] = []
-    for entry in old { left[entry.key] = entry }
-    for (entry, image) in new {
-      let before = left.removeValue(forKey: entry.key)
-      if let before, before == entry { continue }
-      touches.append(
-        QueryDelta.Touch(
-          key: entry.key, old: before.map { QueryDelta.Side(entry: $0, image: nil) },
-          new: QueryDelta.Side(entry: entry, image: image), origin: .foreign, fields: [],
-          isRecreated: false, existedBefore: before != nil, existsAfter: true))
-    }
-    for entry in left.values.sorted() {
-      touches.append(
-        QueryDelta.Touch(
-          key: entry.key, old: QueryDelta.Side(entry: entry, image: nil), new: nil,
-          origin: .foreign, fields: [], isRecreated: false, existedBefore: true,
-          existsAfter: false))
-    }
-    return touches
-  }
-
-  private static func post(_ delta: QueryDelta, in state: State) -> Bool {
-    for subscriber in state.subscribers { subscriber.mailbox.put(delta) }
-    return !state.subscribers.isEmpty
+    guard !subscribers.isEmpty else { return [] }
+    let touches = QueryDelta.touches(from: old, to: new, images: images)
+    return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: true))
   }
 
   // Delivery queue
 
-  func deliver() {
-    let wakes = state.withLock { state in state.subscribers.map(\.wake) }
-    for wake in wakes { wake() }
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
+
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
   }
 
   // Subscribers
 
-  /// Adds a mailbox for what happens from now on.
-  ///
-  /// - Parameter wake: Called on the delivery queue after each commit that put something in.
-  /// - Returns: What removes it.
-  func subscribe(
-    _ mailbox: Mailbox<QueryDelta>, wake: @escaping @Sendable () -> Void
-  ) -> @Sendable () -> Void {
-    let number = state.withLock { state in
-      state.nextNumber += 1
-      state.subscribers.append((state.nextNumber, mailbox, wake))
-      return state.nextNumber
-    }
+  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+    let number = state.withLock { $0.subscribers.add(subscriber) }
     return { [self] in
-      let left = state.withLock { state in
-        let left = state.subscribers.filter { $0.number == number }
-        state.subscribers.removeAll { $0.number == number }
-        return left.map(\.wake)
-      }
-      mailbox.close()
-      // Released here, outside the lock: what the callback holds may end other subscriptions.
-      withExtendedLifetime(left) {}
+      let removed = state.withLock { $0.subscribers.remove(number) }
+      withExtendedLifetime(removed) {}
     }
+  }
+}
+
+extension QueryDelta {
+  /// The rows that entered, left or changed their place between two results whose records in
+  /// between are not known, found by walking both.
+  ///
+  /// - Parameter images: The records of the newer result, in order.
+  static func touches(
+    from old: LiveRows, to new: LiveRows, images: [[SQLValue]]
+  ) -> [Touch] {
+    var left: [[SQLValue]: LiveRows.Entry] = [:]
+    var touches: [Touch] = []
+    old.forEach(in: 0..<old.count) { left[$0.key] = $0 }
+    var next = images.makeIterator()
+    new.forEach(in: 0..<new.count) { entry in
+      let image = next.next()
+      let before = left.removeValue(forKey: entry.key)
+      if let before, before == entry { return }
+      touches.append(
+        Touch(
+          key: entry.key, old: before.map { Side(entry: $0, image: nil) },
+          new: Side(entry: entry, image: image), origin: .foreign, fields: [],
+          isRecreated: false, before: before == nil ? .absent : .admitted, after: .admitted))
+    }
+    for entry in left.values.sorted() {
+      touches.append(
+        Touch(
+          key: entry.key, old: Side(entry: entry, image: nil), new: nil, origin: .foreign,
+          fields: [], isRecreated: false, before: .admitted, after: .absent))
+    }
+    return touches
   }
 }

@@ -40,10 +40,11 @@ final class Mailbox<Event: Sendable>: Sendable {
     reader?.resume(returning: event)
   }
 
-  /// The oldest event, or nil when there is none now.
-  func take() -> Event? {
+  /// The oldest event, or nil when there is none now that meets the condition.
+  func take(if isDue: (Event) -> Bool = { _ in true }) -> Event? {
     state.withLock { state in
-      state.isClosed || state.events.isEmpty ? nil : state.events.removeFirst()
+      guard !state.isClosed, let first = state.events.first, isDue(first) else { return nil }
+      return state.events.removeFirst()
     }
   }
 

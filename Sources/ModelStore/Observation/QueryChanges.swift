@@ -13,6 +13,9 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     case record
     /// The record was there before and after; a field that the filter reads changed.
     case filter
+    /// It met the condition before and after; others came or went before it, or the window moved,
+    /// so it is on the other side of a window's edge now.
+    case slid
   }
 
   public struct Deletion: Sendable {
@@ -56,6 +59,9 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public let newVersion: UInt64
   public let oldCount: Int
   public let newCount: Int
+  /// The results before and after, as their keys in order: snapshots, whatever happens later.
+  public let old: ResultKeys
+  public let new: ResultKeys
   /// By ascending index in the old result.
   public let deletions: [Deletion]
   /// By ascending index in the new result.
@@ -117,8 +123,8 @@ extension QueryChanges {
     var ranks: [CanonicalMoves.Row] = []
     ranks.reserveCapacity(delta.touches.count)
     for touch in delta.touches {
-      let oldRank = touch.old.map { delta.old.tree.rank(of: $0.entry) }
-      let newRank = touch.new.map { delta.new.tree.rank(of: $0.entry) }
+      let oldRank = touch.old.map { delta.old.index(of: $0.entry) }
+      let newRank = touch.new.map { delta.new.index(of: $0.entry) }
       ranks.append(
         CanonicalMoves.Row(
           oldRank: oldRank, newRank: newRank,
@@ -128,13 +134,13 @@ extension QueryChanges {
         deletions.append(
           Deletion(
             index: oldRank ?? 0, key: touch.key, record: try old.image.map(element),
-            reason: touch.existsAfter ? .filter : .record, origin: touch.origin))
+            reason: Reason(touch.after), origin: touch.origin))
       case (nil, let new?):
         guard let image = new.image else { continue }
         insertions.append(
           Insertion(
             index: newRank ?? 0, key: touch.key, record: try element(image),
-            reason: touch.existedBefore ? .filter : .record, origin: touch.origin))
+            reason: Reason(touch.before), origin: touch.origin))
       case (let old?, let new?):
         guard let before = old.image, let after = new.image, before != after else { continue }
         updates.append(
@@ -158,10 +164,34 @@ extension QueryChanges {
     self.updates = updates.sorted { $0.newIndex < $1.newIndex }
     oldVersion = delta.old.version
     newVersion = delta.new.version
-    oldCount = delta.old.tree.count
-    newCount = delta.new.tree.count
+    oldCount = delta.old.count
+    newCount = delta.new.count
+    old = ResultKeys(rows: delta.old)
+    new = ResultKeys(rows: delta.new)
     isInitial = delta.isInitial
     isReset = delta.isReset
+  }
+
+  /// The keys of one version of a live query's result, in order.
+  public struct ResultKeys: RandomAccessCollection, Sendable {
+    let rows: LiveRows
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { rows.count }
+
+    /// The key of the record at `index`.
+    ///
+    /// - Complexity: O(log n).
+    public subscript(index: Int) -> [SQLValue] {
+      precondition(indices.contains(index), "Index \(index) is not in 0..<\(count).")
+      return rows.entry(atRank: rows.shown.lowerBound + index).key
+    }
+
+    /// How many records precede the first of these in the whole result: a window's offset.
+    public var precedingCount: Int { rows.shown.lowerBound }
+
+    /// How many records there are without the window.
+    public var totalCount: Int { rows.totalCount }
   }
 
   private static func changedFields(
@@ -173,5 +203,17 @@ extension QueryChanges {
         name: name, old: before[index], new: after[index],
         origin: touch.fields.first { $0.name == name }?.origin ?? touch.origin)
     }
+  }
+}
+
+extension QueryChanges.Reason {
+  /// - Parameter standing: Where the record stands in the version in which it is not shown.
+  fileprivate init(_ standing: QueryDelta.Touch.Standing) {
+    self =
+      switch standing {
+      case .absent: .record
+      case .excluded: .filter
+      case .admitted: .slid
+      }
   }
 }

@@ -1,18 +1,3 @@
-/// One version of a live result: which rows, in which order. Copies are snapshots.
-struct LiveRows: Sendable {
-  /// A row's place in the order, with the key to find it by.
-  struct Entry: Comparable, Sendable {
-    let place: SortKey
-    let key: [SQLValue]
-
-    static func == (left: Entry, right: Entry) -> Bool { left.place == right.place }
-    static func < (left: Entry, right: Entry) -> Bool { left.place < right.place }
-  }
-
-  var tree: RankedTree<Entry>
-  var version: UInt64
-}
-
 /// What happened to a live result between two versions: both versions, and the rows touched.
 /// Indices are worked out from it only when a subscriber asks, so folding is cheap.
 struct QueryDelta: Sendable {
@@ -27,9 +12,19 @@ struct QueryDelta: Sendable {
     /// complete nor exact.
     var fields: [ChangedField]
     var isRecreated: Bool
-    /// Whether the record exists in that version, in the result or not.
-    var existedBefore: Bool
-    var existsAfter: Bool
+    /// What the record was before and is after, in the result or not.
+    var before: Standing
+    var after: Standing
+
+    /// How far a record is from being shown.
+    enum Standing: Sendable {
+      /// There is no such record.
+      case absent
+      /// The condition does not admit it.
+      case excluded
+      /// It is admitted; whether it is shown is up to the window.
+      case admitted
+    }
   }
 
   struct Side: Sendable {
@@ -43,6 +38,22 @@ struct QueryDelta: Sendable {
   var touches: [Touch]
   var isReset: Bool
   var isInitial = false
+
+  /// The delta from nothing to a whole result.
+  static func initial(_ rows: LiveRows, images: [[SQLValue]]) -> QueryDelta {
+    var empty = LiveRows(tree: RankedTree(), version: rows.version)
+    empty.window = rows.window
+    var touches: [Touch] = []
+    touches.reserveCapacity(images.count)
+    var next = images.makeIterator()
+    rows.forEach(in: 0..<rows.count) { entry in
+      touches.append(
+        Touch(
+          key: entry.key, old: nil, new: Side(entry: entry, image: next.next()), origin: .user,
+          fields: [], isRecreated: false, before: .admitted, after: .admitted))
+    }
+    return QueryDelta(old: empty, new: rows, touches: touches, isReset: false, isInitial: true)
+  }
 
   /// This delta and the one that follows it as one, or nil when they cancel out.
   ///
@@ -69,11 +80,15 @@ struct QueryDelta: Sendable {
 extension QueryDelta.Touch {
   fileprivate func followed(by later: QueryDelta.Touch) -> QueryDelta.Touch? {
     guard old != nil || later.new != nil else { return nil }
-    if let before = old?.image, let after = later.new?.image, before == after { return nil }
+    if let before = old, let after = later.new, before.entry == after.entry,
+      let image = before.image, image == after.image
+    {
+      return nil
+    }
     var both = later
     both.old = old
-    both.existedBefore = existedBefore
-    both.isRecreated = isRecreated || later.isRecreated || (!existsAfter && old != nil)
+    both.before = before
+    both.isRecreated = isRecreated || later.isRecreated || (after == .absent && old != nil)
     if later.new != nil { both.origin = origin }
     // Only who set a field is taken from here; what differs, the images tell.
     let set = Set(later.fields.map(\.name))

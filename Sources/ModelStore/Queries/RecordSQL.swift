@@ -55,8 +55,17 @@ final class RecordSQL: Sendable {
       + keys.joined(separator: " AND ")
   }
 
-  /// Inserts the given fields; the others get their defaults. Arguments: the fields' values.
+  /// Inserts the given fields; the others get their defaults. Arguments: the fields' values. The
+  /// one row is the key as it was inserted.
   func insert(fields: [Int]) -> String {
+    insertion(fields: fields) + returning
+  }
+
+  private var returning: String {
+    " RETURNING " + SQLText.quotedList(schema.keyIndices.map { schema.fields[$0].column })
+  }
+
+  private func insertion(fields: [Int]) -> String {
     guard !fields.isEmpty else {
       return "INSERT INTO \(SQLText.quoted(schema.table)) DEFAULT VALUES"
     }
@@ -65,7 +74,8 @@ final class RecordSQL: Sendable {
     return "INSERT INTO \(SQLText.quoted(schema.table)) (\(columns)) VALUES (\(arguments))"
   }
 
-  /// As `insert(fields:)`; updates the fields outside the key when the key is taken.
+  /// As `insert(fields:)`; updates the fields outside the key when the key is taken. No row when
+  /// there were no such fields.
   func upsert(fields: [Int]) -> String {
     let keys = schema.keyIndices
     let sets = fields.filter { !keys.contains($0) }.map { field in
@@ -73,7 +83,7 @@ final class RecordSQL: Sendable {
       return "\(column) = excluded.\(column)"
     }
     let keyList = SQLText.quotedList(keys.map { schema.fields[$0].column })
-    return insert(fields: fields) + " ON CONFLICT (\(keyList)) DO "
-      + (sets.isEmpty ? "NOTHING" : "UPDATE SET " + sets.joined(separator: ", "))
+    return insertion(fields: fields) + " ON CONFLICT (\(keyList)) DO "
+      + (sets.isEmpty ? "NOTHING" : "UPDATE SET " + sets.joined(separator: ", ")) + returning
   }
 }

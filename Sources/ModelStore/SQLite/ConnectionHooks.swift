@@ -15,6 +15,7 @@ final class ConnectionHooks {
   private var mayWait = true
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
+  private var tableRead: ((String) -> Void)?
   /// How many frames the WAL held after this connection's latest commit.
   private(set) var walFrameCount = 0
 
@@ -88,6 +89,26 @@ final class ConnectionHooks {
         hooks(context).programStarted?(ProgramStart(statement: statement, text: text))
         return 0
       }, context)
+  }
+
+  /// Runs `body` and reports each table whose rows a statement compiled in it can read:
+  /// <https://sqlite.org/c3ref/set_authorizer.html>. SQLite compiles every statement of the
+  /// connection anew afterwards.
+  func noticingTables<Result>(
+    in body: () throws -> Result, report: @escaping (String) -> Void
+  ) rethrows -> Result {
+    tableRead = report
+    sqlite3_set_authorizer(
+      database,
+      { context, action, table, _, _, _ in
+        if action == SQLITE_READ, let table { hooks(context).tableRead?(String(cString: table)) }
+        return SQLITE_OK
+      }, context)
+    defer {
+      sqlite3_set_authorizer(database, nil, nil)
+      tableRead = nil
+    }
+    return try body()
   }
 
   func removeAll() {

@@ -32,8 +32,7 @@ struct Catalog: Hashable, Sendable {
       try connection.execute("COMMIT")
     } catch {
       // A failed read changed nothing, so how the transaction ends does not matter; it may be over.
-      if connection.isInTransaction { try connection.execute("ROLLBACK") }
-      throw error
+      throw connection.rollBack(after: error)
     }
   }
 

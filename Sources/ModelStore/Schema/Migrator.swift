@@ -40,7 +40,7 @@ struct Migrator {
   }
 
   private func applyNext(of migrations: [Migration]) throws -> Migration? {
-    try transaction {
+    try connection.inTransaction {
       guard let migration = try pending(migrations).first else { return nil }
       let broken = scope == .app ? try brokenReferences() : []
       try MigrationScript(migration).run(on: connection)
@@ -54,19 +54,6 @@ struct Migrator {
     }
   }
 
-  private func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    try connection.execute("BEGIN IMMEDIATE")
-    do {
-      let result = try body()
-      try connection.execute("COMMIT")
-      return result
-    } catch {
-      // SQLite may have ended the transaction itself: https://sqlite.org/lang_transaction.html
-      if connection.isInTransaction { try connection.execute("ROLLBACK") }
-      throw error
-    }
-  }
-
   private func withForeignKeysOff(_ body: () throws -> Void) throws {
     guard scope == .app else { return try body() }
     // Inside a transaction the pragma does nothing:
@@ -75,7 +62,8 @@ struct Migrator {
     do {
       try body()
     } catch {
-      try restorePragmas()
+      // After such a failure the connection is not used again, nor could the pragma take effect.
+      if !(error is ConnectionFailure) { try restorePragmas() }
       throw error
     }
     try restorePragmas()

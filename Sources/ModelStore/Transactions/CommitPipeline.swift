@@ -21,7 +21,7 @@ struct CommitPipeline {
 
   /// - Precondition: A write transaction is open. It is not, afterwards.
   /// - Returns: The body's result and the net changes of the tables in the plan.
-  /// - Throws: ``StoreError``; ``UnknownOutcome`` when COMMIT failed half-way.
+  /// - Throws: What `body` threw; ``StoreError``; ``SQLiteError``; ``ConnectionFailure``.
   func run<Result>(
     ending: Ending, _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
@@ -49,15 +49,14 @@ struct CommitPipeline {
       try validate(changes, access)
       try access.checkNotCancelled()
       switch ending {
-      case .commit: try commit()
+      case .commit: try connection.commitTellingOutcome()
       case .rollback:
         try checkReferences()
         try connection.rollBack()
       }
       return (value, changes, schemaChanged)
     } catch {
-      try connection.rollBack()
-      throw models.storeError(error, about: nil)
+      throw connection.rollBack(after: error)
     }
   }
 
@@ -85,28 +84,6 @@ struct CommitPipeline {
     guard connection.hasUnresolvedReferences else { return }
     throw SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
   }
-
-  private func commit() throws {
-    do {
-      try connection.commit()
-    } catch let error as SQLiteError {
-      // A failed sync may still reach the disk: only reopening can tell.
-      if connection.isInTransaction || error.leavesNoCommit { throw error }
-      throw UnknownOutcome(
-        error: StoreError(
-          .outcomeUnknown,
-          """
-          COMMIT failed (\(error.message)); whether the transaction was kept shows after the store \
-          is opened anew. Close it and open it again.
-          """, sqliteCode: error.code.rawValue))
-    }
-  }
-}
-
-/// COMMIT failed in a way that leaves open whether the transaction was kept. Apart from
-/// ``StoreError``, so that one that a body throws, about another store, is not taken for it.
-struct UnknownOutcome: Error {
-  let error: StoreError
 }
 
 extension StoreError {

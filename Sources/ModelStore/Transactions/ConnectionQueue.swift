@@ -105,14 +105,19 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits is
-  /// refused.
-  func close() {
+  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits for
+  /// a turn is refused.
+  ///
+  /// - Parameter isWaiting: Whether to return only then; inside a body this cannot be.
+  func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
     isClosed.store(true, ordering: .relaxed)
     connection.withLock { $0.connection = nil }
-    if isCurrent { return }
-    queue.sync { resource = nil }
+    if isWaiting, !isCurrent {
+      queue.sync { resource = nil }
+    } else {
+      queue.async { [self] in resource = nil }
+    }
   }
 }
 

@@ -8,11 +8,12 @@ final class ModelRegistry: Sendable {
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
 
+  /// - Parameter tablesWithTriggers: Their names, ASCII letters in lower case.
   init(schema: StoreSchema, tablesWithTriggers: Set<String>) {
     self.schema = schema
     statements = Dictionary(
       uniqueKeysWithValues: schema.models.map { model in
-        let hasTriggers = tablesWithTriggers.contains(model.table)
+        let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
         return (model.name, RecordSQL(schema: model, hasTriggers: hasTriggers))
       })
   }

@@ -71,12 +71,18 @@ final class ReaderPool: Sendable {
     state.withLock { $0.slots[place].load -= 1 }
   }
 
-  func close() {
+  /// Whether the calling code runs inside a body on one of the connections.
+  var isCurrent: Bool { state.withLock { $0.slots.contains { $0.queue.isCurrent } } }
+
+  /// Closes every connection when what runs on it now is done.
+  ///
+  /// - Parameter isWaiting: Whether to return only then.
+  func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
     let slots = state.withLock { state in
       state.isClosed = true
       return state.slots
     }
-    for slot in slots { slot.queue.close() }
+    for slot in slots { slot.queue.close(waiting: isWaiting) }
   }
 }

@@ -51,7 +51,12 @@ extension Transaction {
   /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
   public borrowing func update<M: Model>(_ record: M) throws {
     let sql = try access.statements(for: M.self)
-    guard !sql.update.isEmpty else { return }
+    guard !sql.update.isEmpty else {
+      guard try access.record(M.self, key: record.key) != nil else {
+        throw notFound(sql.schema, try Self.values(record.key))
+      }
+      return
+    }
     try access.run(sql.update, of: sql.schema) { statement in
       try TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
       try statement.run()
@@ -231,20 +236,20 @@ extension Transaction {
   ) throws -> Record {
     let named = try Self.fields(values, of: schema)
     let sql = access.models.statements(for: schema)
-    try access.run(text(sql, named.map(\.index)), of: schema) { statement in
+    let returned = try access.run(text(sql, named.map(\.index)), of: schema) { statement in
       try statement.bind(named.map(\.value))
-      try statement.run()
+      var key: [SQLValue]?
+      try statement.forEachRow { row in key = try row.values() }
+      return key
     }
-    let key = schema.keyIndices.map { index in
-      named.first { $0.index == index }?.value
-        ?? (index == schema.rowIDFieldIndex ? .integer(access.connection.lastInsertRowID) : .null)
-    }
-    let rowIDKey = schema.rowIDFieldIndex != nil && key == [.null]
-    let storedKey = rowIDKey ? [.integer(access.connection.lastInsertRowID)] : key
-    guard let record = try access.record(schema, key: storedKey) else {
+    // An upsert that had nothing to set returns no row; then every value of the key was given.
+    let key =
+      returned
+      ?? schema.keyIndices.map { index in named.first { $0.index == index }?.value ?? .null }
+    guard let record = try access.record(schema, key: key) else {
       throw StoreError(
-        .recordNotFound, "\(schema.name): the inserted record cannot be found by its key.",
-        model: schema.name, key: storedKey)
+        .recordNotFound, "\(schema.name): a trigger removed the record as it was inserted.",
+        model: schema.name, key: key)
     }
     return record
   }
@@ -253,7 +258,10 @@ extension Transaction {
     _ schema: ModelSchema, key: [SQLValue], values: [(index: Int, value: SQLValue)]
   ) throws {
     try TransactionAccess.check(key, of: schema)
-    guard !values.isEmpty else { return }
+    guard !values.isEmpty else {
+      guard try access.record(schema, key: key) != nil else { throw notFound(schema, key) }
+      return
+    }
     let sql = access.models.statements(for: schema).update(fields: values.map(\.index))
     try access.run(sql, of: schema) { statement in
       try statement.bind(values.map(\.value) + key)

@@ -42,12 +42,13 @@ extension TransactionReads where Self: ~Copyable {
   /// The smallest, largest, sum, mean or number of different values of one field among the records
   /// that `query` selects; nil when there are no values.
   ///
-  /// - Parameter type: What the answer is read as: the field's type, or `Double` for a mean.
+  /// - Parameter type: What the answer is read as: `Double` for a mean, `Int` for a number of
+  ///   values.
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
   ///   numbers.
   public borrowing func aggregate<M: Model, Value: ColumnValue, Answer: ColumnValue>(
     _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
-    in query: Query<M>, as type: Answer.Type = Value.self
+    in query: Query<M>, as type: Answer.Type
   ) throws -> Answer? {
     guard let index = M.definition.fieldIndex(of: field) else {
       throw StoreError(
@@ -56,6 +57,15 @@ extension TransactionReads where Self: ~Copyable {
     return try access.firstRow(try query.aggregateText(aggregate, of: index)) { row in
       try row.decode(Answer?.self, at: 0)
     } ?? nil
+  }
+
+  /// As ``aggregate(_:of:in:as:)``, read as the field's own type: for the smallest, the largest and
+  /// the sum.
+  public borrowing func aggregate<M: Model, Value: ColumnValue>(
+    _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
+    in query: Query<M>
+  ) throws -> Value? {
+    try self.aggregate(aggregate, of: field, in: query, as: Value.self)
   }
 
   /// The record with that key, or nil when there is none.

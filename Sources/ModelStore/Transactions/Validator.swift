@@ -16,7 +16,9 @@ public struct Validator: Sendable {
   }
 
   /// - Parameters:
-  ///   - name: Unique in the store: `Track.notLongerThanAlbum`.
+  ///   - name: Unique in the store: `Track.notLongerThanAlbum`. A store that is opened later on
+  ///     the same file in this process puts its own validator in the place of one of this name and
+  ///     model.
   ///   - body: Called once for each changed record, after bindings and before COMMIT, on the
   ///     writing thread. The reads it is lent see the transaction's own writes. Reject by
   ///     returning a rejection; throw only when no judgement is possible, which rolls back too.

@@ -14,7 +14,8 @@ struct Writer {
   private var dataVersion: Int64
   /// The file's schema version that everything above was made from.
   private var schemaVersion: Int64
-  /// Why nothing more may run: a COMMIT whose outcome is not known, or a failed checkpoint.
+  /// Why nothing more may run: a COMMIT whose outcome is not known, a failed ROLLBACK or
+  /// checkpoint.
   private var poison: StoreError?
 
   init(
@@ -55,7 +56,8 @@ struct Writer {
       })
     models = ModelRegistry(
       schema: schema,
-      tablesWithTriggers: Set(catalog.tables.filter { !$0.triggers.isEmpty }.map(\.name)))
+      tablesWithTriggers: Set(
+        catalog.tables.filter { !$0.triggers.isEmpty }.map(\.name.asciiFolded)))
     plan = nil
     reportingPlan = nil
   }
@@ -92,12 +94,18 @@ struct Writer {
       try connection.withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
       let pipeline = try prepare(scope(), validators, snapshot, onForeignSchema, onForeignCommit)
       return try pipeline.run(ending: ending, body)
-    } catch let unknown as UnknownOutcome {
-      poison = unknown.error
-      throw unknown.error
     } catch {
-      throw models.storeError(error, about: nil)
+      throw models.storeError(noting(error), about: nil)
     }
+  }
+
+  /// Stops the writer when `error` says that its connection cannot be used any more.
+  ///
+  /// - Returns: What the caller is to be told.
+  mutating func noting(_ error: any Error) -> any Error {
+    guard let failure = error as? ConnectionFailure else { return error }
+    poison = failure.storeError
+    return failure.reason
   }
 
   /// Takes note of what other connections did, then decides what to capture. Rolls back if that
@@ -114,8 +122,7 @@ struct Writer {
         connection: connection, models: models, plan: capturePlan(scope),
         schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
     } catch {
-      try connection.rollBack()
-      throw error
+      throw connection.rollBack(after: error)
     }
   }
 

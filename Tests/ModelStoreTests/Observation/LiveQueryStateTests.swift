@@ -54,7 +54,8 @@ import Testing
   private static func live(_ state: [Row?]) -> LiveResult {
     LiveResult(
       rule: LiveResult.Rule(schema: schema, admits: { $0[2] == .integer(1) }, terms: terms),
-      images: result(of: state), version: 0, reload: { [] }, report: { _ in })
+      interest: ChangeBroker.Interest(model: "t"), images: result(of: state), version: 0,
+      reload: { [] }, report: { _ in })
   }
 
   private static func objection(
@@ -62,7 +63,7 @@ import Testing
   ) throws -> String? {
     let live = live(states[0])
     let mailbox = Mailbox<QueryDelta>(capacity: 1) { $0.followed(by: $1) }
-    let end = live.subscribe(mailbox) {}
+    let end = live.subscribe(into: mailbox)
     defer { end() }
     for (index, state) in states.enumerated().dropFirst() {
       _ = live.note(commit(from: states[index - 1], to: state, version: UInt64(index)))
@@ -85,24 +86,46 @@ import Testing
     let attempts = Recorder<Int>()
     let live = LiveResult(
       rule: LiveResult.Rule(schema: Self.schema, admits: nil, terms: Self.terms),
-      images: Self.result(of: states[0]), version: 0,
+      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: states[0]), version: 0,
       reload: {
         attempts.add(1)
         if attempts.events.count == 1 { throw Unreadable() }
         return Self.result(of: states[1])
       }, report: { failures.add($0.code.rawValue) })
     let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
-    let end = live.subscribe(mailbox) {}
+    let end = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
-    #expect(!live.note(ChangeBroker.Commit(changes: nothing, isReset: true)))
+    let reset = ChangeBroker.Commit(changes: nothing, isReset: true)
+    #expect(live.note(reset) == .failed)
     #expect(failures.events == ["database"])
-    #expect(live.note(Self.commit(from: [nil, nil], to: states[1], version: 2)))
+    #expect(live.note(reset) == .ready)
     let delta = try #require(mailbox.take())
     let event = try QueryChanges<Record>(delta, schema: Self.schema)
     #expect(event.isReset)
     #expect(event.deletions.map(\.key) == [[.integer(0)]])
     #expect(event.insertions.map(\.key) == [[.integer(1)]])
-    #expect(live.rows.tree.count == 1)
+    #expect(live.rows.count == 1)
+    end()
+  }
+
+  @Test func aResultThatLacksAChangedRecordIsReadAnewAndSaysSo() throws {
+    let states = [
+      [Row(sortKey: 1, isAdmitted: true), Row(sortKey: 2, isAdmitted: true)],
+      [nil, Row(sortKey: 2, isAdmitted: true)],
+    ]
+    let reports = Recorder<String>()
+    let live = LiveResult(
+      rule: LiveResult.Rule(schema: Self.schema, admits: nil, terms: Self.terms),
+      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: [nil, nil]), version: 0,
+      reload: { Self.result(of: states[1]) },
+      report: { reports.add($0.code.rawValue) })
+    let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
+    let end = live.subscribe(into: mailbox)
+    #expect(live.note(Self.commit(from: states[0], to: states[1], version: 1)) == .ready)
+    #expect(reports.events == ["database"])
+    let event = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)
+    #expect(event.isReset)
+    #expect(event.insertions.map(\.key) == [[.integer(1)]])
     end()
   }
 
@@ -146,5 +169,17 @@ import Testing
         Issue.record("seed \(seed): \(objection): \(states)")
       }
     }
+  }
+}
+
+extension LiveSource {
+  /// Collects what happens in `mailbox`.
+  func subscribe(into mailbox: Mailbox<QueryDelta>) -> @Sendable () -> Void {
+    subscribe(
+      LiveSubscriber(
+        receive: {
+          mailbox.put($0)
+          return .ready
+        }, wake: { _ in }))
   }
 }

@@ -254,7 +254,7 @@ import Testing
     // Told on the occasion of the next write, ahead of it.
     try PlainDatabase(shop.store.path).execute("DELETE FROM Album WHERE id = 1")
     try shop.store.write { tx in
-      shop.store.waitForDelivery()
+      shop.store.core.broker.drain()
       try tx.insert(Album(id: 1, title: "again"))
     }
     #expect(
@@ -313,10 +313,10 @@ import Testing
       try shop.store.write { tx in try tx.delete(Album.self, 1) }
       try shop.store.write { tx in try tx.insert(Album(id: 1, title: "b", artistID: 1)) }
     }
-    // The record comes first: its binding followed the commit that blocked.
+    // Both come with the last of the commits that they fold, in the order of registration.
     #expect(
       shop.told() == [
-        "So What → b [\"title\", \"artistName\"]", "So What → b user",
+        "So What → b user", "So What → b [\"title\", \"artistName\"]",
       ])
     try gate.withLock { _ in
       try shop.store.write { tx in try tx.set(\Artist.name, to: "blocks again", for: 1) }
@@ -437,5 +437,32 @@ import Testing
     #expect(last.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, title) }))
     for subscription in staying { subscription.cancel() }
     #expect(store.core.broker.interests().isEmpty)
+  }
+
+  /// Letting go of a callback may run the caller's code, which may end other subscriptions.
+  @Test func whatACallbackHeldMayEndOthersWhenItIsLetGo() throws {
+    let shop = try Shop()
+    let live = try shop.store.live(Album.all)
+    final class Holder: Sendable {
+      let held: Subscription
+      init(_ held: Subscription) { self.held = held }
+      deinit { held.cancel() }
+    }
+    let inner = live.observe { _ in shop.recorder.add("inner") }
+    let holder = Mutex<Holder?>(Holder(inner))
+    let outer = live.observe { [holder = holder.withLock { $0.take() }] _ in
+      shop.recorder.add("outer \(holder == nil)")
+    }
+    outer.cancel()
+    try shop.store.write { tx in try tx.set(\Album.title, to: "x", for: 1) }
+    #expect(shop.told() == [])
+  }
+
+  @Test func waitingForDeliveryInsideAWriteIsAnErrorOfTheProgram() async {
+    await #expect(processExitsWith: .failure) {
+      let directory = try TemporaryDirectory()
+      let store = try Store(at: directory.file("a.store"), models: Artist.self)
+      try store.write { _ in store.waitForDelivery() }
+    }
   }
 }

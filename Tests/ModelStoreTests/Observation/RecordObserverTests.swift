@@ -7,7 +7,7 @@ import Testing
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
-      interest: ChangeBroker.Interest(model: "Artist", key: nil, fields: nil),
+      interest: ChangeBroker.Interest(model: "Artist"),
       schema: Artist.schema,
       names: nil,
       capacity: 1)
@@ -19,10 +19,46 @@ import Testing
     for version in 1...1000 as ClosedRange<UInt64> {
       let commit = ChangeBroker.Commit(
         changes: ChangeSet(version: version, changes: []), isReset: true)
-      #expect(observer.note(commit))
-      observer.deliver()
+      #expect(observer.note(commit) == .ready)
+      observer.deliver(upTo: .max)
     }
     #expect(places.events.count == 1000)
     #expect(Set(places.events).count == 1)
+  }
+
+  private static func update(
+    _ title: (String, String), _ artist: (String, String), _ version: UInt64
+  )
+    -> ChangeBroker.Commit
+  {
+    let names = Album.schema.fields.map(\.name)
+    func image(_ title: String, _ artist: String) -> [SQLValue] {
+      [.integer(1), .text(title), .null, .text(artist)]
+    }
+    let (old, new) = (image(title.0, artist.0), image(title.1, artist.1))
+    let fields = names.indices.filter { old[$0] != new[$0] }.map {
+      ChangedField(name: names[$0], old: old[$0], new: new[$0], origin: .user)
+    }
+    let change = RecordChange(
+      model: "Album", key: [.integer(1)], old: old, new: new, fields: fields, origin: .user,
+      isRecreated: false)
+    return ChangeBroker.Commit(
+      changes: ChangeSet(version: version, changes: [change]), isReset: false)
+  }
+
+  /// Folded commits in which the observed field ends as it began concern nobody.
+  @Test func foldedCommitsAreFilteredAgain() {
+    let observer = RecordObserver(
+      interest: ChangeBroker.Interest(model: "Album"),
+      schema: Album.schema, names: ["title"], capacity: 1)
+    let received = Recorder<UInt64>()
+    observer.whenReady { received.add($0.changes.version) }
+    #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)
+    #expect(observer.note(Self.update(("b", "a"), ("x", "y"), 2)) == .ready)
+    observer.deliver(upTo: .max)
+    #expect(received.events == [])
+    #expect(observer.note(Self.update(("a", "c"), ("y", "y"), 3)) == .ready)
+    observer.deliver(upTo: .max)
+    #expect(received.events == [3])
   }
 }

@@ -17,18 +17,15 @@ import Testing
     let live = try store.live(Book.where { $0.pages > 200 }.order { $0.title })
     let list = Mutex<[Book]>([])
     let log = Mutex<[String]>([])
-    // Inside a write no commit can come between reading the list and subscribing.
-    let subscription = try store.write { tx in
-      let books = try tx.fetch(live.query)
-      list.withLock { $0 = books }
-      return live.observe { changes in
-        log.withLock { log in
-          for deletion in changes.deletions { log.append("- \(deletion.index)") }
-          for insertion in changes.insertions { log.append("+ \(insertion.index)") }
-          for move in changes.moves { log.append("\(move.oldIndex) → \(move.newIndex)") }
-          for update in changes.updates { log.append("\(update.newIndex) has other fields") }
-        }
-        list.withLock { changes.apply(to: &$0) }
+    // The first event is the list as it is; nothing comes between it and the first change.
+    let subscription = try live.observeWithInitial { changes in
+      list.withLock { changes.apply(to: &$0) }
+      if changes.isInitial { return }
+      log.withLock { log in
+        for deletion in changes.deletions { log.append("- \(deletion.index)") }
+        for insertion in changes.insertions { log.append("+ \(insertion.index)") }
+        for move in changes.moves { log.append("\(move.oldIndex) → \(move.newIndex)") }
+        for update in changes.updates { log.append("\(update.newIndex) has other fields") }
       }
     }
 
@@ -44,6 +41,13 @@ import Testing
 
     subscription.cancel()
     // end
+    // snippet: windows
+    let page = try store.live(Book.all.order { $0.title }.limit(2))
+    try page.moveWindow(offset: 1, limit: 2)
+    let keys = page.keys(in: 0..<2)
+    // keys: [[4], [1]]: Gifts and Malafrena
+    // end
+    #expect(keys == [[.integer(4)], [.integer(1)]])
     #expect(titles == ["A Tehanu", "Gifts", "Tehanu"])
     #expect(log.withLock { $0 } == ["- 0", "+ 1", "2 → 0", "0 has other fields"])
     #expect(live.keys(in: 0..<10) == [[.integer(3)], [.integer(4)], [.integer(2)]])

@@ -1,0 +1,80 @@
+/// Where a live query's rows come from and who tells what happens to them: a tree that follows
+/// changes, a window on one, or a query that is run again.
+protocol LiveSource: AnyObject, Sendable {
+  /// The models whose changes can matter.
+  var models: [String] { get }
+
+  /// How the rows are kept.
+  var plan: LivePlan { get }
+
+  /// The rows as of the latest commit.
+  var rows: LiveRows { get }
+
+  /// The records of the rows shown, in order; nil where they are not kept.
+  var images: [[SQLValue]]? { get }
+
+  /// Takes up a subscriber for what happens from now on.
+  ///
+  /// - Returns: What ends it.
+  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void
+
+  /// Calls whoever has something to take, of commits up to `version`; on the delivery queue.
+  func wake(upTo version: UInt64)
+}
+
+extension LiveSource {
+  var images: [[SQLValue]]? { nil }
+}
+
+/// How a live query is kept true.
+public enum LivePlan: Hashable, Sendable, CustomStringConvertible {
+  /// Each changed record is put in its place: O(log n) for each, whatever the result's size.
+  case incremental
+  /// The query is run again after each commit that touches a table it reads, and both results are
+  /// compared: exact too, but O(n) time for each such commit and O(n) memory, records included.
+  case requery(reason: String)
+
+  public var description: String {
+    switch self {
+    case .incremental: "incremental"
+    case .requery(let reason): "run again after each commit that touches it, because \(reason)"
+    }
+  }
+}
+
+/// One who hears of a live result.
+struct LiveSubscriber: Sendable {
+  /// Takes what a commit did; on the committing thread.
+  let receive: @Sendable (QueryDelta) -> ChangeBroker.Outcome
+  /// Hands on the oldest of what was received, unless it is of a later commit than the one with the
+  /// given version; on the delivery queue.
+  let wake: @Sendable (UInt64) -> Void
+}
+
+/// The subscribers of one live result, in the order in which they came.
+struct LiveSubscribers: Sendable {
+  private var members: [(number: UInt64, subscriber: LiveSubscriber)] = []
+  private var nextNumber: UInt64 = 0
+
+  var all: [LiveSubscriber] { members.map(\.subscriber) }
+
+  mutating func add(_ subscriber: LiveSubscriber) -> UInt64 {
+    nextNumber += 1
+    members.append((nextNumber, subscriber))
+    return nextNumber
+  }
+
+  /// - Returns: Who was removed, to be released where no lock is held: its end may run the caller's
+  ///   code.
+  mutating func remove(_ number: UInt64) -> LiveSubscriber? {
+    guard let place = members.firstIndex(where: { $0.number == number }) else { return nil }
+    return members.remove(at: place).subscriber
+  }
+}
+
+extension [LiveSubscriber] {
+  /// Hands a delta to everyone.
+  func receive(_ delta: QueryDelta) -> ChangeBroker.Outcome {
+    reduce(into: []) { $0.formUnion($1.receive(delta)) }
+  }
+}

@@ -1,0 +1,159 @@
+internal import Synchronization
+
+/// The rows of a query that is run again after each commit that touches a table it reads. For what
+/// no tree can follow: exact too, but O(n) for each such commit.
+final class RequeryResult: ChangeBroker.Observer, LiveSource {
+  /// What is read, and how two runs are compared.
+  struct Rule: Sendable {
+    let schema: ModelSchema
+    /// The fields by which the result is ordered, the key's aside.
+    let orderFields: [Int]
+    /// Whether a row that left may still meet the condition.
+    let isWindow: Bool
+    let reason: String
+
+    /// The rows of one run. A view may have equal rows, so their order tells them apart.
+    func list(_ images: [[SQLValue]]) -> RowList {
+      var occurrences: [[SQLValue]: Int64] = [:]
+      let entries = images.map { image in
+        var key =
+          schema.key.isEmpty ? image : schema.keyIndices.map { image[$0] }
+        if schema.kind == .view {
+          let number = occurrences[key, default: 0]
+          occurrences[key] = number + 1
+          if number > 0 || schema.key.isEmpty { key.append(.integer(number)) }
+        }
+        // Only whether two places are equal is asked, which needs no collation.
+        let place = SortKey(
+          values: orderFields.map { image[$0] }, terms: orderFields.map { _ in SortTerm() },
+          key: key)
+        return LiveRows.Entry(place: place, key: key)
+      }
+      return RowList(entries: entries, images: images)
+    }
+  }
+
+  private struct State {
+    var rows: LiveRows
+    var list: RowList
+    var subscribers = LiveSubscribers()
+  }
+
+  let interests: [ChangeBroker.Interest]
+  private let rule: Rule
+  private let state: Mutex<State>
+  /// Runs the query on the state after the latest commit.
+  private let run: @Sendable () throws -> [[SQLValue]]
+  private let report: @Sendable (StoreError) -> Void
+
+  /// - Parameters:
+  ///   - interests: What the query reads.
+  ///   - images: What the query selects as of `version`.
+  init(
+    rule: Rule, interests: [ChangeBroker.Interest], images: [[SQLValue]], version: UInt64,
+    run: @escaping @Sendable () throws -> [[SQLValue]],
+    report: @escaping @Sendable (StoreError) -> Void
+  ) {
+    self.rule = rule
+    self.interests = interests
+    self.run = run
+    self.report = report
+    let list = rule.list(images)
+    state = Mutex(State(rows: LiveRows(list: list, version: version), list: list))
+  }
+
+  var plan: LivePlan { .requery(reason: rule.reason) }
+
+  var models: [String] { interests.map(\.model) }
+
+  var rows: LiveRows { state.withLock { $0.rows } }
+
+  var images: [[SQLValue]]? { state.withLock { $0.list.images } }
+
+  // Committing thread
+
+  func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+    let list: RowList
+    do {
+      list = rule.list(try run())
+    } catch {
+      report(StoreError(reporting: error))
+      return .failed
+    }
+    let new = LiveRows(list: list, version: commit.changes.version)
+    let (old, oldList, subscribers) = state.withLock { state in
+      let before = (state.rows, state.list, state.subscribers.all)
+      state.rows = new
+      state.list = list
+      return before
+    }
+    let touches = touches(from: oldList, to: list, commit)
+    guard !touches.isEmpty else { return [] }
+    var before = old
+    if !commit.isReset { before.version = commit.changes.version - 1 }
+    // Both records of every row are known, so a reset is as exact as any other commit.
+    return subscribers.receive(QueryDelta(old: before, new: new, touches: touches, isReset: false))
+  }
+
+  private func touches(
+    from old: RowList, to new: RowList, _ commit: ChangeBroker.Commit
+  ) -> [QueryDelta.Touch] {
+    var changes: [[SQLValue]: RecordChange] = [:]
+    for change in commit.changes.changes where change.model == rule.schema.name {
+      changes[change.key] = change
+    }
+    func touch(_ oldPlace: Int?, _ newPlace: Int?) -> QueryDelta.Touch {
+      func side(_ list: RowList, _ place: Int?) -> QueryDelta.Side? {
+        place.map { QueryDelta.Side(entry: list.entries[$0], image: list.images[$0]) }
+      }
+      let (before, after) = (side(old, oldPlace), side(new, newPlace))
+      let key = before?.entry.key ?? after?.entry.key ?? []
+      let change = changes[key]
+      return QueryDelta.Touch(
+        key: key, old: before, new: after,
+        origin: commit.isReset ? .foreign : change?.origin ?? .user, fields: change?.fields ?? [],
+        isRecreated: change?.isRecreated ?? false,
+        before: before != nil ? .admitted : standing(change.map { $0.old != nil }),
+        after: after != nil ? .admitted : standing(change.map { $0.new != nil }))
+    }
+    var touches: [QueryDelta.Touch] = []
+    for (place, entry) in new.entries.enumerated() {
+      let oldPlace = old.places[entry.key]
+      if let oldPlace, old.images[oldPlace] == new.images[place] { continue }
+      touches.append(touch(oldPlace, place))
+    }
+    for (place, entry) in old.entries.enumerated() where new.places[entry.key] == nil {
+      touches.append(touch(place, nil))
+    }
+    return touches
+  }
+
+  /// Where a record stands that is not in the result.
+  ///
+  /// - Parameter exists: Whether there is such a record, where the commit tells.
+  private func standing(_ exists: Bool?) -> QueryDelta.Touch.Standing {
+    if exists == false { return .absent }
+    // A row that the commit did not touch slid over an edge, if there is one; a row of a view is
+    // made from others, so it came and went with them.
+    if exists == nil, rule.isWindow { return .admitted }
+    return exists == nil && rule.schema.kind == .view ? .absent : .excluded
+  }
+
+  // Delivery queue
+
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
+
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
+  }
+
+  // Subscribers
+
+  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+    let number = state.withLock { $0.subscribers.add(subscriber) }
+    return { [self] in
+      let removed = state.withLock { $0.subscribers.remove(number) }
+      withExtendedLifetime(removed) {}
+    }
+  }
+}

@@ -1,0 +1,217 @@
+internal import Synchronization
+
+/// A part of another live result, which slides as rows come and go before it. It keeps no rows of
+/// its own: O((k + s) log n) for k changed rows and s that slid over an edge.
+final class WindowResult: LiveSource {
+  private struct State {
+    /// What subscribers were told last.
+    var rows: LiveRows
+    var subscribers = LiveSubscribers()
+    /// Whether they could not be told what happened since.
+    var isStale = false
+  }
+
+  private let base: any LiveSource
+  private let state: Mutex<State>
+  private let ending = Mutex<(@Sendable () -> Void)?>(nil)
+  /// The records with the given keys as of the latest commit, nil for those that are gone.
+  private let find: @Sendable ([[SQLValue]]) throws -> [[SQLValue]?]
+  private let report: @Sendable (StoreError) -> Void
+
+  /// - Precondition: No commit can come between reading and registering; on the committing thread.
+  init(
+    _ window: QueryWindow, of base: any LiveSource,
+    find: @escaping @Sendable ([[SQLValue]]) throws -> [[SQLValue]?],
+    report: @escaping @Sendable (StoreError) -> Void
+  ) {
+    self.base = base
+    self.find = find
+    self.report = report
+    state = Mutex(State(rows: base.rows.showing(window)))
+    let end = base.subscribe(
+      LiveSubscriber(
+        receive: { [weak self] delta in self?.note(delta) ?? [] },
+        wake: { [weak self] in self?.wake(upTo: $0) }))
+    ending.withLock { $0 = end }
+  }
+
+  deinit {
+    ending.withLock { $0 }?()
+  }
+
+  var plan: LivePlan { base.plan }
+
+  var models: [String] { base.models }
+
+  var rows: LiveRows { state.withLock { $0.rows } }
+
+  /// Shows another part of the same result, which is a change of the window without a commit.
+  ///
+  /// - Precondition: On the committing thread.
+  func move(to window: QueryWindow) -> ChangeBroker.Outcome {
+    var delta = QueryDelta(old: base.rows, new: base.rows, touches: [], isReset: false)
+    delta.new.window = window
+    return note(delta)
+  }
+
+  // Committing thread
+
+  private func note(_ delta: QueryDelta) -> ChangeBroker.Outcome {
+    let (told, isStale) = state.withLock { ($0.rows, $0.isStale) }
+    let new = delta.new.showing(delta.new.window ?? told.window)
+    var delta = delta
+    delta.old = isStale ? told : delta.old.showing(told.window)
+    delta.new = new
+    let shown: QueryDelta
+    do {
+      shown =
+        isStale || delta.isReset
+        ? try reset(from: told, to: new) : try delta.inWindow(finding: find)
+    } catch {
+      state.withLock { $0.isStale = true }
+      report(StoreError(reporting: error))
+      return .failed
+    }
+    let subscribers = state.withLock { state in
+      state.rows = new
+      state.isStale = false
+      return shown.touches.isEmpty && !shown.isReset ? [] : state.subscribers.all
+    }
+    return subscribers.receive(shown)
+  }
+
+  private func reset(from old: LiveRows, to new: LiveRows) throws -> QueryDelta {
+    var keys: [[SQLValue]] = []
+    new.forEach(in: 0..<new.count) { keys.append($0.key) }
+    let images = try find(keys).map { image in
+      guard let image else { throw StoreError.rowIsGone }
+      return image
+    }
+    return QueryDelta(
+      old: old, new: new, touches: QueryDelta.touches(from: old, to: new, images: images),
+      isReset: true)
+  }
+
+  // Delivery queue
+
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
+  }
+
+  // Subscribers
+
+  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+    let number = state.withLock { $0.subscribers.add(subscriber) }
+    return { [self] in
+      let removed = state.withLock { $0.subscribers.remove(number) }
+      withExtendedLifetime(removed) {}
+    }
+  }
+}
+
+extension StoreError {
+  fileprivate static let rowIsGone = StoreError(
+    .database,
+    "Another program removed a row of a window before it could be read; the window is read anew.")
+}
+
+extension QueryDelta {
+  /// The part of this delta that happens in the windows of both versions, with the rows that slid
+  /// over their edges.
+  ///
+  /// Rows that the delta did not touch keep their order. Numbered among themselves, those shown
+  /// before and those shown after are two ranges of numbers, and what slid is where they differ.
+  ///
+  /// - Parameter find: Reads records by key.
+  /// - Complexity: O((touched + slid rows) log n).
+  fileprivate func inWindow(
+    finding find: ([[SQLValue]]) throws -> [[SQLValue]?]
+  ) throws -> QueryDelta {
+    let oldRanks = touches.map { touch in touch.old.map { old.rank(of: $0.entry) } }
+    let newRanks = touches.map { touch in touch.new.map { new.rank(of: $0.entry) } }
+    var shown = self
+    shown.touches = []
+    for (index, touch) in touches.enumerated() {
+      var touch = touch
+      if let rank = oldRanks[index], !old.shown.contains(rank) { touch.old = nil }
+      if let rank = newRanks[index], !new.shown.contains(rank) { touch.new = nil }
+      if touch.old != nil || touch.new != nil { shown.touches.append(touch) }
+    }
+    let before = UntouchedRanks(touched: oldRanks.compactMap(\.self))
+    let after = UntouchedRanks(touched: newRanks.compactMap(\.self))
+    let shownBefore = before.numbers(in: old.shown)
+    let shownAfter = after.numbers(in: new.shown)
+    let left = shownBefore.subtracting(shownAfter).flatMap { before.ranks(of: $0) }
+      .map { old.entry(atRank: $0) }
+    let entered = shownAfter.subtracting(shownBefore).flatMap { after.ranks(of: $0) }
+      .map { new.entry(atRank: $0) }
+    let images = try find((left + entered).map(\.key))
+    for (index, entry) in (left + entered).enumerated() {
+      guard let image = images[index] else { throw StoreError.rowIsGone }
+      let side = Side(entry: entry, image: image)
+      let leaves = index < left.count
+      shown.touches.append(
+        Touch(
+          key: entry.key, old: leaves ? side : nil, new: leaves ? nil : side, origin: .user,
+          fields: [], isRecreated: false, before: .admitted, after: .admitted))
+    }
+    return shown
+  }
+}
+
+/// The ranks of a result without those of touched rows, numbered from 0.
+private struct UntouchedRanks {
+  /// Ascending.
+  let touched: [Int]
+
+  init(touched: [Int]) {
+    self.touched = touched.sorted()
+  }
+
+  /// The numbers of the untouched ranks in `ranks`.
+  func numbers(in ranks: Range<Int>) -> Range<Int> {
+    number(ofFirstFrom: ranks.lowerBound)..<number(ofFirstFrom: ranks.upperBound)
+  }
+
+  private func number(ofFirstFrom rank: Int) -> Int {
+    var low = 0
+    var high = touched.count
+    while low < high {
+      let middle = (low + high) / 2
+      if touched[middle] < rank { low = middle + 1 } else { high = middle }
+    }
+    return rank - low
+  }
+
+  /// The ranks that have the given numbers.
+  func ranks(of numbers: Range<Int>) -> [Int] {
+    guard !numbers.isEmpty else { return [] }
+    var rank = numbers.lowerBound
+    var next = 0
+    while next < touched.count, touched[next] <= rank {
+      rank += 1
+      next += 1
+    }
+    var ranks: [Int] = []
+    while ranks.count < numbers.count {
+      if next < touched.count, touched[next] == rank {
+        next += 1
+      } else {
+        ranks.append(rank)
+      }
+      rank += 1
+    }
+    return ranks
+  }
+}
+
+extension Range where Bound == Int {
+  /// The parts of this range that are not in `other`, ascending; none of them empty.
+  fileprivate func subtracting(_ other: Range<Int>) -> [Range<Int>] {
+    guard overlaps(other) else { return isEmpty ? [] : [self] }
+    return [
+      lowerBound..<Swift.max(lowerBound, other.lowerBound),
+      Swift.min(upperBound, other.upperBound)..<upperBound,
+    ].filter { !$0.isEmpty }
+  }
+}

@@ -1,0 +1,58 @@
+/// A failure after which nothing more may run on a connection that writes.
+struct ConnectionFailure: Error {
+  enum Moment: Hashable, Sendable {
+    /// Whether the transaction was kept is not known.
+    case commit
+    /// Nothing was kept, but the transaction could not be ended either.
+    case rollback
+  }
+
+  let moment: Moment
+  /// What SQLite said.
+  let failure: SQLiteError
+  /// Why the transaction was to be rolled back; nil for a COMMIT.
+  let cause: (any Error)?
+}
+
+extension Connection {
+  /// Ends a transaction and keeps it, telling three outcomes apart: it returns when the transaction
+  /// is kept, and throws when it is not or when nobody can say.
+  ///
+  /// - Throws: ``SQLiteError`` when nothing was kept; ``ConnectionFailure`` when that is not known.
+  func commitTellingOutcome() throws {
+    do {
+      try commit()
+    } catch let error as SQLiteError {
+      // A failed sync may still reach the disk: only reopening can tell.
+      if isInTransaction || error.leavesNoCommit { throw error }
+      throw ConnectionFailure(moment: .commit, failure: error, cause: nil)
+    }
+  }
+
+  /// Ends a transaction that `error` has made useless.
+  ///
+  /// - Returns: What to throw: `error`, or a ``ConnectionFailure`` with it when the transaction
+  ///   could not be ended.
+  func rollBack(after error: any Error) -> any Error {
+    do {
+      try rollBack()
+      return error
+    } catch let failure {
+      return ConnectionFailure(moment: .rollback, failure: failure, cause: error)
+    }
+  }
+
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT; rolls back when it throws.
+  ///
+  /// - Throws: What `body` threw, ``SQLiteError``, or ``ConnectionFailure``.
+  func inTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+    try execute("BEGIN IMMEDIATE")
+    do {
+      let result = try body()
+      try commitTellingOutcome()
+      return result
+    } catch {
+      throw rollBack(after: error)
+    }
+  }
+}

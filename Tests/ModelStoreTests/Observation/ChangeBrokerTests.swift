@@ -1,0 +1,69 @@
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// Who is told of which commit, without a database.
+@Suite struct ChangeBrokerTests {
+  private final class Witness: ChangeBroker.Observer {
+    let interests: [ChangeBroker.Interest]
+    let commits = Recorder<String>()
+    private let outcomes: Mutex<[ChangeBroker.Outcome]>
+
+    init(_ model: String, outcomes: [ChangeBroker.Outcome] = []) {
+      interests = [ChangeBroker.Interest(model: model)]
+      self.outcomes = Mutex(outcomes)
+    }
+
+    func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+      commits.add(
+        "\(commit.changes.version): \(commit.changes.changes.count)\(commit.isReset ? " reset" : "")"
+      )
+      return outcomes.withLock { $0.isEmpty ? [] : $0.removeFirst() }
+    }
+
+    func deliver(upTo version: UInt64) {}
+  }
+
+  private static func change(_ model: String) -> RecordChange {
+    RecordChange(
+      model: model, key: [.integer(1)], old: nil, new: [.integer(1)], fields: [], origin: .user,
+      isRecreated: false)
+  }
+
+  @Test func whoCouldNotFollowIsResetByTheNextCommitOfAnyModel() {
+    let broker = ChangeBroker()
+    let failing = Witness("A", outcomes: [.failed, .failed, .ready])
+    let other = Witness("B")
+    let ends = [broker.add(failing), broker.add(other)]
+    broker.publish([Self.change("A")])
+    #expect(broker.hasFailed)
+    broker.publish([Self.change("B")])
+    broker.publish([])
+    #expect(!broker.hasFailed)
+    broker.publish([Self.change("B")])
+    broker.publish([Self.change("A")])
+    #expect(failing.commits.events == ["1: 1", "2: 0 reset", "3: 0 reset", "5: 1"])
+    #expect(other.commits.events == ["2: 1", "4: 1"])
+    for end in ends { end() }
+  }
+
+  @Test func whoFailedAndEndedIsForgotten() {
+    let broker = ChangeBroker()
+    let end = broker.add(Witness("A", outcomes: [.failed]))
+    broker.publish([Self.change("A")])
+    end()
+    #expect(!broker.hasFailed)
+  }
+
+  @Test func whoIsResetGetsNoPartOfTheChanges() {
+    let broker = ChangeBroker()
+    let early = Witness("A")
+    let late = Witness("A")
+    let ends = [broker.add(early)] + [broker.add(late)]
+    broker.publish([Self.change("A")], knownObserver: broker.latestObserver - 1)
+    #expect(early.commits.events == ["1: 1"])
+    #expect(late.commits.events == ["1: 0 reset"])
+    for end in ends { end() }
+  }
+}

@@ -1,0 +1,57 @@
+import Dispatch
+import Testing
+
+@testable import ModelStore
+
+/// Transactions begun, and stores closed, while others run.
+@Suite struct NestedAccessTests {
+  @Test func aWriteInsideTheOnlyReadCanReadLiveQueriesAnew() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    var configuration = StoreConfiguration()
+    configuration.readerCountMax = 1
+    let reports = Recorder<StoreError>()
+    let store = try Store(at: path, models: Artist.self, configuration: configuration) {
+      reports.add($0)
+    }
+    let live = try store.live(Artist.all)
+    try PlainDatabase(path).execute("INSERT INTO Artist VALUES (1, 'foreign')")
+    let count = try store.read { reads in
+      try store.write { tx in try tx.insert(Artist(id: 2, name: "own")) }
+      return try reads.count(Artist.all)
+    }
+    // The read began after the foreign commit and before the own one.
+    #expect(count == 1 || count == 2)
+    #expect(live.count == 2)
+    #expect(reports.events.map(\.message) == [])
+  }
+
+  @Test func twoReadersMayCloseTheStoreAtOnce() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"), models: Artist.self)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    let bothRead = [DispatchGate(), DispatchGate()]
+    let ended = DispatchGate()
+    let seen = Recorder<Int>()
+    for place in 0...1 {
+      DispatchQueue.global().async {
+        do {
+          try store.read { reads in
+            seen.add(try reads.count(Artist.all))
+            bothRead[place].open()
+            bothRead[1 - place].wait()
+            store.close()
+          }
+        } catch {
+          Issue.record(error)
+        }
+        ended.open()
+      }
+    }
+    ended.wait()
+    ended.wait()
+    #expect(seen.events == [1, 1])
+    #expect(failure { try store.read { _ in } }?.code == .misuse)
+    #expect(failure { try store.write { _ in } }?.code == .misuse)
+  }
+}
