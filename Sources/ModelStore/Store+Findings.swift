@@ -17,8 +17,8 @@ extension Store {
   /// of fields, references, and conditions. Rules in Swift run only when something is written.
   ///
   /// - Parameter keyCountMax: The most keys in one finding, at least 0.
-  /// - Returns: The rules that are broken, in the order of fields, then those over several fields, then
-  ///   texts that are not UTF-8; none for a view.
+  /// - Returns: The rules that are broken, in the order of fields, then those over several fields,
+  ///   then texts that are not UTF-8; none for a view.
   /// - Complexity: Reads all records once for each rule.
   public func findings(in schema: ModelSchema, keyCountMax: Int = 5) throws -> [RuleFinding] {
     guard schema.kind == .table else { return [] }
@@ -62,6 +62,21 @@ extension Store {
         kind: .type, model: schema.name, fields: [field.name],
         rule: "\(schema.name).\(field.name).encoding", message: "must be valid UTF-8")
       return RuleFinding(violation: violation, count: finding.count, keys: finding.keys)
+    }
+  }
+}
+
+extension Store {
+  /// Compares the triggers and the values of all bindings with what the file's catalog says.
+  ///
+  /// - Returns: The bindings that are not kept; sources come before what follows them.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  /// - Complexity: Reads all records of each bound model once for each binding.
+  public func bindingFindings() throws -> [BindingFinding] {
+    do {
+      return try core.bindingFindings()
+    } catch let error as SQLiteError {
+      throw StoreError(error)
     }
   }
 }

@@ -24,8 +24,8 @@ struct CommandContext {
 
   /// Opens an existing store to write records of the model called `name`.
   ///
-  /// - Throws: As ``openForReading()`` and ``OpenedStore/writableModel(named:_:)``; then the file is
-  ///   as it was.
+  /// - Throws: As ``openForReading()`` and ``OpenedStore/writableModel(named:_:)``; then the file
+  ///   is as it was.
   func openForWriting(
     _ options: WriteOptions, model name: String
   ) throws -> (opened: OpenedStore, schema: ModelSchema) {

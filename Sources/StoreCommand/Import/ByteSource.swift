@@ -38,6 +38,16 @@ struct ByteSource {
     }
   }
 
+  /// The next bytes, as many as there are now up to `byteCountMax`; none at the end.
+  func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
+    var chunk = [UInt8](repeating: 0, count: byteCountMax)
+    let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
+      try read(UnsafeMutableRawBufferPointer(bytes))
+    }
+    chunk.removeLast(byteCountMax - count)
+    return chunk
+  }
+
   /// Whether reading from `path` may wait for somebody else: a pipe, a terminal.
   static func mayWait(_ path: String) -> Bool {
     var status = stat()
@@ -52,17 +62,14 @@ struct ByteSource {
   func spooled() throws(InputError) -> ByteSource {
     let spool = try TemporaryFile()
     let sink = ByteSink(descriptor: spool.descriptor)
-    var chunk = [UInt8](repeating: 0, count: InputBuffer.chunkByteCount)
     while true {
-      let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
-        try read(UnsafeMutableRawBufferPointer(bytes))
-      }
+      let chunk = try bytes(atMost: InputBuffer.chunkByteCount)
       do throws(OutputError) {
-        guard count > 0 else {
+        guard !chunk.isEmpty else {
           try sink.flush()
           break
         }
-        try sink.append { output throws(OutputError) in output += chunk[..<count] }
+        try sink.append { output throws(OutputError) in output += chunk }
       } catch {
         throw InputError(.unkept(error), at: .start)
       }

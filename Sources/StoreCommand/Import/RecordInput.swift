@@ -1,8 +1,8 @@
 import ArgumentParser
 import ModelStore
 
-/// The records of a CSV, TSV, NDJSON or JSON input as values of one model, one at a time, strictly: an
-/// unknown name, a value of the wrong kind and a broken line are errors, never guesses.
+/// The records of a CSV, TSV, NDJSON or JSON input as values of one model, one at a time, strictly:
+/// an unknown name, a value of the wrong kind and a broken line are errors, never guesses.
 final class RecordInput {
   /// The form of an input.
   enum Format: String, CaseIterable, ExpressibleByArgument, Sendable {

@@ -41,13 +41,10 @@ final class SniffedSource {
 
   private func readMore() throws(InputError) -> Bool {
     guard !isAtEnd else { return false }
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
-      try source.read(UnsafeMutableRawBufferPointer(bytes))
-    }
-    head += chunk[..<count]
-    isAtEnd = count == 0
-    return count > 0
+    let chunk = try source.bytes(atMost: 4096)
+    head += chunk
+    isAtEnd = chunk.isEmpty
+    return !isAtEnd
   }
 
   /// All bytes of the source, those already seen included.

@@ -80,10 +80,10 @@ import Testing
 
   @Test func columnNamesAreKnownWithoutRows() throws {
     let store = try open()
-    try store.read { reads in
-      #expect(
-        try reads.columnNames(of: "SELECT id, name AS n FROM Artist WHERE id < 0") == ["id", "n"])
+    let names = try store.read { reads in
+      try reads.columnNames(of: "SELECT id, name AS n FROM Artist WHERE id < 0")
     }
+    #expect(names == ["id", "n"])
     let error = #expect(throws: StoreError.self) {
       try store.read { reads in _ = try reads.columnNames(of: "DELETE FROM Artist") }
     }

@@ -11,18 +11,3 @@ public struct BindingFinding: Hashable, Sendable {
   /// How many records do not hold the value that the binding gives them.
   public let recordCount: Int
 }
-
-extension Store {
-  /// Compares the triggers and the values of all bindings with what the file's catalog says.
-  ///
-  /// - Returns: The bindings that are not kept; sources come before what follows them.
-  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
-  /// - Complexity: Reads all records of each bound model once for each binding.
-  public func bindingFindings() throws -> [BindingFinding] {
-    do {
-      return try core.bindingFindings()
-    } catch let error as SQLiteError {
-      throw StoreError(error)
-    }
-  }
-}
