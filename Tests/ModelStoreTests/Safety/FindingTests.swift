@@ -97,7 +97,7 @@ import Testing
     var configuration = StoreConfiguration()
     configuration.access = .readOnly
     let store = try Store(at: path, configuration: configuration)
-    #expect(try store.schema.models.map(\.name) == ["Album", "Artist"])
+    #expect(store.schema.models.map(\.name) == ["Album", "Artist"])
     store.close()
     #expect(throws: StoreError.self) { try Store(at: path) }
   }
