@@ -102,6 +102,11 @@ extension StoreCore {
     case .failure(let requery):
       return try requeried(plan, because: requery.reason, on: connection)
     case .success(let rule):
+      if let window = plan.window, !liveResults.keeps(plan.base),
+        let source = try seeking(window, rule, plan.base, on: connection)
+      {
+        return source
+      }
       let result = try liveResults.result(for: plan.base) {
         let text = try plan.base.selectText()
         return register(
@@ -120,15 +125,55 @@ extension StoreCore {
   ) throws -> any LiveSource {
     let query = plan.repeated
     let text = try query.selectText()
-    let schema = query.schema
+    let run: @Sendable (QueryWindow?) throws -> [[SQLValue]] = { [weak self] window in
+      try self?.read(query.limit(window?.limit, offset: window?.offset ?? 0)) ?? []
+    }
     return register(
-      RequeryResult(
-        rule: RequeryResult.Rule(
-          schema: schema, orderFields: query.orderings.map(\.fieldIndex),
-          isWindow: plan.window != nil, reason: reason),
-        interests: try interests(readBy: text, of: schema),
+      FetchedResult(
+        rule: FetchedResult.Rule(
+          schema: query.schema, orderFields: query.orderings.map(\.fieldIndex),
+          isWindow: plan.window != nil),
+        method: .again(reason: reason, run), window: plan.window,
+        interests: try interests(readBy: text, of: query.schema),
         images: try connection.rows(text) { row in try row.values() },
-        version: broker.version, run: reading(text), report: report))
+        version: broker.version, report: report))
+  }
+
+  /// A window that keeps its own rows only, where an index leads to the rows on either side of it.
+  private func seeking(
+    _ window: QueryWindow, _ rule: LiveResult.Rule, _ query: Query<Record>,
+    on connection: Connection
+  ) throws -> RegisteredResult? {
+    guard let limit = window.limit, limit > 0, query.canSeek else { return nil }
+    let row = query.schema.fields.map { _ in SQLValue.null }
+    for side in [Query<Record>.SeekSide.before, .after] {
+      let text = try query.seeking(side, of: row, limit: 1).selectText()
+      guard try connection.isIndexed(text) else { return nil }
+    }
+    let seeking = SeekingWindow(
+      rule: rule,
+      readAll: { [weak self] window in
+        try self?.read(query.limit(window.limit, offset: window.offset)) ?? []
+      },
+      seek: { [weak self] side, row, limit in
+        try self?.read(query.seeking(side, of: row, limit: limit)) ?? []
+      })
+    let text = try query.limit(limit, offset: window.offset).selectText()
+    return register(
+      FetchedResult(
+        rule: FetchedResult.Rule(
+          schema: query.schema, orderFields: query.orderings.map(\.fieldIndex), isWindow: true),
+        method: .seeking(seeking), window: window, interests: [Self.interest(query)],
+        images: try connection.rows(text) { row in try row.values() },
+        version: broker.version, report: report))
+  }
+
+  /// What a query selects as of the latest commit, for the committing thread.
+  private func read(_ query: Query<Record>) throws -> [[SQLValue]] {
+    let text = try query.selectText()
+    return try writersReader.sync { connection in
+      try connection.rows(text) { row in try row.values() }
+    }
   }
 
   private func register(_ result: some ChangeBroker.Observer & LiveSource) -> RegisteredResult {
@@ -208,6 +253,10 @@ final class RegisteredResult: LiveSource {
   var rows: LiveRows { result.rows }
   var images: [[SQLValue]]? { result.images }
 
+  func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
+    try result.move(to: window)
+  }
+
   func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
     result.subscribe(subscriber)
   }
@@ -222,6 +271,11 @@ final class LiveResults: Sendable {
   }
 
   private let entries = Mutex<[Query<Record>: Entry]>([:])
+
+  /// Whether the result of `query` is kept already.
+  func keeps(_ query: Query<Record>) -> Bool {
+    entries.withLock { $0[query]?.result } != nil
+  }
 
   /// The result of `query` that is kept already, or the one that `make` makes. On the writer's
   /// queue.

@@ -88,9 +88,7 @@ extension Store {
   public func write<Result>(
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> Result {
-    try core.writer.sync { writer in
-      try core.write(&writer, ending: .commit, reporting: false, body).value
-    }
+    try core.commit(body)
   }
 
   /// Runs `body` as one transaction, on the writer's thread. Cancelling the task interrupts it;
@@ -100,8 +98,11 @@ extension Store {
     _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
   ) async throws -> Result {
     let core = core
+    let wave = Wave.current
     return try await core.writer.async { writer in
-      try core.write(&writer, ending: .commit, reporting: false, body).value
+      try Wave.$current.withValue(wave) {
+        try core.write(&writer, ending: .commit, reporting: false, body).value
+      }
     }
   }
 

@@ -10,6 +10,8 @@ final class StoreCore: Sendable {
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
   let liveResults = LiveResults()
+  /// The observations of objects that hold none themselves.
+  let ownedBags = OwnedBags()
   let writer: ConnectionQueue<Writer>
   let readers: ReaderPool
   /// Where the writer's thread reads the committed state: apart from the pool, so that nobody who
@@ -147,6 +149,13 @@ final class StoreCore: Sendable {
 
   // Transactions
 
+  /// Runs a transaction on the calling thread, commits it and announces what it did.
+  func commit<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+    try writer.sync { writer in
+      try self.write(&writer, ending: .commit, reporting: false, body).value
+    }
+  }
+
   /// Runs a writing transaction on the writer's queue and announces what it did.
   func write<Result>(
     _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool,
@@ -185,7 +194,8 @@ final class StoreCore: Sendable {
     }
     if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
     let published = broker.publish(
-      outcome.changes, isReset: outcome.schemaChanged, knownObserver: knownObserver)
+      outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
+      knownObserver: knownObserver, wave: Wave.current)
     do {
       try writer.checkpointIfNeeded()
     } catch {

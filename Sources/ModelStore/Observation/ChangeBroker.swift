@@ -47,11 +47,17 @@ final class ChangeBroker: Sendable {
 
   /// What reaches an observer of one commit.
   struct Commit: Sendable {
-    /// The changes of the observer's model, or of its one record.
+    /// The changes of the observer's models, or of its one record.
     var changes: ChangeSet
+    /// What the editors of ordered lists did, by list.
+    var edits: [ListIdentity: ListEdits] = [:]
     /// Whether more changed than the change set can tell: another connection wrote, the schema
     /// changed, or the observer came when the transaction was already running.
     var isReset: Bool
+    /// Whether this is no commit but how it is at the beginning: the record is told as inserted.
+    var isInitial = false
+    /// What the writing transaction answered to.
+    var wave = Wave()
   }
 
   private struct State {
@@ -98,6 +104,13 @@ final class ChangeBroker: Sendable {
     return { [weak self] in self?.remove(number) }
   }
 
+  /// Everyone who observes, in the order of registration.
+  ///
+  /// - Complexity: O(n log n) for n observers.
+  var observers: [any Observer] {
+    state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
+  }
+
   private func remove(_ number: UInt64) {
     let removed: (any Observer)? = state.withLock { state in
       guard let observer = state.observers.removeValue(forKey: number) else { return nil }
@@ -115,14 +128,17 @@ final class ChangeBroker: Sendable {
   ///
   /// - Parameters:
   ///   - changes: Everything that changed in observed models.
+  ///   - edits: What the editors of ordered lists did.
   ///   - isReset: Whether observers cannot rely on `changes` alone.
   ///   - knownObserver: The latest observer whose interest the changes cover. One that came later,
   ///     while the transaction ran, is told to look anew.
+  ///   - wave: What the writing transaction answered to.
   /// - Returns: The commit as it was published.
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
   func publish(
-    _ changes: [RecordChange], isReset: Bool = false, knownObserver: UInt64 = .max
+    _ changes: [RecordChange], edits: [ListIdentity: ListEdits] = [:], isReset: Bool = false,
+    knownObserver: UInt64 = .max, wave: Wave = Wave()
   ) -> ChangeSet {
     let (published, concerned) = state.withLock { state in
       state.version += 1
@@ -131,7 +147,10 @@ final class ChangeBroker: Sendable {
         return (published, [] as [Delivery])
       }
       let lastSafe = isReset ? 0 : knownObserver
-      return (published, Self.route(published, resettingAfter: lastSafe, in: &state))
+      return (
+        published,
+        Self.route(published, edits, resettingAfter: lastSafe, wave: wave, in: &state)
+      )
     }
     var ready: [any Observer] = []
     var failed: [UInt64] = []
@@ -159,7 +178,8 @@ final class ChangeBroker: Sendable {
   private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
 
   private static func route(
-    _ published: ChangeSet, resettingAfter lastSafe: UInt64, in state: inout State
+    _ published: ChangeSet, _ edits: [ListIdentity: ListEdits], resettingAfter lastSafe: UInt64,
+    wave: Wave, in state: inout State
   ) -> [Delivery] {
     var parts: [UInt64: [RecordChange]] = [:]
     let failed = state.failed
@@ -180,8 +200,8 @@ final class ChangeBroker: Sendable {
         (
           number, observer,
           Commit(
-            changes: ChangeSet(version: published.version, changes: changes),
-            isReset: isReset(number))
+            changes: ChangeSet(version: published.version, changes: changes), edits: edits,
+            isReset: isReset(number), wave: wave)
         )
       }
     }
@@ -198,5 +218,13 @@ final class ChangeBroker: Sendable {
   func drain() {
     dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
+  }
+}
+
+extension ChangeBroker.Interest.Records {
+  /// The record with `key`, given by a program.
+  static func one(_ key: [SQLValue], of schema: ModelSchema) -> Self {
+    let identity = KeyIdentity(schema)
+    return .one(identity(given: key), identity)
   }
 }

@@ -2,7 +2,8 @@
 public struct FieldChange<Value: Sendable>: Sendable {
   /// The value before; nil when the record did not exist, and after a reset, when it is not known.
   public let old: Value?
-  /// The value after; nil when the record does not exist.
+  /// The value after; nil when the record does not exist, and in the phase
+  /// ``ObservationPhase/before``.
   public let new: Value?
   public let origin: Origin
   /// The store's version from which on `new` holds.
@@ -11,19 +12,46 @@ public struct FieldChange<Value: Sendable>: Sendable {
   /// observation began while the transaction was running. `new` was read anew and may equal what it
   /// was.
   public let isReset: Bool
+  /// Whether this is the change itself, or what ``ObservationOptions`` asked for besides.
+  public let phase: ObservationPhase
+
+  /// What is told before the change, on request.
+  var prior: Self {
+    Self(
+      old: old, new: nil, origin: origin, version: version, isReset: isReset, phase: .before)
+  }
+}
+
+/// One of several observed fields of one record, before and after a commit.
+public struct NamedFieldChange<M: Model>: Sendable {
+  /// Which field; compare it with a key path: `change.field == \Album.title`.
+  public let field: any PartialKeyPath<M> & Sendable
+  /// The field's name.
+  public let name: String
+  /// Its values as SQLite has them.
+  public let change: FieldChange<SQLValue>
 }
 
 /// One record before and after a commit.
 public struct ObservedChange<M: Model>: Sendable {
   /// The record before; nil when it did not exist, and after a reset.
   public let old: M?
-  /// The record after; nil when it does not exist.
+  /// The record after; nil when it does not exist, and in the phase ``ObservationPhase/before``.
   public let new: M?
   /// The fields that differ, in field order; empty for an insertion, a deletion and a reset.
   public let fields: [ChangedField]
   public let origin: Origin
   public let version: UInt64
   public let isReset: Bool
+  /// Whether this is the change itself, or what ``ObservationOptions`` asked for besides.
+  public let phase: ObservationPhase
+
+  /// What is told before the change, on request.
+  var prior: Self {
+    Self(
+      old: old, new: nil, fields: fields, origin: origin, version: version, isReset: isReset,
+      phase: .before)
+  }
 }
 
 /// What one commit did to the records of a model.

@@ -96,22 +96,22 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// Shows another part of the result from now on. Subscribers are told as if rows had come and
   /// gone; the version stays the same.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` for a query without limit and offset, or one
-  ///   whose ``plan`` is to run it again; `misuse` inside a write of this store.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for a query without limit and offset; `misuse`
+  ///   inside a write of this store. Then the window stays.
   /// - Precondition: Neither is negative.
-  /// - Complexity: O((log n) × the rows that come or go).
+  /// - Complexity: O((log n) × the rows that come or go); where only the window's rows are kept, it
+  ///   is read anew.
   public func moveWindow(offset: Int, limit: Int?) throws {
     precondition(offset >= 0 && limit ?? 0 >= 0, "A window's offset and limit are not negative.")
-    guard let source = source as? WindowResult else {
+    guard window != nil else {
       throw StoreError(
-        .invalidQuery,
-        "Only a live query with a limit or an offset that is kept incrementally has a window to move.",
+        .invalidQuery, "Only a live query with a limit or an offset has a window to move.",
         model: query.schema.name)
     }
     try store.whileNobodyWrites { reading in
-      if source.move(to: QueryWindow(offset: offset, limit: limit)).contains(.ready) {
+      if try source.move(to: QueryWindow(offset: offset, limit: limit)).contains(.ready) {
         let version = source.rows.version
-        reading.deliver { source.wake(upTo: version) }
+        reading.deliver { [source] in source.wake(upTo: version) }
       }
     }
   }

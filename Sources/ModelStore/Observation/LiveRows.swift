@@ -17,8 +17,23 @@ struct LiveRows: Sendable {
 
   private var storage: Storage
   var version: UInt64
-  /// The part that is shown; nil for all rows.
-  var window: QueryWindow?
+  /// The part that is shown of those that are kept; nil for all of them.
+  private var shownWindow: QueryWindow?
+
+  /// The part of the whole result that is shown; nil for all of it.
+  var window: QueryWindow? {
+    if case .list(let list) = storage { list.window } else { shownWindow }
+  }
+
+  /// How many rows precede those shown, as far as the window reaches into the result.
+  var precedingCount: Int {
+    if case .list(let list) = storage { list.window?.offset ?? 0 } else { shown.lowerBound }
+  }
+
+  /// How many rows the whole result has; nil where only a window of it is read.
+  var totalCount: Int? {
+    if case .list(let list) = storage, list.window != nil { nil } else { keptCount }
+  }
 
   /// Rows kept in a tree, which follows changes.
   init(tree: RankedTree<Entry>, version: UInt64) {
@@ -35,12 +50,12 @@ struct LiveRows: Sendable {
   /// The same rows, of which another part is shown.
   func showing(_ window: QueryWindow?) -> LiveRows {
     var rows = self
-    rows.window = window
+    rows.shownWindow = window
     return rows
   }
 
-  /// How many rows there are, shown or not.
-  var totalCount: Int {
+  /// How many rows are kept, shown or not.
+  private var keptCount: Int {
     switch storage {
     case .tree(let tree): tree.count
     case .list(let list): list.entries.count
@@ -48,7 +63,7 @@ struct LiveRows: Sendable {
   }
 
   /// The ranks that are shown.
-  var shown: Range<Int> { window?.range(in: totalCount) ?? 0..<totalCount }
+  var shown: Range<Int> { shownWindow?.range(in: keptCount) ?? 0..<keptCount }
 
   /// How many rows are shown.
   var count: Int { shown.count }
@@ -120,11 +135,14 @@ final class RowList: Sendable {
   let entries: [LiveRows.Entry]
   let images: [[SQLValue]]
   let places: [[SQLValue]: Int]
+  /// The part of a longer result that these rows are; nil when they are all.
+  let window: QueryWindow?
 
   /// - Precondition: One image for each entry; keys are unique.
-  init(entries: [LiveRows.Entry], images: [[SQLValue]]) {
+  init(entries: [LiveRows.Entry], images: [[SQLValue]], window: QueryWindow?) {
     self.entries = entries
     self.images = images
+    self.window = window
     places = Dictionary(
       uniqueKeysWithValues: entries.enumerated().map { ($0.element.key, $0.offset) })
   }

@@ -13,6 +13,11 @@ protocol LiveSource: AnyObject, Sendable {
   /// The records of the rows shown, in order; nil where they are not kept.
   var images: [[SQLValue]]? { get }
 
+  /// Shows another part of the result.
+  ///
+  /// - Precondition: On the committing thread; it is a window.
+  func move(to window: QueryWindow) throws -> ChangeBroker.Outcome
+
   /// Takes up a subscriber for what happens from now on.
   ///
   /// - Returns: What ends it.
@@ -24,6 +29,10 @@ protocol LiveSource: AnyObject, Sendable {
 
 extension LiveSource {
   var images: [[SQLValue]]? { nil }
+
+  func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
+    preconditionFailure("A whole result has no window to move.")
+  }
 }
 
 /// How a live query is kept true.

@@ -48,6 +48,23 @@ final class Mailbox<Event: Sendable>: Sendable {
     }
   }
 
+  /// Forgets the events that nobody has taken and puts in `event`.
+  func begin(with event: Event) {
+    removeAll()
+    put(event)
+  }
+
+  /// Forgets the events that nobody has taken.
+  func removeAll() {
+    let forgotten = state.withLock { state in
+      let forgotten = state.events
+      state.events = []
+      return forgotten
+    }
+    // Released here, outside the lock: values may run code of the program as they go.
+    withExtendedLifetime(forgotten) {}
+  }
+
   /// The oldest event, waited for; nil once the mailbox is closed or the task is cancelled.
   ///
   /// - Precondition: One reader at a time.

@@ -188,10 +188,11 @@ extension QueryChanges {
     }
 
     /// How many records precede the first of these in the whole result: a window's offset.
-    public var precedingCount: Int { rows.shown.lowerBound }
+    public var precedingCount: Int { rows.precedingCount }
 
-    /// How many records there are without the window.
-    public var totalCount: Int { rows.totalCount }
+    /// How many records there are without the window; nil for a window that keeps its own rows
+    /// only.
+    public var totalCount: Int? { rows.totalCount }
   }
 
   private static func changedFields(

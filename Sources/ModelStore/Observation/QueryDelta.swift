@@ -41,8 +41,7 @@ struct QueryDelta: Sendable {
 
   /// The delta from nothing to a whole result.
   static func initial(_ rows: LiveRows, images: [[SQLValue]]) -> QueryDelta {
-    var empty = LiveRows(tree: RankedTree(), version: rows.version)
-    empty.window = rows.window
+    let empty = LiveRows(tree: RankedTree(), version: rows.version).showing(rows.window)
     var touches: [Touch] = []
     touches.reserveCapacity(images.count)
     var next = images.makeIterator()

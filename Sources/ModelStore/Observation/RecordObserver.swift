@@ -2,10 +2,14 @@ internal import Synchronization
 
 /// Watches one record or all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
+  let path: ObservedPath
   let interests: [ChangeBroker.Interest]
+  /// Who registered it, where that is known.
+  let registrant: Registrant?
   private let mailbox: Mailbox<ChangeBroker.Commit>
   private let part: Part
   private let receiver = Mutex(Receiver())
+  private let ending = Mutex(Ending())
 
   /// A closure that is a generic's value by itself is wrapped once more by each access in place, so
   /// that calls grow slower and deeper; as a property it stays what it is.
@@ -13,14 +17,29 @@ final class RecordObserver: ChangeBroker.Observer {
     var receive: (@Sendable (ChangeBroker.Commit) -> Void)?
   }
 
+  private struct Ending {
+    var isEnded = false
+    var leave: (@Sendable () -> Void)?
+  }
+
+  /// The bag that an observation is in, and what tells it from others of the same thing there.
+  struct Registrant: Sendable {
+    weak let bag: ObservationBag?
+    let context: String?
+  }
+
   /// - Parameters:
+  ///   - path: The name of what is observed.
   ///   - schema: The observed model.
   ///   - names: The names of the fields of which an update must touch one; nil for all.
   ///   - capacity: The most commits held; further ones are folded into the last.
   init(
-    interest: ChangeBroker.Interest, schema: ModelSchema, names: Set<String>?, capacity: Int
+    path: ObservedPath, interest: ChangeBroker.Interest, registrant: Registrant? = nil,
+    schema: ModelSchema, names: Set<String>?, capacity: Int
   ) {
+    self.path = path
     interests = [interest]
+    self.registrant = registrant
     // Others are not read: their places in the records hold NULL or a value, as it happens.
     let fields = schema.fields.enumerated()
       .filter { index, _ in interest.fields?.contains(index) ?? true }
@@ -31,7 +50,8 @@ final class RecordObserver: ChangeBroker.Observer {
       part.of(
         ChangeBroker.Commit(
           changes: early.changes.followed(by: late.changes, fields: fields),
-          isReset: early.isReset || late.isReset))
+          isReset: early.isReset || late.isReset, isInitial: early.isInitial,
+          wave: early.wave.folded(with: late.wave)))
     }
   }
 
@@ -50,10 +70,10 @@ final class RecordObserver: ChangeBroker.Observer {
           change.operation != .update || change.fields.contains { names.contains($0.name) }
         }
       }
-      guard !changes.isEmpty || commit.isReset else { return nil }
-      return ChangeBroker.Commit(
-        changes: ChangeSet(version: commit.changes.version, changes: changes),
-        isReset: commit.isReset)
+      guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
+      var part = commit
+      part.changes = ChangeSet(version: commit.changes.version, changes: changes)
+      return part
     }
 
     /// A record whose key became another that means the same, such as `'abc'` and `'ABC'` under
@@ -86,10 +106,57 @@ final class RecordObserver: ChangeBroker.Observer {
     guard let receive = receiver.withLock({ $0.receive }),
       let commit = mailbox.take(if: { $0.changes.version <= version })
     else { return }
-    receive(commit)
+    if commit.wave.isEmpty {
+      receive(commit)
+    } else {
+      Wave.$current.withValue(commit.wave) { receive(commit) }
+    }
   }
 
-  func end() { mailbox.close() }
+  /// Forgets what was not delivered and tells how it is, as the first thing.
+  ///
+  /// - Parameter image: The observed record, or nil when there is none.
+  func begin(with image: [SQLValue]?, version: UInt64) {
+    let changes = image.map { image in
+      [
+        RecordChange(
+          model: path.model, key: path.key ?? [], old: nil, new: image, fields: [],
+          origin: .foreign, isRecreated: false)
+      ]
+    }
+    mailbox.begin(
+      with: ChangeBroker.Commit(
+        changes: ChangeSet(version: version, changes: changes ?? []), isReset: false,
+        isInitial: true))
+  }
+
+  /// Forgets what was not delivered.
+  func forget() { mailbox.removeAll() }
+
+  // Ending
+
+  /// Whether nothing more may be told.
+  var isEnded: Bool { ending.withLock { $0.isEnded } }
+
+  /// Has `leave` called at the end; at once when it has ended already.
+  func end(by leave: @escaping @Sendable () -> Void) {
+    let isLate = ending.withLock { ending in
+      if !ending.isEnded { ending.leave = leave }
+      return ending.isEnded
+    }
+    if isLate { leave() }
+  }
+
+  func end() {
+    mailbox.close()
+    let leave = ending.withLock { ending in
+      ending.isEnded = true
+      let leave = ending.leave
+      ending.leave = nil
+      return leave
+    }
+    leave?()
+  }
 }
 
 extension ChangeBroker.Interest {

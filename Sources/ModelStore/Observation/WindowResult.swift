@@ -50,7 +50,7 @@ final class WindowResult: LiveSource {
   /// - Precondition: On the committing thread.
   func move(to window: QueryWindow) -> ChangeBroker.Outcome {
     var delta = QueryDelta(old: base.rows, new: base.rows, touches: [], isReset: false)
-    delta.new.window = window
+    delta.new = delta.new.showing(window)
     return note(delta)
   }
 

@@ -265,7 +265,7 @@ extension ListSchema {
     guard let ownerKey = Self.onlyKeyField(owner), let elementKey = Self.onlyKeyField(element)
     else { return nil }
     return ModelSchema(
-      name: "\(owner.name).\(name)", table: slotTable,
+      name: slotModelName(of: owner), table: slotTable,
       fields: [
         FieldSchema(name: Field.slot, type: .integer, isRowID: true),
         FieldSchema(
@@ -277,8 +277,15 @@ extension ListSchema {
           reference: ReferenceSchema(table: element.table, onDelete: .cascade, onUpdate: .cascade)),
       ],
       key: [Field.slot],
-      indexes: [IndexSchema(name: "\(slotTable).order", fields: [Field.owner, Field.label])])
+      indexes: [
+        IndexSchema(name: "\(slotTable).order", fields: [Field.owner, Field.label]),
+        // For the slots that go with an element, and for every occurrence of one in a list.
+        IndexSchema(name: "\(slotTable).element", fields: [Field.element, Field.owner]),
+      ])
   }
+
+  /// The name of the model that holds the list's slots.
+  func slotModelName(of owner: ModelSchema) -> String { "\(owner.name).\(name)" }
 
   private static func onlyKeyField(_ model: ModelSchema) -> FieldSchema? {
     model.key.count == 1 ? model.field(named: model.key[0]) : nil

@@ -24,6 +24,13 @@ public struct StoreSchema: Sendable {
   /// Whether the store has a model called `name`.
   public func contains(_ name: String) -> Bool { places[name] != nil }
 
+  /// The models that hold the slots of ordered lists.
+  var slotModels: [ModelSchema] {
+    models.flatMap { owner in
+      owner.lists.compactMap { list in places[list.slotModelName(of: owner)].map { models[$0] } }
+    }
+  }
+
   func model(ofTable table: String) -> ModelSchema? {
     models.first { $0.table == table }
   }

@@ -3,8 +3,7 @@ final class CaptureSession {
   private let plan: CapturePlan
   private var capture = ChangeCapture()
   private var tracker: OriginTracker
-  /// The hook names a table by a pointer that stays the same while the schema does.
-  private var tables: [UnsafePointer<CChar>: Int?] = [:]
+  private var tables: HookedTables
   /// A value that could not be read, such as text that is not UTF-8: then nothing can be told
   /// exactly, and the transaction is refused.
   private var failure: (table: Int, error: ColumnError)?
@@ -12,6 +11,7 @@ final class CaptureSession {
   init(plan: CapturePlan) {
     self.plan = plan
     tracker = OriginTracker(triggers: plan.triggers)
+    tables = HookedTables(names: plan.tables.map(\.schema.table))
   }
 
   func start(on connection: Connection) {
@@ -39,7 +39,10 @@ final class CaptureSession {
     forgetTableNames()
   }
 
-  func forgetTableNames() { tables.removeAll() }
+  func forgetTableNames() { tables.forget() }
+
+  /// The names of the models that are captured.
+  var models: Set<String> { Set(plan.tables.map(\.schema.name)) }
 
   /// What the transaction has done so far, net.
   ///
@@ -77,10 +80,9 @@ final class CaptureSession {
     }
   }
 
-  // The hook. It must not throw and must not use the connection.
-
-  private func record(_ row: borrowing PreupdateRow) {
-    guard failure == nil, let number = table(of: row) else { return }
+  /// The hook. It must not throw and must not use the connection.
+  func record(_ row: borrowing PreupdateRow) {
+    guard failure == nil, let number = tables.number(of: row) else { return }
     do {
       try record(row, in: number)
     } catch let error as ColumnError {
@@ -157,15 +159,6 @@ final class CaptureSession {
       key.append(after ? try row.new(at: column) : try row.old(at: column))
     }
     return .key(key)
-  }
-
-  private func table(of row: borrowing PreupdateRow) -> Int? {
-    if let found = tables[row.table] { return found }
-    let name = String(cString: row.table).asciiFolded
-    let number =
-      row.isInMainFile ? plan.tables.firstIndex { $0.schema.table.asciiFolded == name } : nil
-    tables[row.table] = .some(number)
-    return number
   }
 }
 

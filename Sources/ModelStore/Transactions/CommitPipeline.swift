@@ -12,6 +12,7 @@ struct CommitPipeline {
   let connection: Connection
   let models: ModelRegistry
   let plan: CapturePlan?
+  let lists: ListOrders
   /// The file's schema version at the start.
   let schemaVersion: Int64
   let validators: [Validator]
@@ -19,18 +20,29 @@ struct CommitPipeline {
   /// for as long as this one has not committed.
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
 
+  /// What a transaction did.
+  struct CommittedWork<Result> {
+    let value: Result
+    /// The net changes of the tables in the plan.
+    let changes: [RecordChange]
+    /// What the editors of ordered lists did.
+    let edits: [ListIdentity: ListEdits]
+    let schemaChanged: Bool
+  }
+
   /// - Precondition: A write transaction is open. It is not, afterwards.
-  /// - Returns: The body's result and the net changes of the tables in the plan.
   /// - Throws: What `body` threw; ``StoreError``; ``SQLiteError``; ``ConnectionFailure``.
   func run<Result>(
     ending: Ending, _ body: (borrowing Transaction) throws -> Result
-  ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
+  ) throws -> CommittedWork<Result> {
     let session = plan.map { CaptureSession(plan: $0) }
     session?.start(on: connection)
     defer { session?.stop(on: connection) }
+    let orders = lists.savepoint
+    lists.begin(on: connection, beside: session, logging: session?.models ?? [])
     do {
       let access = TransactionAccess(
-        connection: connection, models: models, capture: session, isWritable: true)
+        connection: connection, models: models, capture: session, lists: lists, isWritable: true)
       let value = try body(Transaction(access: access))
       guard connection.isInTransaction else {
         throw StoreError(
@@ -54,8 +66,13 @@ struct CommitPipeline {
         try checkReferences()
         try connection.rollBack()
       }
-      return (value, changes, schemaChanged)
+      let edits = lists.end()
+      if ending == .rollback { lists.rollBack(to: orders) }
+      return CommittedWork(
+        value: value, changes: changes, edits: edits, schemaChanged: schemaChanged)
     } catch {
+      _ = lists.end()
+      lists.rollBack(to: orders)
       throw connection.rollBack(after: error)
     }
   }

@@ -1,217 +1,102 @@
 /// One record's ordered list inside a writing transaction: reads and changes it by index.
 ///
-/// Every slot has an identity of its own, so an element may occur many times. Slots are ordered by
-/// integer labels with gaps between them: an insertion or a move writes one row, except that a full
-/// gap first spreads the labels around it.
+/// Every slot has an identity of its own, so an element may occur many times. Each call either
+/// happens as a whole or throws and leaves the list as it was; the transaction can go on. A call
+/// that would leave the list as it is writes nothing and announces nothing.
+///
+/// An index that the list does not have is refused with ``StoreError``, code `invalidValue`; an
+/// element without a record with code `rejected`. The first call by index reads the order of the
+/// list once, which the store then keeps; after that each call costs O(log n) beside the rows that
+/// it writes. Not to be used outside of the closure that got it.
 public struct ListEditor<Element: Model>: ~Copyable {
-  private let access: TransactionAccess
-  private let slots: ModelSchema
-  private let owner: SQLValue
+  private let slots: SlotEditor
+  private let name: String
 
-  init(access: TransactionAccess, slots: ModelSchema, owner: SQLValue) {
-    self.access = access
+  init(slots: SlotEditor, name: String) {
     self.slots = slots
-    self.owner = owner
+    self.name = name
   }
 
-  private struct Slot {
-    var number: Int64
-    var label: Int64
-  }
-
-  // Labels keep this distance at the ends, so that 2^43 elements fit on either side.
-  private static var step: Int64 { 1 << 20 }
-
-  // Reading
-
-  public func count() throws -> Int {
-    let number = try access.firstRow(text("SELECT count(*)", "")) { try $0.integer(at: 0) }
-    return Int(number ?? 0)
-  }
+  /// How many elements there are.
+  public func count() throws -> Int { try slots.count() }
 
   /// The keys of the elements, in order.
+  ///
+  /// - Complexity: Reads every slot.
   public func keys() throws -> [Element.Key] {
-    try access.rows(text("SELECT \"element\"", "ORDER BY \"label\", \"slot\"")) { row in
-      try Element.Key(sqlValues: [try row.value(at: 0)])
-    }
+    try slots.elements().map { try Element.Key(sqlValues: [$0]) }
   }
 
-  // Changing
+  /// Gives the list these elements. Where the old and the new list begin or end alike, the slots
+  /// stay.
+  ///
+  /// - Complexity: Reads every slot; writes one row for each element that leaves or comes.
+  public func assign(_ keys: some Sequence<Element.Key>) throws {
+    try slots.assign(values(keys))
+  }
 
   /// Adds an element at the end.
   public func append(_ key: Element.Key) throws {
-    let last = try edge("DESC")
-    try add(key, label: last.map { $0.label + Self.step } ?? 0)
+    try slots.append([Self.value(key, of: name)])
+  }
+
+  /// Adds elements at the end; observers are told one operation.
+  public func append(contentsOf keys: some Sequence<Element.Key>) throws {
+    try slots.append(values(keys))
   }
 
   /// Adds an element so that it has `index`.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` when the list has fewer than `index`
-  ///   elements.
+  /// - Parameter index: From 0 to the number of elements.
   public func insert(_ key: Element.Key, at index: Int) throws {
-    try add(key, label: try label(before: index, ignoring: nil))
+    try slots.insert(Self.value(key, of: name), at: index)
   }
+
+  /// Removes the last element. An empty list has none, and refuses.
+  public func removeLast() throws { try slots.removeLast() }
 
   /// Removes the element at `index`.
-  public func remove(at index: Int) throws {
-    let slot = try slot(at: index)
-    try run("DELETE FROM \(identifier: slots.table) WHERE \"slot\" = \(slot.number)")
-  }
+  public func remove(at index: Int) throws { try slots.remove(at: index) }
 
-  /// Removes every occurrence of an element.
+  /// Removes every element.
+  public func removeAll() throws { try slots.removeAll() }
+
+  /// Removes every occurrence of one element.
   ///
   /// - Returns: How many there were.
   @discardableResult
-  public func removeEvery(_ key: Element.Key) throws -> Int {
-    let value = try value(key)
-    try run(
-      "DELETE FROM \(identifier: slots.table) WHERE \"owner\" = \(owner) AND \"element\" = \(value)"
-    )
-    return access.connection.changeCount
+  public func removeEqual(_ key: Element.Key) throws -> Int {
+    try slots.removeEqual(Self.value(key, of: name))
   }
 
-  public func removeAll() throws {
-    try run("DELETE FROM \(identifier: slots.table) WHERE \"owner\" = \(owner)")
-  }
-
-  /// Puts another element in the place of the one at `index`.
+  /// Puts another element in the place of the one at `index`. The slot is a new one.
   public func replace(at index: Int, with key: Element.Key) throws {
-    let slot = try slot(at: index)
-    // In this order an element that does not exist is refused before anything is removed.
-    try add(key, label: slot.label)
-    try run("DELETE FROM \(identifier: slots.table) WHERE \"slot\" = \(slot.number)")
-  }
-
-  /// Moves the element at `index` so that it has `newIndex` afterwards. Writes one row.
-  public func move(from index: Int, to newIndex: Int) throws {
-    let slot = try slot(at: index)
-    guard index != newIndex else { return }
-    let label = try label(before: newIndex, ignoring: slot.number)
-    try run(
-      "UPDATE \(identifier: slots.table) SET \"label\" = \(label) WHERE \"slot\" = \(slot.number)")
+    try slots.replace(at: index, with: Self.value(key, of: name))
   }
 
   /// Lets the elements at two indices change places. Writes two rows.
   public func exchange(_ first: Int, _ second: Int) throws {
-    let one = try slot(at: first)
-    let other = try slot(at: second)
-    guard first != second else { return }
-    for (slot, label) in [(one, other.label), (other, one.label)] {
-      try run(
-        "UPDATE \(identifier: slots.table) SET \"label\" = \(label) WHERE \"slot\" = \(slot.number)"
-      )
-    }
+    try slots.exchange(first, second)
   }
 
-  // Labels
-
-  /// A free label for a slot that is to have `index` among the others.
-  private func label(before index: Int, ignoring number: Int64?) throws -> Int64 {
-    let (left, right) = try neighbours(index, ignoring: number)
-    guard let left else { return right.map { $0.label - Self.step } ?? 0 }
-    guard let right else { return left.label + Self.step }
-    if right.label - left.label < 2 {
-      try spread(around: left.label)
-      return try label(before: index, ignoring: number)
-    }
-    return left.label + (right.label - left.label) / 2
+  /// Moves the element at `index` so that it has `newIndex` afterwards. Writes one row, except that
+  /// room is made first where labels are used up.
+  public func move(from index: Int, to newIndex: Int) throws {
+    try slots.move(from: index, to: newIndex)
   }
 
-  private func neighbours(
-    _ index: Int, ignoring number: Int64?
-  ) throws -> (left: Slot?, right: Slot?) {
-    guard index >= 0 else { throw outOfRange(index) }
-    let first = max(index - 1, 0)
-    let found = try access.rows(
-      text(
-        "SELECT \"slot\", \"label\"",
-        "AND \"slot\" IS NOT \(number.map(SQLValue.integer) ?? .null) ORDER BY \"label\", \"slot\" LIMIT 2 OFFSET \(first)"
-      )
-    ) { row in Slot(number: try row.integer(at: 0), label: try row.integer(at: 1)) }
-    if index == 0 { return (nil, found.first) }
-    guard let left = found.first else { throw outOfRange(index) }
-    return (left, found.dropFirst().first)
+  private func values(_ keys: some Sequence<Element.Key>) throws -> [SQLValue] {
+    let name = name
+    return try keys.map { try Self.value($0, of: name) }
   }
 
-  /// Makes room by spreading the labels of the smallest range around `label` that is sparse enough,
-  /// so that later insertions there find gaps again: Bender et al., "Two simplified algorithms for
-  /// maintaining order in a list", ESA 2002. Amortised O(log n) rows; not visible as a change of
-  /// order.
-  private func spread(around label: Int64) throws {
-    // At most half full, so that every gap afterwards has a free label in it.
-    var density = 0.5 * 1.3
-    for bits in 4...61 {
-      density /= 1.3
-      let width = Int64(1) << bits
-      let low = label & ~(width - 1)
-      let high = low + (width - 1)
-      let crowd = try access.rows(
-        text(
-          "SELECT \"slot\", \"label\"",
-          "AND \"label\" BETWEEN \(low) AND \(high) ORDER BY \"label\", \"slot\"")
-      ) { row in Slot(number: try row.integer(at: 0), label: try row.integer(at: 1)) }
-      guard Double(crowd.count + 1) < Double(width) * density else { continue }
-      let gap = width / Int64(crowd.count + 1)
-      for (place, slot) in crowd.enumerated() {
-        let spread = low + gap * Int64(place + 1)
-        guard spread != slot.label else { continue }
-        try run(
-          "UPDATE \(identifier: slots.table) SET \"label\" = \(spread) WHERE \"slot\" = \(slot.number)"
-        )
-      }
-      return
-    }
-    throw StoreError(.database, "The list \(slots.name) has no free places left.")
-  }
-
-  // Statements
-
-  private func slot(at index: Int) throws -> Slot {
-    guard index >= 0 else { throw outOfRange(index) }
-    let found = try access.firstRow(
-      text("SELECT \"slot\", \"label\"", "ORDER BY \"label\", \"slot\" LIMIT 1 OFFSET \(index)")
-    ) { row in Slot(number: try row.integer(at: 0), label: try row.integer(at: 1)) }
-    guard let found else { throw outOfRange(index) }
-    return found
-  }
-
-  private func edge(_ direction: String) throws -> Slot? {
-    try access.firstRow(
-      text(
-        "SELECT \"slot\", \"label\"",
-        "ORDER BY \(SQLText(sql: "\"label\" \(direction), \"slot\" \(direction)")) LIMIT 1")
-    ) { row in Slot(number: try row.integer(at: 0), label: try row.integer(at: 1)) }
-  }
-
-  private func add(_ key: Element.Key, label: Int64) throws {
-    let element = try value(key)
-    try run(
-      "INSERT INTO \(identifier: slots.table) (\"owner\", \"label\", \"element\") VALUES (\(owner), \(label), \(element))"
-    )
-  }
-
-  private func value(_ key: Element.Key) throws -> SQLValue {
+  private static func value(_ key: Element.Key, of name: String) throws -> SQLValue {
     do {
       return try key.sqlValues()[0]
     } catch {
       throw StoreError(
-        .invalidValue, "\(slots.name): the element's key cannot be stored: \(error).")
+        .invalidValue, "\(name): the element's key cannot be stored: \(error).", model: name)
     }
-  }
-
-  private func text(_ head: String, _ tail: SQLText) -> SQLText {
-    "\(SQLText(sql: head)) FROM \(identifier: slots.table) WHERE \"owner\" = \(owner) \(tail)"
-  }
-
-  private func run(_ text: SQLText) throws {
-    try access.run(text.sql, of: slots) { statement in
-      try statement.bind(text.arguments)
-      try statement.run()
-    }
-  }
-
-  private func outOfRange(_ index: Int) -> StoreError {
-    StoreError(.invalidValue, "\(slots.name) has no place \(index).", model: slots.name)
   }
 }
 
@@ -224,7 +109,9 @@ extension Transaction {
     _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key
   ) throws -> ListEditor<Element> {
     let slots = try access.models.slots(of: list)
-    return ListEditor(access: access, slots: slots, owner: try Self.values(key)[0])
+    return ListEditor(
+      slots: try SlotEditor(access: access, slots: slots, owner: try Self.values(key)[0]),
+      name: slots.name)
   }
 }
 
@@ -235,9 +122,10 @@ extension TransactionReads where Self: ~Copyable {
   ) throws -> [Element.Key] {
     let slots = try access.models.slots(of: list)
     do {
-      return try ListEditor<Element>(
-        access: access, slots: slots, owner: try key.sqlValues()[0]
-      ).keys()
+      let elements = SlotSQL(slots, owner: try key.sqlValues()[0]).elements
+      return try access.rows(elements) { row in
+        try Element.Key(sqlValues: [try row.value(at: 0)])
+      }
     } catch let error as ColumnError {
       throw StoreError(.invalidValue, "\(slots.name): \(error).")
     }
@@ -245,13 +133,16 @@ extension TransactionReads where Self: ~Copyable {
 }
 
 extension ModelRegistry {
-  fileprivate func slots<Owner: Model, Element: Model>(
+  /// The model that holds the slots of a list.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownField` when the model declares no such list.
+  func slots<Owner: Model, Element: Model>(
     of path: any KeyPath<Owner, OrderedList<Element>> & Sendable
   ) throws -> ModelSchema {
     let owner = try statements(for: Owner.self).schema
     guard let list = Owner.definition.list(at: path) else {
       throw StoreError(.unknownField, "\(path) is no list of \(owner.name).", model: owner.name)
     }
-    return try schema.model(named: "\(owner.name).\(list.name)")
+    return try schema.model(named: list.slotModelName(of: owner))
   }
 }

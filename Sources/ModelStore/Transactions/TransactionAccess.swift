@@ -5,16 +5,22 @@ public final class TransactionAccess {
   let models: ModelRegistry
   /// Present in a writing transaction whose changes somebody wants to know.
   let capture: CaptureSession?
+  /// Present in a writing transaction.
+  let lists: ListOrders?
   /// Whether a statement ran that may have changed the schema.
   private(set) var ranRawSQL = false
   private let isWritable: Bool
   /// The statements looked up last: a loop over records of one type asks the registry once.
   private var latest: (model: ObjectIdentifier, sql: RecordSQL)?
 
-  init(connection: Connection, models: ModelRegistry, capture: CaptureSession?, isWritable: Bool) {
+  init(
+    connection: Connection, models: ModelRegistry, capture: CaptureSession?,
+    lists: ListOrders? = nil, isWritable: Bool
+  ) {
     self.connection = connection
     self.models = models
     self.capture = capture
+    self.lists = lists
     self.isWritable = isWritable
   }
 
@@ -191,12 +197,16 @@ public final class TransactionAccess {
     }
     try checkNotCancelled()
     let mark = capture?.savepoint
+    let orders = lists?.savepoint
     do {
       return try connection.withStatement(sql, body)
     } catch {
       // After OR FAIL and RAISE(FAIL) SQLite keeps the rows before, and counts them.
       // https://sqlite.org/lang_conflict.html
-      if let mark, connection.changeCount == 0 { capture?.rollBack(to: mark) }
+      if connection.changeCount == 0 {
+        if let mark { capture?.rollBack(to: mark) }
+        if let orders { lists?.rollBack(to: orders) }
+      }
       throw models.storeError(error, about: schema)
     }
   }
@@ -264,7 +274,10 @@ public final class TransactionAccess {
     try StatementPolicy.check(text.sql)
     ranRawSQL = true
     // Table names that the hook caches may have moved.
-    defer { capture?.forgetTableNames() }
+    defer {
+      capture?.forgetTableNames()
+      lists?.forgetTableNames()
+    }
     try run(text.sql) { statement in
       try statement.bind(text.arguments)
       try statement.run()
@@ -274,6 +287,7 @@ public final class TransactionAccess {
   /// Runs `body`; when it throws, undoes what it did and lets the transaction go on.
   func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
     let mark = capture?.savepoint
+    let orders = lists?.savepoint
     try run("SAVEPOINT body") { statement in try statement.run() }
     do {
       let result = try body()
@@ -281,6 +295,7 @@ public final class TransactionAccess {
       return result
     } catch {
       if let mark { capture?.rollBack(to: mark) }
+      if let orders { lists?.rollBack(to: orders) }
       if connection.isInTransaction {
         try connection.withStatement("ROLLBACK TO body") { statement in try statement.run() }
         try connection.withStatement("RELEASE body") { statement in try statement.run() }

@@ -7,6 +7,7 @@ struct Writer {
   /// Absent where nothing may be written.
   private let checkpointer: Checkpointer?
   private(set) var models: ModelRegistry
+  let lists = ListOrders()
   private var triggers: [OriginTracker.TriggerFacts] = []
   private var columns: [String: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
@@ -60,6 +61,12 @@ struct Writer {
         catalog.tables.filter { !$0.triggers.isEmpty }.map(\.name.asciiFolded)))
     plan = nil
     reportingPlan = nil
+    lists.adopt(
+      schema.slotModels.compactMap { slots in
+        columns[slots.table.asciiFolded].map {
+          TrackedTable(schema: slots, columns: $0, wanted: nil)
+        }
+      })
   }
 
   func checkUsable() throws {
@@ -70,7 +77,9 @@ struct Writer {
   mutating func noticeForeignCommit() throws -> Bool {
     let now = try connection.dataVersion()
     defer { dataVersion = now }
-    return now != dataVersion
+    guard now != dataVersion else { return false }
+    lists.forget()
+    return true
   }
 
   /// Runs one transaction.
@@ -87,7 +96,7 @@ struct Writer {
     onForeignSchema: (inout Writer) throws -> Void,
     onForeignCommit: () -> Void,
     _ body: (borrowing Transaction) throws -> Result
-  ) throws -> (value: Result, changes: [RecordChange], schemaChanged: Bool) {
+  ) throws -> CommitPipeline.CommittedWork<Result> {
     try checkUsable()
     try file.checkPresence()
     do {
@@ -120,7 +129,7 @@ struct Writer {
       if try noticeForeignCommit() { onForeignCommit() }
       return CommitPipeline(
         connection: connection, models: models, plan: capturePlan(scope),
-        schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
+        lists: lists, schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
     } catch {
       throw connection.rollBack(after: error)
     }

@@ -29,7 +29,7 @@ import Testing
         case 4 where !model.isEmpty: try list.move(from: place, to: other)
         case 5 where !model.isEmpty: try list.exchange(place, other)
         case 6 where !model.isEmpty: try list.replace(at: place, with: song)
-        case 7: try list.removeEvery(song)
+        case 7: try list.removeEqual(song)
         default: break
         }
       }
@@ -107,26 +107,4 @@ import Testing
     }
     #expect(try store.read { try $0.keys(of: \Mix.songs, of: 1) } == [1])
   }
-}
-
-private struct Song: Model {
-  var id: Int64
-  static let definition = ModelDefinition<Song>("Song", key: \.id, fields: [.init("id", \.id)])
-  var key: Int64 { id }
-
-  init(id: Int64) { self.id = id }
-  init(row: borrowing RowView) throws { id = try row.decode(at: 0) }
-  func encode(to arguments: inout ArgumentWriter) throws { try id.encode(to: &arguments, at: 0) }
-}
-
-private struct Mix: Model {
-  var id: Int64
-  var songs = OrderedList<Song>()
-  static let definition = ModelDefinition<Mix>(
-    "Mix", key: \.id, fields: [.init("id", \.id)], lists: [.init("songs", \.songs)])
-  var key: Int64 { id }
-
-  init(id: Int64) { self.id = id }
-  init(row: borrowing RowView) throws { id = try row.decode(at: 0) }
-  func encode(to arguments: inout ArgumentWriter) throws { try id.encode(to: &arguments, at: 0) }
 }

@@ -7,6 +7,7 @@ import Testing
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
+      path: ObservedPath(model: "Artist"),
       interest: ChangeBroker.Interest(model: "Artist"),
       schema: Artist.schema,
       names: nil,
@@ -49,6 +50,7 @@ import Testing
   /// Folded commits in which the observed field ends as it began concern nobody.
   @Test func foldedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
+      path: ObservedPath(model: "Artist"),
       interest: ChangeBroker.Interest(model: "Album"),
       schema: Album.schema, names: ["title"], capacity: 1)
     let received = Recorder<UInt64>()

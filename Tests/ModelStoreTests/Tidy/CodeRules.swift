@@ -8,11 +8,12 @@ extension Project {
   static let layers: [(folder: String, knows: Set<String>)] = [
     ("SQLite", []),
     ("Schema", ["SQLite"]),
-    ("Changes", ["SQLite", "Schema"]),
+    ("Ordering", ["SQLite", "Schema"]),
+    ("Changes", ["SQLite", "Schema", "Ordering"]),
     ("Models", ["SQLite", "Schema", "Changes"]),
-    ("Queries", ["SQLite", "Schema", "Changes", "Models"]),
-    ("Transactions", ["SQLite", "Schema", "Changes", "Models", "Queries"]),
-    ("Observation", ["SQLite", "Schema", "Changes", "Models", "Queries"]),
+    ("Queries", ["SQLite", "Schema", "Ordering", "Changes", "Models"]),
+    ("Transactions", ["SQLite", "Schema", "Ordering", "Changes", "Models", "Queries"]),
+    ("Observation", ["SQLite", "Schema", "Ordering", "Changes", "Models", "Queries"]),
   ]
 
   /// What stands beside the folders and may be named in all of them.

@@ -52,4 +52,42 @@ import Testing
     #expect(log.withLock { $0 } == ["- 0", "+ 1", "2 → 0", "0 has other fields"])
     #expect(live.keys(in: 0..<10) == [[.integer(3)], [.integer(4)], [.integer(2)]])
   }
+
+  @Test func aChangeSetHasOtherForms() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    // snippet: live-queries-in-other-forms
+    let store = try Store(at: path, models: Author.self, Book.self)
+    try store.write { tx in
+      try tx.insert(Book(id: 1, title: "Malafrena", pages: 369))
+      try tx.insert(Book(id: 2, title: "Tehanu", pages: 226))
+    }
+    let live = try store.live(Book.all.order { $0.title })
+    let log = Mutex<[String]>([])
+    let subscription = live.observe { changes in
+      let batch = changes.batch()
+      let undone = changes.inverse?.batch()
+      log.withLock { log in
+        log.append("delete \(batch.deletions), insert \(batch.insertions)")
+        log.append("reload \(batch.reloads), afterwards \(batch.reloadsAfterwards)")
+        for move in batch.moves { log.append("move \(move.from) to \(move.to)") }
+        log.append("undo: delete \(undone?.deletions ?? [])")
+      }
+    }
+    try store.write { tx in
+      try tx.insert(Book(id: 3, title: "Voices", pages: 341))
+      try tx.set(\Book.title, to: "A Tehanu", for: 2)
+    }
+    store.waitForDelivery()
+    // delete [], insert [2]
+    // reload [], afterwards [0]
+    // move 1 to 0
+    // undo: delete [2]
+    subscription.cancel()
+    // end
+    #expect(
+      log.withLock { $0 } == [
+        "delete [], insert [2]", "reload [], afterwards [0]", "move 1 to 0", "undo: delete [2]",
+      ])
+  }
 }

@@ -1,4 +1,5 @@
 import ModelStore
+import Synchronization
 import Testing
 
 @Suite struct OrderedListsExample {
@@ -45,4 +46,81 @@ import Testing
     #expect(keys == [1, 1, 3, 2])
     #expect(rest == [3, 2])
   }
+
+  @Test func anObserverIsToldOperationsAndNetDifference() throws {
+    let three = try ShelfOfThree()
+    let store = three.store
+    defer { withExtendedLifetime(three) {} }
+    // snippet: observing-ordered-lists
+    let log = Mutex<[String]>([])
+    let shelf = Mutex<[Int64]>([])
+    let subscription = try store.observeWithInitial(
+      list: \BookShelf.books, of: 1, fields: [\Book.title]
+    ) { changes in
+      shelf.withLock { changes.apply(to: &$0) }
+      log.withLock { log in
+        for operation in changes.operations ?? [] { log.append("\(operation.kind)") }
+        for deletion in changes.deletions { log.append("- \(deletion.index)") }
+        for insertion in changes.insertions { log.append("+ \(insertion.index)") }
+        for move in changes.moves { log.append("\(move.oldIndex) → \(move.newIndex)") }
+        for update in changes.updates {
+          log.append("\(update.newIndex) is called \(update.fields[0].new)")
+        }
+      }
+    }
+
+    try store.write { tx in
+      let books = try tx.list(\BookShelf.books, of: 1)
+      try books.move(from: 2, to: 0)
+      try books.replace(at: 1, with: 2)
+      try tx.set(\Book.title, to: "Powers, revised", for: 3)
+    }
+    store.waitForDelivery()
+    let keys = shelf.withLock { $0 }
+    // keys: [3, 2, 2]
+    // log: ["+ 0", "+ 1", "+ 2", "move", "replace", "- 0", "+ 1", "2 → 0",
+    //       "0 is called 'Powers, revised'"]
+
+    subscription.cancel()
+    // end
+    #expect(keys == [3, 2, 2])
+    #expect(
+      log.withLock { $0 } == [
+        "+ 0", "+ 1", "+ 2", "move", "replace", "- 0", "+ 1", "2 → 0",
+        "0 is called 'Powers, revised'",
+      ])
+  }
+}
+
+/// A shelf with the books 1, 2 and 3.
+private struct ShelfOfThree {
+  let directory: TemporaryDirectory
+  let store: Store
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    store = try Store(
+      at: directory.file("library.store"), models: Author.self, Book.self, BookShelf.self)
+    try store.write { tx in
+      for (id, title) in [(1, "Gifts"), (2, "Voices"), (3, "Powers")] {
+        try tx.insert(Book(id: Int64(id), title: title, pages: 300))
+      }
+      try tx.insert(BookShelf(id: 1))
+      try tx.list(\BookShelf.books, of: 1).append(contentsOf: [1, 2, 3])
+    }
+  }
+}
+
+private struct BookShelf: Model {
+  var id: Int64
+  var books = OrderedList<Book>()
+
+  static let definition = ModelDefinition<BookShelf>(
+    "BookShelf", key: \.id, fields: [.init("id", \.id)], lists: [.init("books", \.books)])
+
+  var key: Int64 { id }
+
+  init(id: Int64) { self.id = id }
+  init(row: borrowing RowView) throws { id = try row.decode(at: 0) }
+  func encode(to arguments: inout ArgumentWriter) throws { try id.encode(to: &arguments, at: 0) }
 }

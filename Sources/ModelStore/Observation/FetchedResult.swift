@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The rows of a query that is run again after each commit that touches a table it reads. For what
-/// no tree can follow: exact too, but O(n) for each such commit.
-final class RequeryResult: ChangeBroker.Observer, LiveSource {
+/// The rows of a query with their records, read by SQL: a whole result that is run again after each
+/// commit that touches it, because no tree can follow it, or a window that seeks what it lacks.
+final class FetchedResult: ChangeBroker.Observer, LiveSource {
   /// What is read, and how two runs are compared.
   struct Rule: Sendable {
     let schema: ModelSchema
@@ -10,10 +10,9 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
     let orderFields: [Int]
     /// Whether a row that left may still meet the condition.
     let isWindow: Bool
-    let reason: String
 
     /// The rows of one run. A view may have equal rows, so their order tells them apart.
-    func list(_ images: [[SQLValue]]) -> RowList {
+    func list(_ images: [[SQLValue]], in window: QueryWindow?) -> RowList {
       var occurrences: [[SQLValue]: Int64] = [:]
       let entries = images.map { image in
         var key =
@@ -29,40 +28,53 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
           key: key)
         return LiveRows.Entry(place: place, key: key)
       }
-      return RowList(entries: entries, images: images)
+      return RowList(entries: entries, images: images, window: window)
     }
+  }
+
+  /// How the rows after a commit are found.
+  enum Method: Sendable {
+    /// By running the query again, and why.
+    case again(reason: String, @Sendable (QueryWindow?) throws -> [[SQLValue]])
+    case seeking(SeekingWindow)
   }
 
   private struct State {
     var rows: LiveRows
     var list: RowList
+    var window: QueryWindow?
     var subscribers = LiveSubscribers()
   }
 
   let interests: [ChangeBroker.Interest]
   private let rule: Rule
   private let state: Mutex<State>
-  /// Runs the query on the state after the latest commit.
-  private let run: @Sendable () throws -> [[SQLValue]]
+  private let method: Method
   private let report: @Sendable (StoreError) -> Void
 
   /// - Parameters:
   ///   - interests: What the query reads.
   ///   - images: What the query selects as of `version`.
   init(
-    rule: Rule, interests: [ChangeBroker.Interest], images: [[SQLValue]], version: UInt64,
-    run: @escaping @Sendable () throws -> [[SQLValue]],
+    rule: Rule, method: Method, window: QueryWindow?, interests: [ChangeBroker.Interest],
+    images: [[SQLValue]], version: UInt64,
     report: @escaping @Sendable (StoreError) -> Void
   ) {
     self.rule = rule
     self.interests = interests
-    self.run = run
+    self.method = method
     self.report = report
-    let list = rule.list(images)
-    state = Mutex(State(rows: LiveRows(list: list, version: version), list: list))
+    let list = rule.list(images, in: window)
+    state = Mutex(
+      State(rows: LiveRows(list: list, version: version), list: list, window: window))
   }
 
-  var plan: LivePlan { .requery(reason: rule.reason) }
+  var plan: LivePlan {
+    switch method {
+    case .again(let reason, _): .requery(reason: reason)
+    case .seeking: .incremental
+    }
+  }
 
   var models: [String] { interests.map(\.model) }
 
@@ -73,26 +85,63 @@ final class RequeryResult: ChangeBroker.Observer, LiveSource {
   // Committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    let list: RowList
+    let (old, oldList, window) = state.withLock { ($0.rows, $0.list, $0.window) }
+    let images: [[SQLValue]]?
     do {
-      list = rule.list(try run())
+      images =
+        switch method {
+        case .again(_, let run): try run(window)
+        case .seeking(let seeking):
+          if commit.isReset, let window {
+            try seeking.readAll(window)
+          } else {
+            try window.flatMap {
+              try seeking.rows(after: commit.changes.changes, from: oldList, in: $0)
+            }
+          }
+        }
     } catch {
       report(StoreError(reporting: error))
       return .failed
     }
+    guard let images else { return [] }
+    var before = old
+    if !commit.isReset { before.version = commit.changes.version - 1 }
+    return replace(before, oldList, with: rule.list(images, in: window), commit)
+  }
+
+  /// Shows another part of the same result, which is a change of the window without a commit.
+  ///
+  /// - Throws: What reading throws; then the window stays.
+  /// - Precondition: On the committing thread; it is a window.
+  func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
+    let images =
+      switch method {
+      case .again(_, let run): try run(window)
+      case .seeking(let seeking): try seeking.readAll(window)
+      }
+    let (old, oldList) = state.withLock { state in
+      state.window = window
+      return (state.rows, state.list)
+    }
+    let commit = ChangeBroker.Commit(
+      changes: ChangeSet(version: old.version, changes: []), isReset: false)
+    return replace(old, oldList, with: rule.list(images, in: window), commit)
+  }
+
+  private func replace(
+    _ old: LiveRows, _ oldList: RowList, with list: RowList, _ commit: ChangeBroker.Commit
+  ) -> ChangeBroker.Outcome {
     let new = LiveRows(list: list, version: commit.changes.version)
-    let (old, oldList, subscribers) = state.withLock { state in
-      let before = (state.rows, state.list, state.subscribers.all)
+    let subscribers = state.withLock { state in
       state.rows = new
       state.list = list
-      return before
+      return state.subscribers.all
     }
     let touches = touches(from: oldList, to: list, commit)
     guard !touches.isEmpty else { return [] }
-    var before = old
-    if !commit.isReset { before.version = commit.changes.version - 1 }
     // Both records of every row are known, so a reset is as exact as any other commit.
-    return subscribers.receive(QueryDelta(old: before, new: new, touches: touches, isReset: false))
+    return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: false))
   }
 
   private func touches(

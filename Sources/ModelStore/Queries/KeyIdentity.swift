@@ -8,7 +8,11 @@ struct KeyIdentity: Hashable, Sendable {
   private let affinities: [ColumnAffinity?]
 
   init(_ schema: ModelSchema) {
-    let fields = schema.keyIndices.map { schema.fields[$0] }
+    self.init(schema.keyIndices.map { schema.fields[$0] })
+  }
+
+  /// For fields that refer to the key of a model.
+  init(_ fields: [FieldSchema]) {
     terms = fields.map { field in
       let term = SortTerm(collation: field.collation)
       return term.hasByteOrder ? term : SortTerm()
@@ -30,13 +34,5 @@ struct KeyIdentity: Hashable, Sendable {
       values: zip(key, affinities).map { value, affinity in
         affinity?.converted(value) ?? value
       }, terms: terms, key: [])
-  }
-}
-
-extension ChangeBroker.Interest.Records {
-  /// The record with `key`, given by a program.
-  static func one(_ key: [SQLValue], of schema: ModelSchema) -> Self {
-    let identity = KeyIdentity(schema)
-    return .one(identity(given: key), identity)
   }
 }

@@ -1,0 +1,56 @@
+/// One field of one record as a source of values and a place to send them to. What it is told goes
+/// into the file; for values that belong in no file take an `AsyncStream`.
+///
+/// It is hot: what happened before a subscription began is not told. As an asynchronous sequence it
+/// gives each value that the field takes from the moment when a loop begins; ``stream`` gives the
+/// same values to callbacks and other fields. Either tells values only, so nothing when the record
+/// is deleted.
+///
+/// It does not keep the store open. Subscriptions hold what they need of it; it need not be kept.
+public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
+  let place: Wave.Place
+  private let write: @Sendable (Value) throws -> Void
+  private let loop: @Sendable () throws -> ObservedChanges<FieldChange<Value>>
+  /// The values from now on, for callbacks and other fields.
+  public let stream: ValueStream<Value>
+
+  init(
+    place: Wave.Place, write: @escaping @Sendable (Value) throws -> Void,
+    loop: @escaping @Sendable () throws -> ObservedChanges<FieldChange<Value>>,
+    stream: ValueStream<Value>
+  ) {
+    self.place = place
+    self.write = write
+    self.loop = loop
+    self.stream = stream
+  }
+
+  /// Sets the field, in a transaction of its own, on the calling thread. Whoever observes the field
+  /// hears of it, this subject's subscribers too, unless it has that value already.
+  ///
+  /// - Throws: ``StoreError`` with code `recordNotFound` when there is no such record, `rejected`
+  ///   when a rule refuses the value, `misuse` inside a transaction and after the store was closed.
+  public func send(_ value: Value) throws { try write(value) }
+}
+
+extension FieldSubject: AsyncSequence {
+  public typealias Element = Value
+  public typealias Failure = any Error
+
+  /// The values of one loop.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let start: Result<ObservedChanges<FieldChange<Value>>.Iterator, any Error>
+
+    public mutating func next() async throws -> Value? {
+      var changes = try start.get()
+      while let change = try await changes.next() {
+        if let value = change.new { return value }
+      }
+      return nil
+    }
+  }
+
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(start: Result { try loop().makeAsyncIterator() })
+  }
+}

@@ -1,0 +1,282 @@
+internal import Synchronization
+
+/// One record's ordered list, kept in order as commits arrive, for one subscriber.
+///
+/// It holds places and keys: O(log n) for each slot or element that a commit changes, whatever the
+/// size of the list and however often an element occurs in it.
+final class ListResult: ChangeBroker.Observer {
+  /// How rows of the slots' model become slots of the list.
+  struct Rule: Sendable {
+    let list: ListIdentity
+    let slots: ModelSchema
+    let elements: ModelSchema
+    /// The fields of elements that are observed; with none, no element is.
+    let fields: Set<Int>
+    private let ownerKey: SQLValue
+    private let owner: KeyIdentity
+    private let element: KeyIdentity
+    private let positions: (slot: Int, owner: Int, label: Int, element: Int)
+
+    /// - Returns: nil when `slots` is no model of slots.
+    init?(slots: ModelSchema, owner: SQLValue, elements: ModelSchema, fields: Set<Int>) {
+      guard let slot = slots.fieldIndex(named: ListSchema.Field.slot),
+        let ownerIndex = slots.fieldIndex(named: ListSchema.Field.owner),
+        let label = slots.fieldIndex(named: ListSchema.Field.label),
+        let element = slots.fieldIndex(named: ListSchema.Field.element)
+      else { return nil }
+      self.slots = slots
+      ownerKey = ColumnAffinity(of: slots.fields[ownerIndex])?.converted(owner) ?? owner
+      self.elements = elements
+      self.fields = fields
+      self.owner = KeyIdentity([slots.fields[ownerIndex]])
+      self.element = KeyIdentity(elements)
+      positions = (slot, ownerIndex, label, element)
+      list = ListIdentity(model: slots.name, owner: self.owner(given: [owner]))
+    }
+
+    /// Slots of this list, and elements of any.
+    var interests: [ChangeBroker.Interest] {
+      let records: ChangeBroker.Interest.Records =
+        slots.fields[positions.owner].collation == .binary
+        ? .having(field: positions.owner, value: QueryRegion.normalized(ownerKey)) : .all
+      let slots = ChangeBroker.Interest(model: slots.name, records: records, fields: nil)
+      if fields.isEmpty { return [slots] }
+      return [slots, ChangeBroker.Interest(model: elements.name, fields: fields)]
+    }
+
+    /// The slot that `image` describes; nil when it is in another list.
+    func entry(_ image: [SQLValue]) -> ListRows.Entry? {
+      guard case .integer(let slot) = image[positions.slot],
+        case .integer(let label) = image[positions.label],
+        owner(stored: [image[positions.owner]]) == list.owner
+      else { return nil }
+      return ListRows.Entry(
+        place: ListPlace(label: label, slot: slot), element: image[positions.element])
+    }
+
+    func identity(_ element: SQLValue) -> SortKey { self.element(stored: [element]) }
+
+    func identity(of change: RecordChange) -> SortKey { element(stored: change.key) }
+  }
+
+  /// One slot of an element, ordered so that the slots of one element stand together.
+  private struct Occurrence: Comparable, Sendable {
+    let element: SortKey
+    let place: ListPlace
+
+    static func < (left: Occurrence, right: Occurrence) -> Bool {
+      left.element == right.element ? left.place < right.place : left.element < right.element
+    }
+  }
+
+  private struct State {
+    var rows: ListRows
+    /// Kept only when fields of elements are observed.
+    var occurrences: RankedTree<Occurrence>
+    var receive: (@Sendable (ListDelta) -> Void)?
+  }
+
+  let rule: Rule
+  let interests: [ChangeBroker.Interest]
+  private let mailbox: Mailbox<ListDelta>
+  private let state: Mutex<State>
+  /// Reads the list anew: its slots in order, as of the latest commit.
+  private let reload: @Sendable () throws -> [[SQLValue]]
+  private let report: @Sendable (StoreError) -> Void
+
+  /// - Parameters:
+  ///   - images: The slots of the list, in order, as of `version`.
+  ///   - capacity: The most events held; further ones are folded into the last.
+  ///   - report: Told when the list cannot be followed for a while.
+  init(
+    rule: Rule, images: [[SQLValue]], version: UInt64, capacity: Int,
+    reload: @escaping @Sendable () throws -> [[SQLValue]],
+    report: @escaping @Sendable (StoreError) -> Void
+  ) {
+    self.rule = rule
+    self.reload = reload
+    self.report = report
+    mailbox = Mailbox(capacity: capacity) { $0.followed(by: $1) }
+    interests = rule.interests
+    let tree = RankedTree(sorted: images.compactMap { rule.entry($0) })
+    state = Mutex(
+      State(
+        rows: ListRows(tree: tree, version: version),
+        occurrences: Self.occurrences(in: tree, by: rule)))
+  }
+
+  private static func occurrences(
+    in tree: RankedTree<ListRows.Entry>, by rule: Rule
+  ) -> RankedTree<Occurrence> {
+    guard !rule.fields.isEmpty else { return RankedTree() }
+    return RankedTree(
+      sorted: tree.map { Occurrence(element: rule.identity($0.element), place: $0.place) }.sorted())
+  }
+
+  // Committing thread
+
+  func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+    if commit.isReset { return noteReset(version: commit.changes.version) }
+    let edits = commit.edits[rule.list]
+    let changed = commit.changes.changes.compactMap { change in
+      change.model == rule.slots.name ? touch(change, edits) : nil
+    }
+    let delta: ListDelta?? = state.withLock { state in
+      // The commits before this one did not concern the list.
+      state.rows.version = commit.changes.version - 1
+      let old = state.rows
+      let touches = changed + Self.returned(edits, in: old, besides: changed)
+      guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
+      if !rule.fields.isEmpty { update(&state.occurrences, touches) }
+      let elements =
+        rule.fields.isEmpty
+        ? [] : commit.changes.changes.compactMap { elementTouch($0, in: state.occurrences) }
+      guard !touches.isEmpty || !elements.isEmpty else { return .some(nil) }
+      return ListDelta(
+        old: old, new: state.rows, touches: touches, elements: elements,
+        operations: edits == nil && touches.isEmpty ? [] : edits?.operations, isReset: false)
+    }
+    guard let delta else {
+      report(
+        StoreError(
+          .database,
+          "An observed list of \(rule.slots.name) did not hold what changed in it; it was read anew.",
+          model: rule.slots.name))
+      return noteReset(version: commit.changes.version)
+    }
+    guard let delta else { return [] }
+    mailbox.put(delta)
+    return .ready
+  }
+
+  private func touch(_ change: RecordChange, _ edits: ListEdits?) -> ListDelta.Touch? {
+    let old = change.old.flatMap { rule.entry($0) }
+    let new = change.new.flatMap { rule.entry($0) }
+    guard let slot = (old ?? new)?.place.slot else { return nil }
+    let isMoved =
+      edits?.operations == nil
+      ? old?.place != new?.place : edits?.moved[slot] != nil
+    return ListDelta.Touch(
+      slot: slot, old: old, new: new, isMoved: isMoved && old != nil && new != nil,
+      isRecreated: change.isRecreated)
+  }
+
+  /// Slots that were moved and have their old label again. The labels around them may be others, so
+  /// they may stand elsewhere all the same.
+  private static func returned(
+    _ edits: ListEdits?, in old: ListRows, besides changed: [ListDelta.Touch]
+  ) -> [ListDelta.Touch] {
+    guard let edits, edits.operations != nil, !edits.moved.isEmpty else { return [] }
+    let known = Set(changed.map(\.slot))
+    return edits.moved.sorted { $0.key < $1.key }.compactMap { slot, label in
+      guard !known.contains(slot),
+        let entry = old.entry(at: ListPlace(label: label, slot: slot))
+      else { return nil }
+      return ListDelta.Touch(
+        slot: slot, old: entry, new: entry, isMoved: true, isRecreated: false)
+    }
+  }
+
+  private func update(_ occurrences: inout RankedTree<Occurrence>, _ touches: [ListDelta.Touch]) {
+    for case let old? in touches.map(\.old) {
+      occurrences.remove(Occurrence(element: rule.identity(old.element), place: old.place))
+    }
+    for case let new? in touches.map(\.new) {
+      occurrences.insert(Occurrence(element: rule.identity(new.element), place: new.place))
+    }
+  }
+
+  private func elementTouch(
+    _ change: RecordChange, in occurrences: RankedTree<Occurrence>
+  ) -> ListDelta.ElementTouch? {
+    guard change.model == rule.elements.name, change.operation == .update else { return nil }
+    let fields = change.fields.filter { field in
+      rule.elements.fieldIndex(named: field.name).map(rule.fields.contains) ?? false
+    }
+    guard !fields.isEmpty else { return nil }
+    let element = rule.identity(of: change)
+    let first = Occurrence(element: element, place: ListPlace(label: .min, slot: .min))
+    let last = Occurrence(element: element, place: ListPlace(label: .max, slot: .max))
+    let end = occurrences.rank(of: last) + (occurrences.contains(last) ? 1 : 0)
+    var places: [ListPlace] = []
+    occurrences.forEach(in: occurrences.rank(of: first)..<end) { places.append($0.place) }
+    guard !places.isEmpty else { return nil }
+    return ListDelta.ElementTouch(element: element, fields: fields, places: places)
+  }
+
+  private func noteReset(version: UInt64) -> ChangeBroker.Outcome {
+    let images: [[SQLValue]]
+    do {
+      images = try reload()
+    } catch {
+      report(StoreError(reporting: error))
+      return .failed
+    }
+    let tree = RankedTree(sorted: images.compactMap { rule.entry($0) })
+    let occurrences = Self.occurrences(in: tree, by: rule)
+    let delta = state.withLock { state in
+      let old = state.rows
+      state.rows = ListRows(tree: tree, version: version)
+      state.occurrences = occurrences
+      return ListDelta(
+        old: old, new: state.rows, touches: Self.touches(from: old.tree, to: tree), elements: [],
+        operations: nil, isReset: true)
+    }
+    mailbox.put(delta)
+    return .ready
+  }
+
+  /// The slots that came, left or have another place or element, found by walking both lists.
+  private static func touches(
+    from old: RankedTree<ListRows.Entry>, to new: RankedTree<ListRows.Entry>
+  ) -> [ListDelta.Touch] {
+    var left: [Int64: ListRows.Entry] = [:]
+    var touches: [ListDelta.Touch] = []
+    for entry in old { left[entry.place.slot] = entry }
+    for entry in new {
+      let before = left.removeValue(forKey: entry.place.slot)
+      if let before, before.place == entry.place, before.element == entry.element { continue }
+      touches.append(
+        ListDelta.Touch(
+          slot: entry.place.slot, old: before, new: entry, isMoved: before != nil,
+          isRecreated: false))
+    }
+    for entry in left.values.sorted() {
+      touches.append(
+        ListDelta.Touch(
+          slot: entry.place.slot, old: entry, new: nil, isMoved: false, isRecreated: false))
+    }
+    return touches
+  }
+
+  // Delivery
+
+  /// Has `receive` called on the delivery queue, once for each commit that concerns the list.
+  func whenReady(_ receive: @escaping @Sendable (ListDelta) -> Void) {
+    state.withLock { $0.receive = receive }
+  }
+
+  /// Puts in what the list is now, as if it had been empty before.
+  func putContents() {
+    let rows = state.withLock { $0.rows }
+    mailbox.put(
+      ListDelta(
+        old: ListRows(tree: RankedTree(), version: rows.version), new: rows,
+        touches: rows.tree.map {
+          ListDelta.Touch(
+            slot: $0.place.slot, old: nil, new: $0, isMoved: false, isRecreated: false)
+        }, elements: [], operations: nil, isReset: false, isInitial: true))
+  }
+
+  func deliver(upTo version: UInt64) {
+    guard let receive = state.withLock({ $0.receive }),
+      let delta = mailbox.take(if: { $0.new.version <= version })
+    else { return }
+    receive(delta)
+  }
+
+  /// The next event, waited for; nil once the observation has ended.
+  func next() async -> ListDelta? { await mailbox.next() }
+
+  func end() { mailbox.close() }
+}

@@ -1,0 +1,31 @@
+/// The name of something that can be observed: a field of a record, a record, or a model. Says
+/// nothing of its value.
+public struct ObservedPath: Hashable, Sendable {
+  /// The model's name.
+  public let model: String
+  /// The record's key, in key order; nil for all records of the model.
+  public let key: [SQLValue]?
+  /// The fields of which one must differ, in field order; empty for all.
+  public let fields: [String]
+
+  /// - Parameter key: nil for all records.
+  public init(model: String, key: [SQLValue]? = nil, fields: [String] = []) {
+    self.model = model
+    self.key = key
+    self.fields = fields
+  }
+}
+
+extension ObservedPath: CustomStringConvertible {
+  /// `Album`, `Album[1]`, `Album[1].title`, `Album[1].{title, artistID}`: the form in logs.
+  public var description: String {
+    var text = model
+    if let key { text += "[\(key.map(\.description).joined(separator: ", "))]" }
+    switch fields.count {
+    case 0: break
+    case 1: text += ".\(fields[0])"
+    default: text += ".{\(fields.joined(separator: ", "))}"
+    }
+    return text
+  }
+}

@@ -1,0 +1,48 @@
+internal import Synchronization
+
+/// The bags of objects that are observers and hold no bag themselves. A bag ends when its owner is
+/// gone, which is noticed at the next event or question.
+final class OwnedBags: Sendable {
+  private struct Owned {
+    weak var owner: (any AnyObject & Sendable)?
+    let bag: ObservationBag
+  }
+
+  private struct State {
+    var owned: [ObjectIdentifier: Owned] = [:]
+    /// How many there may be before those without an owner are looked for.
+    var limit = 16
+  }
+
+  private let state = Mutex(State())
+
+  /// The bag of `owner`, made when it has none.
+  func bag(of owner: some AnyObject & Sendable) -> ObservationBag {
+    let (bag, former, isFull) = state.withLock { state in
+      let identity = ObjectIdentifier(owner)
+      // An object may have got the address of one that is gone.
+      if let known = state.owned[identity], known.owner != nil {
+        return (known.bag, ObservationBag?.none, false)
+      }
+      let bag = ObservationBag()
+      let former = state.owned.updateValue(Owned(owner: owner, bag: bag), forKey: identity)
+      return (bag, former?.bag, state.owned.count > state.limit)
+    }
+    former?.removeAll()
+    if isFull { endOwnerless() }
+    return bag
+  }
+
+  /// Ends the observations of owners that are gone.
+  ///
+  /// - Complexity: Linear in the owners.
+  func endOwnerless() {
+    let gone = state.withLock { state in
+      let gone = state.owned.filter { $0.value.owner == nil }
+      for identity in gone.keys { state.owned[identity] = nil }
+      state.limit = max(16, state.owned.count * 2)
+      return gone.values.map(\.bag)
+    }
+    for bag in gone { bag.removeAll() }
+  }
+}

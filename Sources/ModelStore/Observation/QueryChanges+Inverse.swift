@@ -1,0 +1,60 @@
+extension QueryChanges {
+  /// The way back: applied to the new result it gives the old one. Nil after a reset, when it is
+  /// not known what the rows were before.
+  ///
+  /// Its versions, counts and indices are these with old and new exchanged, and so are the records
+  /// and field values. An insertion's way back is a deletion for the same reason, by the same
+  /// origin.
+  ///
+  /// - Complexity: O(k log k) for k changes.
+  public var inverse: QueryChanges? {
+    guard let movedBack = movesWithOldRecord else { return nil }
+    var restored: [Insertion] = []
+    restored.reserveCapacity(deletions.count)
+    for deletion in deletions {
+      guard let record = deletion.record else { return nil }
+      restored.append(
+        Insertion(
+          index: deletion.index, key: deletion.key, record: record, reason: deletion.reason,
+          origin: deletion.origin))
+    }
+    return QueryChanges(
+      oldVersion: newVersion, newVersion: oldVersion, oldCount: newCount, newCount: oldCount,
+      old: new, new: old,
+      deletions: insertions.map { insertion in
+        Deletion(
+          index: insertion.index, key: insertion.key, record: insertion.record,
+          reason: insertion.reason, origin: insertion.origin)
+      },
+      insertions: restored,
+      moves: movedBack.map { move, record in
+        Move(
+          oldIndex: move.newIndex, newIndex: move.oldIndex, key: move.key, record: record)
+      }.sorted { $0.newIndex < $1.newIndex },
+      updates: updates.map(\.inverse).sorted { $0.newIndex < $1.newIndex },
+      isInitial: false, isReset: false)
+  }
+
+  /// Each move with the record as it was before; nil after a reset.
+  var movesWithOldRecord: [(move: Move, record: Element)]? {
+    guard !isReset else { return nil }
+    var place = 0
+    return moves.map { move in
+      // Both by ascending new index. A row that moved differs, so that it is among the updates.
+      while place < updates.count, updates[place].newIndex < move.newIndex { place += 1 }
+      let isUpdated = place < updates.count && updates[place].newIndex == move.newIndex
+      return (move, isUpdated ? updates[place].old : move.record)
+    }
+  }
+}
+
+extension QueryChanges.Update {
+  fileprivate var inverse: Self {
+    Self(
+      oldIndex: newIndex, newIndex: oldIndex, key: key, old: new, new: old,
+      fields: fields.map { field in
+        ChangedField(name: field.name, old: field.new, new: field.old, origin: field.origin)
+      },
+      isRecreated: isRecreated)
+  }
+}

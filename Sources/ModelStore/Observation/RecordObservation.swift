@@ -1,0 +1,78 @@
+/// What is watched of a record or of all records of a model, and how a commit becomes the events
+/// that the caller sees.
+struct RecordObservation<Event: Sendable>: Sendable {
+  let path: ObservedPath
+  /// One record, or nil for all.
+  var key: [SQLValue]? { path.key }
+  /// The fields whose values the events show; nil for all.
+  let fields: Set<Int>?
+  /// The fields that an update must touch to count; nil for all.
+  let counted: Set<Int>?
+  /// - Parameter current: The record as it is now; given only after a reset.
+  let events: @Sendable (_ commit: ChangeBroker.Commit, _ current: [SQLValue]?) throws -> [Event]
+  /// What is told before an event, on request; nil for what takes no options.
+  let prior: (@Sendable (Event) -> Event)?
+
+  /// - Parameter filter: The fields that an update must touch to count; nil for those in `fields`.
+  init(
+    _ schema: ModelSchema, key: [SQLValue]?, fields: Set<Int>?, filter: Set<Int>? = nil,
+    events: @escaping @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event],
+    prior: (@Sendable (Event) -> Event)?
+  ) {
+    counted = filter ?? fields
+    path = ObservedPath(
+      model: schema.name, key: key,
+      fields: (counted ?? []).sorted().map { schema.fields[$0].name })
+    self.fields = fields
+    self.events = events
+    self.prior = prior
+  }
+
+  func interest(in schema: ModelSchema) -> ChangeBroker.Interest {
+    ChangeBroker.Interest(
+      model: schema.name, records: key.map { .one($0, of: schema) } ?? .all, fields: fields)
+  }
+}
+
+extension ChangeBroker.Commit {
+  /// What the commit did to one field of the observed record; nil when it left it as it was.
+  func change<Value>(
+    ofField index: Int, in schema: ModelSchema, current: [SQLValue]?,
+    _ decode: (SQLValue) throws -> Value
+  ) throws -> FieldChange<Value>? {
+    let phase: ObservationPhase = isInitial ? .initial : .after
+    if isReset {
+      return FieldChange(
+        old: nil, new: try current.map { try decode($0[index]) }, origin: .foreign,
+        version: changes.version, isReset: true, phase: phase)
+    }
+    let change = changes.changes.first
+    if isInitial {
+      return FieldChange(
+        old: nil, new: try change?.new.map { try decode($0[index]) }, origin: .foreign,
+        version: changes.version, isReset: false, phase: phase)
+    }
+    guard let change else { return nil }
+    let name = schema.fields[index].name
+    let changed = change.fields.first { $0.name == name }
+    if change.operation == .update, changed == nil { return nil }
+    return FieldChange(
+      old: try change.old.map { try decode($0[index]) },
+      new: try change.new.map { try decode($0[index]) },
+      origin: changed?.origin ?? change.origin, version: changes.version, isReset: false,
+      phase: phase)
+  }
+
+  /// What the commit did to the observed record; nil when it left it as it was.
+  func recordChange<M: Model>(current: [SQLValue]?) throws -> ObservedChange<M>? {
+    let change = changes.changes.first
+    guard isReset || isInitial || change != nil else { return nil }
+    let isFollowed = !isReset && !isInitial
+    return ObservedChange(
+      old: isFollowed ? try change?.old.map { try M(row: RowView(image: $0)) } : nil,
+      new: try (isReset ? current : change?.new).map { try M(row: RowView(image: $0)) },
+      fields: isFollowed ? change?.fields ?? [] : [],
+      origin: isFollowed ? change?.origin ?? .foreign : .foreign, version: changes.version,
+      isReset: isReset, phase: isInitial ? .initial : .after)
+  }
+}

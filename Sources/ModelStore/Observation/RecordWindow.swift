@@ -1,0 +1,70 @@
+internal import Synchronization
+
+/// An observation of the same field of several records, such as those on a screen, that can be
+/// moved to others. Dropping it ends it. To follow which records there are, take a ``LiveQuery``.
+public final class RecordWindow<Key: ModelKey>: Sendable {
+  private let enter: @Sendable (Key) throws -> Void
+  private let leave: @Sendable (Key) -> Void
+  private let bag: ObservationBag
+  // Not held while observations begin and end: they may wait for a write that waits for this.
+  private let observed = Mutex<Set<Key>>([])
+
+  init(
+    bag: ObservationBag, enter: @escaping @Sendable (Key) throws -> Void,
+    leave: @escaping @Sendable (Key) -> Void
+  ) {
+    self.bag = bag
+    self.enter = enter
+    self.leave = leave
+  }
+
+  /// The records that are observed.
+  public var keys: Set<Key> { observed.withLock { $0 } }
+
+  /// Observes the records with these keys and no others: those that were observed already go on,
+  /// new ones begin, the rest end.
+  ///
+  /// After it has returned, no new call for a record that was left begins.
+  ///
+  /// - Throws: ``StoreError``; with code `misuse` inside a write when the present values are asked
+  ///   for. Then the records are those that have been reached.
+  /// - Complexity: Linear in the keys before and after, whatever else is observed.
+  public func move(to keys: some Collection<Key>) throws {
+    var entering: [Key] = []
+    let target = Set(keys)
+    let leaving = observed.withLock { observed in
+      var seen = observed
+      entering = keys.filter { seen.insert($0).inserted }
+      let leaving = observed.subtracting(target)
+      observed = target
+      return leaving
+    }
+    do {
+      for key in leaving { try settle(key) }
+      while let key = entering.first {
+        try settle(key)
+        entering.removeFirst()
+      }
+    } catch {
+      observed.withLock { $0.subtract(entering) }
+      throw error
+    }
+  }
+
+  /// Begins or ends the observation of one record until it is as it should be: somebody else may
+  /// move the window at the same time.
+  private func settle(_ key: Key) throws {
+    var isSettled = false
+    while !isSettled {
+      let isWanted = keys.contains(key)
+      if isWanted { try enter(key) } else { leave(key) }
+      isSettled = keys.contains(key) == isWanted
+    }
+  }
+
+  /// Ends all of it. It can be moved again.
+  public func cancel() {
+    observed.withLock { $0 = [] }
+    bag.removeAll()
+  }
+}

@@ -1,0 +1,60 @@
+/// A window that knows its own rows only: those that come in over an edge are sought from the row
+/// at that edge. O(window) memory, whatever the result's size.
+///
+/// Rows that changed before the window's first row move it by their number, in or out; so the
+/// window's place is known without counting.
+struct SeekingWindow: Sendable {
+  let rule: LiveResult.Rule
+  /// All records of the window, as of the latest commit.
+  let readAll: @Sendable (QueryWindow) throws -> [[SQLValue]]
+  /// Up to so many records next to a row on one side, the nearest first, as of the latest commit.
+  let seek: @Sendable (Query<Record>.SeekSide, _ row: [SQLValue], Int) throws -> [[SQLValue]]
+
+  /// The window's rows after a commit.
+  ///
+  /// - Returns: nil when the commit does not concern the window.
+  func rows(
+    after changes: [RecordChange], from old: RowList, in window: QueryWindow
+  ) throws -> [[SQLValue]]? {
+    let touches = changes.compactMap(rule.touch)
+    guard !touches.isEmpty else { return nil }
+    let limit = window.limit ?? .max
+    guard let first = old.entries.first, let last = old.entries.last else {
+      return try readAll(window)
+    }
+    // Beyond the last row nothing is known, unless the result ended there.
+    let isFull = old.entries.count == limit
+    func isKnown(_ entry: LiveRows.Entry) -> Bool { !isFull || entry <= last }
+    let olds = touches.compactMap { $0.old?.entry }
+    let news = touches.compactMap(\.new)
+    guard olds.contains(where: isKnown) || news.contains(where: { isKnown($0.entry) }) else {
+      return nil
+    }
+    let slide = news.count { $0.entry < first } - olds.count { $0 < first }
+    var known = zip(old.entries, old.images).map { (entry: $0, image: $1) }
+    let gone = Set(olds.map(\.key))
+    known.removeAll { gone.contains($0.entry.key) }
+    for side in news where side.entry >= first && isKnown(side.entry) {
+      known.append((side.entry, side.image ?? []))
+    }
+    known.sort { $0.entry < $1.entry }
+    var images = known.map(\.image)
+    if abs(slide) > Self.slideMax(limit) || slide < 0 && images.count < -slide {
+      return try readAll(window)
+    }
+    if slide > 0 {
+      images = try seek(.before, old.images[0], slide).reversed() + images
+    } else {
+      images.removeFirst(-slide)
+    }
+    if images.count < limit, isFull {
+      images += try seek(.after, old.images[old.images.count - 1], limit - images.count)
+    }
+    return images.count > limit ? Array(images.prefix(limit)) : images
+  }
+
+  /// Beyond so many rows, reading the window anew is no dearer than seeking them.
+  private static func slideMax(_ limit: Int) -> Int {
+    limit.multipliedReportingOverflow(by: 4).overflow ? .max : 4 * limit
+  }
+}

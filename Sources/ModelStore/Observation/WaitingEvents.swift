@@ -1,0 +1,14 @@
+internal import Synchronization
+
+/// The events of one commit that a sequence has not given to its reader yet.
+final class WaitingEvents<Event: Sendable>: Sendable {
+  private let events = Mutex<[Event]>([])
+
+  func put(_ events: [Event]) {
+    self.events.withLock { $0 += events }
+  }
+
+  func next() -> Event? {
+    events.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+  }
+}

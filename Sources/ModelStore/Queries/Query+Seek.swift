@@ -1,0 +1,46 @@
+extension Query {
+  /// Which side of a row is sought.
+  enum SeekSide {
+    case before, after
+  }
+
+  /// Whether the records on one side of a row can be found by comparing with it: every field of the
+  /// order has a value, and all go the same way.
+  var canSeek: Bool {
+    let orderings = totalOrderings
+    return schema.kind == .table && !orderings.isEmpty
+      && Set(orderings.map(\.direction)).count == 1
+      && orderings.allSatisfy { !schema.fields[$0.fieldIndex].isOptional }
+  }
+
+  /// The records nearest to a row on one side of it, the nearest first.
+  ///
+  /// - Parameters:
+  ///   - row: The row's values in field order.
+  ///   - limit: The most records.
+  /// - Precondition: ``canSeek``.
+  func seeking(_ side: SeekSide, of row: [SQLValue], limit: Int) -> Query {
+    let orderings = totalOrderings
+    let columns = orderings.map { ordering in
+      let field = schema.fields[ordering.fieldIndex]
+      let collation = ordering.effectiveCollation(in: schema)
+      let column = SQLText.quoted(field.column)
+      return collation == field.collation
+        ? column : "\(column) COLLATE \(SQLText.quoted(collation.name))"
+    }
+    let ascends = (orderings[0].direction == .ascending) == (side == .after)
+    let places = columns.map { _ in "?" }.joined(separator: ", ")
+    // Row values compare column by column: https://sqlite.org/rowvalue.html#scrolling_window_queries
+    let comparison = SQLText(
+      sql: "(\(columns.joined(separator: ", "))) \(ascends ? ">" : "<") (\(places))",
+      arguments: orderings.map { row[$0.fieldIndex] })
+    var query = filter(.sql(comparison)).limit(limit)
+    query.orderings = orderings.map { ordering in
+      var ordering = ordering
+      ordering.direction = ascends ? .ascending : .descending
+      ordering.nulls = nil
+      return ordering
+    }
+    return query
+  }
+}

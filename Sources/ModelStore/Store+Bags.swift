@@ -1,0 +1,96 @@
+// Observations that belong to an observer.
+extension Store {
+  /// Tells what happens to something, from now on, for as long as `bag` is held and has the
+  /// observation.
+  ///
+  /// Observing the same thing with the same context again does not add an observation.
+  ///
+  /// - Parameters:
+  ///   - observed: Several fields are as many observations with one callback.
+  ///   - context: Tells this observation from others of the same thing in the bag.
+  ///   - duplicate: What becomes of the observation that is there already.
+  ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
+  ///     commit order. It may write, observe and remove observations, its own too.
+  /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
+  ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not take.
+  ///   Nothing is added then.
+  /// - Complexity: O(log n) for n observations; ``ObservationOptions/initial`` reads the record.
+  public func observe<Event>(
+    _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
+    options: ObservationOptions = [], ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    _ body: @escaping @Sendable (Event) -> Void
+  ) throws {
+    try core.observe(
+      observed, in: bag, context: context, options: options, ifPresent: duplicate, body)
+  }
+
+  /// Tells what happens to something, from now on, for as long as `owner` lives. Nobody has to keep
+  /// anything: the store holds the observation, and holds `owner` only weakly.
+  ///
+  /// - Parameters:
+  ///   - owner: The observer. When it is gone no new call begins.
+  ///   - body: Called as in a bag, with `owner`, which is kept for the call.
+  public func observe<Event, Owner: AnyObject & Sendable>(
+    _ observed: Observed<Event>, owner: Owner, context: String? = nil,
+    options: ObservationOptions = [], ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    _ body: @escaping @Sendable (Owner, Event) -> Void
+  ) throws {
+    let ownedBags = core.ownedBags
+    try observe(
+      observed, in: ownedBags.bag(of: owner), context: context, options: options,
+      ifPresent: duplicate
+    ) { [weak owner] event in
+      guard let owner else { return ownedBags.endOwnerless() }
+      body(owner, event)
+    }
+  }
+
+  /// The observations that `owner` is the owner of, to ask or to end.
+  public func observations(by owner: some AnyObject & Sendable) -> ObservationBag {
+    core.ownedBags.bag(of: owner)
+  }
+}
+
+// Who observes what.
+extension Store {
+  /// Every observation there is, by the order of their beginnings. Asking costs; being asked about
+  /// does not.
+  ///
+  /// - Complexity: O(n log n) for n observations.
+  public func observations() -> [ObservationEntry] {
+    core.ownedBags.endOwnerless()
+    return core.broker.observers.flatMap { observer in
+      guard let record = observer as? RecordObserver else {
+        return observer.interests.map { interest in
+          ObservationEntry(path: ObservedPath(model: interest.model), bag: nil, context: nil)
+        }
+      }
+      return [
+        ObservationEntry(
+          path: record.path, bag: record.registrant?.bag, context: record.registrant?.context)
+      ]
+    }
+  }
+
+  /// The bags in which that is observed, each once, by the order of their first observations of it.
+  ///
+  /// - Complexity: O(n log n) for n observations of the store.
+  public func observers<Event>(of observed: Observed<Event>) -> [ObservationBag] {
+    let paths = Set(observed.paths)
+    var seen: Set<ObjectIdentifier> = []
+    return observations().compactMap { entry in
+      guard paths.contains(entry.path), let bag = entry.bag,
+        seen.insert(ObjectIdentifier(bag)).inserted
+      else { return nil }
+      return bag
+    }
+  }
+
+  /// Ends the observations of that in several bags at once.
+  ///
+  /// - Parameter bags: nil for every bag. What a ``Subscription`` holds goes on.
+  public func endObservations<Event>(of observed: Observed<Event>, in bags: [ObservationBag]? = nil)
+  {
+    for bag in bags ?? observers(of: observed) { bag.remove(observed) }
+  }
+}

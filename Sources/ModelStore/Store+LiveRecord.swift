@@ -1,0 +1,32 @@
+extension Store {
+  /// Keeps one record true from now on, for the standard library's Observation.
+  ///
+  /// - Parameter key: The record's key; it need not exist yet.
+  /// - Throws: ``StoreError`` with code `misuse` inside a write, where the record is not settled.
+  /// - Complexity: Reads the record once, while writers wait.
+  public func live<M: Model>(_ model: M.Type, _ key: M.Key) throws -> LiveRecord<M> {
+    let schema = try core.observedSchema(model)
+    let observation = RecordObservation<LiveRecord<M>.State>(
+      schema, key: try Observed.record(model, key).content.get().whole.key, fields: nil,
+      events: { commit, current in
+        if commit.isReset { return [try LiveRecord.State(current)] }
+        return try commit.changes.changes.map { try LiveRecord.State($0.new) }
+      }, prior: nil)
+    let observer = core.makeObserver(observation, of: schema)
+    return try core.atRest(observation.key, of: schema) { image in
+      let state: LiveRecord<M>.State
+      do {
+        state = try LiveRecord.State(image)
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: schema)
+      }
+      let record = LiveRecord(
+        key: key, state: state, registration: Subscription { observer.end() })
+      core.connect(observer, to: observation, of: schema, options: []) { [weak record] state in
+        record?.follow(state)
+      }
+      observer.end(by: core.broker.add(observer))
+      return record
+    }
+  }
+}

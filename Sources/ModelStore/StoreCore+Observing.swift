@@ -1,0 +1,219 @@
+// Observations of records, from a description to an observer among the broker's.
+extension StoreCore {
+  /// The schema of a model whose records can be observed.
+  func observedSchema(_ model: any Model.Type) throws -> ModelSchema {
+    let schema = try models.statements(for: model).schema
+    guard schema.kind == .table else {
+      throw StoreError(
+        .unsupportedSchema,
+        "\(schema.name) is a view, whose records nobody writes; observe the tables that it reads.",
+        model: schema.name)
+    }
+    return schema
+  }
+
+  func makeObserver<Event>(
+    _ observation: RecordObservation<Event>, of schema: ModelSchema,
+    registrant: RecordObserver.Registrant? = nil
+  ) -> RecordObserver {
+    RecordObserver(
+      path: observation.path, interest: observation.interest(in: schema), registrant: registrant,
+      schema: schema, names: observation.counted.map { Set($0.map { schema.fields[$0].name }) },
+      capacity: configuration.mailboxCapacity)
+  }
+
+  /// Has `body` called on the delivery queue with what `observer` is told.
+  func connect<Event>(
+    _ observer: RecordObserver, to observation: RecordObservation<Event>, of schema: ModelSchema,
+    options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
+  ) {
+    observer.whenReady { [weak self, weak observer] commit in
+      guard let self, let observer else { return }
+      reporting(schema) {
+        let current =
+          commit.isReset
+          ? try readers.sync { try self.record(schema, observation.key, on: $0) } : nil
+        let events = try self.events(of: commit, observation, options, current: current)
+        for event in events where !observer.isEnded { body(event) }
+      }
+    }
+  }
+
+  /// Puts `observer` among those that the broker tells; with the option for it, first has it told
+  /// how it is now.
+  func enter<Event>(
+    _ observer: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
+    options: ObservationOptions
+  ) throws {
+    guard options.contains(.initial) else {
+      observer.end(by: broker.add(observer))
+      return
+    }
+    try atRest(observation.key, of: schema) { image in
+      let version = self.broker.version
+      observer.begin(with: image, version: version)
+      observer.end(by: self.broker.add(observer))
+      self.broker.enqueue { observer.deliver(upTo: version) }
+    }
+  }
+
+  /// Calls `body` with the record as it is now, while no commit can come between.
+  func atRest<Result>(
+    _ key: [SQLValue]?, of schema: ModelSchema, _ body: ([SQLValue]?) throws -> Result
+  ) throws -> Result {
+    try writer.sync { writer in
+      try self.publishWhatOthersDid(&writer)
+      return try body(try self.record(schema, key, on: writer.connection))
+    }
+  }
+
+  /// The events of one commit, as asked for by `options`.
+  ///
+  /// - Parameter current: The record as it is now; given only after a reset.
+  private func events<Event>(
+    of commit: ChangeBroker.Commit, _ observation: RecordObservation<Event>,
+    _ options: ObservationOptions, current: [SQLValue]?
+  ) throws -> [Event] {
+    let events = try observation.events(commit, current)
+    guard options.contains(.prior), !commit.isInitial, let prior = observation.prior else {
+      return events
+    }
+    return events.flatMap { [prior($0), $0] }
+  }
+
+  private func record(
+    _ schema: ModelSchema, _ key: [SQLValue]?, on connection: Connection
+  ) throws -> [SQLValue]? {
+    guard let key else { return nil }
+    return try TransactionAccess(
+      connection: connection, models: models, capture: nil, isWritable: false
+    ).record(schema, key: key)?.values
+  }
+
+  /// Runs delivery code; what it throws goes to the store's `onError`.
+  func reporting(_ schema: ModelSchema, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch let error as ColumnError {
+      report(StoreError(error, reading: schema))
+    } catch {
+      report(StoreError(reporting: error))
+    }
+  }
+}
+
+// Whole observations.
+extension StoreCore {
+  func start<Event>(
+    _ observed: Observed<Event>, options: ObservationOptions,
+    _ body: @escaping @Sendable (Event) -> Void
+  ) throws -> Subscription {
+    let (observation, schema) = try resolve(observed, options)
+    let observer = makeObserver(observation, of: schema)
+    connect(observer, to: observation, of: schema, options: options, body)
+    try enter(observer, for: observation, of: schema, options: options)
+    return Subscription { observer.end() }
+  }
+
+  func sequence<Event>(
+    _ observed: Observed<Event>, options: ObservationOptions
+  ) throws -> ObservedChanges<Event> {
+    let (observation, schema) = try resolve(observed, options)
+    let observer = makeObserver(observation, of: schema)
+    try enter(observer, for: observation, of: schema, options: options)
+    let waiting = WaitingEvents<Event>()
+    return ObservedChanges(subscription: Subscription { observer.end() }) { [weak self] in
+      if let event = waiting.next() { return event }
+      while let commit = await observer.next(), let self {
+        do {
+          let current =
+            commit.isReset
+            ? try await readers.async { try self.record(schema, observation.key, on: $0) } : nil
+          waiting.put(try events(of: commit, observation, options, current: current))
+        } catch let error as ColumnError {
+          throw StoreError(error, reading: schema)
+        }
+        if let event = waiting.next() { return event }
+      }
+      return nil
+    }
+  }
+
+  /// - Throws: ``StoreError`` when it cannot be observed in this store, or not so.
+  private func resolve<Event>(
+    _ observed: Observed<Event>, _ options: ObservationOptions
+  ) throws -> (RecordObservation<Event>, ModelSchema) {
+    let observation = try observed.content.get().whole
+    let schema = try observedSchema(observed.model)
+    try check(options, for: observation)
+    return (observation, schema)
+  }
+
+  func check<Event>(_ options: ObservationOptions, for observation: RecordObservation<Event>) throws
+  {
+    guard options.isEmpty || observation.prior != nil else {
+      throw StoreError(
+        .misuse,
+        "All records of \(observation.path.model) have no single value to tell at the beginning or before a change; take a live query.",
+        model: observation.path.model)
+    }
+  }
+}
+
+// Observations in bags.
+extension StoreCore {
+  func observe<Event>(
+    _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
+    options: ObservationOptions = [], ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    _ body: @escaping @Sendable (Event) -> Void
+  ) throws {
+    let parts = try observed.content.get().parts
+    let schema = try observedSchema(observed.model)
+    for part in parts { try check(options, for: part) }
+    var added: Set<ObservationBag.Identity> = []
+    do {
+      for part in parts {
+        let identity = identity(of: part.path, context)
+        let observer = makeObserver(
+          part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context))
+        connect(observer, to: part, of: schema, options: options, body)
+        if let present = bag.add(observer, as: identity) {
+          if duplicate == .replace {
+            try replace(present, for: part, of: schema, options: options, body)
+          }
+        } else {
+          added.insert(identity)
+          try enter(observer, for: part, of: schema, options: options)
+        }
+      }
+    } catch {
+      bag.end { added.contains($0) }
+      throw error
+    }
+  }
+
+  private func identity(
+    of path: ObservedPath, _ context: String?
+  ) -> ObservationBag.Identity {
+    ObservationBag.Identity(store: ObjectIdentifier(self), path: path, context: context)
+  }
+
+  /// Has `body` called in the place of the present callback, from now on.
+  private func replace<Event>(
+    _ present: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
+    options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
+  ) throws {
+    guard options.contains(.initial) else {
+      present.forget()
+      connect(present, to: observation, of: schema, options: options, body)
+      return
+    }
+    try atRest(observation.key, of: schema) { image in
+      present.forget()
+      self.connect(present, to: observation, of: schema, options: options, body)
+      let version = self.broker.version
+      present.begin(with: image, version: version)
+      self.broker.enqueue { present.deliver(upTo: version) }
+    }
+  }
+}

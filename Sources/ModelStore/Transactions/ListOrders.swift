@@ -1,0 +1,220 @@
+/// What the writer knows of ordered lists: the order of those edited by index lately, and what the
+/// editors of the running transaction did.
+///
+/// An order that is kept is true until something else than an editor writes a row of its list; the
+/// preupdate hook tells, and then it is dropped and read anew when it is needed. Lives on the
+/// writer's queue.
+final class ListOrders {
+  /// One model's lists, as far as the hook has to know them.
+  private struct Table {
+    let tracked: TrackedTable
+    let identity: KeyIdentity
+    let owner: StoredColumn
+    /// One more than the greatest slot number seen, so that a number is not given twice while
+    /// somebody may observe: SQLite reuses those at the end.
+    var nextSlot: Int64 = 0
+  }
+
+  /// Values, so that a savepoint is a copy.
+  private struct State {
+    var kept: [ListIdentity: Order] = [:]
+    var edits: [ListIdentity: ListEdits] = [:]
+  }
+
+  private struct Order {
+    var places: RankedTree<ListPlace>
+    var lastUse: UInt64
+  }
+
+  private var state = State()
+  private var tables: [Table] = []
+  private var hooked = HookedTables(names: [])
+  /// The slot models whose editors' operations somebody wants to know in this transaction.
+  private var loggedModels: Set<String> = []
+  /// The slot model that an editor is writing at this moment.
+  private var edited: String?
+  private var session: (connection: Connection, capture: CaptureSession?)?
+  private var isListening = false
+  private var clock: UInt64 = 0
+  private let slotCountMax: Int
+
+  /// - Parameter slotCountMax: How many places are kept at most, of all lists together; the list
+  ///   edited last is kept in any case. A place takes some 24 bytes.
+  init(slotCountMax: Int = 1 << 21) {
+    self.slotCountMax = slotCountMax
+  }
+
+  /// Takes over the slot models of another schema. Nothing that was kept holds any more.
+  func adopt(_ slots: [TrackedTable]) {
+    forget()
+    let numbers = Dictionary(
+      tables.map { ($0.tracked.schema.name, $0.nextSlot) }, uniquingKeysWith: max)
+    tables = slots.compactMap { table in
+      guard let field = table.schema.fieldIndex(named: ListSchema.Field.owner),
+        let column = table.storedColumns[field]
+      else { return nil }
+      return Table(
+        tracked: table, identity: KeyIdentity([table.schema.fields[field]]), owner: column,
+        nextSlot: numbers[table.schema.name] ?? 0)
+    }
+    hooked = HookedTables(names: tables.map(\.tracked.schema.table))
+  }
+
+  /// Forgets every order: something that the hook does not see has changed the file.
+  func forget() { state.kept = [:] }
+
+  func identity(of owner: SQLValue, in slots: ModelSchema) -> ListIdentity? {
+    guard let table = tables.first(where: { $0.tracked.schema.name == slots.name }) else {
+      return nil
+    }
+    return ListIdentity(model: slots.name, owner: table.identity(given: [owner]))
+  }
+}
+
+// Transactions.
+extension ListOrders {
+  /// A state to go back to.
+  struct Savepoint {
+    private let state: State
+
+    fileprivate init(_ orders: ListOrders) { state = orders.state }
+
+    fileprivate func restore(_ orders: ListOrders) { orders.state = state }
+  }
+
+  var savepoint: Savepoint { Savepoint(self) }
+
+  func rollBack(to savepoint: Savepoint) { savepoint.restore(self) }
+
+  /// - Parameters:
+  ///   - capture: What captures the transaction's changes; the hook has room for one closure, so
+  ///     both share it.
+  ///   - models: The captured models.
+  func begin(
+    on connection: Connection, beside capture: CaptureSession?, logging models: Set<String>
+  ) {
+    session = (connection, capture)
+    loggedModels = models
+    state.edits = [:]
+    if capture != nil || !state.kept.isEmpty { listen() }
+  }
+
+  /// - Returns: What editors did, by list, as far as it was not rolled back.
+  func end() -> [ListIdentity: ListEdits] {
+    if isListening { session?.connection.hooks.onRowChange(nil) }
+    isListening = false
+    session = nil
+    hooked.forget()
+    defer { state.edits = [:] }
+    return state.edits
+  }
+
+  private func listen() {
+    guard !isListening, let session else { return }
+    isListening = true
+    // The closure goes when the transaction ends, so nothing is kept alive by it.
+    session.connection.hooks.onRowChange { [capture = session.capture] row in
+      capture?.record(row)
+      self.note(row)
+    }
+  }
+
+  /// To be called after a statement that may have changed the schema.
+  func forgetTableNames() { hooked.forget() }
+
+  // The hook. It must not throw and must not use the connection.
+  private func note(_ row: borrowing PreupdateRow) {
+    guard !tables.isEmpty, let number = hooked.number(of: row) else { return }
+    if row.operation != .insert { raise(&tables[number].nextSlot, above: row.oldRowID) }
+    if row.operation != .delete { raise(&tables[number].nextSlot, above: row.newRowID) }
+    // A trigger's own changes are not the editor's, even while it is writing.
+    guard edited != tables[number].tracked.schema.name || row.depth > 0 else { return }
+    disturb(row, in: tables[number])
+  }
+
+  private func raise(_ next: inout Int64, above slot: Int64) {
+    if slot >= next, slot < .max { next = slot + 1 }
+  }
+
+  private func disturb(_ row: borrowing PreupdateRow, in table: Table) {
+    do {
+      if row.operation != .insert { disturb(try row.old(at: table.owner), in: table) }
+      if row.operation != .delete { disturb(try row.new(at: table.owner), in: table) }
+    } catch {
+      // An owner that cannot be read may be any.
+      let name = table.tracked.schema.name
+      state.kept = state.kept.filter { $0.key.model != name }
+      for list in state.edits.keys where list.model == name { state.edits[list] = .unknown }
+    }
+  }
+
+  private func disturb(_ owner: SQLValue, in table: Table) {
+    disturb(ListIdentity(model: table.tracked.schema.name, owner: table.identity(stored: [owner])))
+  }
+
+  /// Drops what is known of a list that something else than an editor changed.
+  func disturb(_ list: ListIdentity) {
+    state.kept[list] = nil
+    if isLogged(list) { state.edits[list] = .unknown }
+  }
+}
+
+// Editing.
+extension ListOrders {
+  func isLogged(_ list: ListIdentity) -> Bool { loggedModels.contains(list.model) }
+
+  /// - Parameter places: What the slots that were moved by intent have got.
+  func add(_ edit: ListEdit, moving places: [ListPlace], to list: ListIdentity) {
+    guard isLogged(list) else { return }
+    state.edits[list, default: ListEdits()].operations?.append(edit)
+    for place in places { state.edits[list]?.moved[place.slot] = place.label }
+  }
+
+  /// Runs `body`, whose changes of `model`'s rows are an editor's.
+  func editing<Result>(_ model: String, _ body: () throws -> Result) rethrows -> Result {
+    edited = model
+    defer { edited = nil }
+    return try body()
+  }
+
+  /// A number that no slot of `model` has had while this writer could see it.
+  func unusedSlot(of model: String) -> Int64 {
+    tables.first { $0.tracked.schema.name == model }?.nextSlot ?? 0
+  }
+
+  /// The list's places in order, if they are kept.
+  func places(of list: ListIdentity) -> RankedTree<ListPlace>? {
+    guard let order = state.kept[list] else { return nil }
+    clock += 1
+    state.kept[list]?.lastUse = clock
+    return order.places
+  }
+
+  /// Keeps the order of `list` from now on; `places` must be what the file holds.
+  func keep(_ places: RankedTree<ListPlace>, of list: ListIdentity) {
+    clock += 1
+    state.kept[list] = Order(places: places, lastUse: clock)
+    listen()
+    var total = state.kept.values.reduce(0) { $0 + $1.places.count + 1 }
+    while total > slotCountMax, state.kept.count > 1,
+      let oldest = state.kept.min(by: { $0.value.lastUse < $1.value.lastUse })
+    {
+      total -= oldest.value.places.count + 1
+      state.kept[oldest.key] = nil
+    }
+  }
+
+  /// Takes over which places an editor took and gave; without effect on a list that is not kept.
+  func change(_ list: ListIdentity, removing: [ListPlace], inserting: [ListPlace]) {
+    for place in removing { state.kept[list]?.places.remove(place) }
+    for place in inserting {
+      state.kept[list]?.places.insert(place)
+      if state.edits[list]?.moved[place.slot] != nil {
+        state.edits[list]?.moved[place.slot] = place.label
+      }
+    }
+  }
+
+  /// Takes over that an editor removed every slot.
+  func removeAll(of list: ListIdentity) { state.kept[list]?.places = RankedTree() }
+}

@@ -1,0 +1,370 @@
+/// Changes one record's list by index, as rows of its slots' table. What callers see is
+/// ``ListEditor``, which knows the type of the keys.
+///
+/// Every operation either happens as a whole or throws and leaves the list as it was.
+struct SlotEditor {
+  private let access: TransactionAccess
+  private let orders: ListOrders
+  private let slots: ModelSchema
+  private let list: ListIdentity
+  private let sql: SlotSQL
+
+  /// - Throws: ``StoreError`` with code `misuse` outside of a writing transaction.
+  init(access: TransactionAccess, slots: ModelSchema, owner: SQLValue) throws {
+    guard let orders = access.lists, let list = orders.identity(of: owner, in: slots) else {
+      throw StoreError(
+        .misuse, "\(slots.name) can be changed in a write only.", model: slots.name)
+    }
+    self.access = access
+    self.orders = orders
+    self.slots = slots
+    self.list = list
+    sql = SlotSQL(slots, owner: owner)
+  }
+
+  private typealias Occurrence = ListEdit.Occurrence
+
+  private var isLogged: Bool { orders.isLogged(list) }
+
+  func count() throws -> Int {
+    if let places = orders.places(of: list) { return places.count }
+    return Int(try access.firstRow(sql.count) { try $0.integer(at: 0) } ?? 0)
+  }
+
+  func elements() throws -> [SQLValue] {
+    try access.rows(sql.elements) { try $0.value(at: 0) }
+  }
+}
+
+// Adding.
+extension SlotEditor {
+  func append(_ elements: [SQLValue]) throws {
+    guard !elements.isEmpty else { return }
+    // The places are needed only to tell observers the indices.
+    let count = isLogged ? try places().count : nil
+    let last = try lastPlace()
+    try atomically(elements.count) {
+      let labels =
+        try ListLabels.free(elements.count, after: last?.label, before: nil)
+        ?? labels(elements.count, at: places().count)
+      try add(elements, labels)
+    }
+    guard let count else { return }
+    log(
+      .append, count: count,
+      elements.enumerated().map {
+        Occurrence(element: $0.element, oldIndex: nil, newIndex: count + $0.offset)
+      })
+  }
+
+  func insert(_ element: SQLValue, at index: Int) throws {
+    let count = try places().count
+    guard index >= 0, index <= count else { throw outOfRange(index) }
+    try add([element], labels(1, at: index))
+    log(.insert, count: count, [Occurrence(element: element, oldIndex: nil, newIndex: index)])
+  }
+
+  private func add(_ elements: [SQLValue], _ labels: [Int64]) throws {
+    for (element, label) in zip(elements, labels) {
+      let text = sql.insert(element, label: label, slotAtLeast: orders.unusedSlot(of: slots.name))
+      try run(text, expecting: 1)
+      let slot = access.connection.lastInsertRowID
+      orders.change(list, removing: [], inserting: [ListPlace(label: label, slot: slot)])
+    }
+  }
+}
+
+// Removing.
+extension SlotEditor {
+  func removeLast() throws {
+    let count = isLogged ? try places().count : nil
+    guard let last = try lastPlace() else { throw outOfRange(0) }
+    let element = isLogged ? try element(of: last.slot) : nil
+    try delete(last)
+    guard let element, let count else { return }
+    log(
+      .removeLast, count: count,
+      [Occurrence(element: element, oldIndex: count - 1, newIndex: nil)])
+  }
+
+  func remove(at index: Int) throws {
+    let places = try places()
+    let place = try place(at: index, in: places)
+    let element = isLogged ? try element(of: place.slot) : nil
+    try delete(place)
+    guard let element else { return }
+    log(
+      .remove, count: places.count,
+      [Occurrence(element: element, oldIndex: index, newIndex: nil)])
+  }
+
+  private func delete(_ place: ListPlace) throws {
+    try run(sql.delete(place.slot), expecting: 1)
+    orders.change(list, removing: [place], inserting: [])
+  }
+
+  func removeAll() throws {
+    let elements = isLogged ? try elements() : []
+    try run(sql.deleteAll())
+    orders.removeAll(of: list)
+    guard !elements.isEmpty else { return }
+    log(
+      .removeAll, count: elements.count,
+      elements.enumerated().map {
+        Occurrence(element: $0.element, oldIndex: $0.offset, newIndex: nil)
+      })
+  }
+
+  /// - Returns: How many there were.
+  func removeEqual(_ element: SQLValue) throws -> Int {
+    let places = isLogged ? try places() : orders.places(of: list)
+    guard let places else {
+      try run(sql.deleteOccurrences(of: element))
+      return access.connection.changeCount
+    }
+    let found = try access.rows(sql.occurrences(of: element)) { try Self.place($0) }
+    guard !found.isEmpty else { return 0 }
+    try run(sql.deleteOccurrences(of: element), expecting: found.count)
+    orders.change(list, removing: found, inserting: [])
+    log(
+      .removeEqual, count: places.count,
+      found.map {
+        Occurrence(element: element, oldIndex: places.rank(of: $0), newIndex: nil)
+      })
+    return found.count
+  }
+}
+
+// Changing in place.
+extension SlotEditor {
+  func replace(at index: Int, with element: SQLValue) throws {
+    var place = try place(at: index, in: places())
+    let isSame = try access.firstRow(sql.isElement(element, of: place.slot)) {
+      try $0.integer(at: 0)
+    }
+    guard isSame != 1 else { return }
+    try giveLabelOfItsOwn(to: index)
+    place = try self.place(at: index, in: places())
+    let old = isLogged ? try self.element(of: place.slot) : nil
+    let slot = try access.firstRow(
+      sql.unusedSlot(atLeast: orders.unusedSlot(of: slots.name))
+    ) { try $0.integer(at: 0) }
+    guard let slot else { throw outOfRange(index) }
+    try run(sql.replace(place.slot, by: slot, with: element), expecting: 1)
+    orders.change(
+      list, removing: [place], inserting: [ListPlace(label: place.label, slot: slot)])
+    guard let old else { return }
+    log(
+      .replace, count: try places().count,
+      [
+        Occurrence(element: old, oldIndex: index, newIndex: nil),
+        Occurrence(element: element, oldIndex: nil, newIndex: index),
+      ])
+  }
+
+  func exchange(_ first: Int, _ second: Int) throws {
+    let places = try places()
+    let (low, high) = (min(first, second), max(first, second))
+    _ = (try place(at: low, in: places), try place(at: high, in: places))
+    guard low != high else { return }
+    try giveLabelOfItsOwn(to: low)
+    try giveLabelOfItsOwn(to: high)
+    let one = try place(at: low, in: self.places())
+    let other = try place(at: high, in: self.places())
+    let elements = isLogged ? [try element(of: one.slot), try element(of: other.slot)] : []
+    try run(sql.exchange(one, other), expecting: 2)
+    let exchanged = [
+      ListPlace(label: other.label, slot: one.slot), ListPlace(label: one.label, slot: other.slot),
+    ]
+    orders.change(list, removing: [one, other], inserting: exchanged)
+    guard isLogged else { return }
+    log(
+      .exchange, count: places.count, moving: exchanged,
+      [
+        Occurrence(element: elements[0], oldIndex: low, newIndex: high),
+        Occurrence(element: elements[1], oldIndex: high, newIndex: low),
+      ])
+  }
+
+  func move(from index: Int, to newIndex: Int) throws {
+    let count = try places().count
+    let slot = try place(at: index, in: places()).slot
+    guard newIndex >= 0, newIndex < count else { throw outOfRange(newIndex) }
+    guard index != newIndex else { return }
+    let element = isLogged ? try element(of: slot) : nil
+    let label = try labels(1, at: newIndex, ignoring: index)[0]
+    // Making room may have given it another label, but not another index.
+    let place = try place(at: index, in: places())
+    try run(sql.setLabel(label, of: slot), expecting: 1)
+    let moved = ListPlace(label: label, slot: slot)
+    orders.change(list, removing: [place], inserting: [moved])
+    guard let element else { return }
+    log(
+      .move, count: count, moving: [moved],
+      [Occurrence(element: element, oldIndex: index, newIndex: newIndex)])
+  }
+
+  /// Gives the list these elements. Slots at the beginning and at the end whose elements stay are
+  /// left alone.
+  func assign(_ elements: [SQLValue]) throws {
+    let old = try access.rows(sql.contents) { row in
+      (place: try Self.place(row), element: try row.value(at: 2))
+    }
+    let identity = KeyIdentity(slots.fields.filter { $0.name == ListSchema.Field.element })
+    func same(_ stored: SQLValue, _ given: SQLValue) -> Bool {
+      stored == given || identity(stored: [stored]) == identity(given: [given])
+    }
+    var start = 0
+    while start < min(old.count, elements.count), same(old[start].element, elements[start]) {
+      start += 1
+    }
+    var rest = 0
+    while rest < min(old.count, elements.count) - start,
+      same(old[old.count - 1 - rest].element, elements[elements.count - 1 - rest])
+    {
+      rest += 1
+    }
+    let leaving = old[start..<(old.count - rest)]
+    let coming = Array(elements[start..<(elements.count - rest)])
+    guard !leaving.isEmpty || !coming.isEmpty else { return }
+    try atomically(2) {
+      if let first = leaving.first, let last = leaving.last {
+        try run(sql.delete(from: first.place, through: last.place), expecting: leaving.count)
+        orders.change(list, removing: leaving.map(\.place), inserting: [])
+      }
+      if !coming.isEmpty {
+        let left = start > 0 ? old[start - 1].place.label : nil
+        let right = rest > 0 ? old[old.count - rest].place.label : nil
+        let labels =
+          try ListLabels.free(coming.count, after: left, before: right)
+          ?? labels(coming.count, at: start)
+        try add(coming, labels)
+      }
+    }
+    guard isLogged else { return }
+    let left = leaving.enumerated().map {
+      Occurrence(element: $0.element.element, oldIndex: start + $0.offset, newIndex: nil)
+    }
+    let came = coming.enumerated().map {
+      Occurrence(element: $0.element, oldIndex: nil, newIndex: start + $0.offset)
+    }
+    log(.assign, count: old.count, left + came)
+  }
+}
+
+// Places.
+extension SlotEditor {
+  /// The list's places in order: as kept, or read now and kept from now on.
+  private func places() throws -> RankedTree<ListPlace> {
+    if let places = orders.places(of: list) { return places }
+    let places = RankedTree(sorted: try access.rows(sql.places) { try Self.place($0) })
+    orders.keep(places, of: list)
+    return places
+  }
+
+  private func lastPlace() throws -> ListPlace? {
+    if let places = orders.places(of: list) {
+      return places.isEmpty ? nil : places[places.count - 1]
+    }
+    return try access.firstRow(sql.lastPlace) { try Self.place($0) }
+  }
+
+  private func place(at index: Int, in places: RankedTree<ListPlace>) throws -> ListPlace {
+    guard index >= 0, index < places.count else { throw outOfRange(index) }
+    return places[index]
+  }
+
+  private func element(of slot: Int64) throws -> SQLValue {
+    let found = try access.firstRow(sql.element(of: slot)) { try $0.value(at: 0) }
+    guard let found else {
+      throw StoreError(.database, "\(slots.name): the slot \(slot) is gone.", model: slots.name)
+    }
+    return found
+  }
+
+  private static func place(_ row: borrowing RowView) throws -> ListPlace {
+    ListPlace(label: try row.integer(at: 0), slot: try row.integer(at: 1))
+  }
+
+  /// Free labels for slots that are to have the indices from `index` on.
+  ///
+  /// - Parameter ignored: The index of a slot that will not stay where it is.
+  private func labels(_ count: Int, at index: Int, ignoring ignored: Int? = nil) throws -> [Int64] {
+    func neighbours() throws -> (left: Int64?, right: Int64?) {
+      let places = try places()
+      func label(_ index: Int) -> Int64? {
+        var index = index
+        if let ignored, index >= ignored { index += 1 }
+        return index >= 0 && index < places.count ? places[index].label : nil
+      }
+      return (index > 0 ? label(index - 1) : nil, label(index))
+    }
+    let (left, right) = try neighbours()
+    if let free = ListLabels.free(count, after: left, before: right) { return free }
+    if let label = left ?? right { try spread(around: label, room: count) }
+    let (newLeft, newRight) = try neighbours()
+    guard let free = ListLabels.free(count, after: newLeft, before: newRight) else {
+      throw StoreError(.database, "\(slots.name): a list has no free places left.")
+    }
+    return free
+  }
+
+  /// Two slots have one label only where a writer that is no editor gave it; then their numbers
+  /// order them, and another slot in the place of one would not stand where it stood.
+  private func giveLabelOfItsOwn(to index: Int) throws {
+    let places = try places()
+    let label = places[index].label
+    let isShared =
+      (index > 0 && places[index - 1].label == label)
+      || (index + 1 < places.count && places[index + 1].label == label)
+    if isShared { try spread(around: label, room: 1) }
+  }
+
+  /// Makes room by giving other labels to the slots around `label`. The order stays as it is.
+  private func spread(around label: Int64, room: Int) throws {
+    guard let spread = ListLabels.spread(around: label, room: room, in: try places()) else {
+      throw StoreError(.database, "\(slots.name): a list has no free places left.")
+    }
+    let changed = spread.filter { $0.place.label != $0.label }
+    for slot in changed {
+      try run(sql.setLabel(slot.label, of: slot.place.slot), expecting: 1)
+    }
+    orders.change(
+      list, removing: changed.map(\.place),
+      inserting: changed.map { ListPlace(label: $0.label, slot: $0.place.slot) })
+  }
+}
+
+// Statements.
+extension SlotEditor {
+  /// - Parameter count: How many rows it must change; a trigger may keep it from doing so, and then
+  ///   nothing that was known of the list holds any more.
+  private func run(_ text: SQLText, expecting count: Int? = nil) throws {
+    try orders.editing(slots.name) {
+      try access.run(text.sql, of: slots) { statement in
+        try statement.bind(text.arguments)
+        try statement.run()
+      }
+    }
+    if let count, access.connection.changeCount != count { orders.disturb(list) }
+  }
+
+  /// Runs `body` so that a failure undoes all of it.
+  private func atomically(_ statementCount: Int, _ body: () throws -> Void) throws {
+    if statementCount > 1 { try access.savepoint(body) } else { try body() }
+  }
+
+  private func log(
+    _ kind: ListOperationKind, count: Int, moving: [ListPlace] = [], _ elements: [Occurrence]
+  ) {
+    let left = elements.count { $0.newIndex == nil }
+    let came = elements.count { $0.oldIndex == nil }
+    orders.add(
+      ListEdit(kind: kind, elements: elements, oldCount: count, newCount: count - left + came),
+      moving: moving, to: list)
+  }
+
+  private func outOfRange(_ index: Int) -> StoreError {
+    StoreError(.invalidValue, "\(slots.name) has no place \(index).", model: slots.name)
+  }
+}

@@ -1,0 +1,199 @@
+import Testing
+
+@testable import ModelStore
+
+/// What an observation tells besides the changes, and when.
+@Suite struct ObservationOptionsTests {
+  private static func line<Value>(_ change: FieldChange<Value>) -> String {
+    "\(change.phase) \(change.text) \(change.origin)\(change.isReset ? " reset" : "")"
+  }
+
+  @Test("TC6 old and new values are both told")
+  func oldAndNew() throws {
+    let shop = try MusicShop()
+    let subscription = try shop.store.observe(.field(\Album.title, of: 1)) {
+      shop.told.add(Self.line($0))
+    }
+    try shop.setTitle("two")
+    #expect(shop.news() == ["after one → two user"])
+    subscription.cancel()
+  }
+
+  @Test("JK-C with the option the present comes first, and nothing is lost or told twice")
+  func thePresentComesFirst() throws {
+    let shop = try MusicShop()
+    try shop.setTitle("before")
+    let here = try shop.store.observe(.field(\Album.title, of: 1), options: .initial) {
+      shop.told.add(Self.line($0))
+    }
+    let absent = try shop.store.observe(.field(\Album.title, of: 9), options: .initial) {
+      shop.told.add("9 \(Self.line($0))")
+    }
+    try shop.setTitle("after")
+    #expect(
+      shop.news() == [
+        "initial none → before foreign", "9 initial none → none foreign",
+        "after before → after user",
+      ])
+    here.cancel()
+    absent.cancel()
+  }
+
+  @Test func everyKindOfObservationHasABeginning() throws {
+    let shop = try MusicShop()
+    let bag = ObservationBag()
+    try shop.store.observe(.record(Album.self, 1), in: bag, options: .initial) { event in
+      shop.told.add("record \(event.phase) \(event.new?.title ?? "none") \(event.fields.count)")
+    }
+    let fields = Observed.fields([\Album.title, \Album.artistName], of: 1)
+    try shop.store.observe(fields, in: bag, options: .initial) { event in
+      shop.told.add("\(event.name) \(Self.line(event.change))")
+    }
+    bag.hold(
+      try shop.store.observe(fields, options: .initial) { event in
+        shop.told.add("both \(event.name) \(event.change.phase)")
+      })
+    #expect(
+      shop.news() == [
+        "record initial one 0", "title initial none → 'one' foreign",
+        "artistName initial none → 'Miles' foreign", "both title initial",
+        "both artistName initial",
+      ])
+  }
+
+  @Test("prior: each change in two calls, one right after the other")
+  func priorComesFirst() throws {
+    let shop = try MusicShop()
+    let bag = ObservationBag()
+    try shop.store.observe(
+      .field(\Album.title, of: 1), in: bag, context: "1", options: [.prior, .initial]
+    ) { shop.told.add("1 \(Self.line($0))") }
+    try shop.store.observe(.record(Album.self, 1), in: bag, options: .prior) { event in
+      shop.told.add("2 \(event.phase) \(event.old?.title ?? "-") \(event.new?.title ?? "-")")
+    }
+    try shop.setTitle("two")
+    #expect(
+      shop.news() == [
+        "1 initial none → one foreign", "1 before one → none user", "1 after one → two user",
+        "2 before one -", "2 after one two",
+      ])
+    // A transaction that is rolled back is no change, so nobody is warned of it either.
+    failure { try shop.setTitle("") }
+    #expect(shop.news() == [])
+  }
+
+  @Test func whoEndsInTheFirstOfTwoCallsIsSparedTheSecond() throws {
+    let shop = try MusicShop()
+    let bag = ObservationBag()
+    try shop.store.observe(.field(\Album.title, of: 1), in: bag, options: .prior) {
+      [weak bag] change in
+      shop.told.add("\(change.phase)")
+      bag?.removeAll()
+    }
+    try shop.setTitle("two")
+    #expect(shop.news() == ["before"])
+  }
+
+  @Test func aSequenceCanBeginWithThePresent() async throws {
+    let shop = try MusicShop()
+    let changes = try shop.store.changes(
+      of: .fields([\Album.title, \Album.artistName], of: 1), options: [.initial, .prior])
+    try await shop.store.write { tx in try tx.set(\Album.title, to: "two", for: 1) }
+    var seen: [String] = []
+    for try await event in changes {
+      seen.append("\(event.name) \(event.change.phase) \(event.change.text)")
+      if seen.count == 4 { break }
+    }
+    #expect(
+      seen == [
+        "title initial none → 'one'", "artistName initial none → 'Miles'",
+        "title before 'one' → none", "title after 'one' → 'two'",
+      ])
+  }
+
+  @Test func insideAWriteThePresentIsNotSettled() throws {
+    let shop = try MusicShop()
+    let refused = failure {
+      try shop.store.write { tx in
+        _ = try shop.store.observe(.field(\Album.title, of: 1), options: .initial) { _ in }
+      }
+    }
+    #expect(refused?.code == .misuse)
+    #expect(shop.registry == [])
+  }
+
+  /// The beginning is folded like any event: what comes out is how it was at last.
+  @Test func aSlowObserverHearsTheLatestBeginning() throws {
+    let shop = try MusicShop { $0.mailboxCapacity = 1 }
+    let gate = DispatchGate()
+    let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
+    try shop.setArtist("blocks")
+    let bag = ObservationBag()
+    for key in [1, 2, 9] as [Int64] {
+      try shop.store.observe(.field(\Album.title, of: key), in: bag, options: .initial) { change in
+        shop.told.add("\(key) \(Self.line(change))")
+      }
+    }
+    try shop.store.write { tx in
+      try tx.set(\Album.title, to: "later", for: 1)
+      try tx.delete(Album.self, 2)
+      try tx.insert(Album(id: 9, title: "nine"))
+    }
+    try shop.setTitle("latest")
+    gate.open()
+    #expect(
+      shop.news() == [
+        "1 initial none → latest foreign", "2 initial none → none foreign",
+        "9 initial none → nine foreign",
+      ])
+    blocking.cancel()
+  }
+
+  private struct Step: Sendable {
+    let observer: Int
+    let old: Int?
+    let new: Int?
+  }
+
+  /// Writers and beginnings at once: each observer's story must be without a gap and without a
+  /// repetition.
+  @Test func everyStoryIsWithoutGap() async throws {
+    let shop = try MusicShop { $0.durability = .normal }
+    let steps = Recorder<Step>()
+    let bag = ObservationBag()
+    let store = shop.store
+    try shop.setTitle("0")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        for number in 1...300 {
+          try await store.write { tx in try tx.set(\Album.title, to: "\(number)", for: 1) }
+        }
+      }
+      group.addTask {
+        for number in 0..<100 {
+          try store.observe(
+            .field(\Album.title, of: 1), in: bag, context: "\(number)", options: .initial
+          ) { change in
+            steps.add(
+              Step(
+                observer: number, old: change.old.flatMap { Int($0) },
+                new: change.new.flatMap { Int($0) }))
+          }
+          await Task.yield()
+        }
+      }
+      try await group.waitForAll()
+    }
+    store.waitForDelivery()
+    let stories = Dictionary(grouping: steps.events, by: \.observer)
+    #expect(stories.count == 100)
+    for (number, story) in stories {
+      #expect(story.first?.old == nil, "\(number)")
+      #expect(story.last?.new == 300, "\(number)")
+      for (step, next) in zip(story, story.dropFirst()) {
+        #expect(next.old == step.new, "\(number)")
+        #expect(next.new == (step.new ?? 0) + 1, "\(number)")
+      }
+    }
+  }
+}

@@ -1,0 +1,275 @@
+import Testing
+
+@testable import ModelStore
+
+/// The other forms of a change set, over random steps between random results, without a database.
+@Suite struct QueryChangesAdapterTests {
+  private static let schema = ModelSchema(
+    name: "t",
+    fields: [
+      FieldSchema(name: "id", type: .integer), FieldSchema(name: "k", type: .integer),
+      FieldSchema(name: "f", type: .integer), FieldSchema(name: "v", type: .integer),
+    ], key: ["id"])
+
+  /// Records by id; the result holds those whose `f` is 1, ordered by `k`.
+  private typealias State = [Int64: [SQLValue]]
+
+  private static func result(of state: State) -> [Record] {
+    state.values.filter { $0[2] == .integer(1) }
+      .sorted { ($0[1].number, $0[0].number) < ($1[1].number, $1[0].number) }
+      .map { Record(schema: schema, values: $0) }
+  }
+
+  private static func randomState(
+    after old: State, using generator: inout SeededGenerator
+  ) -> State {
+    var state = old
+    for _ in 0..<Int.random(in: 1...8, using: &generator) {
+      let id = Int64.random(in: 0..<12, using: &generator)
+      if Int.random(in: 0..<5, using: &generator) == 0 {
+        state[id] = nil
+      } else {
+        state[id] =
+          [.integer(id), .integer(.random(in: 0..<9, using: &generator))]
+          + [.integer(Int.random(in: 0..<4, using: &generator) == 0 ? 0 : 1)]
+          + [.integer(.random(in: 0..<3, using: &generator))]
+      }
+    }
+    return state
+  }
+
+  private static func step(
+    from old: State, to new: State, version: UInt64, in live: LiveResult,
+    _ mailbox: Mailbox<QueryDelta>
+  ) {
+    let changes = Set(old.keys).union(new.keys).sorted().compactMap { id -> RecordChange? in
+      guard old[id] != new[id] else { return nil }
+      return RecordChange(
+        model: "t", key: [.integer(id)], old: old[id], new: new[id], fields: [], origin: .user,
+        isRecreated: false)
+    }
+    _ = live.note(
+      ChangeBroker.Commit(
+        changes: ChangeSet(version: version, changes: changes), isReset: false))
+  }
+
+  private static func observed(
+    _ state: State, capacity: Int = 1
+  ) -> (live: LiveResult, mailbox: Mailbox<QueryDelta>) {
+    let live = LiveResult(
+      rule: LiveResult.Rule(
+        schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
+      interest: ChangeBroker.Interest(model: "t"),
+      images: result(of: state).map(\.values), version: 0, reload: { [] }, report: { _ in })
+    let mailbox = Mailbox<QueryDelta>(capacity: capacity) { $0.followed(by: $1) }
+    _ = live.subscribe(into: mailbox)
+    return (live, mailbox)
+  }
+
+  /// Calls `body` with many random change sets and the results before and after.
+  private static func forEachChangeSet(
+    seed: UInt64, _ body: (QueryChanges<Record>, _ old: [Record], _ new: [Record]) throws -> Void
+  ) throws {
+    var generator = SeededGenerator(seed: seed)
+    var checked = 0
+    for _ in 0..<400 {
+      var state = State()
+      for _ in 0..<3 { state = randomState(after: state, using: &generator) }
+      let next = randomState(after: state, using: &generator)
+      let (live, mailbox) = observed(state)
+      step(from: state, to: next, version: 1, in: live, mailbox)
+      guard let delta = mailbox.take() else { continue }
+      checked += 1
+      try body(QueryChanges(delta, schema: schema), result(of: state), result(of: next))
+    }
+    #expect(checked > 300, "seed \(seed)")
+  }
+
+  private static func applied(_ changes: QueryChanges<Record>, to list: [Record]) -> [Record] {
+    var list = list
+    changes.apply(to: &list)
+    return list
+  }
+
+  @Test("P1 P2 a change set and its way back lead there and back", arguments: 1...10)
+  func theWayBackLeadsBack(seed: UInt64) throws {
+    try Self.forEachChangeSet(seed: seed) { changes, old, new in
+      #expect(Self.applied(changes, to: old) == new, "seed \(seed)")
+      #expect(
+        old.count - changes.deletions.count + changes.insertions.count == new.count, "seed \(seed)")
+      let inverse = try #require(changes.inverse)
+      #expect(Self.applied(inverse, to: new) == old, "seed \(seed)")
+      let again = try #require(inverse.inverse)
+      #expect(Self.description(again) == Self.description(changes), "seed \(seed)")
+    }
+  }
+
+  /// Everything that a change set says, but for its being the first.
+  private static func description(_ changes: QueryChanges<Record>) -> [String] {
+    ["\(changes.oldVersion) \(changes.oldCount) → \(changes.newVersion) \(changes.newCount)"]
+      + changes.deletions.map {
+        "- \($0.index) \($0.key) \($0.record?.values ?? []) \($0.reason) \($0.origin)"
+      }
+      + changes.insertions.map {
+        "+ \($0.index) \($0.key) \($0.record.values) \($0.reason) \($0.origin)"
+      }
+      + changes.moves.map { "\($0.oldIndex) → \($0.newIndex) \($0.key) \($0.record.values)" }
+      + changes.updates.map {
+        "\($0.oldIndex) ~ \($0.newIndex) \($0.old.values) \($0.new.values) \($0.fields)"
+      }
+  }
+
+  @Test("P6 a step and the step back are, folded, no event", arguments: 1...10)
+  func thereAndBackIsNothing(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for _ in 0..<200 {
+      var state = State()
+      for _ in 0..<3 { state = Self.randomState(after: state, using: &generator) }
+      let next = Self.randomState(after: state, using: &generator)
+      let (live, mailbox) = Self.observed(state)
+      Self.step(from: state, to: next, version: 1, in: live, mailbox)
+      Self.step(from: next, to: state, version: 2, in: live, mailbox)
+      #expect(mailbox.take() == nil, "seed \(seed)")
+
+      // Told one by one, the second has the effect of the first one's inverse.
+      let (told, events) = Self.observed(state, capacity: 2)
+      Self.step(from: state, to: next, version: 1, in: told, events)
+      Self.step(from: next, to: state, version: 2, in: told, events)
+      guard let there = events.take(), let back = events.take() else { continue }
+      let inverse = try #require(try QueryChanges<Record>(there, schema: Self.schema).inverse)
+      let second = try QueryChanges<Record>(back, schema: Self.schema)
+      #expect(inverse.deletions.map(\.index) == second.deletions.map(\.index), "seed \(seed)")
+      #expect(inverse.insertions.map(\.record) == second.insertions.map(\.record), "seed \(seed)")
+      #expect(inverse.updates.map(\.new) == second.updates.map(\.new), "seed \(seed)")
+      #expect(inverse.moves.count == second.moves.count, "seed \(seed)")
+    }
+  }
+
+  @Test(
+    "P11 edits one by one, index sets and whole application agree", arguments: 1...10
+  )
+  func allFormsAgree(seed: UInt64) throws {
+    try Self.forEachChangeSet(seed: seed) { changes, old, new in
+      var list = old
+      for edit in changes.sequentialEdits { edit.apply(to: &list) }
+      #expect(list == new, "seed \(seed)")
+      for style in [QueryChanges<Record>.Batch.MoveStyle.kept, .expanded] {
+        var table = TableView(rows: old)
+        #expect(table.perform(changes.batch(moves: style), from: new) == nil, "seed \(seed)")
+        #expect(table.rows == new, "seed \(seed), moves \(style)")
+      }
+      #expect(changes.batch(moves: .expanded).moves.isEmpty)
+    }
+  }
+
+  @Test("the standard library applies the differences", arguments: 1...10)
+  func differencesApply(seed: UInt64) throws {
+    try Self.forEachChangeSet(seed: seed) { changes, old, new in
+      let difference = try #require(changes.difference)
+      #expect(old.applying(difference) == new, "seed \(seed)")
+      #expect(old.map(\.key).applying(changes.keyDifference) == new.map(\.key), "seed \(seed)")
+      let pairs = changes.keyDifference.insertions.compactMap { change -> [Int]? in
+        guard case .insert(let to, _, let from?) = change else { return nil }
+        return [from, to]
+      }
+      #expect(pairs == changes.moves.map { [$0.oldIndex, $0.newIndex] }, "seed \(seed)")
+    }
+  }
+
+  @Test func afterAResetThereIsNoWayBack() throws {
+    let state: State = [
+      1: [.integer(1), .integer(1), .integer(1), .integer(0)],
+      2: [.integer(2), .integer(2), .integer(1), .integer(0)],
+    ]
+    let later: State = [
+      2: [.integer(2), .integer(0), .integer(1), .integer(0)],
+      3: [.integer(3), .integer(1), .integer(1), .integer(0)],
+    ]
+    let live = LiveResult(
+      rule: LiveResult.Rule(
+        schema: Self.schema, admits: { $0[2] == .integer(1) },
+        terms: [(field: 1, term: SortTerm())]),
+      interest: ChangeBroker.Interest(model: "t"),
+      images: Self.result(of: state).map(\.values), version: 0,
+      reload: { Self.result(of: later).map(\.values) }, report: { _ in })
+    let mailbox = Mailbox<QueryDelta>(capacity: 1) { $0.followed(by: $1) }
+    _ = live.subscribe(into: mailbox)
+    let nothing = ChangeSet(version: 1, changes: [])
+    _ = live.note(ChangeBroker.Commit(changes: nothing, isReset: true))
+    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)
+    #expect(changes.inverse == nil)
+    #expect(changes.difference == nil)
+    let old: [[SQLValue]] = [[.integer(1)], [.integer(2)]]
+    #expect(old.applying(changes.keyDifference) == [[.integer(2)], [.integer(3)]])
+  }
+
+  @Test func eachFormOfOneStepInFull() throws {
+    func record(_ id: Int64, _ k: Int64, _ v: Int64 = 0) -> [SQLValue] {
+      [.integer(id), .integer(k), .integer(1), .integer(v)]
+    }
+    let old: State = [1: record(1, 1), 2: record(2, 2), 3: record(3, 3), 4: record(4, 4)]
+    // 1 leaves, 4 moves to the front, 3 differs in its place, 5 comes last.
+    let new: State = [2: record(2, 2), 3: record(3, 3, 7), 4: record(4, 0), 5: record(5, 5)]
+    let (live, mailbox) = Self.observed(old)
+    Self.step(from: old, to: new, version: 1, in: live, mailbox)
+    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)
+    let edits = changes.sequentialEdits.map { edit in
+      switch edit {
+      case .remove(let index): "remove \(index)"
+      case .insert(let record, let index): "insert \(record.key) at \(index)"
+      case .replace(let index, let record): "replace \(index) by \(record.key)"
+      }
+    }
+    #expect(
+      edits == ["remove 3", "remove 0", "insert [4] at 0", "insert [5] at 3", "replace 2 by [3]"])
+    typealias Batch = QueryChanges<Record>.Batch
+    #expect(
+      changes.batch()
+        == Batch(
+          deletions: [0], insertions: [3], moves: [Batch.Move(from: 3, to: 0)], reloads: [2],
+          reloadsAfterwards: [0]))
+    #expect(
+      changes.batch(moves: .expanded)
+        == Batch(
+          deletions: [0, 3], insertions: [0, 3], moves: [], reloads: [2], reloadsAfterwards: []))
+    #expect(!changes.batch().isEmpty)
+  }
+}
+
+/// A table view as strict as the toolkits': it refuses a batch that names a row twice or does not
+/// add up, and otherwise keeps the rows that the batch does not name, in their order.
+private struct TableView {
+  var rows: [Record]
+
+  /// - Returns: Why the batch is refused; nil when it was done.
+  mutating func perform(_ batch: QueryChanges<Record>.Batch, from source: [Record]) -> String? {
+    let leaving = batch.deletions + batch.moves.map(\.from)
+    let arriving = batch.insertions + batch.moves.map(\.to)
+    guard Set(leaving + batch.reloads).count == leaving.count + batch.reloads.count else {
+      return "an old row is named twice"
+    }
+    guard Set(arriving).count == arriving.count else { return "a new row is named twice" }
+    guard rows.count - batch.deletions.count + batch.insertions.count == source.count else {
+      return "the counts do not add up"
+    }
+    guard leaving.allSatisfy(rows.indices.contains), arriving.allSatisfy(source.indices.contains)
+    else { return "out of bounds" }
+    var shown = [Record?](repeating: nil, count: source.count)
+    for index in batch.insertions { shown[index] = source[index] }
+    for move in batch.moves { shown[move.to] = rows[move.from] }
+    var free = shown.indices.filter { shown[$0] == nil }[...]
+    for index in rows.indices where !leaving.contains(index) {
+      guard let place = free.popFirst() else { return "no place is left" }
+      shown[place] = batch.reloads.contains(index) ? source[place] : rows[index]
+    }
+    for index in batch.reloadsAfterwards { shown[index] = source[index] }
+    rows = shown.compactMap(\.self)
+    return nil
+  }
+}
+
+extension SQLValue {
+  fileprivate var number: Int64 {
+    if case .integer(let number) = self { number } else { 0 }
+  }
+}

@@ -1,0 +1,147 @@
+import Testing
+
+@testable import ModelStore
+
+/// Windows on sorted results: over a tree, and over an index with their own rows only.
+@Suite struct WindowTests {
+  private struct World {
+    let file: DetectionFile
+    let schema: ModelSchema
+    let live: LiveQuery<Record>
+    let told = Recorder<String>()
+    let subscription: Subscription
+
+    init(limit: Int?, offset: Int, rows: Int, isIndexed: Bool = false) throws {
+      file = try DetectionFile(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, k INTEGER NOT NULL, n INTEGER);"
+          + (isIndexed ? "CREATE INDEX i ON t(k);" : ""))
+      schema = try #require(file.store.schema.models.first { $0.name == "t" })
+      let base = rows
+      try file.store.write { tx in
+        for id in 0..<base { try tx.execute("INSERT INTO t(id, k) VALUES (\(id), \(id * 10))") }
+      }
+      live = try file.store.live(
+        Query<Record>(
+          schema, orderings: [QueryOrdering(fieldIndex: 1)], limit: limit, offset: offset))
+      subscription = live.observe { [told] event in
+        told.add(
+          "v\(event.newVersion - event.oldVersion)"
+            + " -\(event.deletions.map { "\($0.index):\($0.key[0]) \($0.reason)" })"
+            + " +\(event.insertions.map { "\($0.index):\($0.key[0]) \($0.reason)" })"
+            + " at \(event.new.precedingCount) of \(event.new.totalCount ?? -1)")
+      }
+    }
+
+    func write(_ sql: String) throws { try file.store.write { try $0.execute(SQLText(sql: sql)) } }
+
+    func events() -> [String] {
+      file.store.waitForDelivery()
+      return told.taken()
+    }
+  }
+
+  @Test func aWindowOverAnIndexKeepsItsOwnRowsOnly() throws {
+    let world = try World(limit: 2, offset: 1, rows: 5, isIndexed: true)
+    try world.write("INSERT INTO t(id, k) VALUES (9, 5)")
+    try world.write("DELETE FROM t WHERE id = 9")
+    try world.write("UPDATE t SET k = 99 WHERE id = 0")
+    try world.write("INSERT INTO t(id, k) VALUES (8, 1000)")
+    try world.live.moveWindow(offset: 0, limit: 1)
+    try world.write("DELETE FROM t")
+    try world.write("INSERT INTO t(id, k) VALUES (1, 1)")
+    #expect(
+      world.events() == [
+        "v1 -[\"1:2 slid\"] +[\"0:9 record\"] at 1 of -1",
+        "v1 -[\"0:9 record\"] +[\"1:2 slid\"] at 1 of -1",
+        "v1 -[\"0:1 slid\"] +[\"1:3 slid\"] at 1 of -1",
+        "v0 -[\"0:2 slid\", \"1:3 slid\"] +[\"0:1 slid\"] at 0 of -1",
+        "v1 -[\"0:1 record\"] +[] at 0 of -1", "v1 -[] +[\"0:1 record\"] at 0 of -1",
+      ])
+    #expect(world.live.plan == .incremental)
+    withExtendedLifetime(world.subscription) {}
+  }
+
+  @Test func rowsThatSlideOverAnEdgeSaySo() throws {
+    let world = try World(limit: 2, offset: 1, rows: 5)
+    try world.write("INSERT INTO t(id, k) VALUES (9, 5)")
+    try world.write("DELETE FROM t WHERE id = 9")
+    try world.write("UPDATE t SET k = 99 WHERE id = 0")
+    try world.write("INSERT INTO t(id, k) VALUES (8, 1000)")
+    #expect(
+      world.events() == [
+        "v1 -[\"1:2 slid\"] +[\"0:9 record\"] at 1 of 6",
+        "v1 -[\"0:9 record\"] +[\"1:2 slid\"] at 1 of 5",
+        "v1 -[\"0:1 slid\"] +[\"1:3 slid\"] at 1 of 5",
+      ])
+    withExtendedLifetime(world.subscription) {}
+  }
+
+  @Test func movingTheWindowIsAChangeWithoutACommit() throws {
+    let world = try World(limit: 2, offset: 1, rows: 5)
+    try world.live.moveWindow(offset: 2, limit: 3)
+    try world.live.moveWindow(offset: 2, limit: 3)
+    try world.live.moveWindow(offset: 9, limit: 3)
+    try world.live.moveWindow(offset: 4, limit: nil)
+    #expect(
+      world.events() == [
+        "v0 -[\"0:1 slid\"] +[\"1:3 slid\", \"2:4 slid\"] at 2 of 5",
+        "v0 -[\"0:2 slid\", \"1:3 slid\", \"2:4 slid\"] +[] at 5 of 5",
+        "v0 -[] +[\"0:4 slid\"] at 4 of 5",
+      ])
+    #expect(world.live.window?.offset == 4)
+    #expect(world.live.keys(in: 0..<9) == [[.integer(4)]])
+    let whole = try world.file.store.live(Query<Record>(world.schema))
+    #expect(failure { try whole.moveWindow(offset: 0, limit: 1) }?.code == .invalidQuery)
+    withExtendedLifetime(world.subscription) {}
+  }
+
+  @Test(arguments: 1...16)
+  func randomWindowsOverRandomStatesTellWhatSlicesDo(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let world = try World(limit: 3, offset: 2, rows: 8, isIndexed: seed % 2 == 0)
+    world.subscription.cancel()
+    let oracle = LiveQueryOracle(schema: world.schema, terms: [(field: 1, term: SortTerm())])
+    let events = Recorder<QueryChanges<Record>>()
+    let subscription = world.live.observe { events.add($0) }
+    let plain = try PlainDatabase(world.file.path)
+    var window = (offset: 2, limit: 3 as Int?)
+    func shown() throws -> [[SQLValue]] {
+      try plain.rows(
+        "SELECT id, k, n FROM t ORDER BY k, id LIMIT \(window.limit ?? -1) OFFSET \(window.offset)")
+    }
+    var before = try shown()
+    for step in 0..<300 {
+      if Int.random(in: 0..<5, using: &random) == 0 {
+        window.offset = Int.random(in: 0...10, using: &random)
+        window.limit = [nil, 0, 1, 3, 6].randomElement(using: &random) ?? nil
+        try world.live.moveWindow(offset: window.offset, limit: window.limit)
+      } else {
+        try world.file.store.write { tx in
+          for _ in 0..<Int.random(in: 1...5, using: &random) {
+            let id = Int.random(in: 0..<12, using: &random)
+            let k = Int.random(in: 0..<6, using: &random) * 10
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: try tx.execute("DELETE FROM t WHERE id = \(id)")
+            case 1: try tx.execute("INSERT OR REPLACE INTO t(id, k) VALUES (\(id), \(k))")
+            case 2: try tx.execute("UPDATE t SET n = \(k) WHERE id = \(id)")
+            default: try tx.execute("UPDATE t SET k = \(k) WHERE id = \(id)")
+            }
+          }
+        }
+      }
+      world.file.store.waitForDelivery()
+      let after = try shown()
+      let told = events.taken()
+      guard told.count == (before == after ? 0 : 1) else {
+        Issue.record("seed \(seed), step \(step): \(told.count) events")
+        return
+      }
+      if let objection = told.first.flatMap({ oracle.objection(to: $0, from: before, to: after) }) {
+        Issue.record("seed \(seed), step \(step): \(objection)")
+        return
+      }
+      before = after
+    }
+    subscription.cancel()
+  }
+}
