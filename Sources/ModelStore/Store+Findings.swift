@@ -1,7 +1,8 @@
 /// A declarative rule that stored records break, how many, and the first of them.
 ///
 /// Records can break a rule that was there before them only when they were written with checks or
-/// foreign keys switched off, or by a program that SQLite's types do not bind.
+/// foreign keys switched off, or by a program that SQLite's types do not bind. That texts are UTF-8
+/// is such a rule, too: SQLite does not look at them.
 public struct RuleFinding: Hashable, Sendable {
   /// The rule, without a key.
   public let violation: Violation
@@ -16,20 +17,66 @@ extension Store {
   /// of fields, references, and conditions. Rules in Swift run only when something is written.
   ///
   /// - Parameter keyCountMax: The most keys in one finding, at least 0.
-  /// - Returns: The rules that are broken, in the order of fields, then those over several fields;
-  ///   none for a view.
+  /// - Returns: The rules that are broken, in the order of fields, then those over several fields,
+  ///   then texts that are not UTF-8; none for a view.
   /// - Complexity: Reads all records once for each rule.
   public func findings(in schema: ModelSchema, keyCountMax: Int = 5) throws -> [RuleFinding] {
     guard schema.kind == .table else { return [] }
     let checks = StoredRules(schema: schema, models: self.schema).checks
     return try read { reads in
-      try checks.compactMap { check in
+      let broken: [RuleFinding] = try checks.compactMap { check in
         let query = Query<Record>(schema, where: .sql(check.offence))
         let count = try reads.count(query)
         guard count > 0 else { return nil }
         let keys = try reads.rows(query.limit(keyCountMax).keySelectText()).map(\.values)
         return RuleFinding(violation: check.violation, count: count, keys: keys)
       }
+      return broken + (try Self.unreadableTexts(of: schema, reads, keyCountMax))
+    }
+  }
+
+  /// SQLite stores any bytes as text; those that are not UTF-8 nobody can read as text.
+  private static func unreadableTexts(
+    of schema: ModelSchema, _ reads: borrowing ReadTransaction, _ keyCountMax: Int
+  ) throws -> [RuleFinding] {
+    var found: [Int: (count: Int, keys: [[SQLValue]])] = [:]
+    let text = try Query<Record>(schema).selectText()
+    try reads.access.forEachRow(text, of: schema) { row in
+      for index in schema.fields.indices where row.storageClass(at: index) == .text {
+        do throws(ColumnError) {
+          _ = try row.text(at: index)
+        } catch {
+          var finding = found[index] ?? (0, [])
+          finding.count += 1
+          if finding.keys.count < keyCountMax, let key = TransactionAccess.key(in: row, of: schema)
+          {
+            finding.keys.append(key)
+          }
+          found[index] = finding
+        }
+      }
+    }
+    return schema.fields.enumerated().compactMap { index, field in
+      guard let finding = found[index] else { return nil }
+      let violation = Violation(
+        kind: .type, model: schema.name, fields: [field.name],
+        rule: "\(schema.name).\(field.name).encoding", message: "must be valid UTF-8")
+      return RuleFinding(violation: violation, count: finding.count, keys: finding.keys)
+    }
+  }
+}
+
+extension Store {
+  /// Compares the triggers and the values of all bindings with what the file's catalog says.
+  ///
+  /// - Returns: The bindings that are not kept; sources come before what follows them.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  /// - Complexity: Reads all records of each bound model once for each binding.
+  public func bindingFindings() throws -> [BindingFinding] {
+    do {
+      return try core.bindingFindings()
+    } catch let error as SQLiteError {
+      throw StoreError(error)
     }
   }
 }

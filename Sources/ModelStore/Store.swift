@@ -33,13 +33,22 @@ public final class Store: Sendable {
           validators: validators),
         allowing: configuration.schemaChanges)
     } catch {
-      throw Self.openingError(error, path: path)
+      throw Self.openingError(error, path: path, access: configuration.access)
     }
   }
 
-  private static func openingError(_ error: any Error, path: String) -> any Error {
+  private static func openingError(
+    _ error: any Error, path: String, access: StoreConfiguration.Access
+  ) -> any Error {
     switch error {
     case let problem as DatabaseFile.Problem: problem.storeError
+    // Readers of a write-ahead log meet in a file beside it, which somebody must have made:
+    // https://sqlite.org/wal.html#read_only_databases
+    case let error as SQLiteError where access == .readOnly && error.code.primary == .readOnly:
+      StoreError(
+        .permissionDenied,
+        "\(path): reading takes a -shm file beside the database, which this user may not make in its directory. Make the directory writable, or copy the database and open the copy.",
+        sqliteCode: error.code.rawValue)
     case let error as SQLiteError:
       {
         var error = StoreError(error)
@@ -210,12 +219,14 @@ extension Store {
     }
   }
 
-  /// Looks for damage and broken references, as SQLite's own checks find them.
+  /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
+  /// are no longer what their models say. For the records themselves see
+  /// ``findings(in:keyCountMax:)``, for bindings ``bindingFindings()``.
   ///
   /// - Returns: One sentence for each finding; empty when all is well.
   /// - Complexity: Reads the whole file.
   public func check() throws -> [String] {
-    try core.readers.sync { connection in
+    let found = try core.readers.sync { connection in
       do {
         let damage = try connection.rows("PRAGMA integrity_check") { row in try row.text(at: 0) }
         let dangling = try connection.rows("PRAGMA foreign_key_check") { row in
@@ -226,5 +237,6 @@ extension Store {
         throw StoreError(error)
       }
     }
+    return found + (try core.drift().map(\.sentence))
   }
 }

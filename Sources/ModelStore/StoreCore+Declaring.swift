@@ -44,8 +44,9 @@ extension StoreCore {
         if configuration.access != .readOnly, !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
           try Migrator(connection: writer.connection, scope: .app).apply(declarations.migrations)
-        } else {
-          // Refuses what a newer library wrote, without writing.
+        } else if configuration.access != .readOnly || !declarations.isEmpty {
+          // Refuses what a newer library wrote, without writing. Who only reads what the file says
+          // of itself needs no more than catalog entries that this library knows.
           _ = try Migrator(connection: writer.connection, scope: .store).pending(
             StoreMigrations.all)
         }
@@ -194,6 +195,25 @@ extension StoreCore {
     try declare(
       Declarations(migrations: [], models: schemas, bindings: [], validators: []), allowing: .none)
     return schemas
+  }
+
+  // Checks
+
+  /// How the tables differ from the models that the file says they are.
+  func drift() throws -> [SchemaDifference] {
+    let models = models.schema.models
+    return try readers.sync { connection in
+      SchemaDifference.differences(of: models, in: try Catalog(reading: connection))
+    }
+  }
+
+  /// What is wrong with the bindings of the file.
+  func bindingFindings() throws -> [BindingFinding] {
+    let models = models.schema.models
+    return try readers.sync { connection in
+      let schemas = try CatalogEntries.bindings.read(on: connection)
+      return try BindingInstallation(schemas, in: models).findings(on: connection)
+    }
   }
 
   // The catalog

@@ -14,16 +14,35 @@ struct CommandContext {
 
   /// Opens an existing store for writing.
   ///
+  /// Opening a database of another program for writing changes how it keeps its log, so whatever
+  /// may refuse the command comes first.
+  ///
   /// - Throws: As ``openForReading()``.
   func openForWriting(_ options: WriteOptions) throws -> OpenedStore {
     try open(access: .readWrite, busyTimeout: .seconds(options.busyTimeout))
+  }
+
+  /// Opens an existing store to write records of the model called `name`.
+  ///
+  /// - Throws: As ``openForReading()`` and ``OpenedStore/writableModel(named:_:)``; then the file
+  ///   is as it was.
+  func openForWriting(
+    _ options: WriteOptions, model name: String
+  ) throws -> (opened: OpenedStore, schema: ModelSchema) {
+    let looked = try openForReading()
+    _ = try looked.writableModel(named: name, options)
+    looked.store.close()
+    let opened = try openForWriting(options)
+    return (opened, try opened.writableModel(named: name, options))
   }
 
   private func open(
     access: StoreConfiguration.Access, busyTimeout: Duration
   ) throws -> OpenedStore {
     let location = try DatabaseLocation(option: options.database)
-    try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
+    if access == .readOnly {
+      try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
+    }
     guard location.exists else { throw location.missing }
     var configuration = StoreConfiguration()
     configuration.access = access
@@ -46,11 +65,30 @@ struct CommandContext {
       columns: columns, to: console.data, terminal: console.dataTerminal, options: choices)
   }
 
+  /// A writer of a report's rows: a choice of its columns, where `--fields` makes one.
+  ///
+  /// - Throws: ``CommandError`` for a name that is no column, with near misses.
+  func reportWriter(columns: [OutputColumn]) throws -> any RowWriter {
+    guard let names = options.fieldNames else { return try rowWriter(columns: columns) }
+    let indices = try names.map { name in
+      guard let index = columns.firstIndex(where: { $0.name == name }) else {
+        throw CommandError.usage(
+          "The result has no column \(name)"
+            + CommandError.meant(NearMiss.suggestions(for: name, among: columns.map(\.name))),
+          field: name)
+      }
+      return index
+    }
+    return ChosenColumns(
+      indices: indices, writer: try rowWriter(columns: indices.map { columns[$0] }))
+  }
+
   /// Ends a result and says when cells were cut in it.
   func finish(_ writer: any RowWriter) throws {
     var writer = writer
     try writer.finish()
-    if let table = writer as? Table, table.cutCellCount > 0 {
+    let inner = (writer as? ChosenColumns)?.writer ?? writer
+    if let table = inner as? Table, table.cutCellCount > 0 {
       try console.say(
         "\(Grouped.text(table.cutCellCount, "cell")) cut to fit the screen (-o json or get shows all)"
       )
@@ -65,8 +103,27 @@ extension CommandContext {
     _ body: (borrowing Transaction) throws -> Void
   ) throws {
     let store = opened.store
-    let changes =
-      try options.dryRun ? store.preview(body).changes : store.writeReporting(body).changes
-    try ChangeReport(changes, in: store.schema).write(to: self, isDryRun: options.dryRun)
+    guard !options.dryRun else {
+      let changes = try store.preview(body).changes
+      return try ChangeReport(changes, in: store.schema).write(to: self, isDryRun: true)
+    }
+    let changes = try store.writeReporting(body).changes
+    try telling {
+      try ChangeReport(changes, in: store.schema).write(to: self, isDryRun: false)
+    }
+  }
+
+  /// Runs `body`, which tells what is committed already. When it fails, the error says that only
+  /// the telling did.
+  func telling(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch OutputError.readerClosed {
+      throw OutputError.readerClosed
+    } catch {
+      var failure = CommandError(error)
+      failure.message = "The change is committed; only the report failed: \(failure.message)."
+      throw failure
+    }
   }
 }

@@ -42,6 +42,25 @@ struct CommandError: Error {
     CommandError(.usage, code: "usage", message, hint: hint, model: model, field: field)
   }
 
+  /// Runs `body`, which only reads what is stored.
+  ///
+  /// - Throws: What `body` throws; a stored value that cannot be read fails with its record named.
+  static func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .invalidValue {
+      var failure = CommandError(error)
+      failure.exitCode = .failed
+      failure.code = "unreadable"
+      failure.hint =
+        error.model.map { "storecli validate \(Shell.quoted($0))" } ?? "storecli doctor"
+      if let model = error.model, let key = error.key {
+        failure.details = ["  \(model) \(KeyText.text(key))"]
+      }
+      throw failure
+    }
+  }
+
   /// What a command threw, in words.
   init(_ error: any Error) {
     switch error {
@@ -65,14 +84,20 @@ struct CommandError: Error {
   }
 
   private init(_ error: InputError) {
-    let isMissing =
-      if case .unreadable(let system) = error.problem { system.isNoSuchFile } else { false }
-    self.init(isMissing ? .notFound : .rejected, code: "input", error.description)
+    switch error.problem {
+    case .interrupted:
+      self.init(.interrupted, code: "interrupted", "Interrupted; nothing was written.")
+    case .unreadable(let system):
+      self.init(system.isNoSuchFile ? .notFound : .failed, code: "input", error.description)
+    case .unkept: self.init(.failed, code: "input", error.description)
+    case .malformed, .invalidUTF8, .columnCount, .recordTooLong, .storeFile:
+      self.init(.rejected, code: "input", error.description)
+    }
   }
 
   private static func hint(for error: StoreError) -> String? {
     switch error.code {
-    case .fileNotFound, .notADatabase: "storecli -d PATH models"
+    case .fileNotFound, .notADatabase: "storecli models -d PATH"
     case .unknownModel: "storecli models"
     case .unknownField, .rejected, .invalidValue:
       error.model.map { "storecli models \(Shell.quoted($0))" }
@@ -100,6 +125,7 @@ struct CommandError: Error {
 
   /// The same error about the file or input at `path`.
   func naming(_ path: String) -> CommandError {
+    guard exitCode != .interrupted else { return self }
     var error = self
     error.message = "\(path == "-" ? "standard input" : path): \(message)"
     return error
@@ -108,7 +134,7 @@ struct CommandError: Error {
   /// The same error with a hint that finds the database that was named by `-d`.
   func hinting(database: String?) -> CommandError {
     guard let database, let hint, hint.hasPrefix("storecli "), !hint.contains(" -d "),
-      !hint.hasPrefix("storecli help")
+      !hint.hasPrefix("storecli help"), !hint.hasPrefix("storecli demo")
     else { return self }
     var error = self
     error.hint = "\(hint) -d \(Shell.quoted(database))"
@@ -122,13 +148,15 @@ struct CommandError: Error {
 }
 
 extension CommandError {
-  /// The error as it is written to standard error, without the last newline.
+  /// The error as it is written to standard error, without the last newline. What it quotes cannot
+  /// steer a terminal.
   func text(as format: Format, palette: Palette) -> String {
     switch format {
     case .text:
       let title = palette.dressed("error[\(code)]:", as: .failure)
-      let hints = hint.map { [palette.dressed("hint:", as: .hint) + " \($0)"] } ?? []
-      return (["\(title) \(message)"] + details + hints).joined(separator: "\n")
+      let hints = hint.map { [palette.dressed("hint:", as: .hint) + " \(CellText.visible($0))"] }
+      let lines = ["\(title) \(CellText.visible(message))"] + details.map(CellText.visible)
+      return (lines + (hints ?? [])).joined(separator: "\n")
     case .json: return jsonText
     }
   }

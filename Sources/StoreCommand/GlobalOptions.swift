@@ -21,7 +21,10 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Short for -o csv.")
   var csv = false
 
-  @Option(help: ArgumentHelp("Only these fields, in this order.", valueName: "a,b"))
+  @Option(
+    help: ArgumentHelp(
+      "Only these fields, in this order; a name with a comma stands in double quotes.",
+      valueName: "a,b"))
   var fields: String?
 
   @Flag(help: "Begin plain output with the names of the columns.")
@@ -43,6 +46,9 @@ struct GlobalOptions: ParsableArguments {
     guard !(quiet && verbose) else {
       throw ValidationError("Choose one of --quiet and --verbose.")
     }
+    guard fieldNames?.allSatisfy({ !$0.isEmpty }) ?? true else {
+      throw ValidationError("--fields takes names separated by commas.")
+    }
   }
 
   /// The format that was asked for, if any.
@@ -63,9 +69,7 @@ struct GlobalOptions: ParsableArguments {
   }
 
   /// The names of `--fields`; nil when all are wanted.
-  var fieldNames: [String]? {
-    fields.map { $0.split(separator: ",").map(String.init) }
-  }
+  var fieldNames: [String]? { fields.map(CommaList.parts(of:)) }
 }
 
 extension OutputFormat: ExpressibleByArgument {}

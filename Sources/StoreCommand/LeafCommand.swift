@@ -4,8 +4,15 @@ import ArgumentParser
 protocol LeafCommand: ParsableCommand {
   var options: GlobalOptions { get }
 
+  /// Whether `--fields` has columns to choose from.
+  var takesFields: Bool { get }
+
   /// Does it.
   ///
   /// - Throws: Anything that ``CommandError`` has words for.
   func run(_ context: CommandContext) throws -> ExitCode
+}
+
+extension LeafCommand {
+  var takesFields: Bool { true }
 }

@@ -45,6 +45,9 @@ public struct Program: Sendable {
     let options = command.options
     let console = Console.standard(colour: options.color ?? .auto, loudness: options.loudness)
     do {
+      guard options.fields == nil || command.takesFields else {
+        throw CommandError.usage("--fields chooses nothing in what this command answers.")
+      }
       let code = try command.run(CommandContext(options: options, console: console))
       try console.finish()
       return code
@@ -60,10 +63,9 @@ public struct Program: Sendable {
   /// Help and version are answers; everything else that stops the parser is wrong usage.
   private func answerUnparsed(_ error: any Error) -> ExitCode {
     if StoreCLI.exitCode(for: error).isSuccess { return printing(StoreCLI.fullMessage(for: error)) }
-    let wantsJSON = arguments.contains { $0 == "--json" || $0 == "--ndjson" }
+    let unparsed = UnparsedArguments(arguments)
     return Self.reporting(
-      UnparsedArguments(arguments).explanation(of: error), to: .standard(),
-      as: wantsJSON ? .json : .text)
+      unparsed.explanation(of: error), to: .standard(), as: unparsed.wantsJSON ? .json : .text)
   }
 
   private func printing(_ text: String) -> ExitCode {

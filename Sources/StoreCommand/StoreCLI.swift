@@ -11,6 +11,7 @@ struct StoreCLI: ParsableCommand {
 
       Topics: storecli help exit-codes, environment, formats, predicates
       """,
+    version: "storecli \(VersionCommand.number)",
     subcommands: [
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
       UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, BindingsCommand.self,

@@ -18,8 +18,35 @@ struct UnparsedArguments {
         hint: "storecli models -d PATH")
     }
     let command = (["storecli"] + path.known).joined(separator: " ")
+    let lines = StoreCLI.message(for: error).split(separator: "\n").map(String.init)
     return CommandError(
-      .usage, code: "usage", StoreCLI.message(for: error), hint: "\(command) --help")
+      .usage, code: "usage", lines.first ?? "The command line is wrong.",
+      details: lines.dropFirst().map { "  \($0)" },
+      hint: negativeNumber.map { "a key that begins with - follows --, as in -- \($0)" }
+        ?? "\(command) --help")
+  }
+
+  /// The first word that is a negative number where a key may stand: the parser takes it for an
+  /// option.
+  private var negativeNumber: String? {
+    guard !words.contains("--"), ["get", "update", "delete"].contains(words.first) else {
+      return nil
+    }
+    return words.first { word in
+      word.hasPrefix("-") && word.dropFirst().first.map { "0123456789".contains($0) } == true
+    }
+  }
+
+  /// Whether the words ask for JSON, in any spelling that the parser takes.
+  var wantsJSON: Bool {
+    let formats: [OutputFormat] = [.json, .ndjson]
+    let names = formats.map(\.rawValue)
+    return zip(words, words.dropFirst() + [""]).contains { word, next in
+      names.contains { name in
+        word == "--\(name)" || word == "--output=\(name)" || word == "-o\(name)"
+          || word == "-o=\(name)" || ["-o", "--output"].contains(word) && next == name
+      }
+    }
   }
 
   /// The error for a word where a command should stand; nil when there is none.

@@ -4,7 +4,7 @@ import ArgumentParser
 struct WriteOptions: ParsableArguments {
   @Flag(
     name: [.customShort("n"), .long],
-    help: "Run the real transaction, report what it would change, and roll it back.")
+    help: "Report what would change, or why it would be refused, and change nothing.")
   var dryRun = false
 
   @Option(

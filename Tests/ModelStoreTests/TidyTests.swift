@@ -58,7 +58,7 @@ import Testing
         "Task.detached": 0,
         "@_ attributes": 1,
         "Unsafe pointers in the library above SQLite/": 1,
-        "Unsafe pointers in the command line": 27,
+        "Unsafe pointers in the command line": 25,
       ])
   }
 

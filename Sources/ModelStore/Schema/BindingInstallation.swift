@@ -50,6 +50,31 @@ struct BindingInstallation {
     return difference
   }
 
+  /// What is wrong with the triggers in the file and with the values they keep, by the order of
+  /// ``bindings``; bindings that only the file has follow, by name.
+  func findings(on connection: Connection) throws -> [BindingFinding] {
+    let found = try Self.triggers(in: connection)
+    let difference = difference(from: found)
+    let wrong = difference.dropped + difference.created.map(\.name)
+    let declared = try bindings.map { binding in
+      BindingFinding(
+        binding: binding.binding.name,
+        triggers: Set(wrong.filter { Self.name($0, isOf: binding) }).sorted(),
+        recordCount: try binding.driftingRecordCount(on: connection))
+    }
+    let undeclared = difference.undeclared.map { name in
+      BindingFinding(
+        binding: name,
+        triggers: found.keys.filter { BindingTriggers.bindingName(ofTrigger: $0) == name }.sorted(),
+        recordCount: 0)
+    }
+    return declared.filter { !$0.triggers.isEmpty || $0.recordCount > 0 } + undeclared
+  }
+
+  private static func name(_ trigger: String, isOf binding: BindingTriggers) -> Bool {
+    BindingTriggers.bindingName(ofTrigger: trigger) == binding.binding.name
+  }
+
   /// The binding triggers in the file: name → text.
   static func triggers(in connection: Connection) throws -> [String: String] {
     let rows = try connection.rows(

@@ -23,7 +23,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
   /// Every entry in the file, by name; none when the file has no catalog.
   ///
   /// - Throws: ``StoreError`` with code `newerFormat` when an entry says more than this library
-  ///   knows.
+  ///   knows, `corrupt` when it is no JSON.
   func read(on connection: Connection) throws -> [Entry] {
     try rows(on: connection).map(entry)
   }
@@ -75,7 +75,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     do {
       return try CatalogText.entry(from: row.definition)
     } catch {
-      throw newer(row.name, error.reason)
+      throw error.isDamage ? damaged(row.name) : newer(row.name, error.reason)
     }
   }
 
@@ -91,6 +91,15 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
         name: try row.text(at: 0), format: try row.integer(at: 1),
         definition: try row.text(at: 2))
     }
+  }
+
+  private func damaged(_ name: String) -> StoreError {
+    StoreError(
+      .corrupt,
+      """
+      What the file says of the \(noun) \(name) in \(table) is no JSON, so it was damaged or \
+      edited by hand. Restore a backup; nothing was changed.
+      """)
   }
 
   private func newer(_ name: String, _ reason: String) -> StoreError {

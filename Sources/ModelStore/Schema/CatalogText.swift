@@ -12,6 +12,8 @@ enum CatalogText {
   /// Why a text is not an entry as this library writes it.
   struct Problem: Error, Hashable {
     let reason: String
+    /// Whether it is no JSON at all, which no library writes.
+    var isDamage = false
   }
 
   static func text(of entry: some Encodable) throws -> String {
@@ -36,7 +38,7 @@ enum CatalogText {
     } catch let problem as Problem {
       throw problem
     } catch let error as DecodingError {
-      throw Problem(reason: error.place)
+      throw Problem(reason: error.place, isDamage: error.isSyntaxError)
     } catch {
       throw Problem(reason: "it cannot be read: \(error)")
     }
@@ -44,6 +46,11 @@ enum CatalogText {
 }
 
 extension DecodingError {
+  /// Whether the text as a whole is no JSON.
+  fileprivate var isSyntaxError: Bool {
+    if case .dataCorrupted(let context) = self { context.codingPath.isEmpty } else { false }
+  }
+
   /// Where in the text the error is, without any value of it.
   fileprivate var place: String {
     let (context, key): (Context, (any CodingKey)?) =

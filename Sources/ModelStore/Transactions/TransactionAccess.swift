@@ -68,7 +68,9 @@ public final class TransactionAccess {
         do {
           element = try Element(row: row, schema: schema)
         } catch let error as ColumnError {
-          throw StoreError(error, reading: schema)
+          var unreadable = StoreError(error, reading: schema)
+          unreadable.key = Self.key(in: row, of: schema)
+          throw unreadable
         }
         try body(element)
       }
@@ -113,18 +115,32 @@ public final class TransactionAccess {
       do {
         return try Record(row: RowView(statement: statement.handle), schema: schema)
       } catch let error as ColumnError {
-        throw StoreError(error, reading: schema)
+        var unreadable = StoreError(error, reading: schema)
+        unreadable.key = key
+        throw unreadable
       }
     }
+  }
+
+  /// The key of the record in `row`, which has all fields of `schema`; nil when it cannot be read
+  /// either.
+  static func key(in row: borrowing RowView, of schema: ModelSchema) -> [SQLValue]? {
+    guard schema.kind == .table, row.columnCount == schema.fields.count else { return nil }
+    var key: [SQLValue] = []
+    for index in schema.keyIndices {
+      do throws(ColumnError) {
+        key.append(try row.value(at: index))
+      } catch {
+        return nil
+      }
+    }
+    return key
   }
 
   func rows(_ text: SQLText) throws -> [ResultRow] {
     try StatementPolicy.check(text.sql)
     return try run(text.sql) { statement in
-      guard statement.isReadOnly else {
-        throw StoreError(
-          .misuse, "This statement changes something; run it with execute in a write.")
-      }
+      guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
       let columns = (0..<statement.columnCount).map { statement.columnName(at: $0) }
       var rows: [ResultRow] = []
@@ -133,6 +149,18 @@ public final class TransactionAccess {
       }
       return rows
     }
+  }
+
+  func columnNames(of text: SQLText) throws -> [String] {
+    try StatementPolicy.check(text.sql)
+    return try run(text.sql) { statement in
+      guard statement.isReadOnly else { throw Self.changesSomething }
+      return (0..<statement.columnCount).map { statement.columnName(at: $0) }
+    }
+  }
+
+  private static var changesSomething: StoreError {
+    StoreError(.misuse, "This statement changes something; run it with execute in a write.")
   }
 
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
@@ -147,10 +175,7 @@ public final class TransactionAccess {
   func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
     try StatementPolicy.check(text.sql)
     return try run(text.sql) { statement in
-      guard statement.isReadOnly else {
-        throw StoreError(
-          .misuse, "This statement changes something; run it with execute in a write.")
-      }
+      guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
       guard try statement.step() else { return nil }
       return try body(RowView(statement: statement.handle))

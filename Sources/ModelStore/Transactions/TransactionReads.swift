@@ -86,6 +86,14 @@ extension TransactionReads where Self: ~Copyable {
     try access.rows(sql)
   }
 
+  /// The names of the columns that a SELECT, PRAGMA or other statement gives, rows or none, in
+  /// order. The statement is compiled, not run.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` when the statement could write.
+  public borrowing func columnNames(of sql: SQLText) throws -> [String] {
+    try access.columnNames(of: sql)
+  }
+
   /// The first column of the first row of a statement that changes nothing, or nil without rows.
   public borrowing func value<Value: ColumnValue>(
     _ type: Value.Type = Value.self, _ sql: SQLText

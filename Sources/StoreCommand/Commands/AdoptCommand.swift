@@ -20,12 +20,23 @@ struct AdoptCommand: LeafCommand {
   @OptionGroup var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let opened = try write.dryRun ? context.openForReading() : context.openForWriting(write)
-    let store = opened.store
-    let found = try store.adoptableTables()
+    let opened = try context.openForReading()
+    let found = try opened.store.adoptableTables()
     let chosen = try chosen(from: found, opened)
-    if !write.dryRun, !chosen.isEmpty { try store.adopt(chosen.map(\.name)) }
-    var writer = try context.rowWriter(
+    if write.dryRun || chosen.isEmpty {
+      try report(chosen, of: found, context)
+    } else {
+      opened.store.close()
+      try context.openForWriting(write).store.adopt(chosen.map(\.name))
+      try context.telling { try report(chosen, of: found, context) }
+    }
+    return .ok
+  }
+
+  private func report(
+    _ chosen: [AdoptableTable], of found: [AdoptableTable], _ context: CommandContext
+  ) throws {
+    var writer = try context.reportWriter(
       columns: [
         OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
         OutputColumn("notes"),
@@ -47,7 +58,6 @@ struct AdoptCommand: LeafCommand {
     try context.console.say(
       chosen.isEmpty
         ? "no table is left to adopt" : "\(Grouped.text(chosen.count, "table")) \(verb)")
-    return .ok
   }
 
   private func chosen(

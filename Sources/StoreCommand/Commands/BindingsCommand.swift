@@ -18,7 +18,7 @@ struct BindingsListCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let bindings = try context.openForReading().store.bindings()
-    var writer = try context.rowWriter(
+    var writer = try context.reportWriter(
       columns: [
         OutputColumn("binding", role: .key), OutputColumn("model"), OutputColumn("field"),
         OutputColumn("formula"),

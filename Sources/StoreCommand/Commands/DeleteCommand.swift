@@ -33,9 +33,10 @@ struct DeleteCommand: LeafCommand {
     }
   }
 
+  var takesFields: Bool { false }
+
   func run(_ context: CommandContext) throws -> ExitCode {
-    let opened = try context.openForWriting(write)
-    let schema = try opened.writableModel(named: model, write)
+    let (opened, schema) = try context.openForWriting(write, model: model)
     guard let predicate else {
       let wanted = try keys.map { try KeyText.parse($0, for: schema) }
       try context.writing(opened, write) { transaction in

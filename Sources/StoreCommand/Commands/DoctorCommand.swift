@@ -4,7 +4,7 @@ import ModelStore
 /// `doctor`: is the file sound, and does everything in it hold?
 struct DoctorCommand: LeafCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check the file, its references, rules and catalog.",
+    commandName: "doctor", abstract: "Check the file, its references, rules, bindings and catalog.",
     discussion: """
       Example: storecli doctor -d music.store
       Reads the whole file. Exits with 2 when something is found.
@@ -13,43 +13,98 @@ struct DoctorCommand: LeafCommand {
   @OptionGroup var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let opened = try context.openForReading()
-    let store = opened.store
     var report = Report()
-    report.add("database", .ok, "\(opened.location.path) via \(opened.location.sourceText)")
-    let damage = try store.check()
-    for sentence in damage { report.add("integrity", .problem, sentence) }
-    if damage.isEmpty { report.add("integrity", .ok, "pages, indexes and references are sound") }
-    let models = store.schema.models
-    report.add(
-      "catalog", models.isEmpty ? .note : .ok,
-      models.isEmpty
-        ? "no models yet (storecli adopt)"
-        : "\(Grouped.text(models.count, "model")), \(Grouped.text(try store.bindings().count, "binding"))"
-    )
-    if damage.isEmpty { try addFindings(of: store, models, to: &report) }
-    for validator in try store.declaredValidators() {
-      report.add("rules", .note, "\(validator.name) is in Swift and was not run")
-    }
-    for table in try store.adoptableTables() {
-      report.add("tables", .note, table.reason ?? "\(table.name) is no model yet (storecli adopt)")
+    do {
+      try examine(try context.openForReading(), &report)
+    } catch let error as StoreError where Self.findings.contains(error.code) {
+      report.add("database", .problem, error.message)
     }
     try report.write(to: context)
     return report.hasProblem ? .found : .ok
   }
 
-  private func addFindings(
+  /// What is wrong with a file that can be found but not be opened as a store.
+  private static let findings: Set<StoreError.Code> = [
+    .corrupt, .ioFailure, .database, .schemaMismatch, .unsupportedSchema, .invalidQuery,
+    .invalidValue,
+  ]
+
+  private func examine(_ opened: OpenedStore, _ report: inout Report) throws {
+    let store = opened.store
+    let models = store.schema.models
+    report.add("database", .ok, "\(opened.location.path) via \(opened.location.sourceText)")
+    try report.examine("integrity") { report in
+      let damage = try store.check()
+      for sentence in damage { report.add("integrity", .problem, sentence) }
+      if damage.isEmpty { report.add("integrity", .ok, "pages, indexes and references are sound") }
+    }
+    try report.examine("catalog") { report in
+      let bindings = try store.bindings()
+      report.add(
+        "catalog", models.isEmpty ? .note : .ok,
+        models.isEmpty
+          ? "no models yet (storecli adopt)"
+          : "\(Grouped.text(models.count, "model")), \(Grouped.text(bindings.count, "binding"))")
+    }
+    try report.examine("bindings") { report in
+      let findings = try store.bindingFindings()
+      for finding in findings { Self.add(finding, to: &report) }
+      if findings.isEmpty, try !store.bindings().isEmpty {
+        report.add("bindings", .ok, "all triggers and values are in place")
+      }
+    }
+    try addRuleFindings(of: store, models, to: &report)
+    try report.examine("rules") { report in
+      for validator in try store.declaredValidators() {
+        report.add("rules", .note, "\(validator.name) is in Swift and was not run")
+      }
+    }
+    try report.examine("tables") { report in
+      for table in try store.adoptableTables() {
+        report.add(
+          "tables", .note, table.reason ?? "\(table.name) is no model yet (storecli adopt)")
+      }
+    }
+  }
+
+  private static func add(_ finding: BindingFinding, to report: inout Report) {
+    if !finding.triggers.isEmpty {
+      report.add(
+        "bindings", .problem,
+        "\(finding.binding): missing or changed "
+          + "\(finding.triggers.count == 1 ? "trigger" : "triggers") "
+          + "\(finding.triggers.joined(separator: ", "))")
+    }
+    if finding.recordCount > 0 {
+      let verb = finding.recordCount == 1 ? "differs" : "differ"
+      report.add(
+        "bindings", .problem,
+        "\(finding.binding): \(Grouped.text(finding.recordCount, "record")) \(verb) from the source"
+      )
+    }
+  }
+
+  private func addRuleFindings(
     of store: Store, _ models: [ModelSchema], to report: inout Report
   ) throws {
-    let findings = try models.flatMap { try store.findings(in: $0) }
-    for finding in findings {
-      let keys = finding.keys.map(KeyText.text).joined(separator: " ")
-      let place = ([finding.violation.model] + finding.violation.fields).joined(separator: ".")
-      report.add(
-        "rules", .problem,
-        "\(place) \(finding.violation.message): \(Grouped.text(finding.count, "record")) (\(keys))")
+    var soundCount = 0
+    for model in models {
+      try report.examine("rules", of: model.name) { report in
+        let findings = try store.findings(in: model)
+        if findings.isEmpty { soundCount += 1 }
+        for finding in findings {
+          let keys = finding.keys.map(KeyText.text).joined(separator: " ")
+          let place = ([finding.violation.model] + finding.violation.fields).joined(separator: ".")
+          report.add(
+            "rules", .problem,
+            "\(place) \(finding.violation.message): \(Grouped.text(finding.count, "record")) (\(keys))"
+          )
+        }
+      }
     }
-    if findings.isEmpty, !models.isEmpty { report.add("rules", .ok, "all records meet them") }
+    if !models.isEmpty, soundCount == models.count {
+      report.add("rules", .ok, "all records meet them")
+    }
   }
 
   private struct Report {
@@ -67,8 +122,20 @@ struct DoctorCommand: LeafCommand {
       if state == .problem { hasProblem = true }
     }
 
+    /// Runs one examination. The damage that keeps it from its end is what it has found.
+    mutating func examine(
+      _ check: String, of model: String? = nil, _ body: (inout Report) throws -> Void
+    ) throws {
+      do {
+        try body(&self)
+      } catch let error as StoreError {
+        guard error.code != .busy, error.code != .cancelled else { throw error }
+        add(check, .problem, (model.map { "\($0): " } ?? "") + error.message)
+      }
+    }
+
     func write(to context: CommandContext) throws {
-      var writer = try context.rowWriter(
+      var writer = try context.reportWriter(
         columns: [OutputColumn("check"), OutputColumn("state"), OutputColumn("finding")])
       for row in rows { try writer.write(row) }
       try context.finish(writer)

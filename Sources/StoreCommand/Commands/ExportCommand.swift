@@ -40,8 +40,9 @@ struct ExportCommand: LeafCommand {
       columns: columns.columns, to: file?.sink ?? context.console.data, terminal: .pipe,
       options: choices)
     var count = 0
-    try opened.store.read { reads in
+    try opened.read { reads in
       try reads.forEach(query) { (record: Record) in
+        try columns.checkReadable(record, as: format)
         try writer.write(columns.row(of: record.values))
         count += 1
       }

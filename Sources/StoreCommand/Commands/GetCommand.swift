@@ -23,7 +23,7 @@ struct GetCommand: LeafCommand {
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let wanted = try keys.map { try KeyText.parse($0, for: schema) }
-    let found = try opened.store.read { reads in
+    let found = try opened.read { reads in
       try wanted.map { try reads.find(schema, key: $0) }
     }
     let records = found.compactMap(\.self)

@@ -17,7 +17,8 @@ struct ImportCommand: LeafCommand {
     commandName: "import", abstract: "Read the records of a file into a model.",
     discussion: """
       Example: storecli import people.csv --model Person --upsert
-      Reads CSV with a header, NDJSON, or one JSON array. Everything is one transaction unless \
+      Reads CSV or TSV with a header, NDJSON, and one JSON array or object. Everything is one \
+      transaction unless \
       --batch is given. Ctrl-C stops, rolls the running transaction back and says what is committed.
       """)
 
@@ -28,7 +29,8 @@ struct ImportCommand: LeafCommand {
   var model: String
 
   @Option(
-    help: ArgumentHelp("csv, ndjson or json; otherwise told from the file.", valueName: "format"))
+    help: ArgumentHelp(
+      "csv, tsv, ndjson or json; otherwise told from the file.", valueName: "format"))
   var format: RecordInput.Format?
 
   @Option(
@@ -82,9 +84,10 @@ struct ImportCommand: LeafCommand {
     return byte
   }
 
+  var takesFields: Bool { false }
+
   func run(_ context: CommandContext) throws -> ExitCode {
-    let opened = try context.openForWriting(write)
-    let schema = try opened.writableModel(named: model, write)
+    let (opened, schema) = try context.openForWriting(write, model: model)
     var reading = RecordInput.Options()
     reading.format = format
     reading.delimiter = delimiterByte ?? UInt8(ascii: ",")
@@ -94,19 +97,21 @@ struct ImportCommand: LeafCommand {
       let cut = pair.lastIndex(of: "=") ?? pair.endIndex
       reading.fieldNames[String(pair[..<cut])] = String(pair[cut...].dropFirst())
     }
+    let plan = Importing.Plan(
+      isUpsert: upsert, stopsAtError: onError == .stop, batchCount: batch, isDryRun: write.dryRun)
+    reading.readsAhead = plan.isOneTransaction
     Interruption.await()
     let input = try RecordInput(
       path: path, schema: schema, options: reading, refusing: opened.location.storePaths)
+    // A dry run counts the rejects and writes no file.
     let rejects =
-      onError == .collect
+      onError == .collect && !write.dryRun
       ? RejectsFile(
-        path: self.rejects ?? RejectsFile.path(for: path, model: model), header: input.header,
-        format: input.format, refusing: opened.location.storePaths + [path]) : nil
+        path: self.rejects ?? RejectsFile.path(for: path, model: model),
+        headerBytes: input.headerBytes, refusing: opened.location.storePaths + [path]) : nil
     var importing = Importing(
-      input: input, schema: schema, store: opened.store, rejects: rejects, console: context.console,
-      plan: Importing.Plan(
-        isUpsert: upsert, stopsAtError: onError == .stop, batchCount: batch,
-        isDryRun: write.dryRun))
+      path: path, input: input, schema: schema, store: opened.store, rejects: rejects,
+      console: context.console, plan: plan)
     return try importing.run()
   }
 }

@@ -33,33 +33,61 @@ struct InsertCommand: LeafCommand {
     }
   }
 
+  var takesFields: Bool { false }
+
   func run(_ context: CommandContext) throws -> ExitCode {
-    let opened = try context.openForWriting(write)
-    let schema = try opened.writableModel(named: model, write)
+    let (opened, schema) = try context.openForWriting(write, model: model)
     let records = try self.records(for: schema, refusing: opened.location.storePaths)
     try context.writing(opened, write) { transaction in
-      for values in records {
-        if upsert {
-          try transaction.upsert(values, into: schema)
-        } else {
-          try transaction.insert(values, into: schema)
+      for record in records {
+        do {
+          if upsert {
+            try transaction.upsert(record.values, into: schema)
+          } else {
+            try transaction.insert(record.values, into: schema)
+          }
+        } catch let error as StoreError where error.code == .rejected {
+          let placed = Self.placed(error, line: record.line)
+          throw from.map { placed.naming($0) } ?? placed
         }
       }
     }
     return .ok
   }
 
+  /// A record to add, and where it stands in its file.
+  private struct NewRecord {
+    var values: [String: SQLValue]
+    var line: Int?
+  }
+
   private func records(
     for schema: ModelSchema, refusing storePaths: [String]
-  ) throws -> [[String: SQLValue]] {
+  ) throws -> [NewRecord] {
     guard let from else {
       let assignments = try Assignment.parse(words, for: schema, refusing: storePaths)
-      return [try assignments.values(from: nil, of: schema)]
+      return [NewRecord(values: try assignments.values(from: nil, of: schema))]
     }
-    var records: [[String: SQLValue]] = []
+    var records: [NewRecord] = []
     let input = try RecordInput(
       path: from, schema: schema, options: RecordInput.Options(), refusing: storePaths)
-    while let record = try input.next() { records.append(record) }
+    do {
+      while let values = try input.next() {
+        records.append(NewRecord(values: values, line: input.position.line))
+      }
+    } catch let error as InputError {
+      throw CommandError(error).naming(from)
+    } catch let error as StoreError {
+      var refused = Self.placed(error, line: input.position.line).naming(from)
+      refused.exitCode = .rejected
+      throw refused
+    }
     return records
+  }
+
+  private static func placed(_ error: StoreError, line: Int?) -> CommandError {
+    var placed = CommandError(error)
+    if let line { placed.message = "line \(line): \(placed.message)" }
+    return placed
   }
 }

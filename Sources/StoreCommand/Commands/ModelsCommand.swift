@@ -12,6 +12,11 @@ struct ModelsCommand: LeafCommand {
 
   @OptionGroup var options: GlobalOptions
 
+  /// JSON has one model as one object.
+  var takesFields: Bool {
+    name == nil || options.format != .json && options.format != .ndjson
+  }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     if let name {
@@ -27,13 +32,13 @@ struct ModelsCommand: LeafCommand {
     let models = store.schema.models
     let bindings = try store.bindings()
     let validators = try store.declaredValidators()
-    var writer = try context.rowWriter(
+    var writer = try context.reportWriter(
       columns: [
         OutputColumn("model", role: .key), OutputColumn("records"), OutputColumn("fields"),
         OutputColumn("key"), OutputColumn("rules"), OutputColumn("bindings"),
         OutputColumn("kind"),
       ])
-    try store.read { reads in
+    try opened.read { reads in
       for model in models {
         let rules = model.rules.count + model.fields.reduce(0) { $0 + $1.rules.count }
         let code = validators.count { $0.model == model.name }

@@ -54,29 +54,40 @@ struct QueryCommand: LeafCommand {
       throw ValidationError("--limit and --offset take 0 or more.")
     }
     guard limit == nil || !all else { throw ValidationError("Choose one of --limit and --all.") }
+    guard sql == nil || !count && sort == nil else {
+      throw ValidationError("--count and --sort go with a model; write them into the statement.")
+    }
+    guard !explain || ![.csv, .tsv].contains(options.format) else {
+      throw ValidationError("--explain answers in words or in JSON.")
+    }
+    guard !explain || options.fields == nil || sql == nil else {
+      throw ValidationError("--explain and --fields go together with a model only.")
+    }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     if let sql {
-      try show(SQLText(sql: sql), opened.store, context)
+      try show(SQLText(sql: sql), opened, context)
     } else if let model {
-      try run(try opened.model(named: model), opened.store, context)
+      try run(try opened.model(named: model), opened, context)
     }
     return .ok
   }
 
-  private func run(_ schema: ModelSchema, _ store: Store, _ context: CommandContext) throws {
+  private func run(
+    _ schema: ModelSchema, _ opened: OpenedStore, _ context: CommandContext
+  ) throws {
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let all = try PredicateText(schema: schema).query(where: predicate, sort: sort)
     var query = all
     query.offset = offset
     query.limit = shownMax(context)
     if explain {
-      return try explain(count ? try query.countText() : try query.selectText(), store, context)
+      return try explain(count ? try query.countText() : try query.selectText(), opened, context)
     }
     try context.console.say(try query.selectText().sql, at: .verbose)
-    try store.read { reads in
+    try opened.read { reads in
       if count {
         var counted = all
         counted.offset = offset
@@ -117,23 +128,34 @@ struct QueryCommand: LeafCommand {
     }
   }
 
-  private func explain(_ text: SQLText, _ store: Store, _ context: CommandContext) throws {
-    let rows = try store.read { reads in
-      try reads.rows(SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)", arguments: text.arguments))
+  private func explain(
+    _ text: SQLText, _ opened: OpenedStore, _ context: CommandContext
+  ) throws {
+    let rows = try result(
+      of: SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)", arguments: text.arguments), opened
+    ).rows
+    let plan = rows.map { CellText.display($0["detail"] ?? .null) }
+    if context.format == .json || context.format == .ndjson {
+      let explanation = JSONValue.object([
+        .init("sql", .string(text.sql)),
+        .init("arguments", .array(text.arguments.map { JSONValue($0) })),
+        .init("plan", .array(plan.map { .string($0) })),
+      ])
+      return try context.console.writeLine(try JSONText.text(explanation))
     }
     try context.console.writeLine(text.sql)
     if !text.arguments.isEmpty {
       let arguments = text.arguments.map(\.description).joined(separator: ", ")
       try context.console.writeLine("-- arguments: \(CellText.visible(arguments))")
     }
-    for row in rows {
-      try context.console.writeLine("-- " + CellText.display(row["detail"] ?? .null))
-    }
+    for line in plan { try context.console.writeLine("-- " + line) }
   }
 
-  private func rows(of text: SQLText, _ store: Store) throws -> [ResultRow] {
+  private func result(
+    of text: SQLText, _ opened: OpenedStore
+  ) throws -> (columns: [String], rows: [ResultRow]) {
     do {
-      return try store.read { reads in try reads.rows(text) }
+      return try opened.read { reads in (try reads.columnNames(of: text), try reads.rows(text)) }
     } catch let error as StoreError where error.code == .misuse {
       throw CommandError.usage(
         "--sql runs statements that only read; records are changed by insert, update and delete.",
@@ -141,30 +163,17 @@ struct QueryCommand: LeafCommand {
     }
   }
 
-  private func show(_ text: SQLText, _ store: Store, _ context: CommandContext) throws {
-    if explain { return try explain(text, store, context) }
-    let rows = try rows(of: text, store)
-    guard let first = rows.first else {
-      return try context.console.say("no rows")
-    }
-    var names = first.columns
-    if let chosen = options.fieldNames {
-      for name in chosen where !names.contains(name) {
-        throw CommandError.usage(
-          "The statement gives no column \(name)"
-            + CommandError.meant(NearMiss.suggestions(for: name, among: names)), field: name)
-      }
-      names = chosen
-    }
-    let places = names.map { first.columns.firstIndex(of: $0) ?? 0 }
-    var writer = try context.rowWriter(columns: names.map { OutputColumn($0) })
+  private func show(_ text: SQLText, _ opened: OpenedStore, _ context: CommandContext) throws {
+    if explain { return try explain(text, opened, context) }
+    let (names, rows) = try result(of: text, opened)
+    var writer = try context.reportWriter(columns: names.map { OutputColumn($0) })
     let isForScreen = context.format == .table && context.console.dataTerminal.isInteractive
     let shownMax = limit ?? (isForScreen && !all ? Self.terminalLimit : rows.count)
-    for row in rows.dropFirst(offset).prefix(shownMax) {
-      try writer.write(places.map { row.values[$0] })
-    }
+    for row in rows.dropFirst(offset).prefix(shownMax) { try writer.write(row.values) }
     try context.finish(writer)
-    if rows.count > offset + shownMax {
+    if rows.isEmpty {
+      try context.console.say("no rows")
+    } else if rows.count > offset + shownMax {
       try sayShown(shownMax, of: rows.count, context)
     }
   }

@@ -32,14 +32,15 @@ struct UpdateCommand: LeafCommand {
   @OptionGroup var write: WriteOptions
   @OptionGroup var options: GlobalOptions
 
+  var takesFields: Bool { false }
+
   func run(_ context: CommandContext) throws -> ExitCode {
-    let opened = try context.openForWriting(write)
-    let schema = try opened.writableModel(named: model, write)
+    let (opened, schema) = try context.openForWriting(write, model: model)
     guard let predicate else { return try updateOne(schema, opened, context) }
     let assignments = try assignments(words[...], schema, opened)
     let query = try PredicateText(schema: schema).query(where: predicate)
     if !write.dryRun {
-      let count = try opened.store.read { reads in try reads.count(query) }
+      let count = try opened.read { reads in try reads.count(query) }
       let isGranted =
         try count == 0
         || Confirmation.isGranted(
@@ -55,7 +56,7 @@ struct UpdateCommand: LeafCommand {
         _ = try transaction.update(query, set: try assignments.values(from: nil, of: schema))
         return
       }
-      for record in try transaction.fetch(query) {
+      for record in try CommandError.reading({ try transaction.fetch(query) }) {
         try transaction.update(
           schema, key: record.key, set: try assignments.values(from: record, of: schema))
       }
@@ -69,7 +70,8 @@ struct UpdateCommand: LeafCommand {
     let key = try KeyText.parse(words[0], for: schema)
     let assignments = try assignments(words.dropFirst(), schema, opened)
     try context.writing(opened, write) { transaction in
-      guard let record = try transaction.find(schema, key: key) else {
+      guard let record = try CommandError.reading({ try transaction.find(schema, key: key) })
+      else {
         throw CommandError(
           .notFound, code: "recordNotFound", "There is no \(schema.name) \(KeyText.text(key)).",
           hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)

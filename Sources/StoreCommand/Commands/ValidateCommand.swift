@@ -19,8 +19,10 @@ struct ValidateCommand: LeafCommand {
     let opened = try context.openForReading()
     let store = opened.store
     let models = try model.map { [try opened.model(named: $0)] } ?? store.schema.models
-    let findings = try models.flatMap { try store.findings(in: $0) }
-    var writer = try context.rowWriter(
+    let findings = try CommandError.reading {
+      try models.flatMap { try store.findings(in: $0) }
+    }
+    var writer = try context.reportWriter(
       columns: ["model", "fields", "rule", "message", "records", "first"].map { OutputColumn($0) })
     for finding in findings {
       try writer.write([

@@ -12,7 +12,8 @@ struct VersionCommand: LeafCommand {
   @OptionGroup var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    var writer = try context.rowWriter(columns: [OutputColumn("program"), OutputColumn("version")])
+    var writer = try context.reportWriter(
+      columns: [OutputColumn("program"), OutputColumn("version")])
     try writer.write([.text("storecli"), .text(Self.number)])
     try context.finish(writer)
     return .ok

@@ -1,11 +1,14 @@
 /// A configuration file of lines `key = "value"`, a small part of TOML: comments, bare and quoted
 /// keys, basic and literal strings. Other kinds of values and the contents of tables are passed
-/// over, so that a file may hold more than this program knows.
+/// over until they are asked for, so that a file may hold more than this program knows.
 struct ConfigurationFile {
   /// The longest file that is read, in bytes.
   static let byteCountMax = 64 * 1024
 
+  private let name: String
   private var values: [String: String] = [:]
+  /// Where keys have values that are no strings.
+  private var otherLines: [String: Int] = [:]
 
   /// Reads the file at `path`; nil when there is none.
   ///
@@ -30,6 +33,7 @@ struct ConfigurationFile {
 
   /// Reads `text`; errors call it `name`.
   init(text: String, name: String) throws {
+    self.name = name
     var isInTable = false
     for (number, line) in zip(1..., text.split(omittingEmptySubsequences: false) { $0.isNewline }) {
       let words = Self.trimmed(line)
@@ -41,7 +45,10 @@ struct ConfigurationFile {
       guard !isInTable, let equals = words.firstIndex(of: "=") else { continue }
       let key = Self.unquoted(Self.trimmed(words[..<equals]))
       let written = Self.trimmed(words[words.index(after: equals)...])
-      guard let quote = written.first, quote == "\"" || quote == "'" else { continue }
+      guard let quote = written.first, quote == "\"" || quote == "'" else {
+        otherLines[key] = number
+        continue
+      }
       guard let value = Self.string(written, quote: quote) else {
         throw CommandError(
           .failed, code: "configuration",
@@ -51,8 +58,17 @@ struct ConfigurationFile {
     }
   }
 
-  /// The string called `key` outside all tables.
-  subscript(key: String) -> String? { values[key] }
+  /// The string called `key` outside all tables; nil when there is none.
+  ///
+  /// - Throws: ``CommandError`` naming the line when its value is no string.
+  func string(named key: String) throws -> String? {
+    if let line = otherLines[key] {
+      throw CommandError(
+        .failed, code: "configuration",
+        "\(name), line \(line): the value of \(key) must stand in quotes, as in \(key) = \"…\".")
+    }
+    return values[key]
+  }
 
   private static func trimmed(_ text: Substring) -> Substring {
     let head = text.drop { $0.isWhitespace }

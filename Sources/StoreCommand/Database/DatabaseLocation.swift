@@ -39,7 +39,7 @@ struct DatabaseLocation: Hashable, Sendable {
     }
     for directory in Self.directoriesUpToRepositoryRoot() {
       let file = directory + "/" + Self.projectFileName
-      if let path = try ConfigurationFile(path: file)?["db"] {
+      if let path = try ConfigurationFile(path: file)?.string(named: "db") {
         self.init(path: Self.path(path, from: directory), source: .project(file))
         return
       }
@@ -48,7 +48,7 @@ struct DatabaseLocation: Hashable, Sendable {
     let configured = variables["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     if let directory = (configured ?? home).map({ $0 + "/storecli" }) {
       let file = directory + "/config.toml"
-      if let path = try ConfigurationFile(path: file)?["db"] {
+      if let path = try ConfigurationFile(path: file)?.string(named: "db") {
         self.init(path: Self.path(path, from: directory), source: .person(file))
         return
       }

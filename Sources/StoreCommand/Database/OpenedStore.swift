@@ -35,6 +35,14 @@ struct OpenedStore {
       model: name)
   }
 
+  /// Runs `body` on one state of the store.
+  ///
+  /// - Throws: As `Store.read`; a stored value that does not fit its field is a failure of the
+  ///   file, not a refusal of what the command was given.
+  func read<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
+    try CommandError.reading { try store.read(body) }
+  }
+
   /// The model called `name`, for writing.
   ///
   /// - Throws: As ``model(named:)``; and where rules in Swift exist for it that only the program

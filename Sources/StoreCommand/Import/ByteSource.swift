@@ -38,6 +38,50 @@ struct ByteSource {
     }
   }
 
+  /// The next bytes, as many as there are now up to `byteCountMax`; none at the end.
+  func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
+    var chunk = [UInt8](repeating: 0, count: byteCountMax)
+    let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
+      try read(UnsafeMutableRawBufferPointer(bytes))
+    }
+    chunk.removeLast(byteCountMax - count)
+    return chunk
+  }
+
+  /// Whether reading from `path` may wait for somebody else: a pipe, a terminal.
+  static func mayWait(_ path: String) -> Bool {
+    var status = stat()
+    let isKnown = path == "-" ? fstat(STDIN_FILENO, &status) == 0 : stat(path, &status) == 0
+    return !isKnown || status.st_mode & S_IFMT != S_IFREG
+  }
+
+  /// The same bytes, all of them read now and kept in a file without a name, so that nobody is
+  /// waited for later.
+  ///
+  /// - Throws: ``InputError``, also where the file finds no space.
+  func spooled() throws(InputError) -> ByteSource {
+    let spool = try TemporaryFile()
+    let sink = ByteSink(descriptor: spool.descriptor)
+    while true {
+      let chunk = try bytes(atMost: InputBuffer.chunkByteCount)
+      do throws(OutputError) {
+        guard !chunk.isEmpty else {
+          try sink.flush()
+          break
+        }
+        try sink.append { output throws(OutputError) in output += chunk }
+      } catch {
+        throw InputError(.unkept(error), at: .start)
+      }
+    }
+    guard lseek(spool.descriptor, 0, SEEK_SET) == 0 else {
+      throw InputError(.unreadable(.last), at: .start)
+    }
+    return ByteSource { buffer throws(InputError) in
+      try Self.read(from: spool.descriptor, into: buffer)
+    }
+  }
+
   /// Waits until reading would not block. Ctrl-C may come between asking for it and waiting, when
   /// nothing ends the wait; so it is asked for ten times a second.
   private static func waitForInput(on descriptor: Int32) throws(InputError) {
@@ -78,6 +122,23 @@ private final class InputFile {
     }
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw InputError(.unreadable(.last), at: .start) }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+}
+
+/// A file without a name, gone when it is dropped.
+private final class TemporaryFile {
+  let descriptor: Int32
+
+  init() throws(InputError) {
+    let directory = Terminal.environment(["TMPDIR"])["TMPDIR"] ?? "/tmp"
+    var template = Array("\(directory)/storecli-input-XXXXXX".utf8CString)
+    descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw InputError(.unkept(.unwritable(.last)), at: .start) }
+    unlink(template)
   }
 
   deinit {

@@ -26,12 +26,13 @@ struct CSVReader {
   /// Reads from the head of `source`; `delimiter` is neither a quote nor a line end.
   init(
     source: ByteSource, delimiter: UInt8 = UInt8(ascii: ","),
+    quoting: CSVScanner.Quoting = .quotes,
     recordByteCountMax: Int = InputBuffer.recordByteCountMax
   ) {
     precondition(
       ![0x22, 0x0A, 0x0D].contains(delimiter), "A CSV delimiter is no quote and no line end.")
     buffer = InputBuffer(source: source, recordByteCountMax: recordByteCountMax)
-    scanner = CSVScanner(delimiter: delimiter)
+    scanner = CSVScanner(delimiter: delimiter, quoting: quoting)
   }
 
   /// Moves to the next record.
@@ -75,16 +76,6 @@ struct CSVReader {
       let slice = UnsafeBufferPointer(rebasing: bytes[field.start..<field.end])
       guard field.hasDoubledQuotes else { return String(decoding: slice, as: UTF8.self) }
       return String(decoding: Self.withSingleQuotes(slice), as: UTF8.self)
-    }
-  }
-
-  /// Lends the field's bytes without copying; inside quotes, quotes are still doubled.
-  func withBytes<Result>(
-    at index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result
-  ) -> Result {
-    let field = scanner.fields[index]
-    return buffer.withUnread {
-      body(UnsafeBufferPointer(rebasing: $0[field.start..<field.end]))
     }
   }
 

@@ -6,6 +6,7 @@
 ///
 /// It finds where fields lie and decodes nothing. Beyond the RFC it takes LF for CR LF; it refuses
 /// a quote inside a bare field, text after a closing quote and a carriage return on its own.
+/// Where quotes mean nothing, as in TSV, every field is bare.
 struct CSVScanner: Sendable {
   /// Where a field lies in its record, without its quotes.
   struct Field: Hashable, Sendable {
@@ -44,7 +45,14 @@ struct CSVScanner: Sendable {
     case carriageReturn
   }
 
+  /// Whether quotes around a field are part of the format.
+  enum Quoting: Hashable, Sendable {
+    case quotes
+    case none
+  }
+
   private let delimiter: UInt8
+  private let quoting: Quoting
   private var state = State.fieldStart
   private var offset = 0
   private var field = Field(start: 0, end: 0, isQuoted: false, hasDoubledQuotes: false)
@@ -53,8 +61,9 @@ struct CSVScanner: Sendable {
   /// The fields found so far.
   private(set) var fields: [Field] = []
 
-  init(delimiter: UInt8) {
+  init(delimiter: UInt8, quoting: Quoting = .quotes) {
     self.delimiter = delimiter
+    self.quoting = quoting
   }
 
   /// Whether every byte scanned is ASCII.
@@ -74,10 +83,12 @@ struct CSVScanner: Sendable {
     var index = offset
     let count = bytes.count
     let delimiter = delimiter
+    // A delimiter ends the bare field in any case, so it can stand in for a quote that ends none.
+    let quote = quoting == .quotes ? UInt8(ascii: "\"") : delimiter
     while index < count {
       switch state {
       case .fieldStart:
-        let isQuoted = bytes[index] == UInt8(ascii: "\"")
+        let isQuoted = bytes[index] == UInt8(ascii: "\"") && quoting == .quotes
         if isQuoted { index += 1 }
         field = Field(start: index, end: index, isQuoted: isQuoted, hasDoubledQuotes: false)
         state = isQuoted ? .quoted : .bare
@@ -87,13 +98,15 @@ struct CSVScanner: Sendable {
         var byte: UInt8 = 0
         while index < count {
           byte = bytes[index]
-          if byte == delimiter || byte == 0x0A || byte == 0x0D || byte == 0x22 { break }
+          if byte == delimiter || byte == 0x0A || byte == 0x0D || byte == quote { break }
           bits |= byte
           index += 1
         }
         allBits = bits
         guard index < count else { break }
-        if byte == UInt8(ascii: "\"") { return .refused(.quoteInBareField, offset: index) }
+        if byte == quote, quote != delimiter {
+          return .refused(.quoteInBareField, offset: index)
+        }
         field.end = index
         index += 1
         if let outcome = endField(by: byte, at: index) { return outcome }

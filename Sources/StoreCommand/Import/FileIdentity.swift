@@ -16,9 +16,25 @@ struct FileIdentity: Hashable, Sendable {
     number = UInt64(truncatingIfNeeded: status.st_ino)
   }
 
-  /// Whether `path` leads to one of the files at `others`, under whatever name.
+  /// Whether `path` leads to one of the files at `others`, under whatever name, or would make one
+  /// of those that do not exist.
   static func isSame(_ path: String, asAnyOf others: [String]) -> Bool {
-    guard let identity = FileIdentity(of: path) else { return false }
+    guard let identity = FileIdentity(of: path) else {
+      let place = Place(of: path)
+      return others.contains { Place(of: $0) == place }
+    }
     return others.contains { FileIdentity(of: $0) == identity }
+  }
+
+  /// Where a file that does not exist would be.
+  private struct Place: Hashable {
+    let directory: FileIdentity?
+    let name: Substring
+
+    init(of path: String) {
+      let end = path.lastIndex(of: "/")
+      name = end.map { path[path.index(after: $0)...] } ?? path[...]
+      directory = FileIdentity(of: end.map { String(path[...$0]) } ?? ".")
+    }
   }
 }

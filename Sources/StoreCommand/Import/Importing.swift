@@ -1,7 +1,10 @@
 import ModelStore
 
 /// One import: records from an input into a model, in one transaction or in batches, in memory
-/// bounded by the longest record.
+/// bounded by the longest record or the batch.
+///
+/// No transaction is open while the input may keep its reader waiting: a batch is read before its
+/// transaction begins, and what goes into one transaction comes from a file.
 struct Importing {
   /// How to go about it.
   struct Plan {
@@ -10,13 +13,10 @@ struct Importing {
     /// Records in one transaction; nil for all.
     var batchCount: Int?
     var isDryRun: Bool
-  }
 
-  private struct Tally {
-    var written = 0
-    var rejected = 0
-
-    var read: Int { written + rejected }
+    /// Whether everything goes into one transaction. A dry run always does, or later batches would
+    /// not see what earlier ones wrote.
+    var isOneTransaction: Bool { batchCount == nil || isDryRun }
   }
 
   /// Rolls a transaction back without anything having gone wrong.
@@ -25,24 +25,32 @@ struct Importing {
     case interrupted
   }
 
-  private var input: RecordInput
+  /// The next record of the input, or why it is none.
+  private struct Item {
+    var content: Result<[String: SQLValue], any Error>
+    var line: Int
+    /// As it stands in the input, where rejects are collected.
+    var bytes: [UInt8]
+  }
+
+  private let path: String
+  private let input: RecordInput
   private let schema: ModelSchema
   private let store: Store
   private let rejects: RejectsFile?
   private let console: Console
   private let plan: Plan
   private var progress: Progress
-  private var tally = Tally()
-  private var committed = Tally()
+  private var tally = ImportTally()
+  private var committed = ImportTally()
   private var transactionCount = 0
   private var isAtEnd = false
-  /// The first few reasons for rejection.
-  private var reasons: [String] = []
 
   init(
-    input: RecordInput, schema: ModelSchema, store: Store, rejects: RejectsFile?, console: Console,
-    plan: Plan
+    path: String, input: RecordInput, schema: ModelSchema, store: Store, rejects: RejectsFile?,
+    console: Console, plan: Plan
   ) {
+    self.path = path
     self.input = input
     self.schema = schema
     self.store = store
@@ -54,41 +62,72 @@ struct Importing {
 
   /// Runs to the end of the input, to the first error that stops it, or to Ctrl-C.
   mutating func run() throws -> ExitCode {
-    let countBefore = try recordCount()
     do {
       while !isAtEnd { try writeBatch() }
     } catch Stop.interrupted {
-      try progress.clear()
-      throw CommandError(.interrupted, code: "interrupted", "Interrupted; \(whatIsCommitted).")
+      progress.clear()
+      throw closingRejects(
+        CommandError(.interrupted, code: "interrupted", "Interrupted; \(whatIsCommitted)."))
     } catch {
-      try progress.clear()
+      progress.clear()
       var error = CommandError(error)
       error.details.append("  \(whatIsCommitted)")
+      throw closingRejects(error)
+    }
+    progress.clear()
+    do {
+      try rejects?.close()
+    } catch {
+      var error = CommandError(error)
+      error.details.append("  \(whatIsCommitted); only the file of rejects failed")
       throw error
     }
-    try progress.clear()
-    try rejects?.close()
-    try report(insertedCount: try recordCount() - countBefore)
+    try report()
     return tally.rejected > 0 ? .rejected : .ok
   }
 
-  private func recordCount() throws -> Int {
-    guard plan.isUpsert else { return 0 }
-    return try store.read { reads in try reads.count(Query<Record>(schema)) }
+  /// `error`, and where the rejects of the batches before it are.
+  private func closingRejects(_ error: CommandError) -> CommandError {
+    guard let rejects, committed.rejected > 0 else { return error }
+    var error = error
+    do {
+      try rejects.forgetUnkept()
+      try rejects.close()
+      error.details.append("  \(Grouped.text(committed.rejected)) rejected: \(rejects.path)")
+    } catch let failure {
+      error.details.append("  the file of rejects failed: \(CommandError(failure).message)")
+    }
+    return error
   }
 
   private var whatIsCommitted: String {
     committed.written == 0
       ? "nothing was written"
-      : "\(Grouped.text(committed.written, "record")) of \(Grouped.text(transactionCount, "earlier batch", "earlier batches")) "
-        + "stay written"
+      : "\(Grouped.text(committed.written, "record")) of "
+        + "\(Grouped.text(transactionCount, "earlier batch", "earlier batches")) stay written"
   }
 
   private mutating func writeBatch() throws {
+    guard plan.isOneTransaction else {
+      let items = try readBatch()
+      guard !items.isEmpty else { return }
+      return try inTransaction { importing, transaction in
+        for item in items { try importing.take(item, transaction) }
+      }
+    }
+    try inTransaction { importing, transaction in
+      while let item = try importing.read() { try importing.take(item, transaction) }
+      importing.isAtEnd = true
+    }
+  }
+
+  private mutating func inTransaction(
+    _ body: (inout Importing, borrowing Transaction) throws -> Void
+  ) throws {
     tally = committed
     do {
       try store.write { transaction in
-        try fill(transaction)
+        try body(&self, transaction)
         if plan.isDryRun { throw Stop.dryRun }
       }
     } catch Stop.dryRun {
@@ -96,85 +135,107 @@ struct Importing {
     }
     committed = tally
     transactionCount += 1
+    try rejects?.keep()
   }
 
-  private mutating func fill(_ transaction: borrowing Transaction) throws {
-    // A dry run is one transaction, or later batches would not see what earlier ones wrote.
-    let countMax = plan.isDryRun ? Int.max : plan.batchCount ?? Int.max
-    var count = 0
-    while count < countMax {
-      if Interruption.isRequested { throw Stop.interrupted }
-      guard try writeNext(transaction) else {
+  /// The records of the next transaction. An error that will stop the import is the last of them.
+  private mutating func readBatch() throws -> [Item] {
+    var items: [Item] = []
+    while items.count < plan.batchCount ?? 0 {
+      guard let item = try read() else {
         isAtEnd = true
-        return
+        break
       }
-      count += 1
-      try progress.note(tally.read)
+      items.append(item)
+      if case .failure(let error) = item.content, !isRejectable(error) { break }
     }
+    return items
   }
 
-  /// Writes the next record, or rejects it; false at the end.
-  private mutating func writeNext(_ transaction: borrowing Transaction) throws -> Bool {
+  /// The next record of the input, fit or not; nil at the end.
+  private func read() throws -> Item? {
+    if Interruption.isRequested { throw Stop.interrupted }
+    let content: Result<[String: SQLValue], any Error>
     do {
-      guard let values = try input.next() else { return false }
-      if plan.isUpsert {
-        try transaction.upsert(values, into: schema)
-      } else {
-        try transaction.insert(values, into: schema)
-      }
-      tally.written += 1
-    } catch let error as InputError {
-      if error.problem == .interrupted { throw Stop.interrupted }
-      guard error.leavesRestReadable, !plan.stopsAtError else { throw error }
-      try reject(error.description)
-    } catch let error as StoreError where error.code == .rejected || error.code == .invalidValue {
-      guard plan.stopsAtError else {
-        return try rejectAndGoOn("line \(input.position.line): \(Self.reason(error))")
-      }
-      var refused = error
-      refused.model = schema.name
-      var stopped = CommandError(refused)
-      stopped.details = ["  line \(input.position.line): \(Self.reason(error))"]
+      guard let values = try input.next() else { return nil }
+      content = .success(values)
+    } catch let error as InputError where error.problem == .interrupted {
+      throw Stop.interrupted
+    } catch {
+      content = .failure(error)
+    }
+    return Item(
+      content: content, line: input.position.line, bytes: rejects == nil ? [] : input.recordBytes)
+  }
+
+  /// Writes a record, or rejects it.
+  private mutating func take(_ item: Item, _ transaction: borrowing Transaction) throws {
+    if Interruption.isRequested { throw Stop.interrupted }
+    do {
+      try write(try item.content.get(), transaction)
+    } catch {
+      guard isRejectable(error) else { throw refusal(of: item, error) }
+      tally.reject(ImportTally.reason(error, line: item.line))
+      try rejects?.write(item.bytes)
+    }
+    progress.note(tally.read)
+  }
+
+  private mutating func write(
+    _ values: [String: SQLValue], _ transaction: borrowing Transaction
+  ) throws {
+    guard plan.isUpsert else {
+      try transaction.insert(values, into: schema)
+      tally.inserted += 1
+      return
+    }
+    let key = schema.key.compactMap { values[$0] }
+    let before =
+      key.count == schema.key.count ? try transaction.find(schema, key: key) : nil
+    let after = try transaction.upsert(values, into: schema)
+    switch before {
+    case nil: tally.inserted += 1
+    case after: tally.unchanged += 1
+    default: tally.updated += 1
+    }
+  }
+
+  /// Whether the record can be left out and the import go on.
+  private func isRejectable(_ error: any Error) -> Bool {
+    guard !plan.stopsAtError else { return false }
+    return switch error {
+    case let error as InputError: error.leavesRestReadable
+    case let error as StoreError: Self.refusals.contains(error.code)
+    default: false
+    }
+  }
+
+  /// What a record by itself can be refused for.
+  private static let refusals: Set<StoreError.Code> = [.rejected, .invalidValue, .unknownField]
+
+  /// The error that stops the import, saying where.
+  private func refusal(of item: Item, _ error: any Error) -> any Error {
+    switch error {
+    case let error as InputError: return CommandError(error).naming(path)
+    case var error as StoreError where Self.refusals.contains(error.code):
+      error.model = schema.name
+      var stopped = CommandError(error)
+      stopped.exitCode = .rejected
+      stopped.details = ["  " + ImportTally.reason(error, line: item.line)]
       stopped.message = "A record was refused."
-      throw stopped
+      if error.code == .unknownField, let field = error.field {
+        stopped.hint = RecordInput.hint(forUnknown: field)
+      }
+      return stopped.naming(path)
+    default: return error
     }
-    return true
   }
 
-  private mutating func rejectAndGoOn(_ reason: String) throws -> Bool {
-    try reject(reason)
-    return true
-  }
-
-  private static func reason(_ error: StoreError) -> String {
-    guard !error.violations.isEmpty else { return error.message }
-    return error.violations
-      .map { ($0.fields.isEmpty ? "" : $0.fields.joined(separator: ",") + " ") + $0.message }
-      .joined(separator: "; ")
-  }
-
-  private mutating func reject(_ reason: String) throws {
-    tally.rejected += 1
-    if reasons.count < CommandError.violationCountMax { reasons.append(reason) }
-    try rejects?.write(input.recordBytes)
-  }
-
-  private func report(insertedCount: Int) throws {
-    var parts = ["\(Grouped.text(tally.read)) read"]
-    if plan.isUpsert, !plan.isDryRun {
-      parts.append("\(Grouped.text(insertedCount)) inserted")
-      parts.append("\(Grouped.text(tally.written - insertedCount)) updated")
-    } else {
-      parts.append("\(Grouped.text(tally.written)) \(plan.isUpsert ? "written" : "inserted")")
-    }
-    parts.append("\(Grouped.text(tally.rejected)) rejected")
-    parts.append(
-      "in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
-    try console.say(parts.joined(separator: "  "))
-    for reason in reasons { try console.say("  \(reason)") }
-    if tally.rejected > reasons.count {
-      try console.say("  and \(Grouped.text(tally.rejected - reasons.count)) more")
-    }
+  private func report() throws {
+    try console.say(
+      tally.summary(isUpsert: plan.isUpsert)
+        + "  in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
+    for line in tally.reasonLines { try console.say(line) }
     if let rejects, tally.rejected > 0 { try console.say("rejects: \(rejects.path)") }
     if plan.isDryRun { try console.say("dry run: nothing was written") }
   }

@@ -1,11 +1,11 @@
 /// Reads JSON records one at a time from a byte source, in memory bounded by the longest record:
-/// the lines of an NDJSON input, or the elements of one JSON array.
+/// the lines of an NDJSON input, or the elements of one JSON array or one object by itself.
 struct JSONRecordReader {
   /// How the records lie in the input.
   enum Framing: Hashable, Sendable {
     /// One value on a line; blank lines are skipped.
     case lines
-    /// The elements of one array.
+    /// The elements of one array; an object by itself is one record.
     case array
   }
 
@@ -13,6 +13,8 @@ struct JSONRecordReader {
     case unopened
     /// Within an array, `isFirst` says whether nothing came before.
     case reading(isFirst: Bool)
+    /// The input is one object, still to be read.
+    case object
     case ended
   }
 
@@ -58,6 +60,7 @@ struct JSONRecordReader {
       progress = .reading(isFirst: true)
       if framing == .array { try openArray() }
     }
+    if case .object = progress { return try readObject() }
     guard case .reading(let isFirst) = progress else { return nil }
     return switch framing {
     case .lines: try readLine()
@@ -103,10 +106,19 @@ struct JSONRecordReader {
   }
 
   private mutating func openArray() throws(InputError) {
-    guard try skipWhiteSpace() == UInt8(ascii: "[") else {
-      throw InputError(.malformed(detail: "expected an array"), at: next)
+    switch try skipWhiteSpace() {
+    case UInt8(ascii: "["): consume(1)
+    case UInt8(ascii: "{"): progress = .object
+    default: throw InputError(.malformed(detail: "expected an array or an object"), at: next)
     }
-    consume(1)
+  }
+
+  private mutating func readObject() throws(InputError) -> JSONValue? {
+    position = next
+    while !buffer.isAtEnd { try buffer.fill(at: next) }
+    progress = .ended
+    recordByteCount = buffer.count
+    return try parse(buffer.count, leavesRestReadable: false)
   }
 
   private mutating func readElement(isFirst: Bool) throws(InputError) -> JSONValue? {
@@ -184,7 +196,7 @@ struct JSONRecordReader {
 
 /// Finds where an array's element ends without parsing it, pausing where the input pauses. It
 /// counts brackets outside strings and leaves all judgement to the parser.
-private struct JSONElementScanner {
+struct JSONElementScanner {
   private enum State {
     case outside
     case string
@@ -194,6 +206,9 @@ private struct JSONElementScanner {
   private var state = State.outside
   private var depth = 0
   private var offset = 0
+
+  /// Whether an array, an object or a string goes on behind the bytes scanned.
+  var isOpen: Bool { depth > 0 || state != .outside }
 
   /// The offset of the comma or bracket behind the element, once it is among `bytes`: the element
   /// from its first byte, as far as it is known.

@@ -13,20 +13,20 @@ struct Progress {
   }
 
   /// Tells that `count` records are done.
-  mutating func note(_ count: Int) throws {
+  mutating func note(_ count: Int) {
     guard count.isMultiple(of: 1024), console.talkTerminal.isInteractive, console.loudness >= .usual
     else { return }
     let now = ContinuousClock.now
     guard now - (shownAt ?? start) >= Self.interval else { return }
     shownAt = now
-    try console.showProgress("\(Grouped.text(count)) read (\(rateText(count)))")
+    console.showProgress("\(Grouped.text(count)) read (\(rateText(count)))")
   }
 
   /// Takes the count off the screen.
-  mutating func clear() throws {
+  mutating func clear() {
     guard shownAt != nil else { return }
     shownAt = nil
-    try console.showProgress("")
+    console.showProgress("")
   }
 
   /// How long the job has run: `1.3 s`.

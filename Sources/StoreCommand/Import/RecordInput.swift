@@ -1,30 +1,33 @@
 import ArgumentParser
 import ModelStore
 
-/// The records of a CSV, NDJSON or JSON input as values of one model, one at a time, strictly: an
-/// unknown name, a value of the wrong kind and a broken line are errors, never guesses.
+/// The records of a CSV, TSV, NDJSON or JSON input as values of one model, one at a time, strictly:
+/// an unknown name, a value of the wrong kind and a broken line are errors, never guesses.
 final class RecordInput {
   /// The form of an input.
   enum Format: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case csv, ndjson, json
+    case csv, tsv, ndjson, json
   }
 
   /// How to read it.
   struct Options {
-    /// nil: by the file's name, otherwise by its first character.
+    /// nil: by the file's name, otherwise by its first line.
     var format: Format?
     var delimiter = UInt8(ascii: ",")
     /// Fields by the names they have in the input.
     var fieldNames: [String: String] = [:]
     /// Whether names that are no field are passed over.
     var ignoresExtra = false
+    /// Whether an input that may keep its reader waiting, such as a pipe, is read to its end first.
+    var readsAhead = false
     /// The CSV cell that means null, besides an empty one without quotes.
     var nullText: String?
   }
 
   let format: Format
-  /// The names in the first line of a CSV input.
-  private(set) var header: [String] = []
+  /// The first line of a CSV or TSV input as it stands there, without its line end.
+  private(set) var headerBytes: [UInt8] = []
+  private var header: [String] = []
   private let schema: ModelSchema
   private let options: Options
   private var csv: CSVReader?
@@ -40,19 +43,25 @@ final class RecordInput {
     self.schema = schema
     self.options = options
     do {
-      let source = SniffedSource(try ByteSource(path: path, refusing: storePaths))
+      let bytes = try ByteSource(path: path, refusing: storePaths)
+      let source = SniffedSource(
+        options.readsAhead && ByteSource.mayWait(path) ? try bytes.spooled() : bytes)
       format = try options.format ?? Self.format(ofName: path) ?? source.sniff()
       switch format {
-      case .csv:
-        csv = CSVReader(source: source.replayed, delimiter: options.delimiter)
-        header = try csv?.readTexts() ?? []
+      case .csv: csv = CSVReader(source: source.replayed, delimiter: options.delimiter)
+      case .tsv:
+        csv = CSVReader(source: source.replayed, delimiter: UInt8(ascii: "\t"), quoting: .none)
       case .ndjson: json = JSONRecordReader(source: source.replayed, framing: .lines)
       case .json: json = JSONRecordReader(source: source.replayed, framing: .array)
       }
+      header = try csv?.readTexts() ?? []
+      headerBytes = csv?.recordBytes ?? []
+      if format == .tsv { header = try header.map { try Self.unescaped($0) ?? "" } }
     } catch {
       throw CommandError(error).naming(path)
     }
-    csvFields = try header.map { try field(named: $0) }
+    try checkMapping()
+    csvFields = try header.map { try field(ofColumn: $0) }
     try checkDuplicates()
   }
 
@@ -70,40 +79,81 @@ final class RecordInput {
   /// Where the current record begins.
   var position: InputPosition { csv?.position ?? json?.position ?? .start }
 
-  /// The current record as it stands in the input, on one line for JSON.
+  /// The current record as it stands in the input; for JSON on one line, without white space
+  /// around it.
   var recordBytes: [UInt8] {
+    if let csv { return csv.recordBytes }
     // A line end in JSON stands between tokens, where a space does as well.
-    csv?.recordBytes ?? (json?.recordBytes ?? []).map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
+    var bytes = (json?.recordBytes ?? []).map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
+    while bytes.last == 0x20 { bytes.removeLast() }
+    return bytes
   }
 
+  /// What the name promises; what ends in `.json` may be one text or lines.
   private static func format(ofName path: String) -> Format? {
     let names: [(suffix: String, format: Format)] = [
-      (".csv", .csv), (".ndjson", .ndjson), (".jsonl", .ndjson), (".json", .json),
+      (".csv", .csv), (".tsv", .tsv), (".ndjson", .ndjson), (".jsonl", .ndjson),
     ]
     return names.first { path.lowercased().hasSuffix($0.suffix) }?.format
   }
 
   /// The field that the input calls `name`; nil when it is to be passed over.
-  private func field(named name: String) throws -> FieldSchema? {
+  ///
+  /// - Throws: ``StoreError`` with code `unknownField`.
+  private func field(named name: String) throws(StoreError) -> FieldSchema? {
     let fieldName = options.fieldNames[name] ?? name
     guard let field = schema.field(named: fieldName) else {
       if options.ignoresExtra { return nil }
       let near = NearMiss.suggestions(for: fieldName, among: schema.fields.map(\.name))
-      throw CommandError(
-        .usage, code: "unknownField",
+      throw StoreError(
+        .unknownField,
         "The input names \(fieldName), which is no field of \(schema.name)"
-          + CommandError.meant(near),
-        hint: "add --map \(Shell.quoted(name))=FIELD or --ignore-extra", model: schema.name,
-        field: fieldName)
+          + CommandError.meant(near), model: schema.name, field: fieldName)
     }
     guard field.generated == nil else {
       if options.ignoresExtra { return nil }
-      throw CommandError(
-        .usage, code: "unknownField",
+      throw StoreError(
+        .unknownField,
         "\(schema.name).\(fieldName) is computed by the database and cannot be imported.",
-        hint: "add --ignore-extra", model: schema.name, field: fieldName)
+        model: schema.name, field: fieldName)
     }
     return field
+  }
+
+  /// The field of a column, before any record was read.
+  private func field(ofColumn name: String) throws -> FieldSchema? {
+    do {
+      return try field(named: name)
+    } catch {
+      var wrong = CommandError(error)
+      wrong.hint = hint(forColumn: name)
+      throw wrong
+    }
+  }
+
+  private func hint(forColumn name: String) -> String {
+    if format == .csv, header.count == 1 {
+      if name.contains(";") { return "add --delimiter ';'" }
+      if name.contains("\t") { return "add --delimiter tab" }
+    }
+    return Self.hint(forUnknown: name)
+  }
+
+  /// What to do about a name that is no field.
+  static func hint(forUnknown name: String) -> String {
+    "add --map \(Shell.quoted(name))=FIELD or --ignore-extra"
+  }
+
+  /// Refuses a mapping to what is no field, and one from a column that the input does not have.
+  private func checkMapping() throws {
+    for (name, fieldName) in options.fieldNames.sorted(by: { $0.key < $1.key }) {
+      _ = try schema.requiredField(named: fieldName)
+      guard csv != nil, !header.contains(name) else { continue }
+      throw CommandError.usage(
+        "The input has no column \(name)"
+          + CommandError.meant(NearMiss.suggestions(for: name, among: header)),
+        model: schema.name, field: fieldName)
+    }
   }
 
   private func checkDuplicates() throws {
@@ -119,20 +169,50 @@ final class RecordInput {
     values.reserveCapacity(csvFields.count)
     for (index, field) in csvFields.enumerated() {
       guard let csv, let field else { continue }
-      if csv.isMissing(at: index) {
+      if format == .csv, csv.isMissing(at: index) {
         if field.isOptional { values[field.name] = .null }
         continue
       }
-      let text = csv.text(at: index)
-      if text == options.nullText, !csv.isQuoted(at: index) {
+      let cell = csv.text(at: index)
+      guard cell != options.nullText || csv.isQuoted(at: index),
+        let text = format == .tsv ? try Self.unescaped(cell) : cell
+      else {
         values[field.name] = .null
-      } else if field.type == .blob, let bytes = Base64.decoded(text) {
+        continue
+      }
+      if field.takesBytes, let bytes = Base64.decoded(text) {
         values[field.name] = .blob(bytes)
       } else {
-        values[field.name] = try FieldText.parse(text, for: field)
+        values[field.name] = try field.parse(text)
       }
     }
     return values
+  }
+
+  /// What a cell of TSV means; nil for null, `\N`.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidValue` for a backslash that begins no escape.
+  private static func unescaped(_ cell: String) throws(StoreError) -> String? {
+    guard cell.utf8.contains(UInt8(ascii: "\\")) else { return cell }
+    if cell == "\\N" { return nil }
+    var text = String.UnicodeScalarView()
+    var rest = cell.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      guard scalar == "\\" else {
+        text.append(scalar)
+        continue
+      }
+      switch rest.popFirst() {
+      case "t": text.append("\t")
+      case "n": text.append("\n")
+      case "r": text.append("\r")
+      case "\\": text.append("\\")
+      default:
+        throw StoreError(
+          .invalidValue, "A backslash in TSV begins \\t, \\n, \\r, \\\\ or stands in \\N.")
+      }
+    }
+    return String(text)
   }
 
   private func values(of record: JSONValue) throws -> [String: SQLValue] {
@@ -143,48 +223,13 @@ final class RecordInput {
     values.reserveCapacity(members.count)
     for member in members {
       guard let field = try field(named: member.name) else { continue }
+      guard values[field.name] == nil else {
+        throw StoreError(
+          .invalidValue, "Two members of the object are \(field.name).", model: schema.name,
+          field: field.name)
+      }
       values[field.name] = try member.value.stored(in: field)
     }
     return values
-  }
-}
-
-/// A source whose first bytes may be looked at before they are read.
-private final class SniffedSource {
-  private let source: ByteSource
-  private var head: [UInt8] = []
-
-  init(_ source: ByteSource) {
-    self.source = source
-  }
-
-  /// Guesses the format by the first character that is no white space.
-  func sniff() throws(InputError) -> RecordInput.Format {
-    while true {
-      let first = head.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
-      switch first {
-      case UInt8(ascii: "["): return .json
-      case UInt8(ascii: "{"): return .ndjson
-      case .some: return .csv
-      case nil: break
-      }
-      var chunk = [UInt8](repeating: 0, count: 4096)
-      let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
-        try source.read(UnsafeMutableRawBufferPointer(bytes))
-      }
-      if count == 0 { return .csv }
-      head += chunk[..<count]
-    }
-  }
-
-  /// All bytes of the source, those already seen included.
-  var replayed: ByteSource {
-    ByteSource { buffer throws(InputError) in
-      guard !self.head.isEmpty else { return try self.source.read(buffer) }
-      let count = min(self.head.count, buffer.count)
-      buffer.copyBytes(from: self.head[..<count])
-      self.head.removeFirst(count)
-      return count
-    }
   }
 }

@@ -2,15 +2,15 @@
 /// be put right and imported again. It is made when the first one comes.
 final class RejectsFile {
   let path: String
-  private let header: [String]
-  private let format: RecordInput.Format
+  private let headerBytes: [UInt8]
   private let refusedPaths: [String]
   private var file: OutputFile?
+  /// How much of the file belongs to records that the store has decided about for good.
+  private var keptByteCount = 0
 
-  init(path: String, header: [String], format: RecordInput.Format, refusing paths: [String]) {
+  init(path: String, headerBytes: [UInt8], refusing paths: [String]) {
     self.path = path
-    self.header = header
-    self.format = format
+    self.headerBytes = headerBytes
     refusedPaths = paths
   }
 
@@ -27,15 +27,26 @@ final class RejectsFile {
       + (ending == ".json" ? ".ndjson" : ending)
   }
 
-  /// Adds one record.
+  /// Adds one record, on a line of its own.
   func write(_ record: [UInt8]) throws {
     let file = try self.file ?? open()
     self.file = file
-    try file.sink.append { output throws(OutputError) in
-      output.append(contentsOf: record)
-      while output.last == 0x20 { output.removeLast() }
-      output.append(UInt8(ascii: "\n"))
+    try Self.append(record, to: file)
+  }
+
+  /// Keeps what was added so far, whatever becomes of the rest of the import.
+  func keep() throws {
+    if let file { keptByteCount = try file.byteCount }
+  }
+
+  /// Takes back what was added after the last ``keep()``: the records before are for another run.
+  func forgetUnkept() throws {
+    guard let file else { return }
+    guard keptByteCount > 0 else {
+      self.file = nil
+      return
     }
+    try file.cut(to: keptByteCount)
   }
 
   /// Puts the file in its place.
@@ -46,11 +57,14 @@ final class RejectsFile {
 
   private func open() throws -> OutputFile {
     let file = try OutputFile(path: path, refusing: refusedPaths)
-    if format == .csv {
-      var rows = DelimitedRows(
-        .csv, columns: header.map { OutputColumn($0) }, header: .present, sink: file.sink)
-      try rows.finish()
-    }
+    if !headerBytes.isEmpty { try Self.append(headerBytes, to: file) }
     return file
+  }
+
+  private static func append(_ line: [UInt8], to file: OutputFile) throws {
+    try file.sink.append { output throws(OutputError) in
+      output += line
+      output.append(UInt8(ascii: "\n"))
+    }
   }
 }

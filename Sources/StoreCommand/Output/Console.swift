@@ -63,24 +63,36 @@ final class Console {
     try data.append(line + "\n")
   }
 
-  /// Says one line to the person, when the command is at least as loud as `loudness`.
+  /// Says one line to the person, when the command is at least as loud as `loudness`. What it
+  /// quotes cannot steer a terminal.
+  ///
+  /// - Throws: ``OutputError`` from the data before it; talk that nobody can hear fails no command.
   func say(_ line: String, at loudness: Loudness = .usual) throws(OutputError) {
     guard self.loudness >= loudness else { return }
     if dataTerminal.isInteractive && talkTerminal.isInteractive { try data.flush() }
-    try talk.append(line + "\n")
-    try talk.flush()
+    utter(CellText.visible(line) + "\n")
+  }
+
+  private func utter(_ text: String) {
+    do throws(OutputError) {
+      try talk.append(text)
+      try talk.flush()
+    } catch {
+      // Standard error is closed or full. The data and the exit status say what matters.
+      return
+    }
   }
 
   /// Replaces the line of a running count on a terminal; an empty text takes it away.
-  func showProgress(_ text: String) throws(OutputError) {
-    try talk.append("\r\u{1B}[K" + text)
-    try talk.flush()
+  func showProgress(_ text: String) {
+    utter("\r\u{1B}[K" + text)
   }
 
-  /// Says an error, whatever the loudness, after all data before it.
+  /// Says an error, which may be several lines and is dressed already, whatever the loudness, after
+  /// all data before it.
   func report(_ message: String) throws(OutputError) {
     try data.flush()
-    try say(message, at: .quiet)
+    utter(message + "\n")
   }
 
   /// Hands on the data written so far. Call it before the command ends.

@@ -6,7 +6,7 @@ struct DelimitedRows: RowWriter {
   enum Dialect: Hashable, Sendable {
     /// Tabs between fields; tab, line end and NUL inside a text are shown as `\t`, `\n`, `\r`,
     /// `\0`.
-    case plain(OutputFormat.Options.LineEnd)
+    case plain
     /// Commas, CRLF, quotes around text that needs them and around empty text.
     case csv
     /// Tabs, LF; tab, newline, carriage return and backslash escaped, `\N` for null.
@@ -66,9 +66,8 @@ extension DelimitedRows.Dialect {
 
   fileprivate func appendLineEnd(to output: inout [UInt8]) {
     switch self {
-    case .plain(let lineEnd): output.append(lineEnd.rawValue)
     case .csv: output.append(contentsOf: "\r\n".utf8)
-    case .tsv: output.append(UInt8(ascii: "\n"))
+    case .plain, .tsv: output.append(UInt8(ascii: "\n"))
     }
   }
 

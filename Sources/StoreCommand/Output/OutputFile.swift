@@ -5,14 +5,27 @@
 #endif
 
 /// A file that appears under its name complete or not at all: written beside it, then renamed.
+///
+/// What a symbolic link leads to is replaced, never the link; permissions and, where that is
+/// allowed, the owner stay. A pipe, a terminal or another device is written to as it comes.
 final class OutputFile {
   let path: String
   /// Where to write; formats that hand on each record do not make each one a system call.
   let sink: ByteSink
-  private let temporaryPath: String
   private let descriptor: Int32
   private let file: ByteSink
-  private var isClosed = false
+  private let written: Written
+  private var replacement: Replacement?
+
+  /// The file that will take the place of another.
+  private struct Replacement {
+    let temporaryPath: String
+    let path: String
+  }
+
+  private final class Written {
+    var byteCount = 0
+  }
 
   /// Opens the file for writing. `storePaths` are the store's own files, which are never replaced.
   ///
@@ -22,38 +35,112 @@ final class OutputFile {
       throw CommandError(
         .usage, code: "output", "\(path) is a file that this command reads; name another one.")
     }
-    self.path = path
-    temporaryPath = "\(path).\(getpid()).partial"
-    descriptor = open(temporaryPath, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      let error = SystemError.last
+    do {
+      (descriptor, replacement) = try Self.open(path)
+    } catch {
       throw CommandError(
         error.isNoSuchFile ? .notFound : .failed, code: "output", "cannot write \(path): \(error)")
     }
+    self.path = path
     let file = ByteSink(descriptor: descriptor)
+    let written = Written()
     self.file = file
+    self.written = written
     sink = ByteSink { bytes throws(OutputError) in
       try file.append { output throws(OutputError) in output.append(contentsOf: bytes) }
+      written.byteCount += bytes.count
       return bytes.count
     }
+  }
+
+  private static func open(
+    _ path: String
+  ) throws(SystemError) -> (descriptor: Int32, replacement: Replacement?) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      return try replacing(path, mode: 0o666, like: nil)
+    }
+    // A link that leads nowhere ends here, too: there is no file to replace.
+    guard stat(path, &status) == 0 else { throw .last }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      let descriptor = systemOpen(path, O_WRONLY | O_CLOEXEC, 0)
+      guard descriptor >= 0 else { throw .last }
+      return (descriptor, nil)
+    }
+    guard let resolved = realpath(path, nil) else { throw .last }
+    defer { free(resolved) }
+    // Closed to others until it has the owner and permissions of the file that it replaces.
+    return try replacing(String(cString: resolved), mode: 0o600, like: status)
+  }
+
+  private static func replacing(
+    _ path: String, mode: mode_t, like status: stat?
+  ) throws(SystemError) -> (descriptor: Int32, replacement: Replacement?) {
+    let temporaryPath = "\(path).\(getpid()).partial"
+    let descriptor = systemOpen(
+      temporaryPath, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw .last }
+    if let status {
+      // Only the superuser may give a file away; for others it stays their own.
+      _ = fchown(descriptor, status.st_uid, status.st_gid)
+      guard fchmod(descriptor, status.st_mode & 0o777) == 0 else {
+        let error = SystemError.last
+        unlink(temporaryPath)
+        systemClose(descriptor)
+        throw error
+      }
+    }
+    return (descriptor, Replacement(temporaryPath: temporaryPath, path: path))
+  }
+
+  /// How many bytes were written so far.
+  var byteCount: Int {
+    get throws {
+      try sink.flush()
+      return written.byteCount
+    }
+  }
+
+  /// Takes back what was written beyond `byteCount` bytes; not from a pipe or a device.
+  func cut(to byteCount: Int) throws {
+    guard replacement != nil else { return }
+    try sink.flush()
+    try file.flush()
+    guard ftruncate(descriptor, off_t(byteCount)) == 0,
+      lseek(descriptor, off_t(byteCount), SEEK_SET) >= 0
+    else { throw OutputError.unwritable(.last) }
+    written.byteCount = byteCount
   }
 
   /// Hands everything on to the disk and gives the file its name.
   func close() throws {
     try sink.flush()
     try file.flush()
-    guard fsync(descriptor) == 0 || errno == EINVAL, rename(temporaryPath, path) == 0 else {
-      throw OutputError.unwritable(.last)
-    }
-    isClosed = true
+    guard let replacement else { return }
+    guard fsync(descriptor) == 0 || errno == EINVAL,
+      rename(replacement.temporaryPath, replacement.path) == 0
+    else { throw OutputError.unwritable(.last) }
+    self.replacement = nil
   }
 
   deinit {
+    if let replacement { unlink(replacement.temporaryPath) }
+    Self.systemClose(descriptor)
+  }
+
+  private static func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
     #if canImport(Glibc)
-      Glibc.close(descriptor)
+      Glibc.open(path, flags, mode)
     #else
-      Darwin.close(descriptor)
+      Darwin.open(path, flags, mode)
     #endif
-    if !isClosed { unlink(temporaryPath) }
+  }
+
+  private static func systemClose(_ descriptor: Int32) {
+    #if canImport(Glibc)
+      _ = Glibc.close(descriptor)
+    #else
+      _ = Darwin.close(descriptor)
+    #endif
   }
 }

@@ -22,8 +22,6 @@ enum OutputFormat: String, CaseIterable, Hashable, Sendable {
   struct Options: Hashable, Sendable {
     /// Whether delimited formats begin with the column names; nil is the format's own habit.
     var header: Header?
-    /// What ends a line of `plain`.
-    var lineEnd: LineEnd = .newline
     /// What one record is called where a table falls back to one field per line.
     var recordName: String?
 
@@ -31,13 +29,6 @@ enum OutputFormat: String, CaseIterable, Hashable, Sendable {
     enum Header: Hashable, Sendable {
       case present
       case absent
-    }
-
-    /// What ends a line.
-    enum LineEnd: UInt8, Hashable, Sendable {
-      case newline = 0x0A
-      /// For `xargs -0`.
-      case nul = 0x00
     }
   }
 
@@ -51,8 +42,7 @@ enum OutputFormat: String, CaseIterable, Hashable, Sendable {
     case .table:
       Table(columns: columns, sink: sink, terminal: terminal, recordName: options.recordName)
     case .plain:
-      DelimitedRows(
-        .plain(options.lineEnd), columns: columns, header: options.header ?? .absent, sink: sink)
+      DelimitedRows(.plain, columns: columns, header: options.header ?? .absent, sink: sink)
     case .csv:
       DelimitedRows(.csv, columns: columns, header: options.header ?? .present, sink: sink)
     case .tsv:

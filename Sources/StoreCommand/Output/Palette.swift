@@ -5,7 +5,6 @@ struct Palette: Hashable, Sendable {
     case added
     case removed
     case changed
-    case moved
     case identifier
     case heading
     /// What may be skipped: hints, null.
@@ -22,7 +21,7 @@ struct Palette: Hashable, Sendable {
     return "\u{1B}[\(meaning.code)m\(text)\u{1B}[0m"
   }
 
-  /// A change's symbol, `+ - ~ >`, dressed; it says the same without colour.
+  /// A change's symbol, `+ - ~`, dressed; it says the same without colour.
   func symbol(_ meaning: Meaning) -> String {
     dressed(meaning.symbol, as: meaning)
   }
@@ -35,7 +34,6 @@ extension Palette.Meaning {
     case .added: "32"
     case .removed: "31"
     case .changed: "33"
-    case .moved: "35"
     case .identifier: "36"
     case .heading: "1"
     case .hint: "2"
@@ -48,7 +46,6 @@ extension Palette.Meaning {
     case .added: "+"
     case .removed: "-"
     case .changed: "~"
-    case .moved: ">"
     case .identifier, .heading, .hint, .failure: ""
     }
   }

@@ -10,13 +10,6 @@ struct RecordSheet: Sendable {
     var text: String
     var isNull: Bool
 
-    /// A field whose text the caller has worded, such as a reference and the title behind it.
-    init(_ name: String, text: String) {
-      self.name = name
-      self.text = text
-      isNull = false
-    }
-
     /// A field that shows a stored value.
     init(_ column: OutputColumn, _ value: SQLValue) {
       name = column.name

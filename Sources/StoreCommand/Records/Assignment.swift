@@ -22,9 +22,16 @@ struct Assignment: Sendable {
     _ words: [String], for schema: ModelSchema, refusing storePaths: [String]
   ) throws -> [Assignment] {
     var assignments: [Assignment] = []
+    var readsInput = false
     for word in words {
       let (name, spelling) = try split(word, for: schema)
       let field = try schema.requiredField(named: name)
+      guard !(spelling.readsInput && readsInput) else {
+        throw CommandError.usage(
+          "\(name)=- comes too late: standard input was read for another field.",
+          model: schema.name, field: name)
+      }
+      readsInput = readsInput || spelling.readsInput
       guard field.generated == nil else {
         throw CommandError.usage(
           "\(schema.name).\(name) is computed by the database and cannot be set.",
@@ -50,6 +57,11 @@ struct Assignment: Sendable {
     case literal(String)
     case value(String)
 
+    /// Whether it takes standard input, which can be read once.
+    var readsInput: Bool {
+      if case .value("-") = self { true } else { false }
+    }
+
     func change(of field: FieldSchema, refusing storePaths: [String]) throws -> Change {
       switch self {
       case .null: return .value(.null)
@@ -64,12 +76,12 @@ struct Assignment: Sendable {
       case .value("-"): return .value(try Self.contents(of: "-", for: field, storePaths))
       case .value(let text) where text.hasPrefix("@"):
         return .value(try Self.contents(of: String(text.dropFirst()), for: field, storePaths))
-      case .value("") where field.type != .text && field.type != .any:
+      case .value("") where field.type != .text && (field.type != .any || field.takesBytes):
         throw StoreError(
           .invalidValue,
-          "\(field.name) is of type \(field.type.rawValue) and cannot be empty; "
+          "\(field.name) is of type \(field.declaredType ?? field.type.rawValue) and cannot be empty; "
             + "\(field.name):null clears it.", field: field.name)
-      case .value(let text): return .value(try FieldText.parse(text, for: field))
+      case .value(let text): return .value(try field.parse(text))
       }
     }
 
@@ -77,7 +89,7 @@ struct Assignment: Sendable {
       of path: String, for field: FieldSchema, _ storePaths: [String]
     ) throws -> SQLValue {
       let bytes = try WholeInput.bytes(of: path, refusing: storePaths)
-      if field.type == .blob { return .blob(bytes) }
+      if field.takesBytes { return .blob(bytes) }
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw StoreError(
           .invalidValue, "\(field.name) takes text; \(path) is not UTF-8.", field: field.name)
@@ -122,7 +134,7 @@ extension [Assignment] {
   /// The new values by field, increments worked out from `record`; without one there are none.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for an increment of no number and one that
-  ///   goes beyond 64 bits.
+  ///   goes beyond 64 bits or the range of a real.
   func values(from record: Record?, of schema: ModelSchema) throws -> [String: SQLValue] {
     var values: [String: SQLValue] = [:]
     for assignment in self {
@@ -133,7 +145,7 @@ extension [Assignment] {
         guard let sum = Self.sum(record?[name] ?? .null, step) else {
           throw StoreError(
             .invalidValue,
-            "\(schema.name).\(name) holds no number that this can be added to within 64 bits.",
+            "\(schema.name).\(name) holds no number, or the sum is beyond what it can hold.",
             model: schema.name, field: name, key: record?.key)
         }
         values[name] = sum
@@ -147,10 +159,14 @@ extension [Assignment] {
     case (.integer(let value), .integer(let step)):
       let (sum, overflows) = value.addingReportingOverflow(step)
       return overflows ? nil : .integer(sum)
-    case (.real(let value), .real(let step)): return .real(value + step)
-    case (.real(let value), .integer(let step)): return .real(value + Double(step))
-    case (.integer(let value), .real(let step)): return .real(Double(value) + step)
+    case (.real(let value), .real(let step)): return real(value + step)
+    case (.real(let value), .integer(let step)): return real(value + Double(step))
+    case (.integer(let value), .real(let step)): return real(Double(value) + step)
     default: return nil
     }
+  }
+
+  private static func real(_ sum: Double) -> SQLValue? {
+    sum.isFinite ? .real(sum) : nil
   }
 }

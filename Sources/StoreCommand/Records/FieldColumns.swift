@@ -29,6 +29,33 @@ struct FieldColumns {
     zip(indices, fields).map { Self.shown(values[$0], $1) }
   }
 
+  /// Refuses a record that `format` could not carry back: a blob, or a number in a field without a
+  /// type, would come back as text.
+  ///
+  /// - Throws: ``CommandError`` naming the record and the field.
+  func checkReadable(_ record: Record, as format: OutputFormat) throws {
+    guard format == .csv || format == .tsv else { return }
+    for (index, field) in zip(indices, fields) {
+      let value = record.values[index]
+      if field.survivesText(value) { continue }
+      let key = record.key.isEmpty ? "" : " \(KeyText.text(record.key))"
+      throw CommandError(
+        .failed, code: "output",
+        "\(record.schema.name)\(key): \(format.rawValue) cannot tell the \(Self.noun(value)) in "
+          + "\(field.name) from \(field.takesBytes ? "a blob" : "text").",
+        hint: "add -o ndjson", model: record.schema.name, field: field.name)
+    }
+  }
+
+  private static func noun(_ value: SQLValue) -> String {
+    switch value {
+    case .null: "null"
+    case .integer, .real: "number"
+    case .text: "text"
+    case .blob: "blob"
+    }
+  }
+
   /// A value as it leaves the program: dates are numbers in the file and text everywhere else.
   static func shown(_ value: SQLValue, _ field: FieldSchema) -> SQLValue {
     guard field.type == .date else { return value }

@@ -18,7 +18,7 @@ enum KeyText {
       let value = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
       return [try self.value(value, fields[0], schema)]
     }
-    let parts = split(text)
+    let parts = CommaList.parts(of: text)
     guard parts.count == fields.count else {
       throw wrongShape(text, schema, "it has \(Grouped.text(parts.count, "value"))")
     }
@@ -71,26 +71,5 @@ enum KeyText {
         + "its key is \(schema.key.joined(separator: ",")).",
       hint: "storecli get \(Shell.quoted(schema.name)) "
         + schema.key.map { "\($0)=…" }.joined(separator: ","), model: schema.name)
-  }
-
-  private static func split(_ text: String) -> [String] {
-    var parts = [""]
-    var isQuoted = false
-    var rest = text[...]
-    while let character = rest.popFirst() {
-      switch (character, isQuoted) {
-      case ("\"", false)
-      where parts[parts.count - 1].isEmpty
-        || parts[parts.count - 1].hasSuffix("="):
-        isQuoted = true
-      case ("\"", true) where rest.first == "\"":
-        rest.removeFirst()
-        parts[parts.count - 1].append("\"")
-      case ("\"", true): isQuoted = false
-      case (",", false): parts.append("")
-      default: parts[parts.count - 1].append(character)
-      }
-    }
-    return parts
   }
 }

@@ -20,7 +20,7 @@ struct ModelSheet {
       try context.console.writeLine(try JSONText.text(json))
       return
     }
-    var writer = try context.rowWriter(
+    var writer = try context.reportWriter(
       columns: [
         OutputColumn("field", role: .key), OutputColumn("type"), OutputColumn("key"),
         OutputColumn("null"), OutputColumn("default"), OutputColumn("follows"),

@@ -86,7 +86,6 @@ internal import Testing
       "UPDATE _ms_models SET definition = json_remove(definition, '$.key')",
       "unknown value at key"
     ),
-    ("UPDATE _ms_models SET definition = '{'", "it is not JSON"),
   ])
   func newerEntriesAreNeitherReadNorOverwritten(sql: String, reason: String) throws {
     let file = try file()
@@ -98,6 +97,22 @@ internal import Testing
       error?.message == """
         The file describes the model Album in a way that this version of ModelStore does not know \
         (\(reason)). Update this program; nothing was changed.
+        """)
+    var changed = SchemaSamples.album
+    changed.isAdopted = true
+    #expect(throws: StoreError.self) { try models.write([changed], on: file.connect()) }
+  }
+
+  @Test func anEntryThatIsNoJSONIsDamageAndIsNotOverwritten() throws {
+    let file = try file()
+    try models.write([SchemaSamples.album], on: file.connect())
+    try file.connect().execute("UPDATE _ms_models SET definition = '{'")
+    let error = #expect(throws: StoreError.self) { try models.read(on: file.connect()) }
+    #expect(error?.code == .corrupt)
+    #expect(
+      error?.message == """
+        What the file says of the model Album in _ms_models is no JSON, so it was damaged or \
+        edited by hand. Restore a backup; nothing was changed.
         """)
     var changed = SchemaSamples.album
     changed.isAdopted = true

@@ -60,8 +60,10 @@ import Testing
         "\u{FEFF}[\n {\"a\":\"],}\\\"\"} ,\n[[1],{}],\n\"x\"\n]\n",
         ["2: {\"a\":\"],}\\\"\"}", "3: [[1],{}]", "4: \"x\""]
       ),
-      ("", ["line 1, column 1 (byte 0): expected an array STOP"]),
-      ("{\"a\":1}", ["line 1, column 1 (byte 0): expected an array STOP"]),
+      ("", ["line 1, column 1 (byte 0): expected an array or an object STOP"]),
+      ("x", ["line 1, column 1 (byte 0): expected an array or an object STOP"]),
+      (" {\"a\":1}", ["1: {\"a\":1}"]), ("{\n\"a\":\n1}\n", ["1: {\"a\":1}"]),
+      ("{\"a\":1} {}", ["line 1, column 9 (byte 8): text follows the value STOP"]),
       ("[1,]", ["1: 1", "line 1, column 4 (byte 3): expected a value, found the end STOP"]),
       ("[,1]", ["line 1, column 2 (byte 1): expected a value, found the end STOP"]),
       ("[1 2]", ["line 1, column 4 (byte 3): text follows the value STOP"]),

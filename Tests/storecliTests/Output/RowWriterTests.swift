@@ -77,11 +77,10 @@ import Testing
     #expect(try written(.plain) == lines)
     let withHeader = OutputFormat.Options(header: .present)
     #expect(try written(.plain, options: withHeader) == "title\tid\tdone\tscore\tphoto\n" + lines)
-    let nul = OutputFormat.Options(lineEnd: .nul)
     let names = [OutputColumn("name")]
     #expect(
-      try written(.plain, columns: names, rows: [[.text("a\0b")], [.text("c")]], options: nul)
-        == "a\\0b\0c\0")
+      try written(.plain, columns: names, rows: [[.text("a\0b")], [.text("c")]])
+        == "a\\0b\nc\n")
   }
 
   @Test func headersAreWrittenWithoutRowsToo() throws {

@@ -132,7 +132,7 @@ import Testing
         .init(OutputColumn("title"), .text("one\n\ntwo\u{1B}")),
         .init(OutputColumn("due"), .null),
         .init(OutputColumn("done", meaning: .truth), .integer(1)),
-        .init("project", text: "-> Project 3 \"Docs\""),
+        .init(OutputColumn("project"), .text("-> Project 3 \"Docs\"")),
         .init(OutputColumn("名"), .blob([1])),
       ])
     #expect(

@@ -57,10 +57,10 @@ import Testing
     let coloured = Palette(isColoured: true)
     #expect(
       Palette.Meaning.allCases.map { coloured.dressed("x", as: $0) }
-        == ["32", "31", "33", "35", "36", "1", "2", "1;31"].map { "\u{1B}[\($0)mx\u{1B}[0m" })
+        == ["32", "31", "33", "36", "1", "2", "1;31"].map { "\u{1B}[\($0)mx\u{1B}[0m" })
     let plain = Palette(isColoured: false)
     #expect(
-      [.added, .removed, .changed, .moved].map { plain.symbol($0) } == ["+", "-", "~", ">"])
+      [.added, .removed, .changed].map { plain.symbol($0) } == ["+", "-", "~"])
     #expect(coloured.dressed("", as: .added) == "")
   }
 }

@@ -22,6 +22,17 @@ struct DemoCommand: LeafCommand {
 
   @OptionGroup var options: GlobalOptions
 
+  var takesFields: Bool { false }
+
+  func validate() throws {
+    guard options.database == nil else {
+      throw ValidationError("The demonstration makes its own store; --keep says where.")
+    }
+    guard options.format == nil else {
+      throw ValidationError("The demonstration is a story for people and has one form only.")
+    }
+  }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let directory = try keep ?? Self.makeTemporaryDirectory()
     let path = directory + "/music.store"

@@ -1,0 +1,48 @@
+import ModelStore
+
+/// What became of the records of an import so far.
+struct ImportTally {
+  var inserted = 0
+  var updated = 0
+  /// Records that were there already, value for value.
+  var unchanged = 0
+  private(set) var rejected = 0
+  /// The first few reasons for rejection.
+  private var reasons: [String] = []
+
+  /// Records that the store has now.
+  var written: Int { inserted + updated + unchanged }
+
+  var read: Int { written + rejected }
+
+  mutating func reject(_ reason: String) {
+    rejected += 1
+    if reasons.count < CommandError.violationCountMax { reasons.append(reason) }
+  }
+
+  /// Why a record is refused, with its place in the input.
+  static func reason(_ error: any Error, line: Int) -> String {
+    guard let error = error as? StoreError else { return CommandError(error).message }
+    guard !error.violations.isEmpty else { return "line \(line): \(error.message)" }
+    let rules = error.violations
+      .map { ($0.fields.isEmpty ? "" : $0.fields.joined(separator: ",") + " ") + $0.message }
+    return "line \(line): " + rules.joined(separator: "; ")
+  }
+
+  /// The counts: `3 read  2 inserted  1 rejected`.
+  func summary(isUpsert: Bool) -> String {
+    var parts = ["\(Grouped.text(read)) read", "\(Grouped.text(inserted)) inserted"]
+    if isUpsert {
+      parts += ["\(Grouped.text(updated)) updated", "\(Grouped.text(unchanged)) unchanged"]
+    }
+    parts.append("\(Grouped.text(rejected)) rejected")
+    return parts.joined(separator: "  ")
+  }
+
+  /// The reasons that are told, and how many are not.
+  var reasonLines: [String] {
+    let shown = reasons.map { "  \($0)" }
+    let rest = rejected - reasons.count
+    return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown
+  }
+}

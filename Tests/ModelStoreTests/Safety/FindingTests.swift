@@ -1,0 +1,104 @@
+import Testing
+
+@testable import ModelStore
+
+/// What a store says about a file that another program has been at.
+@Suite struct FindingTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
+  private func open() throws -> Store {
+    let store = try Store(
+      at: directory.file("music.store"), models: Artist.self, Album.self,
+      bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)])
+    try store.write { tx in
+      guard try tx.count(Artist.all) == 0 else { return }
+      try tx.insert(Artist(id: 1, name: "Miles"))
+      for id in 1...3 { try tx.insert(Album(id: Int64(id), title: "Blue", artistID: 1)) }
+    }
+    return store
+  }
+
+  private func execute(_ sql: String) throws {
+    try PlainDatabase(directory.file("music.store")).execute(sql)
+  }
+
+  @Test func bindingsThatAreKeptHaveNoFindings() throws {
+    #expect(try open().bindingFindings() == [])
+  }
+
+  @Test func aLostTriggerAndItsConsequencesAreFound() throws {
+    let store = try open()
+    let trigger = "_ms_binding_Album.artistName_source_update"
+    try execute("DROP TRIGGER \"\(trigger)\"")
+    #expect(
+      try store.bindingFindings() == [
+        BindingFinding(binding: "Album.artistName", triggers: [trigger], recordCount: 0)
+      ])
+    try execute("UPDATE Artist SET name = 'Nobody'")
+    #expect(
+      try store.bindingFindings() == [
+        BindingFinding(binding: "Album.artistName", triggers: [trigger], recordCount: 3)
+      ])
+  }
+
+  @Test func aTriggerOfNoBindingIsFound() throws {
+    let store = try open()
+    let trigger = "_ms_binding_gone_target_insert"
+    try execute("CREATE TRIGGER \"\(trigger)\" AFTER INSERT ON Album BEGIN SELECT 1; END")
+    #expect(
+      try store.bindingFindings()
+        == [BindingFinding(binding: "gone", triggers: [trigger], recordCount: 0)])
+  }
+
+  @Test func checkNamesATableThatIsGone() throws {
+    let store = try open()
+    #expect(try store.check() == [])
+    try execute("DROP TABLE Album")
+    #expect(try store.check() == ["The table Album of the model Album does not exist."])
+  }
+
+  @Test func textThatIsNotUTF8IsAFindingAndNamesTheRecordThatCannotBeRead() throws {
+    let store = try open()
+    try execute("UPDATE Album SET title = CAST(x'ff' AS TEXT) WHERE id > 1")
+    #expect(
+      try store.findings(in: Album.schema, keyCountMax: 1) == [
+        RuleFinding(
+          violation: Violation(
+            kind: .type, model: "Album", fields: ["title"], rule: "Album.title.encoding",
+            message: "must be valid UTF-8"),
+          count: 2, keys: [[.integer(2)]])
+      ])
+    let error = #expect(throws: StoreError.self) {
+      try store.read { reads in try reads.forEach(Query<Record>(Album.schema)) { _ in } }
+    }
+    #expect(error?.code == .invalidValue && error?.key == [.integer(2)])
+  }
+
+  @Test func columnNamesAreKnownWithoutRows() throws {
+    let store = try open()
+    let names = try store.read { reads in
+      try reads.columnNames(of: "SELECT id, name AS n FROM Artist WHERE id < 0")
+    }
+    #expect(names == ["id", "n"])
+    let error = #expect(throws: StoreError.self) {
+      try store.read { reads in _ = try reads.columnNames(of: "DELETE FROM Artist") }
+    }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test func aNewerFileIsReadByWhoDeclaresNothing() throws {
+    let path = directory.file("music.store")
+    do { _ = try open() }
+    try execute("INSERT INTO _ms_migrations VALUES ('store', 99, 'later', 'x', '', '2040-01-01')")
+    var configuration = StoreConfiguration()
+    configuration.access = .readOnly
+    let store = try Store(at: path, configuration: configuration)
+    #expect(store.schema.models.map(\.name) == ["Album", "Artist"])
+    store.close()
+    #expect(throws: StoreError.self) { try Store(at: path) }
+  }
+}

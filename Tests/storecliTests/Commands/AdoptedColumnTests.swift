@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// Columns of another program's design, whose declarations say more than their types do.
+@Suite struct AdoptedColumnTests {
+  private func makeFiles(_ rows: String) throws -> Workplace {
+    let place = try Workplace()
+    try RawDatabase(place.path("files.db")).execute(
+      "CREATE TABLE Files (id INTEGER PRIMARY KEY, data BLOB, size NUMERIC, loose);" + rows)
+    place.environment["STORECLI_DB"] = place.path("files.db")
+    try #require(try place.run("adopt").code == 0)
+    return place
+  }
+
+  private let values = "SELECT group_concat(typeof(data) || ' ' || quote(data), ', ') FROM Files"
+
+  @Test(arguments: ["csv", "tsv", "ndjson"])
+  func blobsComeBackAsBlobs(format: String) throws {
+    let place = try makeFiles(
+      "INSERT INTO Files (data, size) VALUES (x'00ff', 5), (x'', 1.5), (NULL, NULL)")
+    let raw = try RawDatabase(place.path("files.db"))
+    let query = "SELECT group_concat(quote(data) || ' ' || quote(size), ', ') FROM Files"
+    let before = try raw.value(query)
+    #expect(try place.run("export", "Files", "--to", "files.\(format)").code == 0)
+    try place.run("delete", "Files", "--where", "id > 0", "--yes", "-q")
+    #expect(try place.run("import", "files.\(format)", "--model", "Files").code == 0)
+    #expect(try raw.value(query) == before)
+  }
+
+  @Test(arguments: [
+    (
+      "INSERT INTO Files VALUES (7, NULL, NULL, x'00')",
+      "Files 7: csv cannot tell the blob in loose from text."
+    ),
+    (
+      "INSERT INTO Files VALUES (7, NULL, NULL, 12)",
+      "Files 7: csv cannot tell the number in loose from text."
+    ),
+    (
+      "INSERT INTO Files VALUES (7, 'abcd', NULL, NULL)",
+      "Files 7: csv cannot tell the text in data from a blob."
+    ),
+  ])
+  func whatCSVCannotCarryIsRefused(rows: String, message: String) throws {
+    let place = try makeFiles(rows)
+    let outcome = try place.run("export", "Files", "--to", "files.csv")
+    #expect(
+      outcome
+        == Outcome(
+          code: 1, out: "", err: "error[output]: \(message)\nhint: add -o ndjson\n"))
+    #expect(!FileManager.default.fileExists(atPath: place.path("files.csv")))
+    #expect(try place.run("export", "Files", "--to", "files.ndjson").code == 0)
+  }
+
+  @Test func bytesAreWrittenToAColumnDeclaredForThem() throws {
+    let place = try makeFiles("")
+    try Data([0, 0xFF, 0xFE]).write(to: place.url("bin.dat"))
+    for word in ["data=@bin.dat", "data=x'00ff'", "data=base64:AP8=", "data:=x'00'", "data:null"] {
+      #expect(try place.run("insert", "Files", word).code == 0, "\(word)")
+    }
+    #expect(
+      try RawDatabase(place.path("files.db")).value(values)
+        == "blob X'00FFFE', blob X'00FF', blob X'00FF', text 'x''00''', null NULL")
+    for word in ["data=hello", "data=x'0", "data="] {
+      #expect(try place.run("insert", "Files", word).code == 4, "\(word)")
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// An export replaces a file's contents and nothing else about it.
+@Suite struct ExportFileTests {
+  private func mode(of path: String) throws -> mode_t {
+    var status = stat()
+    try #require(lstat(path, &status) == 0)
+    return status.st_mode
+  }
+
+  @Test func aReplacedFileKeepsItsPermissions() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write("old", to: "private.csv")
+    chmod(place.path("private.csv"), 0o600)
+    #expect(try place.run("export", "Artist", "id = 1", "--to", "private.csv").code == 0)
+    #expect(try mode(of: place.path("private.csv")) == S_IFREG | 0o600)
+    #expect(
+      try place.contents(of: "private.csv") == "id,name,founded\r\n1,Nina & the Tides,1996\r\n")
+  }
+
+  @Test func aNewFileHasWhatTheUmaskLeaves() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let words = ["export", "Artist", "--to", "new.csv"]
+    #expect(
+      try place.run(words, launching: ["/bin/sh", "-c", "umask 027; exec \"$@\"", "sh"]).code == 0)
+    #expect(try mode(of: place.path("new.csv")) == S_IFREG | 0o640)
+  }
+
+  @Test func aLinkStaysAndWhatItLeadsToIsReplaced() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try FileManager.default.createDirectory(
+      atPath: place.path("elsewhere"), withIntermediateDirectories: false)
+    try place.write("old", to: "elsewhere/target.csv")
+    try FileManager.default.createSymbolicLink(
+      atPath: place.path("link.csv"), withDestinationPath: "elsewhere/target.csv")
+    #expect(try place.run("export", "Artist", "id = 1", "--to", "link.csv").code == 0)
+    #expect(try mode(of: place.path("link.csv")) & S_IFMT == S_IFLNK)
+    #expect(try place.contents(of: "elsewhere/target.csv").hasPrefix("id,name,founded\r\n1,"))
+  }
+
+  @Test func aDeviceIsWrittenToAndStays() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(try place.run("export", "Artist", "--to", "/dev/null").code == 0)
+    #expect(try mode(of: "/dev/null") & S_IFMT == S_IFCHR)
+    let full = try place.run("export", "Artist", "--to", "/dev/full")
+    #expect(full.code == 1 && full.err.hasPrefix("error[output]: "), "\(full)")
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func aPipeIsWrittenToAndStays() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try #require(mkfifo(place.path("pipe"), 0o600) == 0)
+    let process = try place.process(["export", "Artist", "id = 1", "-o", "ndjson", "--to", "pipe"])
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let reader = try FileHandle(forReadingFrom: place.url("pipe"))
+    let text = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(text == "{\"id\":1,\"name\":\"Nina & the Tides\",\"founded\":1996}\n")
+    #expect(try mode(of: place.path("pipe")) & S_IFMT == S_IFIFO)
+  }
+
+  @Test(arguments: ["music.store-journal", "./music.store-wal", "music.store"])
+  func theStoresOwnFilesAreRefusedWhetherTheyExistOrNot(name: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let outcome = try place.run("export", "Artist", "--to", name)
+    #expect(outcome.code == 64 && outcome.err.hasPrefix("error[output]: "), "\(outcome)")
+    #expect(!FileManager.default.fileExists(atPath: place.path("music.store-journal")))
+  }
+}
