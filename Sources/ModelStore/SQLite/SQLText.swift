@@ -19,6 +19,11 @@ public struct SQLText: Hashable, Sendable {
     self.arguments = arguments
   }
 
+  /// Texts are equal when their bytes are, as SQLite compares them.
+  public static func == (left: SQLText, right: SQLText) -> Bool {
+    left.sql.isExactly(right.sql) && left.arguments == right.arguments
+  }
+
   public mutating func append(_ other: SQLText) {
     sql += other.sql
     arguments += other.arguments
@@ -115,7 +120,16 @@ extension SQLText {
   /// The statement's first word in upper case, comments and blanks skipped; empty when there is
   /// none.
   static func firstKeyword(of sql: String) -> String {
-    var rest = sql.utf8[...]
+    let word = droppingBlanks(sql.utf8[...]).prefix { byte in
+      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
+    }
+    return String(decoding: word, as: UTF8.self).uppercased()
+  }
+
+  /// `text` from its first byte that is part of a statement: without the comments, blanks and
+  /// semicolons before it.
+  static func droppingBlanks(_ text: Substring.UTF8View) -> Substring.UTF8View {
+    var rest = text
     while let first = rest.first {
       if rest.starts(with: "--".utf8) {
         rest = rest.drop { $0 != UInt8(ascii: "\n") }
@@ -123,7 +137,7 @@ extension SQLText {
         rest = rest.dropFirst(2)
         while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest = rest.dropFirst() }
         rest = rest.dropFirst(2)
-      } else if first <= 0x20 || first == UInt8(ascii: ";") {
+      } else if first == 0x20 || (0x09...0x0D).contains(first) || first == UInt8(ascii: ";") {
         rest = rest.dropFirst()
       } else if rest.starts(with: "\u{FEFF}".utf8) {
         // SQLite reads a byte order mark as a space, wherever it stands.
@@ -132,9 +146,6 @@ extension SQLText {
         break
       }
     }
-    let word = rest.prefix { byte in
-      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
-    }
-    return String(decoding: word, as: UTF8.self).uppercased()
+    return rest
   }
 }

@@ -33,7 +33,7 @@ struct Statement: ~Copyable {
     guard let prepared else {
       throw SQLiteError(code: .misuse, message: "The text holds no SQL statement.", sql: sql)
     }
-    if sql.utf8.suffix(unread).contains(where: { !isBlank($0) }) {
+    if !SQLText.droppingBlanks(sql.utf8.suffix(unread)).isEmpty {
       sqlite3_finalize(prepared)
       throw SQLiteError(
         code: .misuse, message: "The text holds more than one SQL statement.", sql: sql)
@@ -71,6 +71,12 @@ struct Statement: ~Copyable {
 
   func columnName(at index: Int) -> String {
     sqlite3_column_name(handle, Int32(index)).map { String(cString: $0) } ?? ""
+  }
+
+  /// In column order. True of the rows only once a step was made, which compiles anew a statement
+  /// that is older than the schema.
+  var columnNames: [String] {
+    (0..<columnCount).map { columnName(at: $0) }
   }
 
   /// Runs one step.
@@ -129,8 +135,4 @@ struct Statement: ~Copyable {
   private func failure(_ code: Int32) -> SQLiteError {
     SQLiteError(code: code, database: sqlite3_db_handle(handle), sql: sql)
   }
-}
-
-private func isBlank(_ byte: UInt8) -> Bool {
-  byte == 0x20 || (0x09...0x0D).contains(byte) || byte == UInt8(ascii: ";")
 }

@@ -11,7 +11,7 @@ final class StatementCache {
     var lastUse: UInt64
   }
 
-  private var idle: [String: Entry] = [:]
+  private var idle: [ExactText: Entry] = [:]
   /// The statement put back last, beside the dictionary: a loop that runs one statement pays no
   /// hashing.
   private var latest: (sql: String, handle: OpaquePointer)?
@@ -34,11 +34,11 @@ final class StatementCache {
 
   /// Takes an idle statement for `sql` out of the cache, or prepares one.
   func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
-    if let found = latest, found.sql == sql {
+    if let found = latest, found.sql.isExactly(sql) {
       latest = nil
       return Statement(adopting: found.handle)
     }
-    if let index = idle.index(forKey: sql) {
+    if let index = idle.index(forKey: ExactText(sql)) {
       let entry = idle.remove(at: index).value
       return Statement(adopting: entry.handle)
     }
@@ -58,7 +58,7 @@ final class StatementCache {
   private func keep(_ handle: OpaquePointer, for sql: String) {
     clock += 1
     let entry = Entry(handle: handle, lastUse: clock)
-    if let displaced = idle.updateValue(entry, forKey: sql) {
+    if let displaced = idle.updateValue(entry, forKey: ExactText(sql)) {
       sqlite3_finalize(displaced.handle)
     }
     if idle.count >= capacity, let oldest = idle.min(by: { $0.value.lastUse < $1.value.lastUse }) {

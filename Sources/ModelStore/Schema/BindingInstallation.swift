@@ -37,9 +37,9 @@ struct BindingInstallation {
     for binding in bindings {
       let stale = found.keys.filter { name in
         BindingTriggers.bindingName(ofTrigger: name) == binding.binding.name
-          && !binding.triggers.contains { $0.name == name && $0.sql == found[name] }
+          && !binding.triggers.contains { $0.name == name && Self.holds(found, $0) }
       }
-      let missing = binding.triggers.filter { found[$0.name] != $0.sql }
+      let missing = binding.triggers.filter { !Self.holds(found, $0) }
       difference.dropped += stale.sorted()
       difference.created += missing
       if !stale.isEmpty || !missing.isEmpty { difference.changed.append(binding.binding.name) }
@@ -69,6 +69,10 @@ struct BindingInstallation {
         recordCount: 0)
     }
     return declared.filter { !$0.triggers.isEmpty || $0.recordCount > 0 } + undeclared
+  }
+
+  private static func holds(_ found: [String: String], _ trigger: BindingTriggers.Trigger) -> Bool {
+    found[trigger.name]?.isExactly(trigger.sql) ?? false
   }
 
   private static func name(_ trigger: String, isOf binding: BindingTriggers) -> Bool {

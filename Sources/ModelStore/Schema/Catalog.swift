@@ -8,12 +8,12 @@ struct Catalog: Hashable, Sendable {
   let schemaVersion: Int64
   /// Every table and view but `sqlite_schema` itself, in the order of their names.
   let tables: [TableFacts]
-  private let positions: [String: Int]
+  private let positions: [ExactText: Int]
 
   init(schemaVersion: Int64, tables: [TableFacts]) {
     self.schemaVersion = schemaVersion
     self.tables = tables.sorted { $0.name < $1.name }
-    let names = self.tables.map(\.name.asciiFolded)
+    let names = self.tables.map { ExactText($0.name.asciiFolded) }
     positions = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
   }
 
@@ -38,7 +38,7 @@ struct Catalog: Hashable, Sendable {
 
   /// The table or view called `name`, compared as SQLite compares names.
   func table(named name: String) -> TableFacts? {
-    positions[name.asciiFolded].map { tables[$0] }
+    positions[ExactText(name.asciiFolded)].map { tables[$0] }
   }
 
   private static func read(_ connection: Connection) throws -> Catalog {
@@ -61,14 +61,14 @@ struct Catalog: Hashable, Sendable {
       schemaVersion: version,
       tables: try listed.map { table in
         var table = table
-        table.triggers = triggers[table.name.asciiFolded] ?? []
+        table.triggers = triggers[ExactText(table.name.asciiFolded)] ?? []
         try table.readDetails(connection)
         return table
       })
   }
 
   /// By the folded name of their table, in the order of creation.
-  private static func triggers(_ connection: Connection) throws -> [String: [TriggerFacts]] {
+  private static func triggers(_ connection: Connection) throws -> [ExactText: [TriggerFacts]] {
     let rows = try connection.rows(
       """
       SELECT tbl_name, name, sql
@@ -78,7 +78,7 @@ struct Catalog: Hashable, Sendable {
       """
     ) { row in
       (
-        table: try row.text(at: 0).asciiFolded,
+        table: ExactText(try row.text(at: 0).asciiFolded),
         trigger: TriggerFacts(name: try row.text(at: 1), sql: try row.text(at: 2))
       )
     }

@@ -37,13 +37,13 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
   /// - Precondition: The store's own migrations were applied.
   @discardableResult
   func write(_ entries: [Entry], on connection: Connection) throws -> [String] {
-    var stored: [String: Row] = [:]
-    for row in try rows(on: connection) { stored[row.name] = row }
+    var stored: [ExactText: Row] = [:]
+    for row in try rows(on: connection) { stored[ExactText(row.name)] = row }
     var written: [String] = []
     for entry in entries {
       let definition = try CatalogText.text(of: entry)
-      if let row = stored[entry.name] {
-        guard row.definition != definition else { continue }
+      if let row = stored[ExactText(entry.name)] {
+        guard !row.definition.isExactly(definition) else { continue }
         _ = try self.entry(row)
       }
       try connection.run(

@@ -1,17 +1,17 @@
 /// Which of some tables a row of the preupdate hook is of.
 struct HookedTables {
-  private let names: [String]
+  private let names: [ExactText]
   /// The hook names a table by a pointer that stays the same while the schema does.
   private var numbers: [UnsafePointer<CChar>: Int?] = [:]
 
   init(names: [String]) {
-    self.names = names.map(\.asciiFolded)
+    self.names = names.map { ExactText($0.asciiFolded) }
   }
 
   /// The table's position among the names; nil when it is another one.
   mutating func number(of row: borrowing PreupdateRow) -> Int? {
     if let found = numbers[row.table] { return found }
-    let name = String(cString: row.table).asciiFolded
+    let name = ExactText(String(cString: row.table).asciiFolded)
     let number = row.isInMainFile ? names.firstIndex(of: name) : nil
     numbers[row.table] = .some(number)
     return number

@@ -142,10 +142,14 @@ public final class TransactionAccess {
     return try run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
-      let columns = (0..<statement.columnCount).map { statement.columnName(at: $0) }
+      // A kept statement is compiled anew in its first step when the schema has changed, and may
+      // have other columns then.
+      var columns: [String]?
       var rows: [ResultRow] = []
       try statement.forEachRow { row in
-        rows.append(ResultRow(columns: columns, values: try row.values()))
+        let names = columns ?? statement.columnNames
+        columns = names
+        rows.append(ResultRow(columns: names, values: try row.values()))
       }
       return rows
     }
@@ -155,7 +159,9 @@ public final class TransactionAccess {
     try StatementPolicy.check(text.sql)
     return try run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
-      return (0..<statement.columnCount).map { statement.columnName(at: $0) }
+      // A kept statement may be older than the schema, and is not stepped here.
+      let fresh = try Statement(text.sql, on: connection.handle)
+      return fresh.columnNames
     }
   }
 

@@ -9,7 +9,7 @@ struct Writer {
   private(set) var models: ModelRegistry
   let lists = ListOrders()
   private var triggers: [OriginTracker.TriggerFacts] = []
-  private var columns: [String: [TrackedTable.ColumnFacts]] = [:]
+  private var columns: [ExactText: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
   private var dataVersion: Int64
@@ -46,7 +46,7 @@ struct Writer {
     columns = Dictionary(
       uniqueKeysWithValues: catalog.tables.map { table in
         (
-          table.name.asciiFolded,
+          ExactText(table.name.asciiFolded),
           table.columns.map { column in
             TrackedTable.ColumnFacts(
               name: column.name, isVirtual: column.generated == .virtual,
@@ -63,7 +63,7 @@ struct Writer {
     reportingPlan = nil
     lists.adopt(
       schema.slotModels.compactMap { slots in
-        columns[slots.table.asciiFolded].map {
+        columns[ExactText(slots.table.asciiFolded)].map {
           TrackedTable(schema: slots, columns: $0, wanted: nil)
         }
       })
@@ -162,7 +162,7 @@ struct Writer {
   private func makePlan(_ interests: [String: Set<Int>?]) -> CapturePlan? {
     let tables = models.schema.models.compactMap { schema -> TrackedTable? in
       guard schema.kind == .table, let fields = interests[schema.name],
-        let columns = columns[schema.table.asciiFolded]
+        let columns = columns[ExactText(schema.table.asciiFolded)]
       else { return nil }
       return TrackedTable(schema: schema, columns: columns, wanted: fields)
     }

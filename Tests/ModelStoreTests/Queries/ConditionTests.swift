@@ -83,3 +83,14 @@ import Testing
     #expect(try keys(none) == [3000])
   }
 }
+
+extension ConditionTests {
+  @Test func patternsOfOtherBytesAreOtherConditions() {
+    let composed = Condition.like(.field(0), pattern: "\u{E9}%")
+    let decomposed = Condition.like(.field(0), pattern: "e\u{301}%")
+    #expect(composed == composed)
+    #expect(composed != decomposed)
+    #expect(Condition.not(.glob(.field(0), pattern: "\u{E9}")) != .not(decomposed))
+    #expect(Condition.and([composed]) != .and([decomposed]))
+  }
+}

@@ -8,6 +8,8 @@ import Testing
     ("  -- nothing\n ", "The text holds no SQL statement."),
     ("SELECT 1; SELECT 2", "The text holds more than one SQL statement."),
     ("SELECT 1\0; DROP TABLE t", "The text holds more than one SQL statement."),
+    ("SELECT 1; -- one\n SELECT 2", "The text holds more than one SQL statement."),
+    ("SELECT 1; /* one */ SELECT 2", "The text holds more than one SQL statement."),
   ])
   func onlyOneStatementIsTaken(sql: String, message: String) throws {
     let scratch = try ScratchDatabase()
@@ -20,6 +22,23 @@ import Testing
     let scratch = try ScratchDatabase()
     #expect(
       try scratch.connection.firstRow(SQLText(sql: "SELECT 7 ; \n")) { try $0.integer(at: 0) } == 7)
+  }
+
+  @Test(arguments: ["SELECT 7 -- seven", "SELECT 7; -- seven", "SELECT 7; /* seven */ -- 7\n ;"])
+  func aTrailingCommentIsNoSecondStatement(sql: String) throws {
+    let scratch = try ScratchDatabase()
+    #expect(try scratch.connection.firstRow(SQLText(sql: sql)) { try $0.integer(at: 0) } == 7)
+  }
+
+  @Test func textsOfOtherBytesAreOtherStatements() throws {
+    let scratch = try ScratchDatabase()
+    let texts = ["SELECT hex('\u{E9}')", "SELECT hex('e\u{301}')"].map { SQLText(sql: $0) }
+    #expect(texts[0].sql == texts[1].sql)
+    #expect(texts[0] != texts[1])
+    #expect(
+      try (texts + texts).map { text in
+        try scratch.connection.firstRow(text) { try $0.text(at: 0) }
+      } == ["C3A9", "65CC81", "C3A9", "65CC81"])
   }
 
   @Test func aScriptWithNULIsRefusedAsAWhole() throws {

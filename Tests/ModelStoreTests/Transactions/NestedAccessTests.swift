@@ -55,3 +55,22 @@ import Testing
     #expect(failure { try store.write { _ in } }?.code == .misuse)
   }
 }
+
+extension NestedAccessTests {
+  @Test func rowsHaveTheColumnsOfTheSchemaTheyWereReadFrom() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("columns.store"))
+    let select: SQLText = "SELECT * FROM t"
+    let found = try store.write { tx in
+      try tx.execute("CREATE TABLE t (a)")
+      try tx.execute("INSERT INTO t VALUES (1)")
+      let before = try tx.rows(select)
+      try tx.execute("ALTER TABLE t ADD COLUMN b DEFAULT 2")
+      return [try tx.columnNames(of: select), before[0].columns, try tx.rows(select)[0].columns]
+    }
+    #expect(found == [["a", "b"], ["a"], ["a", "b"]])
+    try store.write { tx in try tx.execute("ALTER TABLE t ADD COLUMN c DEFAULT 3") }
+    let row = try store.read { tx in try tx.rows(select)[0] }
+    #expect(row["c"] == .integer(3))
+  }
+}
