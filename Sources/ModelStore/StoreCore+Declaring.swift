@@ -68,14 +68,18 @@ extension StoreCore {
     let catalog = try Catalog(reading: connection)
     let models = try knownModels(on: connection, declaring: declarations.models)
     try check(declarations.validators, against: models)
+    let entries = try CatalogEntries.models.read(on: connection)
     guard try SchemaUpdate(declarations.models, in: catalog).differences.isEmpty,
-      try CatalogEntries.models.read(on: connection).contains(all: declarations.models)
+      try entries.hold(declarations.models),
+      configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
     else { return false }
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
     let validators = declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) }
-    return try CatalogEntries.bindings.read(on: connection).contains(all: schemas)
-      && CatalogEntries.validators.read(on: connection).contains(all: validators)
-      && BindingInstallation(try allBindings(schemas, on: connection), in: models)
+    let bindings = try allBindings(schemas, in: models, on: connection)
+    return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
+      && CatalogEntries.bindings.read(on: connection).hold(schemas)
+      && CatalogEntries.validators.read(on: connection).hold(validators)
+      && BindingInstallation(bindings.kept, in: models)
         .difference(from: BindingInstallation.triggers(in: connection)).isEmpty
   }
 
@@ -121,10 +125,16 @@ extension StoreCore {
       let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
       try update.check(allowing: changes)
       try update.apply(on: connection)
+      try Catalog(reading: connection).checkReferences(of: declarations.models)
       let models = try knownModels(on: connection, declaring: declarations.models)
       let schemas = try declarations.bindings.map { try $0.schema(in: models) }
-      _ = try BindingInstallation(try allBindings(schemas, on: connection), in: models)
-        .apply(to: connection)
+      let bindings = try allBindings(schemas, in: models, on: connection)
+      for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
+      _ = try BindingInstallation(bindings.kept, in: models).apply(to: connection)
+      try CatalogEntries.bindings.remove(bindings.obsolete, on: connection)
+      try CatalogEntries.models.remove(
+        CatalogEntries.models.read(on: connection).superseded(by: declarations.models),
+        on: connection)
       try CatalogEntries.models.write(declarations.models, on: connection)
       try CatalogEntries.bindings.write(schemas, on: connection)
       try CatalogEntries.validators.write(
@@ -135,22 +145,37 @@ extension StoreCore {
 
   /// The declared bindings and those that the file has from other programs, so that cycles and
   /// conflicts between the two are found.
+  ///
+  /// - Returns: As `obsolete` the names of those in the file that can be kept no more, because a
+  ///   model or field of theirs is gone or because a declared one took their target or name. A
+  ///   program that does not know them could not open the file otherwise.
   private func allBindings(
-    _ declared: [BindingSchema], on connection: Connection
-  ) throws -> [BindingSchema] {
-    let names = Set(declared.map(\.name))
-    return declared
-      + (try CatalogEntries.bindings.read(on: connection).filter { !names.contains($0.name) })
+    _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
+  ) throws -> (kept: [BindingSchema], obsolete: [String]) {
+    var kept = declared
+    var obsolete: [String] = []
+    for binding in try CatalogEntries.bindings.read(on: connection)
+    where !declared.contains(where: { $0.name == binding.name }) {
+      let isDisplaced = declared.contains {
+        $0.target == binding.target || $0.name.asciiFolded == binding.name.asciiFolded
+      }
+      if isDisplaced || !ResolvedBinding.canResolve(binding, in: models) {
+        obsolete.append(binding.name)
+      } else {
+        kept.append(binding)
+      }
+    }
+    return (kept, obsolete)
   }
 
   /// The declared models, those declared before by another `Store` on the file, and those of the
-  /// catalog.
+  /// catalog. Each table has one model, whose changes are told: the first of these.
   private func knownModels(
     on connection: Connection, declaring declared: [ModelSchema]
   ) throws -> [ModelSchema] {
     var known = declared
     for model in models.schema.models + (try CatalogEntries.models.read(on: connection))
-    where !known.contains(where: { $0.name == model.name }) {
+    where !known.contains(where: { $0.name == model.name || $0.hasTable(of: model) }) {
       known.append(model)
     }
     return known
@@ -230,6 +255,27 @@ extension CatalogEntries<BindingSchema> {
   static let bindings = CatalogEntries(table: "_ms_bindings", noun: "binding")
 }
 
-extension Array where Element: Equatable {
-  fileprivate func contains(all others: [Element]) -> Bool { others.allSatisfy(contains) }
+extension Array where Element: CatalogEntry {
+  /// Whether all of `others` are here in the same words, byte for byte.
+  fileprivate func hold(_ others: [Element]) throws -> Bool {
+    try others.allSatisfy { other in
+      guard let own = first(where: { $0 == other }) else { return false }
+      return try CatalogText.text(of: own).isExactly(CatalogText.text(of: other))
+    }
+  }
+}
+
+extension [ModelSchema] {
+  /// The names of those whose table one of `declared` claims under another name.
+  fileprivate func superseded(by declared: [ModelSchema]) -> [String] {
+    filter { model in declared.contains { $0.name != model.name && $0.hasTable(of: model) } }
+      .map(\.name)
+  }
+}
+
+extension ModelSchema {
+  /// Whether the two are kept in the same table.
+  fileprivate func hasTable(of other: ModelSchema) -> Bool {
+    table.asciiFolded.isExactly(other.table.asciiFolded)
+  }
 }

@@ -63,6 +63,16 @@ struct ResolvedBinding: Hashable, Sendable {
     }
   }
 
+  /// Whether every name of `schema` is found among `models` and its types fit.
+  static func canResolve(_ schema: BindingSchema, in models: [ModelSchema]) -> Bool {
+    do throws(StoreError) {
+      _ = try ResolvedBinding(schema, in: models)
+      return true
+    } catch {
+      return false
+    }
+  }
+
   /// The columns that the target's value depends on.
   fileprivate var sources: [Column] {
     switch formula {

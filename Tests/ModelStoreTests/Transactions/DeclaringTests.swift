@@ -132,3 +132,136 @@ import Testing
     #expect(try Store(at: path, models: Artist.self).fetch(Artist.all) == [])
   }
 }
+
+extension DeclaringTests {
+  private static func model(
+    _ name: String, table: String? = nil, _ fields: [FieldSchema] = []
+  ) -> ModelSchema {
+    ModelSchema(
+      name: name, table: table,
+      fields: [FieldSchema(name: "id", type: .integer, isRowID: true)] + fields, key: ["id"])
+  }
+
+  private static func declare(
+    _ models: [ModelSchema], bindings: [Binding] = [], in store: Store
+  ) throws {
+    try store.core.declare(
+      Declarations(migrations: [], models: models, bindings: bindings, validators: []),
+      allowing: .additive)
+  }
+
+  @Test func aTableHasOneModel() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    let store = try Store(at: path)
+    try Self.declare([Self.model("Old", table: "things")], in: store)
+    try Self.declare([Self.model("New", table: "Things")], in: store)
+    #expect(store.schema.models.map(\.name) == ["New"])
+    #expect(
+      try PlainDatabase(path).rows("SELECT name FROM _ms_models") == [[.text("New")]])
+    let error = failure {
+      try Self.declare([Self.model("A", table: "t"), Self.model("B", table: "T")], in: store)
+    }
+    #expect(error?.code == .unsupportedSchema)
+  }
+
+  @Test func textsOfOtherBytesAreWrittenToTheCatalog() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    func note(_ message: String) -> ModelSchema {
+      var model = Self.model("Note")
+      model.rules = [RuleSchema(name: "Note.ok", message: message, condition: "id > 0")]
+      return model
+    }
+    let store = try Store(at: path)
+    try Self.declare([note("\u{E9}")], in: store)
+    try Self.declare([note("e\u{301}")], in: store)
+    let found = try PlainDatabase(path).rows(
+      "SELECT instr(definition, char(0x301)) > 0 FROM _ms_models")
+    #expect(found == [[.integer(1)]])
+  }
+
+  @Test func tablesWhoseNamesDifferInBytesAreToldApart() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    let store = try Store(at: path)
+    try store.write { tx in
+      try tx.execute("CREATE TABLE \(identifier: "caf\u{E9}") (id INTEGER PRIMARY KEY, a TEXT)")
+      try tx.execute("CREATE TABLE \(identifier: "cafe\u{301}") (id INTEGER PRIMARY KEY)")
+    }
+    #expect(try Store(at: path).adoptableTables().count == 2)
+    #expect(try Set(store.adoptableTables().map { $0.schema?.fields.count }) == [1, 2])
+  }
+
+  @Test(arguments: [
+    (ReferenceSchema(table: "Missing"), "there is no such table"),
+    (ReferenceSchema(table: "Pair"), "its key is not of one column"),
+    (ReferenceSchema(table: "Pair", column: "c"), "it has no column c"),
+    (ReferenceSchema(table: "Pair", column: "a"), "its column a is not unique"),
+  ])
+  func aReferenceThatCannotBeFollowedIsRefused(
+    reference: ReferenceSchema, reason: String
+  ) throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"))
+    let pair = ModelSchema(
+      name: "Pair",
+      fields: [
+        FieldSchema(name: "a", type: .integer), FieldSchema(name: "b", type: .integer),
+        FieldSchema(name: "u", type: .text, isUnique: true, collation: .nocase),
+      ], key: ["a", "b"])
+    let child = Self.model(
+      "Child", [FieldSchema(name: "parent", type: .integer, reference: reference)])
+    let error = failure { try Self.declare([pair, child], in: store) }
+    #expect(error?.code == .unsupportedSchema)
+    #expect(error?.field == "parent")
+    #expect(error?.message.contains(reason) ?? false)
+    #expect(
+      try store.read { tx in
+        try tx.value(Int64.self, "SELECT count(*) FROM sqlite_schema WHERE name = 'Child'")
+      } == 0)
+    let good = Self.model(
+      "Child",
+      [
+        FieldSchema(
+          name: "parent", type: .text, reference: ReferenceSchema(table: "Pair", column: "U")),
+        FieldSchema(
+          name: "next", type: .integer, isOptional: true,
+          reference: ReferenceSchema(table: "child")),
+      ])
+    try Self.declare([pair, good], in: store)
+  }
+
+  @Test func anUndeclaredBindingThatCannotBeKeptGoes() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    let low = FieldSchema(name: "low", type: .text)
+    let name = FieldSchema(name: "name", type: .text)
+    var store = try Store(at: path)
+    try Self.declare(
+      [Self.model("T", [name, low])],
+      bindings: [
+        .derive(to: "T.low", from: "lower(name)", name: "first")
+      ], in: store)
+    func bindings() throws -> [[SQLValue]] {
+      try PlainDatabase(path).rows(
+        """
+        SELECT name, (SELECT count(*) > 0 FROM sqlite_schema WHERE type = 'trigger')
+        FROM _ms_bindings
+        """)
+    }
+    #expect(try bindings() == [[.text("first"), .integer(1)]])
+    store = try Store(at: path)
+    try Self.declare(
+      [Self.model("T", [name, low])],
+      bindings: [.derive(to: "T.low", from: "upper(name)", name: "second")], in: store)
+    #expect(try bindings() == [[.text("second"), .integer(1)]])
+    // A program that knows the field under another name.
+    store = try Store(at: path)
+    let renamed = FieldSchema(name: "lowered", column: "low", type: .text)
+    try Self.declare([Self.model("T", [name, renamed])], in: store)
+    #expect(try bindings() == [])
+    #expect(
+      try PlainDatabase(path).rows("SELECT 1 FROM sqlite_schema WHERE type = 'trigger'") == [])
+  }
+}
