@@ -41,11 +41,15 @@ struct Migrator {
 
   private func applyNext(of migrations: [Migration]) throws -> Migration? {
     try connection.inTransaction {
+      // The migration before may have switched it on, which no rollback ends either.
+      try connection.execute("PRAGMA legacy_alter_table = OFF")
       guard let migration = try pending(migrations).first else { return nil }
-      let broken = scope == .app ? try brokenReferences() : []
+      let broken = scope == .app ? try brokenReferences() : [:]
       try MigrationScript(migration).run(on: connection)
       if scope == .app {
-        let newlyBroken = try brokenReferences().subtracting(broken)
+        var newlyBroken = try brokenReferences()
+        for (reference, count) in broken { newlyBroken[reference, default: 0] -= count }
+        newlyBroken = newlyBroken.filter { $0.value > 0 }
         guard newlyBroken.isEmpty else { throw dangling(newlyBroken, after: migration) }
       }
       try ledger.create()
@@ -73,45 +77,57 @@ struct Migrator {
     try connection.execute("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
   }
 
+  /// What is broken: a foreign key of a table. Not a row of it, since a table need not have rowids
+  /// and a migration may give its rows others.
   private struct BrokenReference: Hashable {
     let table: String
-    let rowID: SQLValue
+    let columns: [String]
     let parent: String
-    /// Why the foreign key cannot be checked at all, or nil for a row without its parent.
-    let problem: String?
+    /// Why the foreign key cannot be checked at all, or nil for rows without their parent.
+    var problem: String?
   }
 
-  /// The rows whose parent is missing, and the foreign keys that cannot be checked.
-  private func brokenReferences() throws -> Set<BrokenReference> {
-    var broken: Set<BrokenReference> = []
+  /// How many rows lack their parent, by foreign key, and the tables that cannot be checked.
+  private func brokenReferences() throws -> [BrokenReference: Int] {
+    var broken: [BrokenReference: Int] = [:]
     for table in try Catalog(reading: connection).tables where !table.foreignKeys.isEmpty {
       do {
         let rows = try connection.rows(
-          "SELECT rowid, parent FROM pragma_foreign_key_check(\(table.name), 'main')"
+          """
+          SELECT fkid, parent, count(*)
+          FROM pragma_foreign_key_check(\(table.name), 'main')
+          GROUP BY fkid, parent
+          """
         ) { row in
-          BrokenReference(
-            table: table.name, rowID: try row.value(at: 0), parent: try row.text(at: 1),
-            problem: nil)
+          // SQLite numbers foreign keys from the last one declared.
+          let place = table.foreignKeys.count - 1 - Int(try row.integer(at: 0))
+          return (
+            BrokenReference(
+              table: table.name, columns: table.foreignKeys[place].columns,
+              parent: try row.text(at: 1)),
+            Int(try row.integer(at: 2))
+          )
         }
-        broken.formUnion(rows)
+        for (reference, count) in rows { broken[reference, default: 0] += count }
       } catch let error as SQLiteError where error.code.primary == .error {
         // The parent's columns are not unique: https://sqlite.org/foreignkeys.html#fk_indexes
-        broken.insert(
-          BrokenReference(table: table.name, rowID: .null, parent: "", problem: error.message))
+        let reference = BrokenReference(
+          table: table.name, columns: [], parent: "", problem: error.message)
+        broken[reference] = 1
       }
     }
     return broken
   }
 
   private func dangling(
-    _ broken: Set<BrokenReference>, after migration: Migration
+    _ broken: [BrokenReference: Int], after migration: Migration
   ) -> StoreError {
     let pairs = Set(
-      broken.map { $0.problem.map { "\($0)" } ?? "from \($0.table) to \($0.parent)" })
+      broken.keys.map { $0.problem.map { "\($0)" } ?? "from \($0.table) to \($0.parent)" })
     return StoreError(
       .rejected,
       """
-      The migration \(migration) leaves \(broken.count) broken references \
+      The migration \(migration) leaves \(broken.values.reduce(0, +)) broken references \
       (\(pairs.sorted().joined(separator: ", "))). Nothing of it was kept.
       """)
   }
