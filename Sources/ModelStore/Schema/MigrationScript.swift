@@ -22,6 +22,14 @@ struct MigrationScript {
           .migrationConflict,
           "\(place(index)): \(keyword) is not allowed in a migration, \(reason).")
       }
+      if source.createsTemporary {
+        throw StoreError(
+          .migrationConflict,
+          """
+          \(place(index)): a temporary table, view or trigger is not allowed in a migration, \
+          because it would stay in force after it and hide what the file has.
+          """)
+      }
       if keyword == "PRAGMA", let name = words.last.map({ source.name($0).asciiFolded }),
         !Self.pragmas.contains(name)
       {

@@ -94,19 +94,6 @@ struct SQLTokens {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Whether the text can stand in parentheses as one expression: balanced, and without a
-  /// semicolon or a comment that would swallow what follows it.
-  var isSelfContained: Bool {
-    var depth = 0
-    for token in tokens {
-      if token.kind == .comment || isSymbol(token, ";") { return false }
-      if isSymbol(token, "(") { depth += 1 }
-      if isSymbol(token, ")") { depth -= 1 }
-      if depth < 0 { return false }
-    }
-    return depth == 0 && !significant.isEmpty
-  }
-
   /// The statements of a script, each without its semicolon. The body of a CREATE TRIGGER stays
   /// whole: it ends at an END between two semicolons, as in sqlite3_complete():
   /// <https://sqlite.org/c3ref/complete.html>.

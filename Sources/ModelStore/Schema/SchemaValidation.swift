@@ -105,15 +105,26 @@ struct SchemaValidation {
       )
     }
     for field in model.fields {
-      if let value = field.defaultSQL, !SQLTokens(value).isSelfContained {
-        problems.append("\(model.name).\(field.name): the default is not one SQL expression.")
+      if let value = field.defaultSQL, let reason = Self.problem(inExpression: value) {
+        problems.append("\(model.name).\(field.name): the default \(reason).")
       }
     }
-    for (_, rule) in model.allRules where !SQLTokens(rule.condition).isSelfContained {
-      problems.append(
-        "\(model.name): the rule \(rule.name) is not one SQL expression without comments.")
+    for (_, rule) in model.allRules {
+      if let reason = Self.problem(inExpression: rule.condition) {
+        problems.append("\(model.name): the rule \(rule.name) \(reason).")
+      }
     }
     return problems
+  }
+
+  /// Why `text` is not one self-contained SQL expression, or nil when it is.
+  private static func problem(inExpression text: String) -> String? {
+    do throws(SQLExpression.Problem) {
+      _ = try SQLExpression(text)
+      return nil
+    } catch {
+      return error.reason
+    }
   }
 
   /// SQLite's own default limit: <https://sqlite.org/limits.html#max_column>.

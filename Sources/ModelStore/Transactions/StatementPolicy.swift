@@ -23,6 +23,11 @@ enum StatementPolicy {
         use savepoint { } to undo a part.
         """)
     }
+    if keyword == "CREATE", SQLTokens(sql).createsTemporary {
+      throw StoreError(
+        .misuse,
+        "A temporary table, view or trigger would hide what the file has; use a table of the file.")
+    }
     if keyword == "PRAGMA" { try checkPragma(Array(words.dropFirst())) }
   }
 

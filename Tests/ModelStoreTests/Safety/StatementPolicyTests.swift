@@ -17,6 +17,9 @@ import Testing
     "PRAGMA foreign_keys = OFF", "PRAGMA locking_mode = EXCLUSIVE", "PRAGMA optimize",
     "PRAGMA incremental_vacuum", "PRAGMA writable_schema = ON",
     "PRAGMA ignore_check_constraints = 1",
+    "CREATE TEMP TABLE Artist (id, name)", "CREATE TEMPORARY VIEW Artist AS SELECT 1 AS id",
+    "CREATE TABLE temp.Artist (id, name)",
+    "CREATE TEMP TRIGGER swallow BEFORE INSERT ON Artist BEGIN SELECT RAISE(IGNORE); END",
   ]
 
   @Test(arguments: refused)

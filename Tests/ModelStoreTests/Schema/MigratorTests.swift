@@ -319,3 +319,57 @@ internal import Testing
     var values: [Result<SQLValue, any Error>] = []
   }
 }
+
+extension MigratorTests {
+  @Test(arguments: [
+    "CREATE TEMP TABLE person (id)", "CREATE VIEW temp.person AS SELECT 1",
+  ])
+  func temporaryObjectsAreRefused(sql: String) throws {
+    let file = try SchemaTestFile()
+    let migration = Migration(version: 1, name: "hide", sql: sql)
+    let error = #expect(throws: StoreError.self) {
+      try Migrator(connection: file.connect(), scope: .app).apply([migration])
+    }
+    #expect(error?.code == .migrationConflict)
+  }
+
+  @Test func aSecondBrokenReferenceOfABrokenRowIsNoticed() throws {
+    let file = try SchemaTestFile(
+      """
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (
+        id TEXT PRIMARY KEY, a REFERENCES parent, b REFERENCES parent
+      ) WITHOUT ROWID;
+      INSERT INTO parent VALUES (1), (2);
+      PRAGMA foreign_keys = OFF;
+      INSERT INTO child VALUES ('x', 7, 1), ('y', 2, 2);
+      """)
+    let connection = try file.connect()
+    for sql in ["UPDATE child SET b = 8 WHERE id = 'x'", "UPDATE child SET a = 9 WHERE id = 'y'"] {
+      let error = #expect(throws: StoreError.self) {
+        try Migrator(connection: connection, scope: .app).apply([
+          Migration(version: 1, name: "break", sql: sql)
+        ])
+      }
+      #expect(error?.code == .rejected)
+      #expect(error?.message.contains("leaves 1 broken references") ?? false)
+    }
+    try Migrator(connection: connection, scope: .app).apply([
+      Migration(version: 1, name: "add", sql: "INSERT INTO child VALUES ('z', NULL, 1)")
+    ])
+  }
+
+  @Test func legacyRenamingEndsWithItsMigration() throws {
+    let file = try SchemaTestFile()
+    let connection = try file.connect()
+    try Migrator(connection: connection, scope: .app).apply([
+      Migration(
+        version: 1, name: "legacy",
+        sql: "PRAGMA legacy_alter_table = ON; CREATE TABLE a (x); CREATE VIEW v AS SELECT x FROM a"),
+      Migration(version: 2, name: "rename", sql: "ALTER TABLE a RENAME TO b"),
+    ])
+    #expect(
+      try connection.lines("SELECT sql FROM sqlite_schema WHERE name = 'v'")
+        == [#"'CREATE VIEW v AS SELECT x FROM "b"'"#])
+  }
+}

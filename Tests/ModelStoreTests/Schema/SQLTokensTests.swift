@@ -67,10 +67,13 @@ internal import Testing
   }
 
   @Test(arguments: [
-    ("a > 1", true), ("f(')')", true), ("", false), ("a)", false), (")(", false), ("(a", false),
-    ("a; b", false), ("a -- b", false), ("a /* b */", false), ("a ';' \"--\"", true),
+    ("CREATE TEMP TABLE a (x)", true), ("create temporary view a as select 1", true),
+    (";/* x */ CREATE TEMP TRIGGER a", true), ("CREATE TABLE temp.a (x)", true),
+    ("CREATE TRIGGER IF NOT EXISTS \"Temp\" . a", true), ("CREATE VIRTUAL TABLE [temp].a", true),
+    ("CREATE TABLE temp (x)", false), ("CREATE TABLE main.temp (x)", false),
+    ("CREATE TABLE a (temp)", false), ("DROP TABLE temp.a", false), ("CREATE", false), ("", false),
   ])
-  func onlyOneWholeExpressionIsSelfContained(sql: String, expected: Bool) {
-    #expect(SQLTokens(sql).isSelfContained == expected)
+  func temporaryObjectsAreRecognised(sql: String, expected: Bool) {
+    #expect(SQLTokens(sql).createsTemporary == expected)
   }
 }

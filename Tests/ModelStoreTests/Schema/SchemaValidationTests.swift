@@ -27,6 +27,7 @@ internal import Testing
       model("I") { $0.rules = [RuleSchema(name: "r", message: "", condition: "1) --")] },
       model("J") { $0.rules = [RuleSchema(name: "r", message: "", condition: "1")] },
       model("K") { $0.fields[0].generated = .stored },
+      model("M") { $0.fields[0].defaultSQL = "'open" },
       model("L") { $0.fields.append(FieldSchema(name: "id", column: "", type: .text)) },
     ]
     #expect(
@@ -43,10 +44,11 @@ internal import Testing
         "F: a unique set names y, which is no field.",
         "G: an index may not be called sqlite_i.",
         "G: the index sqlite_i names z, which is no field.",
-        "H.id: the default is not one SQL expression.",
-        "I: the rule r is not one SQL expression without comments.",
+        "H.id: the default holds a semicolon.",
+        "I: the rule r closes a parenthesis that it did not open.",
         "J: the rule name r is used twice.",
         "K.id is computed by SQLite, which only an adopted table can declare.",
+        "M.id: the default leaves a quote open.",
         "L: a field's name is empty or has a NUL in it.",
         "L.id is declared twice.",
       ])
