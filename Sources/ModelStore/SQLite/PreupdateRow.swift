@@ -63,17 +63,21 @@ struct PreupdateRow: ~Copyable {
     case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
     case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
     case SQLITE_TEXT:
-      guard let text = sqlite3_value_text(value) else { return .text("") }
+      guard let text = sqlite3_value_text(value) else {
+        throw ColumnError(column: index, problem: .outOfMemory)
+      }
       let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
       guard let string = String(exactUTF8: bytes) else {
         throw ColumnError(column: index, problem: .invalidUTF8)
       }
       return .text(string)
     case SQLITE_BLOB:
-      return .blob(
-        [UInt8](
-          UnsafeRawBufferPointer(
-            start: sqlite3_value_blob(value), count: Int(sqlite3_value_bytes(value)))))
+      let bytes = sqlite3_value_blob(value)
+      let count = Int(sqlite3_value_bytes(value))
+      guard bytes != nil || count == 0 else {
+        throw ColumnError(column: index, problem: .outOfMemory)
+      }
+      return .blob([UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
     default: return .null
     }
   }

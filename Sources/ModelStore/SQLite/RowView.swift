@@ -86,7 +86,10 @@ public struct RowView: ~Copyable {
     guard sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT else {
       throw mismatch(.text, at: column)
     }
-    guard let bytes = sqlite3_column_text(statement, Int32(column)) else { return "" }
+    // SQLite ends even an empty text with a NUL, so only want of memory leaves none.
+    guard let bytes = sqlite3_column_text(statement, Int32(column)) else {
+      throw ColumnError(column: column, problem: .outOfMemory)
+    }
     // sqlite3_column_bytes comes after the conversion to UTF-8:
     // https://sqlite.org/c3ref/column_blob.html
     let count = Int(sqlite3_column_bytes(statement, Int32(column)))
@@ -108,9 +111,13 @@ public struct RowView: ~Copyable {
     guard sqlite3_column_type(statement, Int32(column)) == SQLITE_BLOB else {
       throw mismatch(.blob, at: column)
     }
+    // The content comes first: it may have to be filled in, as a zeroblob is.
+    let bytes = sqlite3_column_blob(statement, Int32(column))
     let count = Int(sqlite3_column_bytes(statement, Int32(column)))
-    return [UInt8](
-      UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, Int32(column)), count: count))
+    guard bytes != nil || count == 0 else {
+      throw ColumnError(column: column, problem: .outOfMemory)
+    }
+    return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
   /// The value at `column` in whatever storage class it has.
@@ -151,6 +158,9 @@ public struct ColumnError: Error, Hashable, Sendable {
     case invalidUTF8
     /// The value is of the right storage class but outside what the type can hold; says why.
     case unrepresentable(String)
+
+    /// SQLite had no memory for the value.
+    static var outOfMemory: Problem { .unrepresentable("SQLite had no memory for the value") }
   }
 
   /// The column's position in the row, from 0; -1 where the value stands alone.

@@ -64,9 +64,12 @@ extension SQLValue: CustomStringConvertible {
     switch self {
     case .null: "NULL"
     case .integer(let value): String(value)
-    case .real(let value): String(value)
+    // A literal too large for a Double is how SQL spells infinity.
+    case .real(let value): value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : String(value)
+    // SQLite reads a statement up to its first NUL.
+    case .text(let value) where value.utf8.contains(0): "CAST(\(hexadecimal(value.utf8)) AS TEXT)"
     case .text(let value): quoted(value)
-    case .blob(let bytes): "x'" + bytes.map(hexadecimalPair).joined() + "'"
+    case .blob(let bytes): hexadecimal(bytes)
     }
   }
 }
@@ -79,6 +82,10 @@ private func quoted(_ text: String) -> String {
     literal.unicodeScalars.append(scalar)
   }
   return literal + "'"
+}
+
+private func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  "x'" + bytes.map(hexadecimalPair).joined() + "'"
 }
 
 private func hexadecimalPair(_ byte: UInt8) -> String {

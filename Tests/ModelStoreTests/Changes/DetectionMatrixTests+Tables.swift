@@ -289,7 +289,7 @@ extension DetectionMatrixTests {
         "INSERT INTO t VALUES (-9223372036854775808, -9223372036854775808)") == [
           "update t 1 (v: x'' → x'00ff' user)",
           "update t 2 (v: 9007199254740993 → 9007199254740992 user)",
-          "update t 9223372036854775807 (v: 0.0 → inf user)",
+          "update t 9223372036854775807 (v: 0.0 → 9e999 user)",
           "insert t -9223372036854775808 (-9223372036854775808, -9223372036854775808) user",
         ])
   }
@@ -301,7 +301,7 @@ extension DetectionMatrixTests {
     #expect(
       try file.changes("UPDATE t SET v = NULL WHERE id = 1", "UPDATE t SET v = 'a' WHERE id = 2")
         == [
-          "update t 1 (v: '' → NULL user)", "update t 2 (v: 'a\0b' → 'a' user)",
+          "update t 1 (v: '' → NULL user)", "update t 2 (v: CAST(x'610062' AS TEXT) → 'a' user)",
         ])
   }
 
@@ -343,17 +343,6 @@ extension DetectionMatrixTests {
       try file.store.writeReporting { try $0.execute("DELETE FROM t WHERE id = 2") }
     }
     #expect(second?.code == .invalidValue)
-  }
-
-  // A temporary table hides a table of the same name, and it is nobody's model.
-  @Test func temporaryTableOfTheSameName() throws {
-    let file = try DetectionFile(Self.plain)
-    #expect(
-      try file.changes(
-        "CREATE TEMP TABLE t(id INTEGER PRIMARY KEY, a, b)", "INSERT INTO t VALUES (1, 5, 5)",
-        "UPDATE main.t SET a = 6 WHERE id = 2", "DROP TABLE temp.t") == [
-          "update t 2 (a: 2 → 6 user)"
-        ])
   }
 
   @Test func changeOfTheSchemaTellsNoRows() throws {

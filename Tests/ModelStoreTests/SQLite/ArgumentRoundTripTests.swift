@@ -122,3 +122,15 @@ import Testing
     }
   }
 }
+
+extension ArgumentRoundTripTests {
+  @Test(arguments: [
+    SQLValue.real(.infinity), .real(-.infinity), .text("a\0'b"), .text("\0"), .text("it's"),
+    .blob([0, 255]), .real(0.1), .integer(.min), .null,
+  ])
+  func theDescriptionIsALiteralOfTheSameValue(value: SQLValue) throws {
+    let scratch = try ScratchDatabase()
+    let text = SQLText(sql: "SELECT \(value.description)")
+    #expect(try scratch.connection.firstRow(text) { try $0.value(at: 0) } == value)
+  }
+}
