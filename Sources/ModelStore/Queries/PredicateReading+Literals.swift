@@ -81,6 +81,11 @@ extension PredicateReading {
       (.keyword(.true), .any), (.keyword(.false), .any):
       return try value(of: literal)
     case (.number, .real):
+      if literal.isWhole, Int64(literal.numeral) == nil, let large = Double(literal.numeral),
+        large.isFinite
+      {
+        return .real(large)
+      }
       // A whole number that no Double has stays an integer, which SQLite compares exactly.
       let number = try value(of: literal)
       if case .integer(let whole) = number, let exact = Double(exactly: whole) {
@@ -122,7 +127,7 @@ extension PredicateReading {
       }
       return .blob(bytes)
     case .number:
-      if literal.numeral.utf8.allSatisfy({ !".eE".utf8.contains($0) }) {
+      if literal.isWhole {
         guard let whole = Int64(literal.numeral) else {
           throw error(.value, "\(literal.source) does not fit 64 bits.", at: literal.source)
         }
@@ -152,6 +157,9 @@ extension PredicateReading {
 }
 
 extension PredicateReading.Literal {
+  /// Whether a number is written without a fraction and an exponent.
+  fileprivate var isWhole: Bool { numeral.utf8.allSatisfy { !".eE".utf8.contains($0) } }
+
   fileprivate var meansOne: Bool {
     content == .keyword(.true) || content == .number && numeral == "1"
   }

@@ -80,7 +80,13 @@ struct PredicateReading {
     repeat {
       let isDescending = take(.symbol(.minus))
       if !isDescending { _ = take(.symbol(.plus)) }
-      guard let (index, _) = try takeField() else { throw expected("a field to order by") }
+      guard let (index, source) = try takeField() else { throw expected("a field to order by") }
+      if schema.fields[index].type == .decimal {
+        throw error(
+          .value,
+          "\(schema.fields[index].name) is a decimal, kept as text, and cannot be ordered by size.",
+          at: source)
+      }
       orderings.append(
         QueryOrdering(fieldIndex: index, direction: isDescending ? .descending : .ascending))
     } while take(.symbol(.comma))

@@ -16,7 +16,8 @@ extension Query {
   /// The SELECT for the result: all fields in schema order.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` when the condition holds a value that
-  ///   cannot be stored; so do the other statements.
+  ///   cannot be stored; so do the other statements. With code `invalidQuery` for an order by a
+  ///   decimal without a collation: decimals are kept as text.
   public func selectText() throws(StoreError) -> SQLText {
     try selectText(fields: Array(schema.fields.indices))
   }
@@ -30,6 +31,7 @@ extension Query {
   public func selectText(fields: [Int]) throws(StoreError) -> SQLText {
     let columns = SQLText.quotedList(fields.map { schema.fields[$0].column })
     var text = try source(selecting: columns)
+    try checkOrder()
     appendOrder(to: &text)
     appendWindow(to: &text)
     return text
@@ -45,8 +47,11 @@ extension Query {
 
   /// The SELECT for one aggregate over a field of the result, limit and offset included.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field that holds no
-  ///   numbers: SQLite would read texts as numbers and lose digits of decimals.
+  /// A field of any type may hold texts; in its sum or mean each counts as the number it begins
+  /// with, or as 0: <https://sqlite.org/lang_aggfunc.html#sumunc>.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field whose type is
+  ///   no number: SQLite would read texts as numbers and lose digits of decimals.
   public func aggregateText(
     _ aggregate: Aggregate, of fieldIndex: Int
   ) throws(StoreError) -> SQLText {
@@ -83,6 +88,20 @@ extension Query {
       text.append(try condition.sqlText(schema: schema))
     }
     return text
+  }
+
+  /// A decimal is kept as text, which puts 10 before 9. An ordering with a collation of its own
+  /// asks for just that.
+  private func checkOrder() throws(StoreError) {
+    for ordering in orderings where ordering.collation == nil {
+      let field = schema.fields[ordering.fieldIndex]
+      guard field.type != .decimal else {
+        throw StoreError(
+          .invalidQuery,
+          "\(schema.name).\(field.name) is a decimal, kept as text, and cannot be ordered by size.",
+          model: schema.name, field: field.name)
+      }
+    }
   }
 
   private func appendOrder(to text: inout SQLText) {

@@ -146,7 +146,7 @@ public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
   case uuid
   /// TEXT: the absolute string.
   case url
-  /// TEXT: plain decimal digits, so that no digit is lost. Sorts as text.
+  /// TEXT: plain decimal digits, so that no digit is lost. Has no order.
   case decimal
   /// TEXT: JSON with sorted keys.
   case json

@@ -187,8 +187,46 @@ import Testing
       #expect(throws: PredicateTextError.self) { try line(text) }?.kind
     }
     #expect(kinds == [.tooLarge, .tooLarge, .tooLarge, .tooLarge])
-    let allowed = String(repeating: "(", count: 100) + "done" + String(repeating: ")", count: 100)
+    let levels = PredicateParser.depthMax
+    let allowed =
+      String(repeating: "(", count: levels) + "done" + String(repeating: ")", count: levels)
     #expect(try line(allowed) == #""done" <> 0"#)
+  }
+
+  /// Every level as deep in SQL as it can be.
+  @Test func sqliteTakesTheDeepestCondition() throws {
+    let scratch = try ScratchDatabase("CREATE TABLE \"Todo\" (done, weight)")
+    let half = PredicateParser.depthMax / 2
+    let text =
+      String(repeating: "not (done or weight = 1 and ", count: half) + "done"
+      + String(repeating: ")", count: half)
+    let parser = PredicateParser(schema: todo, now: now)
+    let condition = try parser.condition(parsing: text).sqlText(schema: todo)
+    let count = try scratch.connection.firstRow("SELECT count(*) FROM \"Todo\" WHERE \(condition)")
+    {
+      try $0.integer(at: 0)
+    }
+    #expect(count == 0)
+  }
+
+  @Test func wholeNumbersBeyond64BitsAreRealsBesideAReal() throws {
+    #expect(try line("weight < 18446744073709551616") == #""weight" < 1.8446744073709552e+19"#)
+    #expect(try line("weight > -9223372036854775809") == #""weight" > -9.223372036854776e+18"#)
+    #expect(throws: PredicateTextError.self) { try line("id < 18446744073709551616") }
+  }
+
+  @Test func aDecimalIsNoOrder() throws {
+    let parser = PredicateParser(schema: todo, now: now)
+    let error = #expect(throws: PredicateTextError.self) {
+      try parser.orderings(parsing: "title, -price")
+    }
+    #expect(error?.kind == .value)
+    #expect(error?.token == "price")
+    let query = Query<Record>(todo, orderings: [QueryOrdering(fieldIndex: 6)])
+    #expect(throws: StoreError.self) { try query.selectText() }
+    // With a collation of its own the order is the text's, as asked for.
+    let byText = Query<Record>(todo, orderings: [QueryOrdering(fieldIndex: 6, collation: .binary)])
+    #expect(try byText.selectText().sql.contains(#"ORDER BY "price""#))
   }
 
   @Test func namesThatDifferInCaseAloneMustBeExact() throws {
