@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension Store {
   /// Keeps the result of `query` true from now on. Its ``LiveQuery/plan`` says how: record by
   /// record, or, for a condition or order that only SQLite can evaluate and for a view, by running
@@ -236,138 +234,22 @@ extension StoreCore {
   }
 }
 
-/// A live result and its registration, which ends with it: what live queries hold and share.
-final class RegisteredResult: LiveSource {
-  private let result: any LiveSource
-  private let end: @Sendable () -> Void
-
-  init(_ result: any LiveSource, end: @escaping @Sendable () -> Void) {
-    self.result = result
-    self.end = end
-  }
-
-  deinit { end() }
-
-  var plan: LivePlan { result.plan }
-  var models: [String] { result.models }
-  var rows: LiveRows { result.rows }
-  var images: [[SQLValue]]? { result.images }
-
-  func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
-    try result.move(to: window)
-  }
-
-  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
-    result.subscribe(subscriber)
-  }
-
-  func wake(upTo version: UInt64) { result.wake(upTo: version) }
-}
-
-/// The live results of a store that equal queries share, for as long as somebody holds them.
-final class LiveResults: Sendable {
-  private struct Entry {
-    weak var result: RegisteredResult?
-  }
-
-  private let entries = Mutex<[Query<Record>: Entry]>([:])
-
-  /// Whether the result of `query` is kept already.
-  func keeps(_ query: Query<Record>) -> Bool {
-    entries.withLock { $0[query]?.result } != nil
-  }
-
-  /// The result of `query` that is kept already, or the one that `make` makes. On the writer's
-  /// queue.
-  func result(
-    for query: Query<Record>, _ make: () throws -> RegisteredResult
-  ) throws -> RegisteredResult {
-    if let kept = entries.withLock({ $0[query]?.result }) { return kept }
-    let made = try make()
-    entries.withLock { entries in
-      if entries.count >= 2 * entries.lazy.filter({ $0.value.result != nil }).count + 16 {
-        entries = entries.filter { $0.value.result != nil }
-      }
-      entries[query] = Entry(result: made)
-    }
-    return made
-  }
-}
-
-/// What a live query needs of its store, which it does not keep open.
-struct LiveStore: Sendable {
-  let mailboxCapacity: Int
-  let report: @Sendable (StoreError) -> Void
-  private let core: @Sendable () throws -> StoreCore
-
+extension LiveStore {
+  /// What live queries of `core` need. They do not keep it open.
   init(_ core: StoreCore) {
-    mailboxCapacity = core.configuration.mailboxCapacity
-    report = core.report
-    self.core = { [weak core] in
+    self.init(
+      mailboxCapacity: core.configuration.mailboxCapacity, report: core.report
+    ) { [weak core] body in
       guard let core else { throw StoreError(.misuse, "The store is closed.") }
-      return core
-    }
-  }
-
-  /// Runs `body` where no commit of this store can come between what it reads and what it
-  /// registers.
-  func whileNobodyWrites<Result>(_ body: (Reading) throws -> Result) throws -> Result {
-    let core = try core()
-    return try core.writer.sync { writer in
-      try core.publishWhatOthersDid(&writer)
-      return try body(Reading(core: core, connection: writer.connection))
-    }
-  }
-
-  struct Reading {
-    fileprivate let core: StoreCore
-    fileprivate let connection: Connection
-
-    /// Has `body` run on the delivery queue, behind what was published so far.
-    func deliver(_ body: @escaping @Sendable () -> Void) {
-      core.broker.enqueue(body)
-    }
-
-    /// The present result as the first event of a subscription.
-    func initial<Element>(
-      _ query: Query<Element>, _ source: any LiveSource
-    ) throws -> QueryDelta {
-      // Another process may commit between the result that is kept and what is read here.
-      for _ in 0..<Self.attemptCount {
-        let rows = source.rows
-        let images: [[SQLValue]]
-        if let kept = source.images {
-          images = kept
-        } else {
-          let text = try query.limit(rows.window?.limit, offset: rows.window?.offset ?? 0)
-            .selectText()
-          images = try connection.rows(text) { row in try row.values() }
-        }
-        if source.images != nil || rows.hold(images, query.schema) {
-          return QueryDelta.initial(rows, images: images)
-        }
-        core.broker.publish([], isReset: true)
+      try core.writer.sync { writer in
+        try core.publishWhatOthersDid(&writer)
+        let connection = writer.connection
+        try body(
+          Reading(
+            read: { text in try connection.rows(text) { row in try row.values() } },
+            deliver: { core.broker.enqueue($0) },
+            reset: { core.broker.publish([], isReset: true) }))
       }
-      throw StoreError(
-        .busy, "Other processes write too often to read a live query of \(query.schema.name).",
-        model: query.schema.name)
     }
-
-    private static var attemptCount: Int { 10 }
-  }
-}
-
-extension LiveRows {
-  /// Whether these are the records shown, in order.
-  fileprivate func hold(_ images: [[SQLValue]], _ schema: ModelSchema) -> Bool {
-    guard images.count == count else { return false }
-    let keys = schema.keyIndices
-    var next = images.makeIterator()
-    var isEqual = true
-    forEach(in: 0..<count) { entry in
-      let image = next.next()
-      isEqual = isEqual && image.map { image in keys.map { image[$0] } } == entry.key
-    }
-    return isEqual
   }
 }

@@ -164,6 +164,7 @@ final class StoreCore: Sendable {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
+    try Wave.current.checkRounds()
     let validators = validators
     let changeCount = writer.connection.totalChangeCount
     var knownObserver = UInt64.max

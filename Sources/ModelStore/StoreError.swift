@@ -53,6 +53,8 @@ public struct StoreError: Error, Sendable {
     case invalidQuery
     /// The call is not allowed here: writing inside a validator, using a closed store.
     case misuse
+    /// Writes made by callbacks answered each other without end. Nothing of the last one was kept.
+    case notificationCycle
     /// The work was cancelled before it finished. Nothing of it was kept.
     case cancelled
     /// The process forked while the store was open. The file cannot be used in the child, except by

@@ -204,7 +204,7 @@ extension ExitCode {
       case .cancelled: .interrupted
       case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .readOnly, .outOfSpace,
         .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
-        .misuse, .forked, .configurationConflict, .database:
+        .misuse, .notificationCycle, .forked, .configurationConflict, .database:
         .failed
       }
   }

@@ -10,7 +10,7 @@ internal import Synchronization
 final class ChangeBroker: Sendable {
   /// Someone who wants to know about commits. Called on the committing thread.
   protocol Observer: AnyObject, Sendable {
-    /// What it wants to know; no two of them of the same model.
+    /// What it wants to know, at least one; no two of them of the same model.
     var interests: [Interest] { get }
     func note(_ commit: Commit) -> Outcome
     /// Hands the oldest of what was noted to the caller, unless it is of a later commit; on the
@@ -166,7 +166,12 @@ final class ChangeBroker: Sendable {
     }
     if !ready.isEmpty {
       queue.async { [ready] in
-        for observer in ready { observer.deliver(upTo: published.version) }
+        for observer in ready {
+          let path = ObservedPath(model: observer.interests[0].model)
+          Wave.$current.withValue(wave.heard(at: path)) {
+            observer.deliver(upTo: published.version)
+          }
+        }
       }
     }
     return published

@@ -1,5 +1,5 @@
-/// Finds those whom a change concerns without asking everyone: by model, by key, and by the value of
-/// a field that all records they want have.
+/// Finds those whom a change concerns without asking everyone: by model, by key, and by the value
+/// of a field that all records they want have.
 struct ChangeRoutes: Sendable {
   fileprivate typealias Numbers = [UInt64]
 

@@ -55,7 +55,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// As ``observe(_:)``, and calls `body` first with the present result, every record of it an
   /// insertion, so that nothing is missed or told twice.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; and as fetching does.
+  /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; and as fetching
+  ///   does.
   /// - Complexity: Reads every record of the result, while writers wait.
   public func observeWithInitial(
     _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
@@ -96,8 +97,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// Shows another part of the result from now on. Subscribers are told as if rows had come and
   /// gone; the version stays the same.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` for a query without limit and offset; `misuse`
-  ///   inside a write of this store. Then the window stays.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for a query without limit and offset;
+  ///   `misuse` inside a write of this store. Then the window stays.
   /// - Precondition: Neither is negative.
   /// - Complexity: O((log n) × the rows that come or go); where only the window's rows are kept, it
   ///   is read anew.

@@ -106,11 +106,7 @@ final class RecordObserver: ChangeBroker.Observer {
     guard let receive = receiver.withLock({ $0.receive }),
       let commit = mailbox.take(if: { $0.changes.version <= version })
     else { return }
-    if commit.wave.isEmpty {
-      receive(commit)
-    } else {
-      Wave.$current.withValue(commit.wave) { receive(commit) }
-    }
+    Wave.$current.withValue(commit.wave.heard(at: path)) { receive(commit) }
   }
 
   /// Forgets what was not delivered and tells how it is, as the first thing.

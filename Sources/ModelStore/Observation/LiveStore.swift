@@ -1,0 +1,72 @@
+/// What a live query needs of its store, which it does not keep open.
+struct LiveStore: Sendable {
+  let mailboxCapacity: Int
+  let report: @Sendable (StoreError) -> Void
+  private let run: @Sendable ((Reading) throws -> Void) throws -> Void
+
+  /// - Parameter run: Runs its argument where no commit of this store can come between.
+  init(
+    mailboxCapacity: Int, report: @escaping @Sendable (StoreError) -> Void,
+    run: @escaping @Sendable ((Reading) throws -> Void) throws -> Void
+  ) {
+    self.mailboxCapacity = mailboxCapacity
+    self.report = report
+    self.run = run
+  }
+
+  /// Runs `body` where no commit of this store can come between what it reads and what it
+  /// registers.
+  ///
+  /// - Throws: What `body` throws; ``StoreError`` with code `misuse` inside a write, and for a
+  ///   closed store.
+  func whileNobodyWrites<Result>(_ body: (Reading) throws -> Result) throws -> Result {
+    var result: Result?
+    try run { reading in result = try body(reading) }
+    guard let result else { preconditionFailure("The store did not run what it was given.") }
+    return result
+  }
+
+  /// The committed state, and the delivery queue, while nobody writes.
+  struct Reading {
+    let read: (SQLText) throws -> [[SQLValue]]
+    /// Has its argument run on the delivery queue, behind what was published so far.
+    let deliver: (@escaping @Sendable () -> Void) -> Void
+    /// Has everyone read anew.
+    let reset: () -> Void
+
+    /// The present result as the first event of a subscription.
+    func initial<Element>(
+      _ query: Query<Element>, _ source: any LiveSource
+    ) throws -> QueryDelta {
+      // Another process may commit between the result that is kept and what is read here.
+      for _ in 0..<Self.attemptCount {
+        let rows = source.rows
+        if let kept = source.images { return QueryDelta.initial(rows, images: kept) }
+        let images = try read(
+          try query.limit(rows.window?.limit, offset: rows.window?.offset ?? 0).selectText())
+        if rows.hold(images, query.schema) { return QueryDelta.initial(rows, images: images) }
+        reset()
+      }
+      throw StoreError(
+        .busy, "Other processes write too often to read a live query of \(query.schema.name).",
+        model: query.schema.name)
+    }
+
+    private static var attemptCount: Int { 10 }
+  }
+}
+
+extension LiveRows {
+  /// Whether these are the records shown, in order.
+  fileprivate func hold(_ images: [[SQLValue]], _ schema: ModelSchema) -> Bool {
+    guard images.count == count else { return false }
+    let keys = schema.keyIndices
+    var next = images.makeIterator()
+    var isEqual = true
+    forEach(in: 0..<count) { entry in
+      let image = next.next()
+      isEqual = isEqual && image.map { image in keys.map { image[$0] } } == entry.key
+    }
+    return isEqual
+  }
+}

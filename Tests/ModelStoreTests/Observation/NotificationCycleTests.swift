@@ -1,0 +1,92 @@
+import Testing
+
+@testable import ModelStore
+
+/// Callbacks whose writes answer each other.
+@Suite struct NotificationCycleTests {
+  private struct World: Sendable {
+    let directory: TemporaryDirectory
+    let store: Store
+    let errors = Recorder<StoreError>()
+
+    init() throws {
+      directory = try TemporaryDirectory()
+      store = try Store(at: directory.file("cycle.store"), models: Artist.self, Album.self)
+      try store.write { tx in
+        try tx.insert(Artist(id: 1, name: "0"))
+        try tx.insert(Album(id: 1, title: "0"))
+      }
+    }
+
+    func writing(_ body: @Sendable (borrowing Transaction) throws -> Void) {
+      do {
+        try store.write(body)
+      } catch let error as StoreError {
+        errors.add(error)
+      } catch {
+        Issue.record(error)
+      }
+    }
+  }
+
+  /// Waits until callbacks have no more to answer.
+  private static func settle(_ store: Store) {
+    for _ in 0...Wave.roundCountMax { store.waitForDelivery() }
+  }
+
+  @Test("JK-I two callbacks that answer each other for ever are stopped by name")
+  func aCycleEndsWithAnErrorThatNamesIt() throws {
+    let world = try World()
+    let seen = Recorder<Int>()
+    let there = try world.store.observe(\Artist.name, of: 1) { change in
+      let next = (Int(change.new ?? "") ?? 0) + 1
+      seen.add(next - 1)
+      world.writing { tx in try tx.set(\Album.title, to: "\(next)", for: 1) }
+    }
+    let back = try world.store.observe(\Album.title, of: 1) { change in
+      let next = (Int(change.new ?? "") ?? 0) + 1
+      seen.add(next - 1)
+      world.writing { tx in try tx.set(\Artist.name, to: "\(next)", for: 1) }
+    }
+    try world.store.write { tx in try tx.set(\Artist.name, to: "1", for: 1) }
+    Self.settle(world.store)
+    #expect(seen.events == Array(1...Wave.roundCountMax))
+    #expect(world.errors.events.map(\.code) == [.notificationCycle])
+    let message = try #require(world.errors.events.first).message
+    #expect(message.contains("Artist[1].name → Album[1].title"))
+    // The store goes on, and so does a new chain.
+    try world.store.write { tx in try tx.set(\Artist.name, to: "1", for: 1) }
+    Self.settle(world.store)
+    #expect(world.errors.events.count == 2)
+    there.cancel()
+    back.cancel()
+  }
+
+  @Test func aCycleThroughALiveQueryIsStoppedToo() throws {
+    let world = try World()
+    let live = try world.store.live(Artist.all)
+    let subscription = live.observe { changes in
+      let count = Int64(changes.newCount)
+      world.writing { tx in try tx.insert(Artist(id: count + 1, name: "more")) }
+    }
+    try world.store.write { tx in try tx.insert(Artist(id: 2, name: "first")) }
+    Self.settle(world.store)
+    #expect(world.errors.events.map(\.code) == [.notificationCycle])
+    #expect(live.count == Wave.roundCountMax + 1)
+    subscription.cancel()
+  }
+
+  @Test func aLongChainOfSeparateWritesIsNone() throws {
+    let world = try World()
+    let subscription = try world.store.observe(\Artist.name, of: 1) { change in
+      world.writing { tx in try tx.set(\Album.title, to: change.new ?? "", for: 1) }
+    }
+    for number in 1...100 {
+      try world.store.write { tx in try tx.set(\Artist.name, to: "\(number)", for: 1) }
+    }
+    world.store.waitForDelivery()
+    #expect(world.errors.events.isEmpty)
+    #expect(try world.store.find(Album.self, 1)?.title == "100")
+    subscription.cancel()
+  }
+}
