@@ -90,14 +90,14 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   private func use<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
-    guard !isClosed.load(ordering: .relaxed), var held = resource.take() else {
+    // First who is here, then whether it is open; `close` does it the other way round. So either a
+    // body does not begin, or `close` sees that it has.
+    owner.store(currentThread(), ordering: .sequentiallyConsistent)
+    defer { owner.store(0, ordering: .relaxed) }
+    guard !isClosed.load(ordering: .sequentiallyConsistent), var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
-    owner.store(currentThread(), ordering: .relaxed)
-    defer {
-      owner.store(0, ordering: .relaxed)
-      resource = isClosed.load(ordering: .relaxed) ? nil : held
-    }
+    defer { resource = isClosed.load(ordering: .relaxed) ? nil : held }
     do {
       return try body(&held)
     } catch let error as SQLiteError {
@@ -108,12 +108,13 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   /// Lets the resource go, which closes its connection, when what runs now is done. Who waits for
   /// a turn is refused.
   ///
-  /// - Parameter isWaiting: Whether to return only then; inside a body this cannot be.
+  /// - Parameter isWaiting: Whether to return only then. Inside a body of this or another queue that
+  ///   cannot be, since who runs here may be waiting for the caller.
   func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
-    isClosed.store(true, ordering: .relaxed)
+    isClosed.store(true, ordering: .sequentiallyConsistent)
     connection.withLock { $0.connection = nil }
-    if isWaiting, !isCurrent {
+    if !isCurrent, isWaiting || owner.load(ordering: .sequentiallyConsistent) == 0 {
       queue.sync { resource = nil }
     } else {
       queue.async { [self] in resource = nil }
