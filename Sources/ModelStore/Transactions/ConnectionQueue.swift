@@ -108,8 +108,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   /// Lets the resource go, which closes its connection, when what runs now is done. Who waits for
   /// a turn is refused.
   ///
-  /// - Parameter isWaiting: Whether to return only then. Inside a body of this or another queue that
-  ///   cannot be, since who runs here may be waiting for the caller.
+  /// - Parameter isWaiting: Whether to return only then. Inside a body of this or another queue
+  ///   that cannot be, since who runs here may be waiting for the caller.
   func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
     isClosed.store(true, ordering: .sequentiallyConsistent)
