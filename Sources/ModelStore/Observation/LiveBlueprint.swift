@@ -59,9 +59,15 @@ struct LiveBlueprint {
 extension LiveBlueprint {
   /// What can matter to a query whose condition is evaluated here.
   var interest: ChangeBroker.Interest {
-    let term = QueryRegion(base).equalityTerms.first
-    return ChangeBroker.Interest(
-      model: base.schema.name,
-      records: term.map { .having(field: $0.field, value: $0.value) } ?? .all, fields: nil)
+    let region = QueryRegion(base)
+    let records: ChangeBroker.Interest.Records
+    if let term = region.equalityTerms.first {
+      records = .having(field: term.field, value: term.value)
+    } else if let range = region.ranges.first(where: \.isBounded) ?? region.ranges.first {
+      records = .within(range)
+    } else {
+      records = .all
+    }
+    return ChangeBroker.Interest(model: base.schema.name, records: records, fields: nil)
   }
 }
