@@ -93,7 +93,8 @@ extension StoreCore {
     return register(
       FetchedResult(
         rule: FetchedResult.Rule(
-          schema: query.schema, orderFields: query.orderings.map(\.fieldIndex),
+          schema: query.schema,
+          terms: query.orderings.map { (field: $0.fieldIndex, term: SortTerm()) },
           isWindow: plan.window != nil),
         method: .again(reason: reason, run), window: plan.window,
         interests: try interests(readBy: text, of: query.schema),
@@ -124,8 +125,7 @@ extension StoreCore {
     let text = try query.limit(limit, offset: window.offset).selectText()
     return register(
       FetchedResult(
-        rule: FetchedResult.Rule(
-          schema: query.schema, orderFields: query.orderings.map(\.fieldIndex), isWindow: true),
+        rule: FetchedResult.Rule(schema: query.schema, terms: rule.terms, isWindow: true),
         method: .seeking(seeking), window: window, interests: [plan.interest],
         images: try connection.rows(text) { row in try row.values() },
         version: broker.version, report: report))

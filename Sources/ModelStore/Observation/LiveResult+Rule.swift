@@ -56,21 +56,32 @@ extension LiveResult {
     }
 
     func entry(_ image: [SQLValue]) -> LiveRows.Entry {
-      let key = schema.keyIndices.map { image[$0] }
-      let place = SortKey(
-        values: terms.map { image[$0.field] }, terms: terms.map(\.term), key: key)
-      return LiveRows.Entry(place: place, key: key)
+      entry(image, key: schema.keyIndices.map { image[$0] })
     }
 
-    func side(_ image: [SQLValue]?) -> QueryDelta.Side? {
-      guard let image, admits?(image) ?? true else { return nil }
-      return QueryDelta.Side(entry: entry(image), image: image)
+    private func entry(_ image: [SQLValue], key: [SQLValue]) -> LiveRows.Entry {
+      var encoder = SortKeyEncoder()
+      for (field, term) in terms { encoder.encode(image[field], by: term) }
+      for value in key { encoder.encode(value, by: SortTerm()) }
+      return LiveRows.Entry(place: SortKey(encoder), key: key)
     }
 
     func touch(_ change: RecordChange) -> QueryDelta.Touch? {
-      let old = side(change.old)
-      let new = side(change.new)
-      guard old != nil || new != nil else { return nil }
+      let before = change.old.flatMap { admits?($0) ?? true ? $0 : nil }
+      let after = change.new.flatMap { admits?($0) ?? true ? $0 : nil }
+      guard before != nil || after != nil else { return nil }
+      // A row whose key is partly NULL is told apart by more than its key.
+      let key = change.key.count == schema.keyIndices.count ? change.key : nil
+      func side(_ image: [SQLValue]) -> QueryDelta.Side {
+        QueryDelta.Side(entry: key.map { entry(image, key: $0) } ?? entry(image), image: image)
+      }
+      let old = before.map(side)
+      var new: QueryDelta.Side?
+      if let old, let before, let after, terms.allSatisfy({ before[$0.field] == after[$0.field] }) {
+        new = QueryDelta.Side(entry: old.entry, image: after)
+      } else {
+        new = after.map(side)
+      }
       func standing(_ image: [SQLValue]?, _ side: QueryDelta.Side?) -> QueryDelta.Touch.Standing {
         if side != nil { return .admitted }
         return image == nil ? .absent : .excluded

@@ -160,6 +160,37 @@ import Testing
     #expect(visited == [100, 101, 102])
   }
 
+  @Test(arguments: 1...8)
+  func mergingIsRemovingAndInsertingOneByOne(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<200 {
+      let start = Set(
+        (0..<Int.random(in: 0..<60, using: &random)).map { _ in
+          Int.random(in: 0..<80, using: &random)
+        })
+      let tree = RankedTree(sorted: start.sorted())
+      let removing = start.shuffled(using: &random).prefix(Int.random(in: 0...20, using: &random))
+      let inserting = Set(
+        (0..<Int.random(in: 0..<20, using: &random)).map { _ in
+          Int.random(in: 0..<80, using: &random)
+        }
+      ).subtracting(start.subtracting(removing)).shuffled(using: &random)
+      var merged = tree
+      #expect(merged.merge(removing: Array(removing), inserting: inserting), "seed \(seed)")
+      let expected = start.subtracting(removing).union(inserting).sorted()
+      #expect(Array(merged) == expected, "seed \(seed)")
+      #expect(merged.firstBrokenRule() == nil, "seed \(seed)")
+      // What is not there cannot go, and what is there cannot come.
+      #expect(!merged.merge(removing: [99], inserting: []))
+      if let present = expected.randomElement(using: &random) {
+        #expect(!merged.merge(removing: [], inserting: [present]))
+        #expect(merged.merge(removing: [present], inserting: [present]))
+      }
+      #expect(!merged.merge(removing: [], inserting: [98, 98]))
+      #expect(Array(merged) == expected, "seed \(seed)")
+    }
+  }
+
   @Test func anIteratorKeepsItsVersion() {
     var tree = RankedTree(sorted: 0..<500)
     var iterator = tree.makeIterator()

@@ -8,10 +8,11 @@ extension WindowWorkload {
         let store = try Store.open(
           try fixture(of: tracks, in: directory), StoredTrack.self, synchronous: .normal)
         let recorder = EventRecorder<QueryChanges<StoredTrack>>()
+        let query = StoredTrack.all.order { $0.milliseconds }
+        // SQLite's page caches fill with the first window; they belong to the connections.
+        _ = try store.live(query.limit(limit, offset: offset + 1))
         let opened = try MemoryUse.of {
-          try store.live(
-            StoredTrack.all.order { $0.milliseconds }.limit(limit, offset: offset)
-          ).observe { recorder.received($0) }
+          try store.live(query.limit(limit, offset: offset)).observe { recorder.received($0) }
         }
         let bytes = Measurement.Figure(name: "bytes of the window", value: Double(opened.bytes))
         var number = 0
