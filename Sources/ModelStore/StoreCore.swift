@@ -10,6 +10,7 @@ final class StoreCore: Sendable {
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
   let liveResults = LiveResults()
+  let observedFields = ObservedFields.Pool()
   /// The observations of objects that hold none themselves.
   let ownedBags = OwnedBags()
   let writer: ConnectionQueue<Writer>

@@ -40,7 +40,12 @@ struct LiveBlueprint {
       }
       admits = { evaluator($0) == true }
     }
-    let terms = query.orderings.map { ordering in
+    // A place ends with the key, so the order need not.
+    let key = schema.keyIndices.map { QueryOrdering(fieldIndex: $0, collation: .binary) }
+    let orderings =
+      query.orderings.suffix(key.count).elementsEqual(key)
+      ? query.orderings.dropLast(key.count) : query.orderings[...]
+    let terms = orderings.map { ordering in
       (
         field: ordering.fieldIndex,
         term: SortTerm(

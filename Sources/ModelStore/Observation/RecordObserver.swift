@@ -2,8 +2,10 @@ internal import Synchronization
 
 /// Watches one record or all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
-  let path: ObservedPath
-  let interests: [ChangeBroker.Interest]
+  let fields: ObservedFields
+  /// The observed record's key; nil for all records.
+  let key: [SQLValue]?
+  private let interest: ChangeBroker.Interest
   /// Who registered it, where that is known.
   let registrant: Registrant?
   private let mailbox: Mailbox<ChangeBroker.Commit>
@@ -29,43 +31,41 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   /// - Parameters:
-  ///   - path: The name of what is observed.
-  ///   - schema: The observed model.
-  ///   - names: The names of the fields of which an update must touch one; nil for all.
+  ///   - key: The record to observe; nil for all records.
   ///   - capacity: The most commits held; further ones are folded into the last.
   init(
-    path: ObservedPath, interest: ChangeBroker.Interest, registrant: Registrant? = nil,
-    schema: ModelSchema, names: Set<String>?, capacity: Int
+    _ fields: ObservedFields, of key: [SQLValue]?, registrant: Registrant? = nil, capacity: Int
   ) {
-    self.path = path
-    interests = [interest]
+    self.fields = fields
+    self.key = key
+    interest = fields.interest(key)
     self.registrant = registrant
-    // Others are not read: their places in the records hold NULL or a value, as it happens.
-    let fields = schema.fields.enumerated()
-      .filter { index, _ in interest.fields?.contains(index) ?? true }
-      .map { (index: $0.offset, name: $0.element.name) }
-    let part = Part(names: names, fields: fields, isOneRecord: interest.isOneRecord)
+    let part = Part(fields: fields, isOneRecord: key != nil)
     self.part = part
     mailbox = Mailbox(capacity: capacity) { early, late in
       part.of(
         ChangeBroker.Commit(
-          changes: early.changes.followed(by: late.changes, fields: fields),
+          changes: early.changes.followed(by: late.changes, fields: part.fields.compared),
           isReset: early.isReset || late.isReset, isInitial: early.isInitial,
           wave: early.wave.folded(with: late.wave)))
     }
   }
 
+  /// The name of what is observed.
+  var path: ObservedPath { fields.path(key) }
+
+  var interests: [ChangeBroker.Interest] { [interest] }
+
   /// What of a commit concerns the observer.
   private struct Part: Sendable {
-    let names: Set<String>?
-    let fields: [(index: Int, name: String)]
+    let fields: ObservedFields
     let isOneRecord: Bool
 
     /// nil when there is nothing to tell.
     func of(_ commit: ChangeBroker.Commit) -> ChangeBroker.Commit? {
       var changes = commit.changes.changes
       if isOneRecord, changes.count > 1 { changes = together(changes) }
-      if let names {
+      if let names = fields.names {
         changes = changes.filter { change in
           change.operation != .update || change.fields.contains { names.contains($0.name) }
         }
@@ -82,7 +82,7 @@ final class RecordObserver: ChangeBroker.Observer {
       guard let first = changes.first(where: { $0.new == nil }),
         let last = changes.last(where: { $0.old == nil })
       else { return changes }
-      return first.followed(by: last, fields: fields).map { [$0] } ?? []
+      return first.followed(by: last, fields: fields.compared).map { [$0] } ?? []
     }
   }
 
@@ -116,7 +116,7 @@ final class RecordObserver: ChangeBroker.Observer {
     let changes = image.map { image in
       [
         RecordChange(
-          model: path.model, key: path.key ?? [], old: nil, new: image, fields: [],
+          model: fields.schema.name, key: key ?? [], old: nil, new: image, fields: [],
           origin: .foreign, isRecreated: false)
       ]
     }
@@ -152,11 +152,5 @@ final class RecordObserver: ChangeBroker.Observer {
       return leave
     }
     leave?()
-  }
-}
-
-extension ChangeBroker.Interest {
-  fileprivate var isOneRecord: Bool {
-    if case .one = records { true } else { false }
   }
 }

@@ -188,7 +188,7 @@ import Testing
       try observe(Album.all), try observe(Album.where { $0.id > 1 }),
       try observe(Album.where { $0.title == "a" }), try observe(Album.all.limit(1, offset: 1)),
       try observe(Album.all.order { $0.title }.limit(2)),
-      try observe(Album.where(sql: "length(title) > 0")),
+      try observe(Album.all.filter(.sql("length(title) > 0"))),
     ]
     for round in 1...3 {
       // A commit that concerns nobody in between.
