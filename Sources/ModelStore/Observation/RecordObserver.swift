@@ -56,6 +56,8 @@ final class RecordObserver: ChangeBroker.Observer {
 
   var interests: [ChangeBroker.Interest] { [interest] }
 
+  var model: String { interest.model }
+
   /// What of a commit concerns the observer.
   private struct Part: Sendable {
     let fields: ObservedFields
