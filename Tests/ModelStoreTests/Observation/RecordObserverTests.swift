@@ -7,7 +7,8 @@ import Testing
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
-      ObservedFields(Artist.schema, fields: nil, counted: nil), of: nil, capacity: 1)
+      ObservedFields(Artist.schema, fields: nil, counted: nil), of: nil,
+      mailbox: Mailbox(backlog: .latest))
     let places = Recorder<UInt>()
     observer.whenReady { _ in
       var local = 0
@@ -46,7 +47,8 @@ import Testing
   /// Folded commits in which the observed field ends as it began concern nobody.
   @Test func foldedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
-      ObservedFields(Album.schema, fields: nil, counted: [1]), of: nil, capacity: 1)
+      ObservedFields(Album.schema, fields: nil, counted: [1]), of: nil,
+      mailbox: Mailbox(backlog: .latest))
     let received = Recorder<UInt64>()
     observer.whenReady { received.add($0.changes.version) }
     #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)
