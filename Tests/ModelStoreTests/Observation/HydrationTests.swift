@@ -118,7 +118,7 @@ import Testing
         : Album.where { $0.id > Int64(number) }.order { $0.title }
       let live = try store.live(query)
       let events = Recorder<QueryChanges<Album>>()
-      opened.append((live, events, try live.observeWithInitial { events.add($0) }))
+      opened.append((live, events, try live.observe(options: .initial) { events.add($0) }))
     }
     isWriting.wait()
     store.waitForDelivery()

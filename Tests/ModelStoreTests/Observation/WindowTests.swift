@@ -93,7 +93,7 @@ import Testing
     let lives = try queries.map { try file.store.live($0) }
     let lists = lives.map { _ in Recorder<QueryChanges<Record>>() }
     let held = try zip(lives, lists).map { live, list in
-      try live.observeWithInitial { list.add($0) }
+      try live.observe(options: .initial) { list.add($0) }
     }
     for step in 0..<120 {
       try file.store.write { tx in
