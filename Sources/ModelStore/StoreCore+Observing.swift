@@ -18,8 +18,8 @@ extension StoreCore {
     backlog: Backlog
   ) -> RecordObserver {
     RecordObserver(
-      path: observation.path, interest: observation.interest(in: schema), registrant: registrant,
-      schema: schema, names: observation.counted.map { Set($0.map { schema.fields[$0].name }) },
+      observedFields.fields(schema, fields: observation.fields, counted: observation.counted),
+      of: observation.key, registrant: registrant,
       mailbox: Mailbox(
         broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued))
   }
@@ -29,14 +29,17 @@ extension StoreCore {
     _ observer: RecordObserver, to observation: RecordObservation<Event>, of schema: ModelSchema,
     options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
   ) {
+    // Nothing else of the observation is kept: there may be very many observers.
+    let telling = Telling(observation, options)
     observer.whenReady { [weak self, weak observer] commit in
       guard let self, let observer else { return }
+      let schema = observer.fields.schema
       reporting(schema) {
         let current =
-          commit.isReset
-          ? try readers.sync { try self.record(schema, observation.key, on: $0) } : nil
-        let events = try self.events(of: commit, observation, options, current: current)
-        for event in events where !observer.isEnded { body(event) }
+          commit.isReset ? try readers.sync { try self.record(schema, observer.key, on: $0) } : nil
+        for event in try telling.events(of: commit, current: current) where !observer.isEnded {
+          body(event)
+        }
       }
     }
   }
@@ -68,20 +71,6 @@ extension StoreCore {
       try self.publishWhatOthersDid(&writer)
       return try body(try self.record(schema, key, on: writer.connection))
     }
-  }
-
-  /// The events of one commit, as asked for by `options`.
-  ///
-  /// - Parameter current: The record as it is now; given only after a reset.
-  private func events<Event>(
-    of commit: ChangeBroker.Commit, _ observation: RecordObservation<Event>,
-    _ options: ObservationOptions, current: [SQLValue]?
-  ) throws -> [Event] {
-    let events = try observation.events(commit, current)
-    guard options.contains(.prior), !commit.isInitial, let prior = observation.prior else {
-      return events
-    }
-    return events.flatMap { [prior($0), $0] }
   }
 
   private func record(
@@ -125,6 +114,7 @@ extension StoreCore {
     let observer = makeObserver(observation, of: schema, backlog: backlog)
     try enter(observer, for: observation, of: schema, options: options)
     let waiting = WaitingEvents<Event>()
+    let telling = Telling(observation, options)
     return ObservedChanges(
       subscription: Subscription(observer.mailbox) { observer.end() }, report: report
     ) { [weak self] in
@@ -134,7 +124,7 @@ extension StoreCore {
           let current =
             commit.isReset
             ? try await readers.async { try self.record(schema, observation.key, on: $0) } : nil
-          waiting.put(try events(of: commit, observation, options, current: current))
+          waiting.put(try telling.events(of: commit, current: current))
         } catch let error as ColumnError {
           throw StoreError(error, reading: schema)
         }
@@ -215,5 +205,24 @@ extension StoreCore {
       self.broker.enqueue(for: outcome) { present.deliver(upTo: version) }
     }
     broker.settle()
+  }
+}
+
+/// How commits become the events that one observer asked for.
+private struct Telling<Event: Sendable>: Sendable {
+  private let events: @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event]
+  /// What is told before an event; nil where it was not asked for.
+  private let prior: (@Sendable (Event) -> Event)?
+
+  init(_ observation: RecordObservation<Event>, _ options: ObservationOptions) {
+    events = observation.events
+    prior = options.contains(.prior) ? observation.prior : nil
+  }
+
+  /// - Parameter current: The record as it is now; given only after a reset.
+  func events(of commit: ChangeBroker.Commit, current: [SQLValue]?) throws -> [Event] {
+    let events = try events(commit, current)
+    guard let prior, !commit.isInitial else { return events }
+    return events.flatMap { [prior($0), $0] }
   }
 }

@@ -10,6 +10,7 @@ final class StoreCore: Sendable {
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
   let liveResults = LiveResults()
+  let observedFields = ObservedFields.Pool()
   /// The observations of objects that hold none themselves.
   let ownedBags = OwnedBags()
   let writer: ConnectionQueue<Writer>
@@ -17,6 +18,9 @@ final class StoreCore: Sendable {
   /// Where the writer's thread reads the committed state: apart from the pool, so that nobody who
   /// reads keeps it waiting.
   let writersReader: ReaderPool
+  /// Where results of live queries are read while others write: who reads there waits for the
+  /// writer, so nobody whom the writer waits for may need it.
+  let hydrationReader: ReaderPool
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
@@ -48,6 +52,7 @@ final class StoreCore: Sendable {
     }
     readers = ReaderPool(countMax: configuration.readerCountMax, open: openReader)
     writersReader = ReaderPool(countMax: 1, open: openReader)
+    hydrationReader = ReaderPool(countMax: 1, open: openReader)
     let connection = try Self.connect(path: path, readOnly: readOnly, policy: policy)
     try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
@@ -265,6 +270,7 @@ final class StoreCore: Sendable {
     writer.close(waiting: isWaiting)
     readers.close(waiting: isWaiting)
     writersReader.close(waiting: isWaiting)
+    hydrationReader.close(waiting: isWaiting)
   }
 }
 

@@ -44,6 +44,8 @@ final class ChangeBroker: Sendable {
       /// Those that have the value in the field, before or after; the value as
       /// ``QueryRegion/normalized(_:)`` makes it.
       case having(field: Int, value: SQLValue)
+      /// Those that have a value of the range in its field, before or after.
+      case within(ValueRange)
     }
   }
 

@@ -43,7 +43,7 @@ struct QueryDelta: ObservedEvent {
 
   /// The delta from nothing to a whole result.
   static func initial(_ rows: LiveRows, images: [[SQLValue]]) -> QueryDelta {
-    let empty = LiveRows(tree: RankedTree(), version: rows.version).showing(rows.window)
+    let empty = LiveRows(tree: PlaceTree(), version: rows.version).showing(rows.window)
     var touches: [Touch] = []
     touches.reserveCapacity(images.count)
     var next = images.makeIterator()

@@ -30,11 +30,6 @@ struct RecordObservation<Event: Sendable>: Sendable {
     self.events = events
     self.prior = prior
   }
-
-  func interest(in schema: ModelSchema) -> ChangeBroker.Interest {
-    ChangeBroker.Interest(
-      model: schema.name, records: key.map { .one($0, of: schema) } ?? .all, fields: fields)
-  }
 }
 
 extension ChangeBroker.Commit {

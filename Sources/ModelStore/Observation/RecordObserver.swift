@@ -2,8 +2,10 @@ internal import Synchronization
 
 /// Watches one record or all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
-  let path: ObservedPath
-  let interests: [ChangeBroker.Interest]
+  let fields: ObservedFields
+  /// The observed record's key; nil for all records.
+  let key: [SQLValue]?
+  private let interest: ChangeBroker.Interest
   /// Who registered it, where that is known.
   let registrant: Registrant?
   let mailbox: Mailbox<Part>
@@ -22,23 +24,23 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   /// - Parameters:
-  ///   - path: The name of what is observed.
-  ///   - schema: The observed model.
-  ///   - names: The names of the fields of which an update must touch one; nil for all.
+  ///   - key: The record to observe; nil for all records.
   init(
-    path: ObservedPath, interest: ChangeBroker.Interest, registrant: Registrant? = nil,
-    schema: ModelSchema, names: Set<String>?, mailbox: Mailbox<Part>
+    _ fields: ObservedFields, of key: [SQLValue]?, registrant: Registrant? = nil,
+    mailbox: Mailbox<Part>
   ) {
-    self.path = path
-    interests = [interest]
+    self.fields = fields
+    self.key = key
+    interest = fields.interest(key)
     self.registrant = registrant
     self.mailbox = mailbox
-    // Others are not read: their places in the records hold NULL or a value, as it happens.
-    let fields = schema.fields.enumerated()
-      .filter { index, _ in interest.fields?.contains(index) ?? true }
-      .map { (index: $0.offset, name: $0.element.name) }
-    rule = Rule(names: names, fields: fields, isOneRecord: interest.isOneRecord)
+    rule = Rule(fields: fields, isOneRecord: key != nil)
   }
+
+  /// The name of what is observed.
+  var path: ObservedPath { fields.path(key) }
+
+  var interests: [ChangeBroker.Interest] { [interest] }
 
   /// What of a commit concerns the observer.
   struct Part: ObservedEvent {
@@ -50,7 +52,7 @@ final class RecordObserver: ChangeBroker.Observer {
     func followed(by later: Part) -> Part? {
       rule.part(
         of: ChangeBroker.Commit(
-          changes: commit.changes.followed(by: later.commit.changes, fields: rule.fields),
+          changes: commit.changes.followed(by: later.commit.changes, fields: rule.fields.compared),
           isReset: commit.isReset || later.commit.isReset, isInitial: commit.isInitial,
           wave: commit.wave.folded(with: later.commit.wave)))
     }
@@ -58,15 +60,14 @@ final class RecordObserver: ChangeBroker.Observer {
 
   /// Tells what of a commit concerns the observer.
   fileprivate struct Rule: Sendable {
-    let names: Set<String>?
-    let fields: [(index: Int, name: String)]
+    let fields: ObservedFields
     let isOneRecord: Bool
 
     /// nil when there is nothing to tell.
     func part(of commit: ChangeBroker.Commit) -> Part? {
       var changes = commit.changes.changes
       if isOneRecord, changes.count > 1 { changes = together(changes) }
-      if let names {
+      if let names = fields.names {
         changes = changes.filter { change in
           change.operation != .update || change.fields.contains { names.contains($0.name) }
         }
@@ -83,14 +84,16 @@ final class RecordObserver: ChangeBroker.Observer {
       guard let first = changes.first(where: { $0.new == nil }),
         let last = changes.last(where: { $0.old == nil })
       else { return changes }
-      return first.followed(by: last, fields: fields).map { [$0] } ?? []
+      return first.followed(by: last, fields: fields.compared).map { [$0] } ?? []
     }
   }
 
   /// Has `receive` called on the delivery queue, once for each commit that concerns the observer.
   func whenReady(_ receive: @escaping @Sendable (ChangeBroker.Commit) -> Void) {
-    mailbox.whenReady { [path] part in
-      Wave.$current.withValue(part.commit.wave.heard(at: path)) { receive(part.commit) }
+    mailbox.whenReady { [fields, key] part in
+      Wave.$current.withValue(part.commit.wave.heard(at: fields.path(key))) {
+        receive(part.commit)
+      }
     }
   }
 
@@ -112,7 +115,7 @@ final class RecordObserver: ChangeBroker.Observer {
     let changes = image.map { image in
       [
         RecordChange(
-          model: path.model, key: path.key ?? [], old: nil, new: image, fields: [],
+          model: fields.schema.name, key: key ?? [], old: nil, new: image, fields: [],
           origin: .foreign, isRecreated: false)
       ]
     }
@@ -148,11 +151,5 @@ final class RecordObserver: ChangeBroker.Observer {
       return leave
     }
     leave?()
-  }
-}
-
-extension ChangeBroker.Interest {
-  fileprivate var isOneRecord: Bool {
-    if case .one = records { true } else { false }
   }
 }

@@ -54,7 +54,7 @@ import Testing
   private static func live(_ state: [Row?]) -> LiveResult {
     LiveResult(
       rule: LiveResult.Rule(schema: schema, admits: { $0[2] == .integer(1) }, terms: terms),
-      interest: ChangeBroker.Interest(model: "t"), images: result(of: state), version: 0,
+      interest: ChangeBroker.Interest(model: "t"), images: result(of: state),
       reload: { [] }, report: { _ in })
   }
 
@@ -86,7 +86,7 @@ import Testing
     let attempts = Recorder<Int>()
     let live = LiveResult(
       rule: LiveResult.Rule(schema: Self.schema, admits: nil, terms: Self.terms),
-      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: states[0]), version: 0,
+      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: states[0]),
       reload: {
         attempts.add(1)
         if attempts.events.count == 1 { throw Unreadable() }
@@ -116,7 +116,7 @@ import Testing
     let reports = Recorder<String>()
     let live = LiveResult(
       rule: LiveResult.Rule(schema: Self.schema, admits: nil, terms: Self.terms),
-      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: [nil, nil]), version: 0,
+      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: [nil, nil]),
       reload: { Self.result(of: states[1]) },
       report: { reports.add($0.code.rawValue) })
     let mailbox = Mailbox<QueryDelta>(backlog: .every)
@@ -169,6 +169,19 @@ import Testing
         Issue.record("seed \(seed): \(objection): \(states)")
       }
     }
+  }
+}
+
+extension LiveResult {
+  /// A result without a database that holds `images`, as of version 0.
+  convenience init(
+    rule: Rule, interest: ChangeBroker.Interest, images: [[SQLValue]],
+    reload: @escaping @Sendable () throws -> [[SQLValue]],
+    report: @escaping @Sendable (StoreError) -> Void
+  ) {
+    self.init(
+      rule: rule, interest: interest, rows: LiveRows(tree: rule.tree(images), version: 0),
+      reload: reload, report: report)
   }
 }
 

@@ -198,6 +198,41 @@ import Testing
     return watch.oracle.objection(to: event, from: old, to: new)
   }
 
+  /// So many rows change that the result's tree is built anew; the event is as exact as any.
+  @Test func aLargeCommitIsToldAsExactly() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("large.db")
+    try PlainDatabase(path).execute(
+      Self.setup
+        + """
+        WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+        INSERT INTO item SELECT i, i % 89 - 20, 't' || i % 7, NULL, NULL FROM n;
+        """)
+    let store = try Store(at: path)
+    let schema = try #require(try store.adopt(["g", "item"]).last)
+    let database = try PlainDatabase(path)
+    let watches = try [0, 1, 2].map { try Watch(store, schema, $0) }
+    var results = try watches.map { try database.rows($0.sql) }
+    for statement in [
+      "UPDATE item SET a = 60 - a", "UPDATE item SET t = t || a WHERE id % 5 < 4",
+      "DELETE FROM item WHERE id % 6 > 0",
+      "INSERT INTO item SELECT id + 9000, a, t, g, u FROM item",
+    ] {
+      try store.write { try $0.execute(SQLText(sql: statement)) }
+      store.waitForDelivery()
+      for (index, watch) in watches.enumerated() {
+        let fresh = try database.rows(watch.sql)
+        let events = watch.kept.withLock { kept in
+          defer { kept = [] }
+          return kept
+        }
+        let objection = Self.objection(to: events, watch, from: results[index], to: fresh)
+        #expect(objection == nil, "query \(index) after \(statement)")
+        results[index] = fresh
+      }
+    }
+  }
+
   @Test func aSubscriberSeesNothingFromBefore() throws {
     let file = try DetectionFile(Self.setup)
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })

@@ -60,7 +60,7 @@ import Testing
       rule: LiveResult.Rule(
         schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
       interest: ChangeBroker.Interest(model: "t"),
-      images: result(of: state).map(\.values), version: 0, reload: { [] }, report: { _ in })
+      images: result(of: state).map(\.values), reload: { [] }, report: { _ in })
     let mailbox = Mailbox<QueryDelta>(backlog: backlog)
     _ = live.subscribe(into: mailbox)
     return (live, mailbox)
@@ -190,7 +190,7 @@ import Testing
         schema: Self.schema, admits: { $0[2] == .integer(1) },
         terms: [(field: 1, term: SortTerm())]),
       interest: ChangeBroker.Interest(model: "t"),
-      images: Self.result(of: state).map(\.values), version: 0,
+      images: Self.result(of: state).map(\.values),
       reload: { Self.result(of: later).map(\.values) }, report: { _ in })
     let mailbox = Mailbox<QueryDelta>(backlog: .latest)
     _ = live.subscribe(into: mailbox)

@@ -6,6 +6,7 @@ extension Workload {
       LiveQueryWorkload(name: "1k", resultCount: scaled(1_000)).workload,
       LiveQueryWorkload(name: "10k", resultCount: scaled(10_000)).workload,
       LiveQueryWorkload(name: "100k", resultCount: scaled(100_000)).workload,
+      LiveQueryWorkload(name: "1m", resultCount: scaled(1_000_000)).workload,
       InsertWorkload(count: scaled(500_000)).workload,
       FetchTracksWorkload(count: scaled(300_000)).workload,
       FetchItemsWorkload(count: scaled(200_000)).workload,
@@ -13,6 +14,17 @@ extension Workload {
       LookupWorkload(bracket: .transaction, count: scaled(100_000)).workload,
       CommitWorkload(synchronous: .normal, count: scaled(10_000)).workload,
       CommitWorkload(synchronous: .full, count: scaled(10_000)).workload,
+      RoutedQueriesWorkload(target: .one, queryCount: scaled(10_000)).workload,
+      RoutedQueriesWorkload(target: .none, queryCount: scaled(10_000)).workload,
+      FieldObserversWorkload(batch: .one, observerCount: scaled(100_000)).workload,
+      FieldObserversWorkload(batch: .many, observerCount: scaled(100_000)).workload,
+      SubscriptionsWorkload(kind: .queries, objectCount: scaled(10_000)).workload,
+      SubscriptionsWorkload(kind: .objects, objectCount: scaled(10_000)).workload,
+      SubscriptionsWorkload(kind: .ranges, objectCount: scaled(10_000)).workload,
+      LongListWorkload(slotCount: scaled(1_000_000)).workload,
+      OpeningWorkload(order: .integers, rowCount: scaled(1_000_000)).workload,
+      OpeningWorkload(order: .texts, rowCount: scaled(1_000_000)).workload,
+      WindowWorkload(rowCount: scaled(1_000_000)).workload,
     ]
   }
 }
