@@ -12,6 +12,8 @@ final class ChangeBroker: Sendable {
   protocol Observer: AnyObject, Sendable {
     /// What it wants to know, at least one; no two of them of the same model.
     var interests: [Interest] { get }
+    /// The first model of those that it wants to know about.
+    var model: String { get }
     func note(_ commit: Commit) -> Outcome
     /// Hands the oldest of what was noted to the caller, unless it is of a later commit; on the
     /// delivery queue.
@@ -192,7 +194,7 @@ final class ChangeBroker: Sendable {
     if !ready.isEmpty {
       queue.async { [ready, wave = announcement.wave] in
         for observer in ready {
-          let path = ObservedPath(model: observer.interests[0].model)
+          let path = ObservedPath(model: observer.model)
           Wave.$current.withValue(wave.heard(at: path)) {
             observer.deliver(upTo: published.version)
           }
@@ -276,6 +278,10 @@ final class ChangeBroker: Sendable {
   /// Marks the delivery queues of all stores: a callback that waited for another's could wait for
   /// itself.
   private static let isDelivering = DispatchSpecificKey<Void>()
+}
+
+extension ChangeBroker.Observer {
+  var model: String { interests[0].model }
 }
 
 extension ChangeBroker.Interest.Records {

@@ -9,7 +9,6 @@ final class RecordObserver: ChangeBroker.Observer {
   /// Who registered it, where that is known.
   let registrant: Registrant?
   let mailbox: Mailbox<Part>
-  private let rule: Rule
   private let ending = Mutex(Ending())
 
   private struct Ending {
@@ -23,8 +22,7 @@ final class RecordObserver: ChangeBroker.Observer {
     let context: String?
   }
 
-  /// - Parameters:
-  ///   - key: The record to observe; nil for all records.
+  /// - Parameter key: The record to observe; nil for all records.
   init(
     _ fields: ObservedFields, of key: [SQLValue]?, registrant: Registrant? = nil,
     mailbox: Mailbox<Part>
@@ -34,13 +32,16 @@ final class RecordObserver: ChangeBroker.Observer {
     interest = fields.interest(key)
     self.registrant = registrant
     self.mailbox = mailbox
-    rule = Rule(fields: fields, isOneRecord: key != nil)
   }
 
   /// The name of what is observed.
   var path: ObservedPath { fields.path(key) }
 
   var interests: [ChangeBroker.Interest] { [interest] }
+
+  var model: String { interest.model }
+
+  private var rule: Rule { Rule(fields: fields, isOneRecord: key != nil) }
 
   /// What of a commit concerns the observer.
   struct Part: ObservedEvent {

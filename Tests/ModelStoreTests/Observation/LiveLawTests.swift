@@ -43,27 +43,35 @@ import Testing
     return state
   }
 
+  /// The state of a table, for those who look records up.
+  private final class Table: Sendable {
+    let state: Mutex<State>
+
+    init(_ state: State) { self.state = Mutex(state) }
+  }
+
   /// A live result of `t`, the state that it follows, and what its subscribers were told.
   private final class World: Sendable {
     let live: LiveResult
-    let state: Mutex<State>
+    let table: Table
     let told = Recorder<QueryDelta>()
     let window: WindowResult?
     let toldInWindow = Recorder<QueryDelta>()
 
     init(_ start: State, window shown: QueryWindow? = nil) {
-      live = LiveResult(
+      let live = LiveResult(
         rule: LiveResult.Rule(
           schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
         interest: ChangeBroker.Interest(model: "t"), images: result(of: start).map(\.values),
         reload: { [] }, report: { _ in })
-      state = Mutex(start)
-      let current = Mutex<World?>(nil)
+      self.live = live
+      let table = Table(start)
+      self.table = table
       window = shown.map { shown in
         WindowResult(
           shown, of: live,
           find: { keys in
-            let state = current.withLock { $0 }?.state.withLock { $0 } ?? [:]
+            let state = table.state.withLock { $0 }
             return keys.map { key in
               if case .integer(let id) = key[0] { state[id] } else { nil }
             }
@@ -81,11 +89,10 @@ import Testing
             toldInWindow.add(delta)
             return []
           }, wake: { _ in }))
-      current.withLock { $0 = self }
     }
 
     func step(to new: State, version: UInt64) {
-      let old = state.withLock { state in
+      let old = table.state.withLock { state in
         defer { state = new }
         return state
       }
