@@ -1,10 +1,12 @@
 /// Which of some tables a row of the preupdate hook is of.
 struct HookedTables {
+  /// How the hook names a table: it stays the same while the schema does, and is only compared.
+  private typealias Name = UnsafePointer<CChar>
+
   private let names: [ExactText]
-  /// The hook names a table by a pointer that stays the same while the schema does.
-  private var numbers: [UnsafePointer<CChar>: Int?] = [:]
+  private var numbers: [Name: Int?] = [:]
   /// The table asked for last: a statement changes many rows of one.
-  private var latest: (table: UnsafePointer<CChar>, number: Int?)?
+  private var latest: (table: Name, number: Int?)?
 
   init(names: [String]) {
     self.names = names.map { ExactText($0.asciiFolded) }

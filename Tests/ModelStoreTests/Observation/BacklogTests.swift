@@ -193,7 +193,8 @@ import Testing
     let (three, first) = ([SQLValue.integer(3)], [SQLValue.integer(1)])
     #expect(
       shop.news() == [
-        "field zero → a", "list true \([three, first]) \([first, three])", "witness zero → a",
+        "list true \([three, first]) \([first, three])", "field zero → a",
+        "witness zero → a",
       ])
     for subscription in [field, list, witness] { subscription.cancel() }
   }
