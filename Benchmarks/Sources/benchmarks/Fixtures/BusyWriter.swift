@@ -9,9 +9,8 @@ import Synchronization
 #endif
 
 /// One-row commits by a thread of their own for as long as something else happens.
-final class BusyWriter: @unchecked Sendable {
-  // Guard: written by the one thread, read after it has ended.
-  private var longest: UInt64 = 0
+final class BusyWriter: Sendable {
+  private let longest = Atomic<UInt64>(0)
   private let isEnding = Atomic(false)
   private let hasEnded = DispatchSemaphore(value: 0)
 
@@ -25,7 +24,7 @@ final class BusyWriter: @unchecked Sendable {
         } catch {
           StandardError.print("A commit beside the workload failed: \(error)")
         }
-        longest = max(longest, Stopwatch.now - start)
+        longest.max(Stopwatch.now - start, ordering: .relaxed)
         // The writer is not held all the time by somebody who writes.
         usleep(200)
       }
@@ -43,6 +42,6 @@ final class BusyWriter: @unchecked Sendable {
     try body()
     writer.isEnding.store(true, ordering: .relaxed)
     writer.hasEnded.wait()
-    return writer.longest
+    return writer.longest.load(ordering: .relaxed)
   }
 }
