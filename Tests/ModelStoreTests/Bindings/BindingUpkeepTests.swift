@@ -28,8 +28,8 @@ import Testing
     let shop = try MusicShop()
     try Self.spoil(shop)
     try shop.store.refresh()
-    let subscription = try shop.store.observe(.model(Album.self)) { changes in
-      for change in changes.changes {
+    let subscription = try shop.store.observe(Album.self) { event in
+      for change in event.changes.map(\.change) {
         shop.told.add("\(change.key) \(change.fields.map { "\($0.old) → \($0.new)" })")
       }
     }
