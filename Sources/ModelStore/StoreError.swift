@@ -42,6 +42,7 @@ public struct StoreError: Error, Sendable {
     case migrationConflict
     case unknownModel
     case unknownField
+    case unknownBinding
     /// No record has that key.
     case recordNotFound
     /// A value does not fit its field.

@@ -196,7 +196,7 @@ extension ExitCode {
   init(_ code: StoreError.Code) {
     self =
       switch code {
-      case .fileNotFound, .unknownModel, .recordNotFound: .notFound
+      case .fileNotFound, .unknownModel, .unknownBinding, .recordNotFound: .notFound
       case .rejected, .invalidValue: .rejected
       case .busy: .busy
       case .newerFormat: .newerSchema

@@ -4,8 +4,12 @@ import ModelStore
 /// `bindings`: the fields that the file itself keeps in sync.
 struct BindingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bindings", abstract: "Look at the fields that follow other fields.",
-    subcommands: [BindingsListCommand.self])
+    commandName: "bindings",
+    abstract: "Look at the fields that follow other fields, and mend them.",
+    subcommands: [
+      BindingsListCommand.self, BindingsCheckCommand.self, BindingsRebuildCommand.self,
+      BindingsDropCommand.self,
+    ])
 }
 
 /// `bindings list`: which field follows what.

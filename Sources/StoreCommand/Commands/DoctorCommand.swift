@@ -73,13 +73,13 @@ struct DoctorCommand: LeafCommand {
         "bindings", .problem,
         "\(finding.binding): missing or changed "
           + "\(finding.triggers.count == 1 ? "trigger" : "triggers") "
-          + "\(finding.triggers.joined(separator: ", "))")
+          + "\(finding.triggers.joined(separator: ", ")) (storecli bindings rebuild)")
     }
     if finding.recordCount > 0 {
       let verb = finding.recordCount == 1 ? "differs" : "differ"
       report.add(
         "bindings", .problem,
-        "\(finding.binding): \(Grouped.text(finding.recordCount, "record")) \(verb) from the source"
+        "\(finding.binding): \(Grouped.text(finding.recordCount, "record")) \(verb) from the source (storecli bindings rebuild)"
       )
     }
   }

@@ -22,11 +22,14 @@ import Testing
     try raw.execute("DROP TRIGGER \"\(trigger)\"")
     #expect(
       try problems(in: place)
-        == ["bindings\tproblem\tAlbum.artistName: missing or changed trigger \(trigger)"])
+        == [
+          "bindings\tproblem\tAlbum.artistName: missing or changed trigger \(trigger) (storecli bindings rebuild)"
+        ])
     try raw.execute("UPDATE Artist SET name = 'Nobody' WHERE id = 1")
     #expect(
       try problems(in: place).last
-        == "bindings\tproblem\tAlbum.artistName: 3 records differ from the source")
+        == "bindings\tproblem\tAlbum.artistName: 3 records differ from the source (storecli bindings rebuild)"
+    )
   }
 
   @Test func aMissingTableIsAProblem() throws {

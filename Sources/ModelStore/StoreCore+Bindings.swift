@@ -1,0 +1,60 @@
+// Bindings that are in the file.
+extension StoreCore {
+  func dropBinding(_ name: String) throws {
+    try changingCatalog { connection in
+      let names = try CatalogEntries.bindings.read(on: connection).map(\.name)
+      guard names.contains(where: { $0.isExactly(name) }) else {
+        throw StoreError(.unknownBinding, "There is no binding \(name) in this store.")
+      }
+      _ = try BindingInstallation.remove(name, from: connection)
+      try CatalogEntries.bindings.remove([name], on: connection)
+    }
+  }
+
+  func rebuildBindings() throws -> [(binding: String, recordCount: Int)] {
+    // Values first, in a transaction like any other: so observers are told exactly, and making the
+    // triggers anew finds nothing to put right.
+    let mended = try commit { tx in
+      let connection = tx.access.connection
+      return try self.installedBindings(on: connection).bindings.map { binding in
+        (binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
+      }
+    }
+    try changingCatalog { connection in
+      _ = try self.installedBindings(on: connection).apply(to: connection)
+    }
+    return mended.filter { $0.recordCount > 0 }
+  }
+
+  private func installedBindings(on connection: Connection) throws -> BindingInstallation {
+    try BindingInstallation(
+      try CatalogEntries.bindings.read(on: connection), in: models.schema.models)
+  }
+
+  /// Runs `body` as a transaction that changes what the file keeps besides records, and reads the
+  /// file's schema again.
+  func changingCatalog<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    guard configuration.access != .readOnly else {
+      throw StoreError(.readOnly, "The store was opened read-only.")
+    }
+    let result = try writer.sync { writer in
+      try writer.checkUsable()
+      let changeCount = writer.connection.totalChangeCount
+      // What is written here is captured by nobody, so whoever observes looks anew.
+      defer {
+        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
+      }
+      do {
+        try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
+        let connection = writer.connection
+        let result = try connection.inTransaction { try body(connection) }
+        try reloadSchema(&writer)
+        return result
+      } catch {
+        throw models.storeError(writer.noting(error), about: nil)
+      }
+    }
+    broker.settle()
+    return result
+  }
+}

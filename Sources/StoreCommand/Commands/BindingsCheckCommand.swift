@@ -1,0 +1,35 @@
+import ArgumentParser
+import ModelStore
+
+/// `bindings check`: holds triggers and bound values against what the file says of its bindings.
+struct BindingsCheckCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Check that every bound field is as its binding says.",
+    discussion: """
+      Example: storecli bindings check
+      Exits with 2 when a trigger is missing or edited, or a record differs from its source.
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let store = try context.openForReading().store
+    let findings = try store.bindingFindings()
+    var writer = try context.reportWriter(
+      columns: [
+        OutputColumn("binding", role: .key), OutputColumn("triggers"), OutputColumn("records"),
+      ])
+    for finding in findings {
+      try writer.write([
+        .text(finding.binding), .text(finding.triggers.joined(separator: " ")),
+        .integer(Int64(finding.recordCount)),
+      ])
+    }
+    try context.finish(writer)
+    let count = try store.bindings().count
+    try context.console.say(
+      "\(Grouped.text(count, "binding")) checked, \(findings.count) to mend"
+        + (findings.isEmpty ? "" : " (storecli bindings rebuild)"))
+    return findings.isEmpty ? .ok : .found
+  }
+}

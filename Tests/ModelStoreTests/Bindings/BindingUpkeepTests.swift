@@ -1,0 +1,101 @@
+import Testing
+
+@testable import ModelStore
+
+@Suite struct BindingUpkeepTests {
+  private static let name = "Album.artistName"
+
+  /// How bindings go wrong: another program has no triggers, or edits them.
+  private static func spoil(_ shop: MusicShop) throws {
+    let shell = try PlainDatabase(shop.directory.file("shop.store"))
+    let triggers = try shell.rows(
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '%artistName%update'"
+    ).map { row in
+      guard case .text(let name)? = row.first else { return "" }
+      return name
+    }
+    #expect(triggers.count == 2)
+    for trigger in triggers { try shell.execute("DROP TRIGGER \"\(trigger)\"") }
+    try shell.execute("UPDATE Artist SET name = 'Changed' WHERE id = 1")
+    try shell.execute("UPDATE Album SET artistName = 'Nobody' WHERE id = 3")
+  }
+
+  private static func names(in shop: MusicShop) throws -> [String?] {
+    try shop.store.fetch(Album.all.order { $0.id }).map(\.artistName)
+  }
+
+  @Test func whatIsFoundWrongIsMendedAndTold() throws {
+    let shop = try MusicShop()
+    try Self.spoil(shop)
+    try shop.store.refresh()
+    let subscription = try shop.store.observe(Album.self) { event in
+      for change in event.changes.map(\.change) {
+        shop.told.add("\(change.key) \(change.fields.map { "\($0.old) → \($0.new)" })")
+      }
+    }
+    #expect(try shop.store.bindingFindings().map(\.recordCount) == [3])
+    let mended = try shop.store.rebuildBindings()
+    #expect(mended.map(\.binding) == [Self.name])
+    #expect(mended.map(\.recordCount) == [3])
+    #expect(try shop.store.bindingFindings() == [])
+    #expect(try Self.names(in: shop) == ["Changed", "Changed", nil])
+    func change(_ key: Int64, _ old: SQLValue, _ new: SQLValue) -> String {
+      "\([SQLValue.integer(key)]) \(["\(old) → \(new)"])"
+    }
+    #expect(
+      shop.news() == [
+        change(1, .text("Miles"), .text("Changed")), change(2, .text("Miles"), .text("Changed")),
+        change(3, .text("Nobody"), .null),
+      ])
+    // The triggers are there again, for every writer.
+    try PlainDatabase(shop.directory.file("shop.store"))
+      .execute("UPDATE Artist SET name = 'Again' WHERE id = 1")
+    #expect(try Self.names(in: shop) == ["Again", "Again", nil])
+    #expect(try shop.store.rebuildBindings().isEmpty)
+    subscription.cancel()
+  }
+
+  @Test func aDroppedBindingLetsItsFieldGo() throws {
+    let shop = try MusicShop()
+    try shop.store.dropBinding(Self.name)
+    #expect(try shop.store.bindings() == [])
+    try shop.setArtist("Other")
+    #expect(try Self.names(in: shop) == ["Miles", "Miles", nil])
+    try shop.store.write { tx in try tx.set(\Album.artistName, to: "free", for: 1) }
+    #expect(try Self.names(in: shop) == ["free", "Miles", nil])
+    let missing = failure { try shop.store.dropBinding(Self.name) }
+    #expect(missing?.code == .unknownBinding)
+    #expect(missing?.message == "There is no binding Album.artistName in this store.")
+    // Who declares it gets it back, values and all.
+    let again = try Store(
+      at: shop.directory.file("shop.store"), models: Artist.self, Album.self,
+      bindings: [.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)],
+      configuration: StoreConfiguration())
+    #expect(
+      try again.fetch(Album.all.order { $0.id }).map(\.artistName) == ["Other", "Other", nil])
+  }
+
+  /// The bound field's column could not be dropped while the triggers named it.
+  @Test func aBoundColumnCanBeDroppedAfterItsBinding() throws {
+    let shop = try MusicShop()
+    try shop.store.dropBinding(Self.name)
+    let shell = try PlainDatabase(shop.directory.file("shop.store"))
+    try shell.execute("ALTER TABLE Album DROP COLUMN artistName")
+    try shop.setArtist("still written")
+    #expect(try shop.store.find(Artist.self, 1)?.name == "still written")
+  }
+
+  @Test func aStoreThatOnlyReadsDropsAndMendsNothing() throws {
+    let shop = try MusicShop()
+    try Self.spoil(shop)
+    shop.store.close()
+    var configuration = StoreConfiguration()
+    configuration.access = .readOnly
+    let store = try Store(
+      at: shop.directory.file("shop.store"), models: Artist.self, Album.self,
+      configuration: configuration)
+    #expect(failure { try store.dropBinding(Self.name) }?.code == .readOnly)
+    #expect(failure { try store.rebuildBindings() }?.code == .readOnly)
+    #expect(try store.bindings().map(\.name) == [Self.name])
+  }
+}
