@@ -2,8 +2,8 @@
 /// re-creates what differs, touches nothing else.
 ///
 /// A binding that is in the file but not among those given stays: it is listed in
-/// ``Difference/undeclared``. Only ``remove(_:from:)`` takes it away, which opening a store calls for
-/// what can be kept no more.
+/// ``Difference/undeclared``. Only ``remove(_:from:)`` takes it away, which opening a store calls
+/// for what can be kept no more.
 struct BindingInstallation {
   /// A binding whose triggers were new or had changed, and the records that had to follow.
   struct Synchronised: Hashable, Sendable {

@@ -2,8 +2,8 @@
 /// what a migration may find but not add to.
 struct BrokenReferences {
   /// A reference that leads nowhere, known by what it looks for. Not by its row, since a table need
-  /// not have rowids and a migration may give its rows others, nor by its columns, which a migration
-  /// may rename.
+  /// not have rowids and a migration may give its rows others, nor by its columns, which a
+  /// migration may rename.
   private struct Break: Hashable {
     let table: ExactText
     let parent: ExactText

@@ -335,10 +335,12 @@ extension SlotEditor {
 // Statements.
 extension SlotEditor {
   /// - Parameter count: How many rows it must change.
-  /// - Throws: ``StoreError`` with code `rejected` when a trigger kept it from changing them; then it
-  ///   changed none.
+  /// - Throws: ``StoreError`` with code `rejected` when a trigger kept it from changing them; then
+  ///   it changed none.
   private func run(_ text: SQLText, expecting count: Int) throws {
-    try atomically(count) {
+    // Without a trigger there is nothing to take back.
+    let hasTriggers = access.models.statements(for: slots).rewritesInserts || access.ranRawSQL
+    try atomically(hasTriggers ? count : 1) {
       try orders.editing(slots.name) {
         try access.run(text.sql, of: slots) { statement in
           try statement.bind(text.arguments)

@@ -56,8 +56,8 @@ struct OpenedStore {
 
   /// What a transaction of `body` changes; a preview is rolled back.
   ///
-  /// - Throws: What `body` throws. A value that does not fit is otherwise about what is stored, which
-  ///   the store reads to tell the changes: a failure of the file.
+  /// - Throws: What `body` throws. A value that does not fit is otherwise about what is stored,
+  ///   which the store reads to tell the changes: a failure of the file.
   func changes(
     isPreview: Bool, _ body: (borrowing Transaction) throws -> Void
   ) throws -> ChangeSet {

@@ -39,8 +39,8 @@ final class RecordInput {
 
   /// Opens the input and reads the head of it.
   ///
-  /// - Throws: ``CommandError`` when it cannot be opened, for options that its format does not have,
-  ///   and for a CSV header that names no field of the model.
+  /// - Throws: ``CommandError`` when it cannot be opened, for options that its format does not
+  ///   have, and for a CSV header that names no field of the model.
   init(path: String, schema: ModelSchema, options: Options, refusing storePaths: [String]) throws {
     self.path = path
     self.schema = schema

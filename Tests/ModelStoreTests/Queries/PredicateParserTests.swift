@@ -212,7 +212,7 @@ import Testing
     ("(done = 1 or weight = 1 and ", 11), ("not (done or weight = 1 and ", 9),
     ("(not done and (weight = 1 or ", 10),
     ("(" + String(repeating: "done or ", count: 90) + "weight = 1 and ", 9),
-    ("(" + String(repeating: "done or ", count: 4_000) + "weight = 1 and ", 4),
+    ("(" + String(repeating: "done or ", count: 400) + "weight = 1 and ", 4),
   ])
   func whatIsReadSQLiteTakes(level: String, least: Int) throws {
     let columns = todo.fields.map { SQLText.quoted($0.column) }.joined(separator: ", ")

@@ -103,15 +103,4 @@ import Testing
       #expect(try place.run("get", "B", spelling, "--fields", "n").out == "1\n", "\(spelling)")
     }
   }
-
-  @Test func columnsDeclaredAsSQLiteReadsThem() throws {
-    let place = try Workplace()
-    // An integer to SQLite, whatever else its declaration says.
-    try RawDatabase(place.path("c.db")).execute(
-      "CREATE TABLE C (id INTEGER PRIMARY KEY, n BLOBINT); INSERT INTO C VALUES (1, 5)")
-    place.environment["STORECLI_DB"] = place.path("c.db")
-    try #require(try place.run("adopt").code == 0)
-    #expect(try place.run("update", "C", "1", "n=6", "-q").code == 0)
-    #expect(try place.run("export", "C", "-o", "csv").out == "id,n\r\n1,6\r\n")
-  }
 }

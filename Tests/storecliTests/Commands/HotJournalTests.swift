@@ -3,7 +3,7 @@ import Testing
 
 /// A database whose last writer ended in the middle of a transaction.
 @Suite struct HotJournalTests {
-  /// `cut.db` as a writer leaves it that was killed after a part of its changes had reached the file.
+  /// `cut.db` as a writer leaves it that was killed after a part of its changes had been written.
   private func makeCut() throws -> Workplace {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("whole.db"))
