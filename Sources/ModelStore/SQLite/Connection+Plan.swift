@@ -9,6 +9,8 @@ extension Connection {
   /// What a statement reads rows of: tables and views, those behind views included, table-valued
   /// functions, and names that the statement itself gives to subqueries. Runs nothing.
   func sources(of sql: String) throws -> Set<RowSource> {
+    // The first use of a table-valued function declares it, which reads the schema's own table.
+    _ = try Statement(sql, on: handle, persistent: false)
     var sources: Set<RowSource> = []
     try hooks.noticingSources {
       _ = try Statement(sql, on: handle, persistent: false)

@@ -18,7 +18,7 @@ struct ImportCommand: LeafCommand {
     discussion: """
       Example: storecli import people.csv --model Person --upsert
       Reads CSV or TSV with a header, NDJSON, and one JSON array or object. Everything is one \
-      transaction unless --batch is given; for that, a pipe is first read to its end into a \
+      transaction unless --batch is given. Before it begins, a pipe is read to its end into a \
       temporary file. Ctrl-C stops, rolls the running transaction back and says what is committed; \
       a second one ends at once and may leave FILE.PID.partial beside the file of rejects.
       """)

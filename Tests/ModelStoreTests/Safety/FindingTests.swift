@@ -141,4 +141,25 @@ import Testing
     #expect(errors.map(\.?.key) == Array(repeating: key, count: errors.count))
     #expect(errors.map(\.?.field) == Array(repeating: "title", count: errors.count))
   }
+
+  @Test func bindingsAreLookedAtInOneStateOfTheStore() throws {
+    try open().close()
+    var configuration = StoreConfiguration()
+    configuration.readerCountMax = 1
+    let store = try Store(at: directory.file("music.store"), configuration: configuration)
+    let isInTransaction = Recorder<Bool>()
+    func record(_ isRecording: Bool) throws {
+      try store.core.readers.sync { connection in
+        connection.hooks.onProgramStart(
+          isRecording
+            ? { [unowned connection] _ in isInTransaction.add(connection.isInTransaction) } : nil)
+      }
+    }
+    try record(true)
+    #expect(try store.bindingFindings() == [])
+    try record(false)
+    #expect(isInTransaction.events.count > 4)
+    #expect(isInTransaction.events.drop { !$0 }.allSatisfy { $0 })
+    #expect(isInTransaction.events.prefix { !$0 }.count == 1)
+  }
 }

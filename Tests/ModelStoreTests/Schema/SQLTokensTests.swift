@@ -79,6 +79,6 @@ internal import Testing
 
   @Test(arguments: ["\u{09}", "\u{0A}", "\u{0B}", "\u{0C}", "\u{0D}", " ", "\u{FEFF}"])
   func everyBlankOfSQLiteSeparatesWords(blank: String) {
-    #expect(SQLTokens("CREATE \(blank)TEMP\(blank) TABLE a (x)").createsTemporary)
+    #expect(SQLTokens("CREATE \(blank)TEMP \(blank)TABLE a (x)").createsTemporary)
   }
 }

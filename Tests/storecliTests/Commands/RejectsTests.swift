@@ -73,7 +73,7 @@ import Testing
       to: "in.ndjson")
     #expect(
       try place.run("insert", "Artist", "--from", "in.ndjson").err
-        == "error[rejected]: in.ndjson: A record was refused.\n  line 2: id must be unique\n"
+        == "error[rejected]: in.ndjson: A record was refused.\n  line 2: id must be unique; another Artist has the same value\n"
         + "hint: storecli models Artist\n")
     try place.write("{\"id\":100}\n{\"nmae\":1}\n", to: "in.ndjson")
     let outcome = try place.run("insert", "Artist", "--from", "in.ndjson")
