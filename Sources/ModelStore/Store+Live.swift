@@ -86,9 +86,9 @@ extension StoreCore {
   /// Tells observers what other connections wrote, and reads again what could not be read.
   func publishWhatOthersDid(_ writer: inout Writer) throws {
     if try writer.noticeForeignCommit() {
-      broker.publish([], isReset: true)
+      broker.publish(.reset)
     } else if broker.hasFailed {
-      broker.publish([])
+      broker.publish(.nothing)
     }
   }
 
@@ -269,9 +269,8 @@ extension StoreCore {
 extension LiveStore {
   /// What live queries of `core` need. They do not keep it open.
   init(_ core: StoreCore) {
-    self.init(
-      mailboxCapacity: core.configuration.mailboxCapacity, report: core.report
-    ) { [weak core] body in
+    let broker = core.broker
+    self.init(broker: broker, report: core.report) { [weak core] body in
       guard let core else { throw StoreError(.misuse, "The store is closed.") }
       try core.writer.sync { writer in
         try core.publishWhatOthersDid(&writer)
@@ -279,8 +278,7 @@ extension LiveStore {
         try body(
           Reading(
             read: { text in try connection.rows(text) { row in try row.values() } },
-            deliver: { core.broker.enqueue($0) },
-            reset: { core.broker.publish([], isReset: true) }))
+            broker: broker))
       }
     }
   }

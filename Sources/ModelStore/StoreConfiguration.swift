@@ -38,8 +38,6 @@ public struct StoreConfiguration: Hashable, Sendable {
   public var checkpointFrameCount = 1000
   /// Idle prepared statements kept for reuse by each connection.
   public var statementCacheCapacity = 128
-  /// The most undelivered events a subscription holds before it folds them into one; at least 1.
-  public var mailboxCapacity = 1024
   /// Whether missing tables and columns are added when the store opens. Renames, removals and
   /// changes of type are never made by opening: they take a migration.
   public var schemaChanges: SchemaChanges = .createTables

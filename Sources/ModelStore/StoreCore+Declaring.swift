@@ -40,7 +40,7 @@ extension StoreCore {
       defer {
         // A migration may have been kept although what came after it failed.
         writer.lists.forget()
-        if writer.connection.totalChangeCount != changeCount { broker.publish([], isReset: true) }
+        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
       }
       do {
         if configuration.access != .readOnly, !declarations.isEmpty {

@@ -14,12 +14,14 @@ extension StoreCore {
 
   func makeObserver<Event>(
     _ observation: RecordObservation<Event>, of schema: ModelSchema,
-    registrant: RecordObserver.Registrant? = nil
+    registrant: RecordObserver.Registrant? = nil, options: ObservationOptions = [],
+    backlog: Backlog
   ) -> RecordObserver {
     RecordObserver(
       path: observation.path, interest: observation.interest(in: schema), registrant: registrant,
       schema: schema, names: observation.counted.map { Set($0.map { schema.fields[$0].name }) },
-      capacity: configuration.mailboxCapacity)
+      mailbox: Mailbox(
+        broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued))
   }
 
   /// Has `body` called on the delivery queue with what `observer` is told.
@@ -51,10 +53,11 @@ extension StoreCore {
     }
     try atRest(observation.key, of: schema) { image in
       let version = self.broker.version
-      observer.begin(with: image, version: version)
+      let outcome = observer.begin(with: image, version: version)
       observer.end(by: self.broker.add(observer))
-      self.broker.enqueue { observer.deliver(upTo: version) }
+      self.broker.enqueue(for: outcome) { observer.deliver(upTo: version) }
     }
+    broker.settle()
   }
 
   /// Calls `body` with the record as it is now, while no commit can come between.
@@ -105,24 +108,26 @@ extension StoreCore {
 // Whole observations.
 extension StoreCore {
   func start<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions,
+    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws -> Subscription {
-    let (observation, schema) = try resolve(observed, options)
-    let observer = makeObserver(observation, of: schema)
+    let (observation, schema) = try resolve(observed, options, by: .callback)
+    let observer = makeObserver(observation, of: schema, options: options, backlog: backlog)
     connect(observer, to: observation, of: schema, options: options, body)
     try enter(observer, for: observation, of: schema, options: options)
-    return Subscription { observer.end() }
+    return Subscription(observer.mailbox) { observer.end() }
   }
 
   func sequence<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions
+    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog
   ) throws -> ObservedChanges<Event> {
-    let (observation, schema) = try resolve(observed, options)
-    let observer = makeObserver(observation, of: schema)
+    let (observation, schema) = try resolve(observed, options, by: .loop)
+    let observer = makeObserver(observation, of: schema, backlog: backlog)
     try enter(observer, for: observation, of: schema, options: options)
     let waiting = WaitingEvents<Event>()
-    return ObservedChanges(subscription: Subscription { observer.end() }) { [weak self] in
+    return ObservedChanges(
+      subscription: Subscription(observer.mailbox) { observer.end() }, report: report
+    ) { [weak self] in
       if let event = waiting.next() { return event }
       while let commit = await observer.next(), let self {
         do {
@@ -141,22 +146,12 @@ extension StoreCore {
 
   /// - Throws: ``StoreError`` when it cannot be observed in this store, or not so.
   private func resolve<Event>(
-    _ observed: Observed<Event>, _ options: ObservationOptions
+    _ observed: Observed<Event>, _ options: ObservationOptions, by taker: ObservationOptions.Taker
   ) throws -> (RecordObservation<Event>, ModelSchema) {
     let observation = try observed.content.get().whole
     let schema = try observedSchema(observed.model)
-    try check(options, for: observation)
+    try options.check(allowing: observation.options, by: taker, of: schema.name)
     return (observation, schema)
-  }
-
-  func check<Event>(_ options: ObservationOptions, for observation: RecordObservation<Event>) throws
-  {
-    guard options.isEmpty || observation.prior != nil else {
-      throw StoreError(
-        .misuse,
-        "All records of \(observation.path.model) have no single value to tell at the beginning or before a change; take a live query.",
-        model: observation.path.model)
-    }
   }
 }
 
@@ -164,18 +159,22 @@ extension StoreCore {
 extension StoreCore {
   func observe<Event>(
     _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
-    options: ObservationOptions = [], ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    options: ObservationOptions = [], backlog: Backlog = .standard,
+    ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     let parts = try observed.content.get().parts
     let schema = try observedSchema(observed.model)
-    for part in parts { try check(options, for: part) }
+    for part in parts {
+      try options.check(allowing: part.options, by: .callback, of: schema.name)
+    }
     var added: Set<ObservationBag.Identity> = []
     do {
       for part in parts {
         let identity = identity(of: part.path, context)
         let observer = makeObserver(
-          part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context))
+          part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context),
+          options: options, backlog: backlog)
         connect(observer, to: part, of: schema, options: options, body)
         if let present = bag.add(observer, as: identity) {
           if duplicate == .replace {
@@ -212,8 +211,9 @@ extension StoreCore {
       present.forget()
       self.connect(present, to: observation, of: schema, options: options, body)
       let version = self.broker.version
-      present.begin(with: image, version: version)
-      self.broker.enqueue { present.deliver(upTo: version) }
+      let outcome = present.begin(with: image, version: version)
+      self.broker.enqueue(for: outcome) { present.deliver(upTo: version) }
     }
+    broker.settle()
   }
 }

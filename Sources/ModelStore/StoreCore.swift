@@ -159,15 +159,33 @@ final class StoreCore: Sendable {
   // Transactions
 
   /// Runs a transaction on the calling thread, commits it and announces what it did.
-  func commit<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-    try writer.sync { writer in
-      try self.write(&writer, ending: .commit, reporting: false, body).value
+  func commit<Result>(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: (borrowing Transaction) throws -> Result
+  ) throws -> Result {
+    let value = try writer.sync { writer in
+      try self.write(&writer, ending: .commit, suppressing: suppressed, body).value
     }
+    broker.settle()
+    return value
+  }
+
+  /// What the subscriptions of a write that leaves them out hear through.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` for one of another store.
+  func outlets(of subscriptions: [Subscription]) throws -> [any Outlet] {
+    let outlets = subscriptions.map(\.outlet)
+    guard outlets.allSatisfy({ $0.broker === broker }) else {
+      throw StoreError(
+        .misuse, "A write cannot leave out a subscription of another store; nothing was changed.")
+    }
+    return outlets
   }
 
   /// Runs a writing transaction on the writer's queue and announces what it did.
   func write<Result>(
-    _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool,
+    _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool = false,
+    suppressing suppressed: [any Outlet] = [],
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
     guard configuration.access != .readOnly else {
@@ -188,7 +206,7 @@ final class StoreCore: Sendable {
       validators: validators,
       snapshot: { read in try self.writersReader.sync(read) },
       onForeignSchema: { try self.reloadSchema(&$0) },
-      onForeignCommit: { self.broker.publish([], isReset: true) },
+      onForeignCommit: { self.broker.publish(.reset) },
       body)
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
@@ -204,8 +222,9 @@ final class StoreCore: Sendable {
     }
     if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
     let published = broker.publish(
-      outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
-      knownObserver: knownObserver, wave: Wave.current)
+      ChangeBroker.Announcement(
+        changes: outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
+        knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed))
     do {
       try writer.checkpointIfNeeded()
     } catch {

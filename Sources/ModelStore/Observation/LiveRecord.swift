@@ -10,8 +10,8 @@ internal import Synchronization
 /// new value is there already when the change is announced, so that nobody on another thread can
 /// read the old one in between and miss the new one.
 ///
-/// The record changes on the store's delivery queue, commit by commit, in the order in which
-/// callbacks are called. It may be read on any thread. It follows its record for as long as it is
+/// The record changes on the store's delivery queue, in its turn among the callbacks; commits that
+/// come faster are taken as one. It may be read on any thread. It follows its record for as long as it is
 /// held, and does not keep the store open.
 @dynamicMemberLookup
 public final class LiveRecord<M: Model>: Observable, Sendable {

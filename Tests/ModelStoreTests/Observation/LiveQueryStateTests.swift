@@ -62,7 +62,7 @@ import Testing
     through states: [[Row?]], oracle: LiveQueryOracle
   ) throws -> String? {
     let live = live(states[0])
-    let mailbox = Mailbox<QueryDelta>(capacity: 1) { $0.followed(by: $1) }
+    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
     let end = live.subscribe(into: mailbox)
     defer { end() }
     for (index, state) in states.enumerated().dropFirst() {
@@ -92,7 +92,7 @@ import Testing
         if attempts.events.count == 1 { throw Unreadable() }
         return Self.result(of: states[1])
       }, report: { failures.add($0.code.rawValue) })
-    let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
+    let mailbox = Mailbox<QueryDelta>(backlog: .every)
     let end = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
     let reset = ChangeBroker.Commit(changes: nothing, isReset: true)
@@ -119,7 +119,7 @@ import Testing
       interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: [nil, nil]), version: 0,
       reload: { Self.result(of: states[1]) },
       report: { reports.add($0.code.rawValue) })
-    let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
+    let mailbox = Mailbox<QueryDelta>(backlog: .every)
     let end = live.subscribe(into: mailbox)
     #expect(live.note(Self.commit(from: states[0], to: states[1], version: 1)) == .ready)
     #expect(reports.events == ["database"])
@@ -178,7 +178,7 @@ extension LiveSource {
     subscribe(
       LiveSubscriber(
         receive: {
-          mailbox.put($0)
+          _ = mailbox.put($0)
           return .ready
         }, wake: { _ in }))
   }

@@ -114,8 +114,8 @@ import Testing
               nulls: ordering.effectiveNulls == .first ? .first : .last)
           )
         })
-      slow = live.changes
-      let held = live.observe { [weak self] event in self?.kept.withLock { $0.append(event) } }
+      slow = try live.changes(backlog: .latest)
+      let held = try live.observe { [weak self] event in self?.kept.withLock { $0.append(event) } }
       subscription.withLock { $0 = held }
     }
   }
@@ -141,7 +141,6 @@ import Testing
     try PlainDatabase(path).execute(Self.setup)
     var configuration = StoreConfiguration()
     configuration.durability = .normal
-    configuration.mailboxCapacity = 1
     configuration.checkpointFrameCount = 50
     let store = try Store(at: path, configuration: configuration)
     let schema = try #require(try store.adopt(["g", "item"]).last)
@@ -205,7 +204,7 @@ import Testing
     let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
     let recorder = Recorder<Int>()
     try file.store.write { try $0.execute("INSERT INTO g VALUES (4, 'a')") }
-    let subscription = live.observe { recorder.add($0.newCount) }
+    let subscription = try live.observe { recorder.add($0.newCount) }
     try file.store.write { try $0.execute("INSERT INTO g VALUES (5, 'b')") }
     file.store.waitForDelivery()
     #expect(recorder.events == [5])
@@ -222,7 +221,7 @@ import Testing
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })
     let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
     let recorder = Recorder<String>()
-    let subscription = live.observe { event in
+    let subscription = try live.observe { event in
       recorder.add(
         "\(event.isReset) -\(event.deletions.map(\.index)) +\(event.insertions.map(\.index)) "
           + "\(event.moves.map { [$0.oldIndex, $0.newIndex] }) \(event.insertions.map(\.origin))")

@@ -10,8 +10,7 @@ import Testing
       path: ObservedPath(model: "Artist"),
       interest: ChangeBroker.Interest(model: "Artist"),
       schema: Artist.schema,
-      names: nil,
-      capacity: 1)
+      names: nil, mailbox: Mailbox(backlog: .latest))
     let places = Recorder<UInt>()
     observer.whenReady { _ in
       var local = 0
@@ -52,7 +51,7 @@ import Testing
     let observer = RecordObserver(
       path: ObservedPath(model: "Artist"),
       interest: ChangeBroker.Interest(model: "Album"),
-      schema: Album.schema, names: ["title"], capacity: 1)
+      schema: Album.schema, names: ["title"], mailbox: Mailbox(backlog: .latest))
     let received = Recorder<UInt64>()
     observer.whenReady { received.add($0.changes.version) }
     #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)

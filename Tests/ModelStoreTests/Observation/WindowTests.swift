@@ -23,7 +23,7 @@ import Testing
       live = try file.store.live(
         Query<Record>(
           schema, orderings: [QueryOrdering(fieldIndex: 1)], limit: limit, offset: offset))
-      subscription = live.observe { [told] event in
+      subscription = try live.observe { [told] event in
         told.add(
           "v\(event.newVersion - event.oldVersion)"
             + " -\(event.deletions.map { "\($0.index):\($0.key[0]) \($0.reason)" })"
@@ -102,7 +102,7 @@ import Testing
     world.subscription.cancel()
     let oracle = LiveQueryOracle(schema: world.schema, terms: [(field: 1, term: SortTerm())])
     let events = Recorder<QueryChanges<Record>>()
-    let subscription = world.live.observe { events.add($0) }
+    let subscription = try world.live.observe { events.add($0) }
     let plain = try PlainDatabase(world.file.path)
     var window = (offset: 2, limit: 3 as Int?)
     func shown() throws -> [[SQLValue]] {
