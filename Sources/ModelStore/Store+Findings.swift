@@ -73,11 +73,7 @@ extension Store {
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
   /// - Complexity: Reads all records of each bound model once for each binding.
   public func bindingFindings() throws -> [BindingFinding] {
-    do {
-      return try core.bindingFindings()
-    } catch let error as SQLiteError {
-      throw StoreError(error)
-    }
+    try core.bindingFindings()
   }
 }
 

@@ -42,6 +42,12 @@ public final class Store: Sendable {
   ) -> any Error {
     switch error {
     case let problem as DatabaseFile.Problem: problem.storeError
+    // https://sqlite.org/rescode.html#readonly_rollback
+    case let error as SQLiteError where error.code == .readOnlyRollback:
+      StoreError(
+        .readOnly,
+        "\(path): a program ended in the middle of a transaction, which must be rolled back before anything can be read. Open the database once for writing.",
+        sqliteCode: error.code.rawValue)
     // Readers of a write-ahead log meet in a file beside it, which somebody must have made:
     // https://sqlite.org/wal.html#read_only_databases
     case let error as SQLiteError where access == .readOnly && error.code.primary == .readOnly:

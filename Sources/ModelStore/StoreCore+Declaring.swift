@@ -38,6 +38,8 @@ extension StoreCore {
       let changeCount = writer.connection.totalChangeCount
       // What is written here is captured by nobody, so whoever observes looks anew.
       defer {
+        // A migration may have been kept although what came after it failed.
+        writer.lists.forget()
         if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
       }
       do {
@@ -50,16 +52,45 @@ extension StoreCore {
           _ = try Migrator(connection: writer.connection, scope: .store).pending(
             StoreMigrations.all)
         }
+        try check(declarations.models, on: writer.connection)
         if try !isUpToDate(declarations, on: writer.connection) {
           try install(declarations, allowing: changes, on: writer.connection)
         }
         try reload(&writer, declaring: declarations.models)
-        add(declarations.validators)
+        add(declarations)
       } catch {
         throw ModelRegistry.storeError(
           writer.noting(error), models: declarations.models, about: nil)
       }
     }
+  }
+
+  /// Refuses models that cannot stand beside those that are here already.
+  private func check(_ declared: [ModelSchema], on connection: Connection) throws {
+    guard !declared.isEmpty else { return }
+    let known = models.schema.models + (try CatalogEntries.models.read(on: connection))
+    for model in declared {
+      if let twin = known.first(where: { $0.name == model.name && !$0.name.isExactly(model.name) })
+      {
+        throw StoreError(
+          .unsupportedSchema,
+          "The model \(model.name) has the same characters in its name as the model of the table \(twin.table), in other bytes (Unicode normalisation), so the two cannot be told apart. Rename one of them.",
+          model: model.name)
+      }
+      if let other = models.schema.models.first(where: {
+        $0.name != model.name && $0.hasTable(of: model) && isInUse($0)
+      }) {
+        throw StoreError(
+          .configurationConflict,
+          "The table \(model.table) is the model \(other.name) of a store that is open in this process, so it cannot become the model \(model.name). Close that store first, or declare one of them.",
+          model: model.name)
+      }
+    }
+  }
+
+  /// Whether a store that is open here declared the model, or somebody observes it.
+  private func isInUse(_ model: ModelSchema) -> Bool {
+    isDeclared(model.name) || broker.interests()[model.name] != nil
   }
 
   /// Whether opening has nothing to write, so that it need not wait for another process's write.
@@ -191,12 +222,12 @@ extension StoreCore {
 
   /// Every table and view that is no model yet, with the model it would make or the reason why not.
   func adoptableTables() throws -> [AdoptableTable] {
-    let tables = Set(models.schema.models.map(\.table.asciiFolded))
+    let tables = Set(models.schema.models.map { ExactText($0.table.asciiFolded) })
     return try readers.sync { connection in
       try Adoption(catalog: try Catalog(reading: connection)).tables(on: connection)
         .filter { table in
           let name = table.name.asciiFolded
-          return !tables.contains(name) && !name.hasPrefix("_ms_")
+          return !tables.contains(ExactText(name)) && !name.hasPrefix("_ms_")
         }
     }
   }
@@ -206,7 +237,8 @@ extension StoreCore {
     let chosen =
       try names.map { names in
         try names.map { name in
-          guard let table = found.first(where: { $0.name.asciiFolded == name.asciiFolded }) else {
+          let folded = name.asciiFolded
+          guard let table = found.first(where: { $0.name.asciiFolded.isExactly(folded) }) else {
             throw StoreError(
               .unknownModel, "There is no table \(name) that could be adopted.", model: name)
           }
@@ -236,8 +268,11 @@ extension StoreCore {
   func bindingFindings() throws -> [BindingFinding] {
     let models = models.schema.models
     return try readers.sync { connection in
-      let schemas = try CatalogEntries.bindings.read(on: connection)
-      return try BindingInstallation(schemas, in: models).findings(on: connection)
+      try read(connection) { reads in
+        let connection = reads.access.connection
+        let schemas = try CatalogEntries.bindings.read(on: connection)
+        return try BindingInstallation(schemas, in: models).findings(on: connection)
+      }
     }
   }
 

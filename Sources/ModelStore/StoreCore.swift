@@ -29,6 +29,8 @@ final class StoreCore: Sendable {
   private struct Shared {
     var models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
     var validators: [Validator] = []
+    /// The names of the models that stores on the file have declared since it was opened.
+    var declaredModels: Set<ExactText> = []
     var generation: UInt64 = 0
   }
 
@@ -138,10 +140,17 @@ final class StoreCore: Sendable {
     }
   }
 
-  /// Puts validators in force: each takes the place of the one that has its name, or comes last.
-  func add(_ validators: [Validator]) {
+  /// Whether a store on the file has declared a model called `name` since it was opened.
+  func isDeclared(_ name: String) -> Bool {
+    shared.withLock { $0.declaredModels.contains(ExactText(name)) }
+  }
+
+  /// Notes the models of `declarations` and puts its validators in force: each takes the place of
+  /// the one that has its name, or comes last.
+  func add(_ declarations: Declarations) {
     shared.withLock { shared in
-      for validator in validators {
+      shared.declaredModels.formUnion(declarations.models.map { ExactText($0.name) })
+      for validator in declarations.validators {
         if let place = shared.validators.firstIndex(where: { $0.name == validator.name }) {
           shared.validators[place] = validator
         } else {

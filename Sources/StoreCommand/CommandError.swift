@@ -42,24 +42,21 @@ struct CommandError: Error {
     CommandError(.usage, code: "usage", message, hint: hint, model: model, field: field)
   }
 
-  /// Runs `body`, which only reads what is stored.
-  ///
-  /// - Throws: What `body` throws; a stored value that cannot be read fails with its record named.
-  static func reading<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as StoreError where error.code == .invalidValue {
-      var failure = CommandError(error)
-      failure.exitCode = .failed
-      failure.code = "unreadable"
-      failure.hint =
-        error.model.map { "storecli validate \(Shell.quoted($0))" } ?? "storecli doctor"
-      if let model = error.model, let key = error.key {
-        failure.details = ["  \(model) \(KeyText.text(key))"]
-      }
-      throw failure
+  /// A stored value that cannot be read: a failure of the file, with its record where it is known.
+  init(unreadable error: StoreError) {
+    self.init(error)
+    exitCode = .failed
+    code = Self.unreadableCode
+    hint = error.model.map { "storecli validate \(Shell.quoted($0))" } ?? "storecli doctor"
+    if let model = error.model, let key = error.key {
+      details = ["  \(model) \(KeyText.text(key))"]
     }
   }
+
+  /// Whether a stored value could not be read.
+  var isUnreadable: Bool { code == Self.unreadableCode }
+
+  private static let unreadableCode = "unreadable"
 
   /// What a command threw, in words.
   init(_ error: any Error) {
@@ -90,7 +87,8 @@ struct CommandError: Error {
     case .unreadable(let system):
       self.init(system.isNoSuchFile ? .notFound : .failed, code: "input", error.description)
     case .unkept: self.init(.failed, code: "input", error.description)
-    case .malformed, .invalidUTF8, .columnCount, .recordTooLong, .storeFile:
+    case .storeFile: self.init(.usage, code: "input", error.description)
+    case .malformed, .invalidUTF8, .columnCount, .recordTooLong:
       self.init(.rejected, code: "input", error.description)
     }
   }

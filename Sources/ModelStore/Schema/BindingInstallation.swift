@@ -1,8 +1,9 @@
 /// Brings a file's binding triggers in line with what is declared: creates what is missing,
 /// re-creates what differs, touches nothing else.
 ///
-/// A binding that is in the file but not declared stays: another program may have declared it. It
-/// is listed in ``undeclared`` and goes only through ``remove(_:from:)``.
+/// A binding that is in the file but not among those given stays: it is listed in
+/// ``Difference/undeclared``. Only ``remove(_:from:)`` takes it away, which opening a store calls
+/// for what can be kept no more.
 struct BindingInstallation {
   /// A binding whose triggers were new or had changed, and the records that had to follow.
   struct Synchronised: Hashable, Sendable {

@@ -45,7 +45,7 @@ extension TransactionReads where Self: ~Copyable {
   /// - Parameter type: What the answer is read as: `Double` for a mean, `Int` for a number of
   ///   values.
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
-  ///   numbers.
+  ///   numbers, and for the smallest or largest of a decimal, which is kept as text.
   public borrowing func aggregate<M: Model, Value: ColumnValue, Answer: ColumnValue>(
     _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
     in query: Query<M>, as type: Answer.Type

@@ -199,9 +199,11 @@ struct Writer {
     }
     do {
       try checkpointer.run(holdingLockOf: connection)
-    } catch {
-      if StoreError(error).code == .ioFailure { poison = Self.failedCheckpoint(error) }
+    } catch let error as SQLiteError where StoreError(error).code == .ioFailure {
+      poison = Self.failedCheckpoint(error)
       throw error
+    } catch {
+      throw noting(error)
     }
   }
 }

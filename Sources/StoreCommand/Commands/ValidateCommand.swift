@@ -19,7 +19,7 @@ struct ValidateCommand: LeafCommand {
     let opened = try context.openForReading()
     let store = opened.store
     let models = try model.map { [try opened.model(named: $0)] } ?? store.schema.models
-    let findings = try CommandError.reading {
+    let findings = try OpenedStore.reading {
       try models.flatMap { try store.findings(in: $0) }
     }
     var writer = try context.reportWriter(
