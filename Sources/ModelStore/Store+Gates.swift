@@ -5,13 +5,12 @@ extension Store {
   ///   - name: What the verdict calls it.
   ///   - key: The record's key. While there is no such record, the condition is not met.
   ///   - message: What is demanded, to follow the name: "must not be empty".
-  ///   - predicate: Whether the value is good. nil for a field whose changes are only a reason to
-  ///     look at the others.
+  ///   - predicate: Whether the value is good.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
   ///   `unsupportedSchema` when the field cannot be observed.
   public func check<M: Model, Value: ColumnValue & Sendable>(
     _ name: String, _ field: any KeyPath<M, Value> & Sendable, of key: M.Key,
-    _ message: String = "is not valid", _ predicate: (@Sendable (Value) -> Bool)?
+    _ message: String = "is not valid", _ predicate: @escaping @Sendable (Value) -> Bool
   ) throws -> Check<Value> {
     let path = try Observed.field(field, of: key).content.get().whole
     let schema = try core.observedSchema(M.self)
@@ -27,7 +26,7 @@ extension Store {
             store: core.gateStore, place: GatePlace(model: schema.name, key: path.key ?? []),
             name: schema.fields[index].name, index: index,
             decode: { stored in
-              do {
+              do throws(ColumnError) {
                 return try Value(sqlValue: stored)
               } catch {
                 throw StoreError(error, reading: schema)

@@ -11,7 +11,8 @@ extension Store {
   /// - Parameter keyCountMax: The most keys told, at least 0.
   /// - Returns: nil when none does, and for a field that must not change, since no record shows
   ///   that it did.
-  /// - Throws: ``StoreError`` when the rule names what is not there, or SQLite refuses its condition.
+  /// - Throws: ``StoreError`` when the rule names what is not there, or SQLite refuses its
+  ///   condition.
   /// - Complexity: Reads all records of the model.
   public func finding(of rule: Rule, keyCountMax: Int = 5) throws -> RuleFinding? {
     try core.finding(of: rule, keyCountMax: keyCountMax)
@@ -44,9 +45,9 @@ extension Store {
 
 extension Store {
   /// What is wrong with a record or draft if it were written now: by itself, and with the records
-  /// that are there. For one that belongs to no store ask the value: ``Insertable/violations()``.
+  /// that are there. Without a store ask the value: ``Insertable/violations()``.
   ///
-  /// - Returns: As ``TransactionReads/violations(of:)``; empty when the file has nothing against it.
+  /// - Returns: As ``TransactionReads/violations(of:)``; empty when nothing is wrong.
   public func violations<Value: Insertable>(of value: Value) throws -> [Violation] {
     try read { reads in try reads.violations(of: value) }
   }

@@ -76,7 +76,9 @@ extension StoreCore {
       configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
     else { return false }
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
-    let validators = declarations.validators.map { ValidatorSchema(name: $0.name, models: $0.models) }
+    let validators = declarations.validators.map {
+      ValidatorSchema(name: $0.name, models: $0.models)
+    }
     let bindings = try allBindings(schemas, in: models, on: connection)
     let rules = try allRules(declarations.rules, in: models, on: connection)
     let isKeepingRules = try RuleInstallation(rules.kept, in: models)

@@ -25,7 +25,8 @@ struct CommandError: Error {
 
   init(
     _ exitCode: ExitCode, code: String, _ message: String, details: [String] = [],
-    hint: String? = nil, model: String? = nil, field: String? = nil, violations: [Violation] = []
+    hint: String? = nil, model: String? = nil, field: String? = nil, violations: [Violation] = [],
+    violationCount: Int? = nil
   ) {
     self.exitCode = exitCode
     self.code = code
@@ -35,6 +36,7 @@ struct CommandError: Error {
     self.model = model
     self.field = field
     self.violations = violations
+    self.violationCount = violationCount ?? violations.count
   }
 
   /// Wrong usage.

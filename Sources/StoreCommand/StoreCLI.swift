@@ -15,7 +15,8 @@ struct StoreCLI: ParsableCommand {
     subcommands: [
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
       UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, ValidatorsCommand.self,
-      BindingsCommand.self, ImportCommand.self, ExportCommand.self, AdoptCommand.self, DoctorCommand.self,
+      BindingsCommand.self, ImportCommand.self, ExportCommand.self, AdoptCommand.self,
+      DoctorCommand.self,
       DemoCommand.self, VersionCommand.self,
     ])
 }

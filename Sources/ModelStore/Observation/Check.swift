@@ -16,16 +16,30 @@ public struct Check<Value: Sendable>: Sendable {
   ///   - message: What is demanded, to follow the name: "must not be empty".
   ///   - keepsAlive: Whether the gate holds the draft. Say false where the draft's owner is held by
   ///     the draft; once it is gone, the condition fails and changes no more.
-  ///   - predicate: Whether the value is good. nil for a field whose changes are only a reason to
-  ///     look at the others.
+  ///   - predicate: Whether the value is good.
   public init<Draft>(
     _ name: String, of draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
     _ message: String = "is not valid", keepsAlive: Bool = true,
-    _ predicate: (@Sendable (Value) -> Bool)?
+    _ predicate: @escaping @Sendable (Value) -> Bool
+  ) where Value: Equatable {
+    self.init(name, draft, field, message, keepsAlive, Self.test(predicate))
+  }
+
+  /// A field of a draft whose changes are only a reason to look at the other conditions.
+  public init<Draft>(
+    _ name: String, of draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
+    keepsAlive: Bool = true
+  ) where Value: Equatable {
+    self.init(name, draft, field, "", keepsAlive, nil)
+  }
+
+  private init<Draft>(
+    _ name: String, _ draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
+    _ message: String, _ keepsAlive: Bool, _ test: (@Sendable (any Sendable) -> Bool)?
   ) where Value: Equatable {
     let held = keepsAlive ? draft : nil
     condition = GateCondition(
-      name: name, message: message, test: Self.test(predicate),
+      name: name, message: message, test: test,
       source: .draft(
         GateCondition.DraftField(
           draft: ObjectIdentifier(draft),
@@ -53,9 +67,12 @@ public struct Check<Value: Sendable>: Sendable {
   }
 
   static func test(
-    _ predicate: (@Sendable (Value) -> Bool)?
-  ) -> (@Sendable (any Sendable) -> Bool)? {
-    predicate.map { predicate in { ($0 as? Value).map(predicate) ?? false } }
+    _ predicate: @escaping @Sendable (Value) -> Bool
+  ) -> @Sendable (any Sendable) -> Bool {
+    { value in
+      guard let value = value as? Value else { return false }
+      return predicate(value)
+    }
   }
 }
 

@@ -14,8 +14,8 @@ internal import Synchronization
 /// Nothing is evaluated before the first change; ``validate()`` evaluates on demand. Each change
 /// of one of its fields gives one verdict, whether it differs from the last or not. A commit, and a
 /// draft set as a whole, is one change, however many fields it touches. What changed is evaluated
-/// first, the others in the order of declaration, the overall rule last, and nothing more once it is
-/// decided.
+/// first, the others in the order of declaration, the overall rule last, and nothing more once that
+/// is decided.
 ///
 /// Changes of drafts are evaluated on the thread that makes them, those of records on the store's
 /// delivery queue; never two at once. The gate ends when it is dropped. It keeps no store open.
@@ -76,38 +76,67 @@ public final class Gate: Sendable {
   /// - Parameters:
   ///   - checks: The conditions, in the order in which they are evaluated.
   ///   - reduction: What their results come to.
+  /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
+  ///   where records are not settled.
+  public convenience init<each Value: Sendable>(
+    _ checks: repeat Check<each Value>, reduction: Reduction = .all
+  ) throws {
+    try self.init(Self.conditions(of: repeat each checks), reduction, overall: nil)
+  }
+
+  /// - Parameters:
+  ///   - checks: The conditions, in the order in which they are evaluated.
+  ///   - reduction: What their results come to.
   ///   - overall: A last condition over all values, asked when the others are met.
   /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
   ///   where records are not settled.
-  public init<each Value: Sendable>(
+  public convenience init<each Value: Sendable>(
     _ checks: repeat Check<each Value>, reduction: Reduction = .all,
-    overall: (@Sendable (repeat each Value) -> Bool)? = nil
+    overall: @escaping @Sendable (repeat each Value) -> Bool
   ) throws {
-    var conditions: [GateCondition] = []
-    repeat conditions.append((each checks).condition)
+    try self.init(
+      Self.conditions(of: repeat each checks), reduction, overall: Self.erased(overall))
+  }
+
+  private init(
+    _ conditions: [GateCondition], _ reduction: Reduction,
+    overall: (@Sendable ([any Sendable]) -> Bool)?
+  ) throws {
     self.conditions = conditions
-    let asked: (@Sendable ([any Sendable]) -> Bool)? = overall.map { overall in
-      { values in
-        var index = 0
-        func next<Next>(_ type: Next.Type) throws -> Next {
-          defer { index += 1 }
-          guard let value = values[index] as? Next else { throw MissingValue() }
-          return value
-        }
-        do {
-          return overall(repeat try next((each Value).self))
-        } catch {
-          // A value that is not there meets no condition.
-          return false
-        }
-      }
-    }
-    evaluation = GateEvaluation(conditions: conditions, reduction: reduction, overall: asked)
+    evaluation = GateEvaluation(conditions: conditions, reduction: reduction, overall: overall)
     state = Mutex(State(cells: Array(repeating: nil, count: conditions.count)))
     try begin()
   }
 
+  private static func conditions<each Value: Sendable>(
+    of checks: repeat Check<each Value>
+  ) -> [GateCondition] {
+    var conditions: [GateCondition] = []
+    repeat conditions.append((each checks).condition)
+    return conditions
+  }
+
   private struct MissingValue: Error {}
+
+  /// An overall rule without its types.
+  private static func erased<each Value: Sendable>(
+    _ overall: @escaping @Sendable (repeat each Value) -> Bool
+  ) -> @Sendable ([any Sendable]) -> Bool {
+    { values in
+      var index = 0
+      func next<Next>(_ type: Next.Type) throws -> Next {
+        defer { index += 1 }
+        guard let value = values[index] as? Next else { throw MissingValue() }
+        return value
+      }
+      do {
+        return overall(repeat try next((each Value).self))
+      } catch {
+        // A value that is not there meets no condition.
+        return false
+      }
+    }
+  }
 
   deinit { end() }
 
@@ -115,7 +144,8 @@ public final class Gate: Sendable {
   public var latest: Verdict? { state.withLock { $0.latest } }
 
   /// Reads all fields as they are now, evaluates every condition in the order of declaration, as
-  /// far as it takes, and keeps the verdict as the latest. Observers are not called: nothing changed.
+  /// far as it takes, and keeps the verdict as the latest. Observers are not called, for nothing
+  /// changed.
   ///
   /// - Throws: ``StoreError`` when records cannot be read.
   public func validate() throws -> Verdict {
@@ -257,7 +287,7 @@ extension Gate {
       let (whole, end) = fields[0].field.observe { [weak self] in self?.put(cells($0)) }
       state.withLock { state in
         state.sources?.append(end)
-        for (index, cell) in whole.map(cells) ?? [] { state.cells[index] = cell }
+        for change in whole.map(cells) ?? [] { state.cells[change.index] = change.cell }
       }
     }
   }

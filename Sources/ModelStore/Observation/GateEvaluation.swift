@@ -26,7 +26,9 @@ struct GateEvaluation: Sendable {
       }
     }
     var isValid = decided(count) ?? false
-    if case .custom(let reduce) = reduction { isValid = reduce(deciding.map { results[$0] ?? false }) }
+    if case .custom(let reduce) = reduction {
+      isValid = reduce(deciding.map { results[$0] ?? false })
+    }
     if isValid {
       failed = nil
       if let overall {

@@ -33,7 +33,7 @@ struct RecordChecks {
     do {
       return RuleObjects(try ResolvedRule(rule, in: models))
     } catch {
-      // Its model or field is gone; what keeps it goes when the store is opened by who changed that.
+      // Its model or field is gone; its triggers go when the store is opened by who changed that.
       return nil
     }
   }

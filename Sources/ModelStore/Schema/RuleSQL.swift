@@ -39,7 +39,8 @@ struct RuleSQL {
     case .required: return Self.joined(rule.fields.map { "\(cell($0)) IS NULL" }, " OR ")
     case .unique: return taken(cell)
     case .reference:
-      return "\(cell(rule.fields[0])) IS NOT NULL AND NOT EXISTS (\(referenced(by: cell(rule.fields[0]))))"
+      return
+        "\(cell(rule.fields[0])) IS NOT NULL AND NOT EXISTS (\(referenced(by: cell(rule.fields[0]))))"
     case .countAtMost(let count, _):
       return """
         \(hasGroup(cell)) AND (

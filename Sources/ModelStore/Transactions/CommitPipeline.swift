@@ -105,7 +105,9 @@ struct CommitPipeline {
   }
 
   private func brokenReferences() throws -> any Error {
-    try BrokenReferences(on: connection, models: models.schema, countMax: refusals.violationCountMax)
-      .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
+    try BrokenReferences(
+      on: connection, models: models.schema, countMax: refusals.violationCountMax
+    )
+    .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
   }
 }

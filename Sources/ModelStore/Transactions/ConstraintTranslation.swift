@@ -90,7 +90,8 @@ extension ConstraintTranslation {
       models.first { $0.table.asciiFolded == trigger.table.asciiFolded }?.name
     }
     return Finding(
-      kind: .trigger, model: model ?? context.model, rule: context.trigger ?? only?.name ?? "trigger",
+      kind: .trigger, model: model ?? context.model,
+      rule: context.trigger ?? only?.name ?? "trigger",
       message: message, remedy: nil)
   }
 }
@@ -129,7 +130,8 @@ private struct MessageReader {
   func rule(_ message: String) -> Finding? {
     for rule in rules {
       if message.isExactly(rule.refusal) { return finding(of: rule) }
-      if message.isExactly(rule.refusalOfReferenced), case .reference(let referenced) = rule.demand {
+      if message.isExactly(rule.refusalOfReferenced), case .reference(let referenced) = rule.demand
+      {
         return Finding(
           kind: .reference, model: referenced, rule: rule.name,
           message: "is still referred to through \(rule.model).\(rule.fields[0])",

@@ -64,7 +64,8 @@ final class ModelRegistry: Sendable {
   /// What SQLite or a model's code threw, as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
     Self.storeError(
-      error, translation: ConstraintTranslation(
+      error,
+      translation: ConstraintTranslation(
         models: self.schema.models, rules: rules, raisers: raisers), about: schema)
   }
 

@@ -27,7 +27,9 @@ struct ValidateCommand: LeafCommand {
     }
     progress.clear()
     var writer = try context.reportWriter(
-      columns: ["model", "fields", "rule", "severity", "message", "records", "first"].map { OutputColumn($0) })
+      columns: ["model", "fields", "rule", "severity", "message", "records", "first"].map {
+        OutputColumn($0)
+      })
     for finding in findings {
       try writer.write([
         .text(finding.violation.model), .text(finding.violation.fields.joined(separator: ",")),
@@ -42,7 +44,8 @@ struct ValidateCommand: LeafCommand {
     for validator in try store.declaredValidators()
     where validator.models.contains(where: names.contains) {
       try context.console.say(
-        "not run: \(validator.name), a rule in Swift over \(validator.models.joined(separator: ", "))")
+        "not run: \(validator.name), a rule in Swift over \(validator.models.joined(separator: ", "))"
+      )
     }
     try context.console.say(
       "\(Grouped.text(models.count, "model")) checked, \(Grouped.text(findings.count, "rule")) broken"

@@ -70,6 +70,13 @@ struct ValidatorsListCommand: LeafCommand {
 
 /// `validators add`: one rule, after the records that break it were counted.
 struct ValidatorsAddCommand: LeafCommand {
+  /// What breaking a rule means.
+  enum Severity: String, CaseIterable, ExpressibleByArgument {
+    case error, warning
+
+    var meaning: Violation.Severity { self == .error ? .error : .warning }
+  }
+
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a rule to a model, or change the one of its name.",
     discussion: """
@@ -91,7 +98,8 @@ struct ValidatorsAddCommand: LeafCommand {
   var check: String?
 
   @Option(
-    help: ArgumentHelp("The number of characters, as 1..200, 1.. or ..200.", valueName: "field=range"))
+    help: ArgumentHelp(
+      "The number of characters, as 1..200, 1.. or ..200.", valueName: "field=range"))
   var length: String?
 
   @Option(
@@ -130,7 +138,8 @@ struct ValidatorsAddCommand: LeafCommand {
   var atMost: Int?
 
   @Option(
-    help: ArgumentHelp("The field adds up to at most that for each --per.", valueName: "field=limit"))
+    help: ArgumentHelp(
+      "The field adds up to at most that for each --per.", valueName: "field=limit"))
   var sum: String?
 
   @Option(
@@ -149,7 +158,7 @@ struct ValidatorsAddCommand: LeafCommand {
   var message: String?
 
   @Option(help: ArgumentHelp("What breaking it means, error or warning.", valueName: "what"))
-  var severity = Violation.Severity.error
+  var severity = Severity.error
 
   @Flag(help: "Add the rule although records break it; they stay as they are.")
   var keepOffenders = false
@@ -180,7 +189,7 @@ struct ValidatorsAddCommand: LeafCommand {
     var rule = try RuleWords(self).rule(for: try looked.model(named: model))
     if let message { rule.message = message }
     if let name { rule.name = name }
-    rule.severity = severity
+    rule.severity = severity.meaning
     let found = try looked.store.finding(of: rule)
     looked.store.close()
     guard !write.dryRun else {
@@ -201,8 +210,6 @@ struct ValidatorsAddCommand: LeafCommand {
     return "\(Grouped.text(finding.count, "record")) break it: \(keys)\(more)"
   }
 }
-
-extension Violation.Severity: ExpressibleByArgument {}
 
 /// `validators drop`: one rule that was added.
 struct ValidatorsDropCommand: LeafCommand {

@@ -15,7 +15,8 @@ struct Progress {
   /// Tells that `count` records are done.
   mutating func note(_ count: Int) {
     guard count.isMultiple(of: 1024) else { return }
-    show("\(Grouped.text(count)) read (\(rateText(count)))")
+    let rate = rateText(count)
+    show("\(Grouped.text(count)) read (\(rate))")
   }
 
   /// Tells how far the job is.

@@ -53,7 +53,8 @@ struct RuleWords {
     }
     if let words = options.length {
       let (field, text) = try pair(words, "--length")
-      switch try range(text, "--length") { try wholeNumber($0, "--length") } {
+      let bounds = try range(text, "--length") { try wholeNumber($0, "--length") }
+      switch bounds {
       case (let low?, let high?): return try made(field, .length(low...max(low, high)))
       case (let low?, nil): return try made(field, .length(low...))
       case (_, let high): return try made(field, .length(...(high ?? 0)))
@@ -67,7 +68,8 @@ struct RuleWords {
     }
     if let words = options.range {
       let (field, text) = try pair(words, "--range")
-      let isWhole = !text.contains { $0 == "e" || $0 == "E" } && !text.replacing("..", with: "").contains(".")
+      let isWhole =
+        !text.contains { $0 == "e" || $0 == "E" } && !text.replacing("..", with: "").contains(".")
       return try isWhole
         ? made(field, Self.rule(range(text, "--range") { try wholeNumber($0, "--range") }))
         : made(field, Self.rule(range(text, "--range") { try number($0, "--range") }))

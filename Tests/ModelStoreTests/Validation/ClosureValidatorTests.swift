@@ -10,7 +10,9 @@ import Testing
   private static func logged(
     _ asked: Recorder<String>, rejecting: Bool = false
   ) -> [Validator] {
-    @Sendable func verdict<M>(_ message: String) -> Verdict<M> { rejecting ? .reject(message) : .accept }
+    @Sendable func verdict<M>(_ message: String) -> Verdict<M> {
+      rejecting ? .reject(message) : .accept
+    }
     return [
       Validator("whole", over: Album.self, Artist.self) { changes, _ in
         asked.add("whole \(changes.changes.map(\.model).joined(separator: "+"))")

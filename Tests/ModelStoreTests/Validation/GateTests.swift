@@ -29,7 +29,8 @@ import Testing
   }
 
   private func remembers(_ predicate: (@Sendable (Bool) -> Bool)? = nil) -> Check<Bool> {
-    Check("remembers", of: login, \.remembers, predicate)
+    guard let predicate else { return Check("remembers", of: login, \.remembers) }
+    return Check("remembers", of: login, \.remembers, "must be on", predicate)
   }
 
   private func verdicts(of gate: Gate) -> (Recorder<Gate.Verdict>, Subscription) {
@@ -163,7 +164,7 @@ import Testing
     weak var seen = draft
     var gate: Gate? = try Gate(
       Check("name", of: try #require(draft), \.name) { !$0.isEmpty })
-    weak var seenGate = gate
+    weak let seenGate = gate
     draft?.name = "Ada"
     draft = nil
     #expect(seen != nil)
@@ -227,7 +228,8 @@ import Testing
     #expect(try cell.validate().isValid)
     cell = try gate(2)
     try shop.store.write { tx in try tx.set(\Album.title, to: "", for: 1) }
-    #expect(failure { try shop.store.write { tx in try tx.set(\Album.title, to: "T", for: 1) } } == nil)
+    #expect(
+      failure { try shop.store.write { tx in try tx.set(\Album.title, to: "T", for: 1) } } == nil)
     shop.store.waitForDelivery()
     #expect(cell.latest == nil)
     #expect(try !cell.validate().isValid)

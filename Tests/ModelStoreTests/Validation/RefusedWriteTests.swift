@@ -36,12 +36,14 @@ import Testing
       "id": .integer(1), "room": .integer(7), "guest": .text(" "), "start": .integer(-1),
       "price": .real(-1), "end": .integer(1),
     ]
-    #expect(try hotel.violations { tx in _ = try tx.insert(values, into: Booking.schema) } == expected)
+    #expect(
+      try hotel.violations { tx in _ = try tx.insert(values, into: Booking.schema) } == expected)
     #expect(
       try hotel.violations { tx in _ = try tx.upsert(values, into: Booking.schema) } == withoutKey)
     #expect(
       try hotel.violations { tx in
-        try tx.update(Booking.schema, key: [.integer(1)], set: ["price": .real(-1), "start": .integer(-1)])
+        try tx.update(
+          Booking.schema, key: [.integer(1)], set: ["price": .real(-1), "start": .integer(-1)])
       } == [expected[1], expected[2]])
   }
 
@@ -57,7 +59,9 @@ import Testing
   @Test func aRuleIsBrokenThroughACascade() throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in
-      try tx.execute("CREATE TABLE sale (id INTEGER PRIMARY KEY, booking INTEGER REFERENCES Booking ON DELETE SET NULL)")
+      try tx.execute(
+        "CREATE TABLE sale (id INTEGER PRIMARY KEY, booking INTEGER REFERENCES Booking ON DELETE SET NULL)"
+      )
       try tx.execute("INSERT INTO sale VALUES (1, 1)")
     }
     try hotel.store.adopt(["sale"])
@@ -148,7 +152,10 @@ import Testing
         == ["Booking.guest.notBlank", "Booking.price.range"])
     #expect(try Booking(id: 1, room: 7).violations() == [])
     let long = String(repeating: "x", count: 21)
-    #expect(try Booking(id: 1, guest: long).violations().map(\.message) == ["must have at most 20 characters"])
+    #expect(
+      try Booking(id: 1, guest: long).violations().map(\.message) == [
+        "must have at most 20 characters"
+      ])
     #expect(failure { try Booking(id: 1, price: .nan).violations() }?.code == .invalidValue)
   }
 
@@ -161,7 +168,8 @@ import Testing
       try Self.rules(hotel.store.violations(of: Booking(id: 9, start: 4, end: 6)))
         == ["Booking.apart", "Booking.perRoom"])
     #expect(try hotel.store.violations(of: Booking(id: 1, start: 1, end: 2)) == [])
-    #expect(try Self.rules(hotel.store.violations(of: Room(id: 9, name: "Blue"))) == ["Room.name.unique"])
+    #expect(
+      try Self.rules(hotel.store.violations(of: Room(id: 9, name: "Blue"))) == ["Room.name.unique"])
     #expect(try hotel.store.violations(of: Room(id: 1, name: "Blue")) == [])
   }
 

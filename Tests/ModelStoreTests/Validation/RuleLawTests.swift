@@ -39,9 +39,14 @@ import Testing
   }
 
   private enum Step {
-    case insert(Booking), update(Booking), upsert(Booking), delete(Int64)
-    case setEnd(Int64, Int), setRoom(Int64, Int64?)
-    case insertRoom(Int64, String), deleteRoom(Int64)
+    case insert(Booking)
+    case update(Booking)
+    case upsert(Booking)
+    case delete(Int64)
+    case setEnd(Int64, Int)
+    case setRoom(Int64, Int64?)
+    case insertRoom(Int64, String)
+    case deleteRoom(Int64)
     case fail
 
     func run(_ tx: borrowing Transaction) throws {

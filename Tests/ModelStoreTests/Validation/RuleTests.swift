@@ -75,7 +75,8 @@ import Testing
       good: "UPDATE Booking SET price = 15 WHERE id = 1", kind: .records, fields: ["price"],
       message: "must add up to at most 25 for each room"),
     Case(
-      rule: .noOverlap(from: \Booking.start, to: \Booking.end, per: \Booking.room, name: "Booking.apart"),
+      rule: .noOverlap(
+        from: \Booking.start, to: \Booking.end, per: \Booking.room, name: "Booking.apart"),
       bad: "UPDATE Booking SET \"end\" = 6 WHERE id = 1",
       good: "UPDATE Booking SET room = NULL WHERE id = 1", kind: .records,
       fields: ["start", "end"], message: "must not overlap with another for each room"),
@@ -89,11 +90,14 @@ import Testing
     #expect(try hotel.store.rules() == [example.rule])
     let told = try hotel.shell(example.bad)
     let isUnique = example.kind == .unique
-    #expect(told?.hasSuffix(isUnique ? "" : "\(example.message) (rule \(example.rule.name))") == true)
+    #expect(
+      told?.hasSuffix(isUnique ? "" : "\(example.message) (rule \(example.rule.name))") == true)
     let violations = try hotel.violations { tx in try tx.execute(SQLText(sql: example.bad)) }
     #expect(
       violations.map { [$0.kind.rawValue, $0.model, $0.rule, $0.message] + $0.fields }
-        == [[example.kind.rawValue, "Booking", example.rule.name, example.message] + example.fields])
+        == [
+          [example.kind.rawValue, "Booking", example.rule.name, example.message] + example.fields
+        ])
     #expect(try hotel.shell(example.good) == nil)
     try hotel.store.dropRule(example.rule.name)
     #expect(try hotel.store.rules() == [])

@@ -13,6 +13,7 @@ extension Workload {
       LookupWorkload(bracket: .transaction, count: scaled(100_000)).workload,
       CommitWorkload(synchronous: .normal, count: scaled(10_000)).workload,
       CommitWorkload(synchronous: .full, count: scaled(10_000)).workload,
+      RuleWorkload(count: scaled(100_000)).workload,
     ]
   }
 }
