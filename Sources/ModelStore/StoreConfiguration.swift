@@ -54,6 +54,7 @@ public struct StoreConfiguration: Hashable, Sendable {
     /// often logged, and values may be nobody's business there.
     public var tellsValues = false
 
+    /// The defaults.
     public init() {}
   }
 

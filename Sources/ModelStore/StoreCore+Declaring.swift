@@ -83,7 +83,7 @@ extension StoreCore {
     let rules = try allRules(declarations.rules, in: models, on: connection)
     let isKeepingRules = try RuleInstallation(rules.kept, in: models)
       .difference(from: RuleInstallation.objects(in: connection)).isEmpty
-    guard isKeepingRules, configuration.access == .readOnly || rules.obsolete.isEmpty,
+    guard configuration.access == .readOnly || isKeepingRules && rules.obsolete.isEmpty,
       try CatalogEntries.rules.read(on: connection).hold(declarations.rules)
     else { return false }
     return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)

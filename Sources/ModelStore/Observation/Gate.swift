@@ -30,6 +30,7 @@ public final class Gate: Sendable {
       public let message: String
     }
 
+    /// Whether the conditions are met, as the reduction and the overall rule have it.
     public let isValid: Bool
     /// The condition that failed, the first one evaluated; nil when all is well, and when the
     /// overall rule decided.

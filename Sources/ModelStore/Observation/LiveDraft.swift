@@ -9,7 +9,8 @@ internal import Synchronization
 /// draft.title = "So What"
 /// ```
 /// It may be used from any thread. Gates hear of a change before the setter returns, except where
-/// another thread's change is being told at that moment; then that thread tells this one too.
+/// another change is being told at that moment, on another thread or by the caller's own observer;
+/// then whoever tells that one tells this one next.
 @dynamicMemberLookup
 public final class LiveDraft<Value: Sendable>: Sendable {
   private struct State {
@@ -23,6 +24,7 @@ public final class LiveDraft<Value: Sendable>: Sendable {
   private let state: Mutex<State>
   private let calls = OrderedCalls<Value>()
 
+  /// Begins with `value`.
   public init(_ value: Value) {
     state = Mutex(State(value: value))
   }

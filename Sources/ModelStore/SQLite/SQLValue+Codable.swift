@@ -5,6 +5,7 @@ extension SQLValue: Codable {
     case integer, real, text, blob
   }
 
+  /// Reads the form above.
   public init(from decoder: any Decoder) throws {
     if try decoder.singleValueContainer().decodeNil() {
       self = .null
@@ -25,6 +26,7 @@ extension SQLValue: Codable {
       }
   }
 
+  /// Writes the form above.
   public func encode(to encoder: any Encoder) throws {
     if isNull {
       var value = encoder.singleValueContainer()

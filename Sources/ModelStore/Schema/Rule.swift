@@ -48,6 +48,7 @@ public struct Rule: Hashable, Sendable, Codable {
   public var remedy: String?
   /// Whether a write that breaks it is refused, or kept and found later.
   public var severity: Violation.Severity
+  /// What it demands.
   public var demand: Demand
 
   /// Describes a rule. Checks nothing: adding it does.

@@ -40,4 +40,9 @@ extension SQLTokens {
   var raises: Bool {
     significant.contains { isKeyword($0, "RAISE") }
   }
+
+  /// Whether ROLLBACK stands in the text.
+  var rollsBack: Bool {
+    significant.contains { isKeyword($0, "ROLLBACK") }
+  }
 }

@@ -6,7 +6,7 @@ final class ModelRegistry: Sendable {
   let schema: StoreSchema
   /// Those that were added to models, beside those in their tables' definitions.
   let rules: [Rule]
-  private let raisers: [RaisingTrigger]
+  let raisers: [RaisingTrigger]
   private let statements: [String: RecordSQL]
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
@@ -96,6 +96,9 @@ struct RaisingTrigger: Hashable, Sendable {
   let name: String
   let table: String
   let sql: String
+
+  /// Whether it may refuse by rolling the whole transaction back.
+  var endsTransactions: Bool { SQLTokens(sql).rollsBack }
 
   /// Whether the trigger says exactly this when it refuses.
   func says(_ message: String) -> Bool {

@@ -183,9 +183,13 @@ extension Transaction {
   }
 
   private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {
-    try access.run(text.sql, of: schema) { statement in
-      try statement.bind(text.arguments)
-      try statement.run()
+    do {
+      try access.run(text.sql, of: schema) { statement in
+        try statement.bind(text.arguments)
+        try statement.run()
+      }
+    } catch {
+      throw access.completed(error, rerunning: text)
     }
     return access.connection.changeCount
   }

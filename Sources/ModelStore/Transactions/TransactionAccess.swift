@@ -295,9 +295,13 @@ public final class TransactionAccess {
       capture?.forgetTableNames()
       lists?.forgetTableNames()
     }
-    try run(text.sql) { statement in
-      try statement.bind(text.arguments)
-      try statement.run()
+    do {
+      try run(text.sql) { statement in
+        try statement.bind(text.arguments)
+        try statement.run()
+      }
+    } catch {
+      throw completed(error, rerunning: text)
     }
   }
 

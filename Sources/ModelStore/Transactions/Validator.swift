@@ -16,6 +16,7 @@ public struct Validator: Sendable {
     case field, record, transaction
   }
 
+  /// Unique in the store.
   public let name: String
   /// The models whose changes it judges.
   public let models: [String]

@@ -64,7 +64,7 @@ struct Writer {
       tablesWithTriggers: Set(
         writing.filter { !$0.1.isEmpty }.map(\.0.name.asciiFolded)),
       raisers: writing.flatMap { table, triggers in
-        triggers.filter { SQLTokens($0.sql).raises }.map {
+        triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
       })

@@ -207,7 +207,7 @@ struct ValidatorsAddCommand: LeafCommand {
   private static func offenders(_ finding: RuleFinding) -> String {
     let keys = finding.keys.map(KeyText.text).joined(separator: " ")
     let more = finding.count > finding.keys.count ? " …" : ""
-    return "\(Grouped.text(finding.count, "record")) break it: \(keys)\(more)"
+    return "broken by \(Grouped.text(finding.count, "record")): \(keys)\(more)"
   }
 }
 

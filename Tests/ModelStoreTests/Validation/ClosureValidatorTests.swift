@@ -171,7 +171,8 @@ import Testing
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
       return .accept
     }
-    let store = try Shop([slow]).store
+    let shop = try Shop([slow])
+    let store = shop.store
     let task = Task {
       try await store.write { tx in try tx.set(\Album.title, to: "T", for: 1) }
     }

@@ -85,6 +85,45 @@ import Testing
       ])
   }
 
+  @Test func allOffendersOfAStatementOverManyRecordsAreCountedAndTheFirstListed() throws {
+    let hotel = try Hotel()
+    try hotel.store.write { tx in
+      for id in 4...10_000 { try tx.insert(Booking(id: Int64(id), room: nil)) }
+    }
+    let heard = Recorder<Int>()
+    let watching = try hotel.store.observe(Booking.self) { heard.add($0.changes.count) }
+    func refusal(_ body: (borrowing Transaction) throws -> Void) throws -> StoreError? {
+      let before = try hotel.contents()
+      var refused: StoreError?
+      try hotel.store.write { tx in
+        refused = failure { try body(tx) }
+        // The transaction goes on, and CHECKs are looked at again.
+        let single = failure { try tx.set(\Booking.price, to: -1, for: 1) }
+        #expect(single?.violations.map(\.rule) == ["Booking.price.range"])
+      }
+      #expect(try hotel.contents() == before)
+      return refused
+    }
+    for _ in 1...2 {
+      let error = try refusal { tx in
+        try tx.execute("UPDATE Booking SET price = -1, guest = ''")
+      }
+      #expect(error?.violationCount == 20_000)
+      #expect(error?.violations.count == 100)
+      #expect(error?.violations.first?.rule == "Booking.guest.notBlank")
+      #expect(error?.violations.map(\.key).prefix(2) == [[.integer(1)], [.integer(2)]])
+    }
+    let byQuery = try refusal { tx in
+      _ = try tx.update(Booking.where { $0.id > 9_998 }, set: \Booking.price, to: -1)
+    }
+    #expect(byQuery?.violations.map(\.key) == [[.integer(9_999)], [.integer(10_000)]])
+    let one = try refusal { tx in try tx.execute("UPDATE Booking SET price = -1 WHERE id = 3") }
+    #expect(one?.violationCount == 1)
+    hotel.store.waitForDelivery()
+    #expect(heard.events == [])
+    watching.cancel()
+  }
+
   @Test func aTriggersOwnRefusalNamesTheTrigger() throws {
     let hotel = try Hotel()
     #expect(

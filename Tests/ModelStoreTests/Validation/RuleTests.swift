@@ -22,9 +22,9 @@ import Testing
       good: "INSERT INTO Booking VALUES (9, 1, 'B', 0, 1, 1, 'n')", kind: .required,
       fields: ["note"], message: "must have a value"),
     Case(
-      rule: .field(\Booking.guest, .length(2...)),
-      bad: "UPDATE Booking SET guest = 'B' WHERE id = 1",
-      good: "UPDATE Booking SET guest = 'Bo' WHERE id = 1", kind: .check, fields: ["guest"],
+      rule: .field(\Booking.note, .length(2...)),
+      bad: "UPDATE Booking SET note = 'n' WHERE id = 1",
+      good: "UPDATE Booking SET note = 'no' WHERE id = 1", kind: .check, fields: ["note"],
       message: "must have at least 2 characters"),
     Case(
       rule: .field(\Booking.guest, .byteLength(...4)),
@@ -101,6 +101,7 @@ import Testing
     #expect(try hotel.shell(example.good) == nil)
     try hotel.store.dropRule(example.rule.name)
     #expect(try hotel.store.rules() == [])
+    #expect(try hotel.shell("DELETE FROM Booking WHERE id = 9") == nil)
     #expect(try hotel.shell(example.bad) == nil)
   }
 

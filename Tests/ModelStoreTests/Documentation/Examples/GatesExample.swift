@@ -1,4 +1,5 @@
 import ModelStore
+import Synchronization
 import Testing
 
 @Suite struct GatesExample {
@@ -21,21 +22,21 @@ import Testing
       Check("title", of: draft, \.title, "must not be empty") { !$0.isEmpty },
       Check("pages", of: draft, \.pages, "must be positive") { $0 > 0 },
       store.check("author", \Author.name, of: 1, "must be known") { $0 != "Anonymous" })
-    let verdicts = Recorder<String>()
+    let verdicts = Mutex<[String]>([])
     let watching = gate.observe { verdict in
-      verdicts.add(verdict.failed.map { "\($0.name) \($0.message)" } ?? "may be sent")
+      let text = verdict.failed.map { "\($0.name) \($0.message)" } ?? "may be sent"
+      verdicts.withLock { $0.append(text) }
     }
     draft.title = "Gifts"
     draft.pages = 274
 
     // Only if it is met when the transaction begins.
     try store.write(if: gate) { tx in try tx.insert(draft.value) }
-    // pages must be positive
-    // may be sent
-    // end
+    // verdicts: "pages must be positive", "may be sent"
     watching.cancel()
+    // end
     #expect(problems == ["title must not be empty", "pages must be 1 or greater"])
-    #expect(verdicts.events == ["pages must be positive", "may be sent"])
+    #expect(verdicts.withLock { $0 } == ["pages must be positive", "may be sent"])
     #expect(try store.find(Book.self, 1)?.title == "Gifts")
   }
 }
