@@ -101,7 +101,7 @@ import Testing
             hint: storecli models Track
 
             """))
-    try place.write("id,title,seconds,albumID\n5000,,0,1\n", to: "tracks.csv")
+    try place.write("id,title,seconds,albumID\n900000,\"\",0,1\n", to: "tracks.csv")
     #expect(
       try place.run("import", "tracks.csv", "--model", "Track", "--on-error", "skip").err.contains(
         "line 2: title must have 1 to 120 characters; seconds must be 1 to 7200"))
