@@ -8,6 +8,7 @@ extension Store {
   /// - Parameters:
   ///   - observed: Several fields are as many observations with one callback.
   ///   - context: Tells this observation from others of the same thing in the bag.
+  ///   - backlog: What becomes of commits while a call is running.
   ///   - duplicate: What becomes of the observation that is there already.
   ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
   ///     commit order. It may write, observe and remove observations, its own too.
@@ -17,11 +18,13 @@ extension Store {
   /// - Complexity: O(log n) for n observations; ``ObservationOptions/initial`` reads the record.
   public func observe<Event>(
     _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
-    options: ObservationOptions = [], ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    options: ObservationOptions = [], backlog: Backlog = .standard,
+    ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     try core.observe(
-      observed, in: bag, context: context, options: options, ifPresent: duplicate, body)
+      observed, in: bag, context: context, options: options, backlog: backlog,
+      ifPresent: duplicate, body)
   }
 
   /// Tells what happens to something, from now on, for as long as `owner` lives. Nobody has to keep
@@ -32,13 +35,14 @@ extension Store {
   ///   - body: Called as in a bag, with `owner`, which is kept for the call.
   public func observe<Event, Owner: AnyObject & Sendable>(
     _ observed: Observed<Event>, owner: Owner, context: String? = nil,
-    options: ObservationOptions = [], ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    options: ObservationOptions = [], backlog: Backlog = .standard,
+    ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Owner, Event) -> Void
   ) throws {
     let ownedBags = core.ownedBags
     try observe(
       observed, in: ownedBags.bag(of: owner), context: context, options: options,
-      ifPresent: duplicate
+      backlog: backlog, ifPresent: duplicate
     ) { [weak owner] event in
       guard let owner else { return ownedBags.endOwnerless() }
       body(owner, event)

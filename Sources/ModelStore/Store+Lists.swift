@@ -7,52 +7,27 @@ extension Store {
   ///   - key: The owner's key; its record need not exist yet.
   ///   - fields: The fields of elements to tell about, at every index that an element occupies, as
   ///     long as it is in the list; without any, elements are not observed.
+  ///   - options: With ``ObservationOptions/initial``, the first event is the list as it is, as if
+  ///     it had been empty before; no change is lost or told twice in between.
+  ///     ``ObservationOptions/prior`` is refused.
+  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
   ///   - body: Called on the store's delivery queue, once for each commit that changes the list or
-  ///     an observed field, in commit order; several commits come as one when it falls behind by
-  ///     more than the mailbox's capacity. It may write, observe and cancel.
+  ///     an observed field, in commit order. It may write, observe and cancel.
   /// - Returns: Keep it: dropping it ends the observation.
   /// - Throws: ``StoreError`` with code `unknownField` for what is no list of the owner or no
-  ///   stored field of its elements; `misuse` inside a write of this store.
+  ///   stored field of its elements; `misuse` inside a write of this store, and for an option that
+  ///   is refused.
   /// - Complexity: Reads the list once, while writers wait; then O(log n) for each changed slot.
   public func observe<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
-    fields: [any PartialKeyPath<Element> & Sendable] = [],
-    _ body: @escaping @Sendable (ListChanges<Element>) -> Void
+    fields: [any PartialKeyPath<Element> & Sendable] = [], options: ObservationOptions = [],
+    backlog: Backlog = .standard, _ body: @escaping @Sendable (ListChanges<Element>) -> Void
   ) throws -> Subscription {
-    try startObserving(list, of: key, fields, from: .changes, receiver(body)).subscription
-  }
-
-  /// As ``observe(list:of:fields:_:)``, beginning with the list as it is: an event whose old list
-  /// is empty. No change is lost or told twice in between.
-  public func observeWithInitial<Owner: Model, Element: Model>(
-    list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
-    fields: [any PartialKeyPath<Element> & Sendable] = [],
-    _ body: @escaping @Sendable (ListChanges<Element>) -> Void
-  ) throws -> Subscription {
-    try startObserving(list, of: key, fields, from: .contents, receiver(body)).subscription
-  }
-
-  /// The changes of one record's list from now on, for one `for try await` loop. Parameters and
-  /// errors as for ``observe(list:of:fields:_:)``.
-  public func changes<Owner: Model, Element: Model>(
-    ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
-    fields: [any PartialKeyPath<Element> & Sendable] = []
-  ) throws -> ObservedChanges<ListChanges<Element>> {
-    sequence(try startObserving(list, of: key, fields, from: .changes, nil))
-  }
-
-  /// As ``changes(ofList:of:fields:)``, beginning with the list as it is.
-  public func changesWithInitial<Owner: Model, Element: Model>(
-    ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
-    fields: [any PartialKeyPath<Element> & Sendable] = []
-  ) throws -> ObservedChanges<ListChanges<Element>> {
-    sequence(try startObserving(list, of: key, fields, from: .contents, nil))
-  }
-
-  private func receiver<Element: Model>(
-    _ body: @escaping @Sendable (ListChanges<Element>) -> Void
-  ) -> @Sendable (ListDelta) -> Void {
-    { [report = core.report] delta in
+    let rule = try rule(of: list, of: key, fields)
+    try options.check(allowing: .initial, by: .callback, of: rule.slots.name)
+    let mailbox = Mailbox<ListDelta>(
+      core.broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued)
+    mailbox.whenReady { [report = core.report] delta in
       do {
         let changes = try ListChanges<Element>(delta)
         if changes.isTold { body(changes) }
@@ -60,14 +35,24 @@ extension Store {
         report(StoreError(reporting: error))
       }
     }
+    return try core.observe(rule, options, mailbox)
   }
 
-  private func sequence<Element: Model>(
-    _ observation: (result: ListResult, subscription: Subscription)
-  ) -> ObservedChanges<ListChanges<Element>> {
-    let result = observation.result
-    return ObservedChanges(subscription: observation.subscription) {
-      while let delta = await result.next() {
+  /// The changes of one record's list from now on, for one `for try await` loop. Parameters and
+  /// errors as for ``observe(list:of:fields:options:backlog:_:)``; a loop cannot be
+  /// ``ObservationOptions/synchronous``.
+  public func changes<Owner: Model, Element: Model>(
+    ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
+    fields: [any PartialKeyPath<Element> & Sendable] = [], options: ObservationOptions = [],
+    backlog: Backlog = .standard
+  ) throws -> ObservedChanges<ListChanges<Element>> {
+    let rule = try rule(of: list, of: key, fields)
+    try options.check(allowing: .initial, by: .loop, of: rule.slots.name)
+    let mailbox = Mailbox<ListDelta>(core.broker, backlog: backlog)
+    return ObservedChanges(
+      subscription: try core.observe(rule, options, mailbox), report: core.report
+    ) {
+      while let delta = await mailbox.next() {
         let changes = try ListChanges<Element>(delta)
         if changes.isTold { return changes }
       }
@@ -75,11 +60,10 @@ extension Store {
     }
   }
 
-  private func startObserving<Owner: Model, Element: Model>(
-    _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
-    _ fields: [any PartialKeyPath<Element> & Sendable], from start: ListStart,
-    _ receive: (@Sendable (ListDelta) -> Void)?
-  ) throws -> (result: ListResult, subscription: Subscription) {
+  private func rule<Owner: Model, Element: Model>(
+    of list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
+    _ fields: [any PartialKeyPath<Element> & Sendable]
+  ) throws -> ListResult.Rule {
     let slots = try core.models.slots(of: list)
     let elements = try core.models.statements(for: Element.self).schema
     let indices = try fields.map { field in
@@ -103,25 +87,19 @@ extension Store {
     else {
       throw StoreError(.misuse, "\(slots.name) holds no slots of a list.", model: slots.name)
     }
-    return try core.observe(rule, reading: SlotSQL(slots, owner: owner).rows, from: start, receive)
+    return rule
   }
-}
-
-/// With what an observation of a list begins.
-private enum ListStart {
-  case changes
-  case contents
 }
 
 extension StoreCore {
   fileprivate func observe(
-    _ rule: ListResult.Rule, reading text: SQLText, from start: ListStart,
-    _ receive: (@Sendable (ListDelta) -> Void)?
-  ) throws -> (result: ListResult, subscription: Subscription) {
+    _ rule: ListResult.Rule, _ options: ObservationOptions, _ mailbox: Mailbox<ListDelta>
+  ) throws -> Subscription {
+    let text = SlotSQL(rule.slots, owner: rule.ownerKey).rows
     let reload: @Sendable (Connection) throws -> [[SQLValue]] = { connection in
       try connection.rows(text) { row in try row.values() }
     }
-    return try writer.sync { writer in
+    let subscription = try writer.sync { writer in
       // No commit of this store can come between reading and registering.
       try publishWhatOthersDid(&writer)
       let images: [[SQLValue]]
@@ -130,28 +108,23 @@ extension StoreCore {
       } catch {
         throw models.storeError(error, about: rule.slots)
       }
+      let version = broker.version
       let result = ListResult(
-        rule: rule, images: images, version: broker.version,
-        capacity: configuration.mailboxCapacity,
+        rule: rule, images: images, version: version, mailbox: mailbox,
         reload: { [weak self] in
           guard let self else { return [] }
           return try writersReader.sync(reload)
         }, report: report)
-      if let receive { result.whenReady(receive) }
-      if start == .contents { result.putContents() }
+      let outcome = options.contains(.initial) ? result.putContents() : []
       let end = broker.add(result)
-      if start == .contents {
-        let version = broker.version
-        broker.enqueue { result.deliver(upTo: version) }
+      broker.enqueue(for: outcome) { mailbox.deliver(upTo: version) }
+      return Subscription(mailbox) {
+        mailbox.close()
+        end()
       }
-      return (
-        result,
-        Subscription {
-          result.end()
-          end()
-        }
-      )
     }
+    broker.settle()
+    return subscription
   }
 }
 

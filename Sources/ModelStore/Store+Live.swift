@@ -5,80 +5,12 @@ extension Store {
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery` for a query that reads a table which is no
   ///   model, whose changes nobody sees; `misuse` inside a write of this store.
-  /// - Complexity: Reads the result once, while writers wait; an equal query that lives already is
-  ///   shared. Then see ``LivePlan``.
+  /// - Complexity: Reads the result once, while others write; a query that is run again, and a
+  ///   window, are read while writers wait. An equal query that lives already is shared. Then see
+  ///   ``LivePlan``.
   public func live<Element>(_ query: Query<Element>) throws -> LiveQuery<Element> {
-    let core = core
-    let plan = try LiveBlueprint(query)
-    return try core.writer.sync { writer in
-      // No commit of this store can come between reading and registering; another process's is
-      // noticed by its version at the next write.
-      try core.publishWhatOthersDid(&writer)
-      do {
-        let source = try core.source(for: plan, on: writer.connection)
-        return LiveQuery(query: query, source: source, store: LiveStore(core))
-      } catch {
-        throw core.models.storeError(error, about: query.schema)
-      }
-    }
-  }
-}
-
-/// How a query is to be kept, decided from the query alone.
-private struct LiveBlueprint {
-  /// The query without its window, as a dynamic one: what equal live queries share.
-  let base: Query<Record>
-  let window: QueryWindow?
-  /// How changed records find their place, or why they cannot.
-  let rule: Result<LiveResult.Rule, Requery>
-
-  /// Why a query has to be run again.
-  struct Requery: Error {
-    let reason: String
-  }
-
-  init<Element>(_ query: Query<Element>) throws {
-    base = Query<Record>(
-      query.schema, where: query.condition, orderings: query.totalOrderings)
-    window = query.isWindow ? QueryWindow(offset: query.offset, limit: query.limit) : nil
-    rule = Self.rule(base)
-    _ = try query.selectText()
-  }
-
-  /// What is run again: in a total order, so that two runs can be compared.
-  var repeated: Query<Record> {
-    var query = base.limit(window?.limit, offset: window?.offset ?? 0)
-    if query.schema.kind == .view {
-      let ordered = Set(query.orderings.map(\.fieldIndex))
-      query.orderings += query.schema.fields.indices.filter { !ordered.contains($0) }
-        .map { QueryOrdering(fieldIndex: $0, collation: .binary) }
-    }
-    return query
-  }
-
-  private static func rule(_ query: Query<Record>) -> Result<LiveResult.Rule, Requery> {
-    let schema = query.schema
-    guard schema.kind == .table else { return .failure(Requery(reason: "it reads a view")) }
-    var admits: (@Sendable ([SQLValue]) -> Bool)?
-    if let condition = query.condition {
-      guard let evaluator = ConditionEvaluator(condition, schema: schema) else {
-        return .failure(Requery(reason: "only SQLite can evaluate its condition"))
-      }
-      admits = { evaluator($0) == true }
-    }
-    let terms = query.orderings.map { ordering in
-      (
-        field: ordering.fieldIndex,
-        term: SortTerm(
-          collation: ordering.effectiveCollation(in: schema),
-          direction: ordering.direction == .ascending ? .ascending : .descending,
-          nulls: ordering.effectiveNulls == .first ? .first : .last)
-      )
-    }
-    guard terms.allSatisfy(\.term.hasByteOrder) else {
-      return .failure(Requery(reason: "it is ordered by a collation of the program's own"))
-    }
-    return .success(LiveResult.Rule(schema: schema, admits: admits, terms: terms))
+    let source = try core.source(for: try LiveBlueprint(query))
+    return LiveQuery(query: query, source: source, store: LiveStore(core))
   }
 }
 
@@ -86,35 +18,67 @@ extension StoreCore {
   /// Tells observers what other connections wrote, and reads again what could not be read.
   func publishWhatOthersDid(_ writer: inout Writer) throws {
     if try writer.noticeForeignCommit() {
-      broker.publish([], isReset: true)
+      broker.publish(.reset)
     } else if broker.hasFailed {
-      broker.publish([])
+      broker.publish(.nothing)
     }
   }
 
-  /// On the writer's queue.
-  fileprivate func source(
+  fileprivate func source(for plan: LiveBlueprint) throws -> any LiveSource {
+    let ready = try beside(plan) { try self.readySource(for: plan, on: $0) }
+    if let ready { return ready }
+    guard case .success(let rule) = plan.rule else {
+      preconditionFailure("Only a query that is run again cannot be followed.")
+    }
+    return try hydrate(plan, by: rule)
+  }
+
+  /// Runs `body` on the writer's queue: no commit of this store can come between what it reads and
+  /// what it registers; another process's is noticed by its version at the next write.
+  func beside<Result>(
+    _ plan: LiveBlueprint, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try writer.sync { writer in
+      try self.publishWhatOthersDid(&writer)
+      do {
+        return try body(writer.connection)
+      } catch {
+        throw self.models.storeError(error, about: plan.base.schema)
+      }
+    }
+  }
+
+  /// What is kept already or is read in no time; nil for a result that is to be read beside
+  /// writers. On the writer's queue.
+  private func readySource(
     for plan: LiveBlueprint, on connection: Connection
-  ) throws -> any LiveSource {
+  ) throws -> (any LiveSource)? {
     switch plan.rule {
     case .failure(let requery):
       return try requeried(plan, because: requery.reason, on: connection)
     case .success(let rule):
-      if let window = plan.window, !liveResults.keeps(plan.base),
-        let source = try seeking(window, rule, plan.base, on: connection)
-      {
-        return source
-      }
-      let result = try liveResults.result(for: plan.base) {
-        let text = try plan.base.selectText()
-        return register(
-          LiveResult(
-            rule: rule, interest: Self.interest(plan.base),
-            images: try connection.rows(text) { row in try row.values() },
-            version: broker.version, reload: reading(text), report: report))
-      }
-      guard let window = plan.window else { return result }
-      return WindowResult(window, of: result, find: try finding(plan.base.schema), report: report)
+      if let kept = liveResults.kept(plan.base) { return try part(plan.window, of: kept, plan) }
+      return try plan.window.flatMap { try seeking($0, rule, plan, on: connection) }
+    }
+  }
+
+  /// What `plan` shows of a result. On the writer's queue.
+  func part(
+    _ window: QueryWindow?, of result: RegisteredResult, _ plan: LiveBlueprint
+  ) throws -> any LiveSource {
+    guard let window else { return result }
+    return WindowResult(window, of: result, find: try finding(plan.base.schema), report: report)
+  }
+
+  /// A result of which `rows` were read, and which is followed from now on. On the writer's queue.
+  func follow(
+    _ rows: LiveRows, _ plan: LiveBlueprint, by rule: LiveResult.Rule
+  ) throws -> RegisteredResult {
+    try liveResults.result(for: plan.base) {
+      register(
+        LiveResult(
+          rule: rule, interest: plan.interest, rows: rows,
+          reload: reading(try plan.base.selectText()), report: report))
     }
   }
 
@@ -129,7 +93,8 @@ extension StoreCore {
     return register(
       FetchedResult(
         rule: FetchedResult.Rule(
-          schema: query.schema, orderFields: query.orderings.map(\.fieldIndex),
+          schema: query.schema,
+          terms: query.orderings.map { (field: $0.fieldIndex, term: SortTerm()) },
           isWindow: plan.window != nil),
         method: .again(reason: reason, run), window: plan.window,
         interests: try interests(readBy: text, of: query.schema),
@@ -139,9 +104,10 @@ extension StoreCore {
 
   /// A window that keeps its own rows only, where an index leads to the rows on either side of it.
   private func seeking(
-    _ window: QueryWindow, _ rule: LiveResult.Rule, _ query: Query<Record>,
+    _ window: QueryWindow, _ rule: LiveResult.Rule, _ plan: LiveBlueprint,
     on connection: Connection
   ) throws -> RegisteredResult? {
+    let query = plan.base
     guard let limit = window.limit, limit > 0, query.canSeek else { return nil }
     let row = query.schema.fields.map { _ in SQLValue.null }
     for side in [Query<Record>.SeekSide.before, .after] {
@@ -159,9 +125,8 @@ extension StoreCore {
     let text = try query.limit(limit, offset: window.offset).selectText()
     return register(
       FetchedResult(
-        rule: FetchedResult.Rule(
-          schema: query.schema, orderFields: query.orderings.map(\.fieldIndex), isWindow: true),
-        method: .seeking(seeking), window: window, interests: [Self.interest(query)],
+        rule: FetchedResult.Rule(schema: query.schema, terms: rule.terms, isWindow: true),
+        method: .seeking(seeking), window: window, interests: [plan.interest],
         images: try connection.rows(text) { row in try row.values() },
         version: broker.version, report: report))
   }
@@ -203,14 +168,6 @@ extension StoreCore {
     }
   }
 
-  /// What can matter to a query whose condition is evaluated here.
-  private static func interest(_ query: Query<Record>) -> ChangeBroker.Interest {
-    let term = QueryRegion(query).equalityTerms.first
-    return ChangeBroker.Interest(
-      model: query.schema.name,
-      records: term.map { .having(field: $0.field, value: $0.value) } ?? .all, fields: nil)
-  }
-
   /// What can matter to a query that SQLite evaluates: every table that it reads.
   private func interests(
     readBy text: SQLText, of schema: ModelSchema
@@ -237,9 +194,8 @@ extension StoreCore {
 extension LiveStore {
   /// What live queries of `core` need. They do not keep it open.
   init(_ core: StoreCore) {
-    self.init(
-      mailboxCapacity: core.configuration.mailboxCapacity, report: core.report
-    ) { [weak core] body in
+    let broker = core.broker
+    self.init(broker: broker, report: core.report) { [weak core] body in
       guard let core else { throw StoreError(.misuse, "The store is closed.") }
       try core.writer.sync { writer in
         try core.publishWhatOthersDid(&writer)
@@ -247,8 +203,7 @@ extension LiveStore {
         try body(
           Reading(
             read: { text in try connection.rows(text) { row in try row.values() } },
-            deliver: { core.broker.enqueue($0) },
-            reset: { core.broker.publish([], isReset: true) }))
+            broker: broker))
       }
     }
   }

@@ -12,7 +12,7 @@ extension Store {
         if commit.isReset { return [try LiveRecord.State(current)] }
         return try commit.changes.changes.map { try LiveRecord.State($0.new) }
       }, prior: nil)
-    let observer = core.makeObserver(observation, of: schema)
+    let observer = core.makeObserver(observation, of: schema, backlog: .latest)
     return try core.atRest(observation.key, of: schema) { image in
       let state: LiveRecord<M>.State
       do {
@@ -21,7 +21,7 @@ extension Store {
         throw StoreError(error, reading: schema)
       }
       let record = LiveRecord(
-        key: key, state: state, registration: Subscription { observer.end() })
+        key: key, state: state, registration: Subscription(observer.mailbox) { observer.end() })
       core.connect(observer, to: observation, of: schema, options: []) { [weak record] state in
         record?.follow(state)
       }

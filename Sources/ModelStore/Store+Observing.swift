@@ -3,25 +3,26 @@ extension Store {
   /// Tells what happens to something, from now on, until the subscription is cancelled or dropped.
   ///
   /// - Parameters:
-  ///   - options: What to tell besides the changes.
+  ///   - options: What to tell besides the changes, and whether writes wait for `body`.
+  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
   ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
-  ///     commit order; several commits come as one when it falls behind by more than the mailbox's
-  ///     capacity. It may write, observe and cancel.
+  ///     commit order. It may write, observe and cancel.
   /// - Returns: Keep it: dropping it ends the observation.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
   ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not take.
   public func observe<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions = [],
+    _ observed: Observed<Event>, options: ObservationOptions = [], backlog: Backlog = .standard,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws -> Subscription {
-    try core.start(observed, options: options, body)
+    try core.start(observed, options: options, backlog: backlog, body)
   }
 
-  /// What happens to something, from now on, for one `for try await` loop.
+  /// What happens to something, from now on, for one `for try await` loop. Parameters and errors as
+  /// for ``observe(_:options:backlog:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
   public func changes<Event>(
-    of observed: Observed<Event>, options: ObservationOptions = []
+    of observed: Observed<Event>, options: ObservationOptions = [], backlog: Backlog = .standard
   ) throws -> ObservedChanges<Event> {
-    try core.sequence(observed, options: options)
+    try core.sequence(observed, options: options, backlog: backlog)
   }
 
   /// Tells each change of one field of several records, which can be exchanged for others.
@@ -120,5 +121,6 @@ extension Store {
     try core.writer.sync { writer in
       try core.publishWhatOthersDid(&writer)
     }
+    core.broker.settle()
   }
 }

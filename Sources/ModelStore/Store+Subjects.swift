@@ -20,11 +20,11 @@ extension Store {
       },
       loop: { [weak core] in
         guard let core else { throw closed }
-        return try core.sequence(observed, options: [])
+        return try core.sequence(observed, options: [], backlog: .standard)
       },
       stream: ValueStream(report: core.report) { [weak core] body in
         guard let core else { throw closed }
-        return try core.start(observed, options: []) { change in
+        return try core.start(observed, options: [], backlog: .standard) { change in
           guard let value = change.new else { return }
           Wave.$current.withValue(Wave.current.passing(place)) { body(value) }
         }

@@ -81,30 +81,41 @@ public final class Store: Sendable {
 extension Store {
   /// Runs `body` as one transaction, on the calling thread: all of it commits, or nothing.
   ///
+  /// - Parameter subscriptions: Who is not told of it, because whoever observes there has made the
+  ///   change and shows it already. Their next event begins with the state after this commit;
+  ///   events of earlier commits that wait still come, and are not folded with later ones.
   /// - Returns: What `body` returned, after COMMIT did.
   /// - Throws: What `body` threw; ``StoreError`` with code `rejected` when a rule refuses, `busy`
   ///   when another process holds the file for longer than the busy timeout, `outcomeUnknown` when
-  ///   COMMIT failed half-way. Except for the last, nothing was changed.
+  ///   COMMIT failed half-way, `misuse` for a subscription of another store. Except after
+  ///   `outcomeUnknown`, nothing was changed.
   @discardableResult
   public func write<Result>(
+    suppressing subscriptions: [Subscription] = [],
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> Result {
-    try core.commit(body)
+    try core.commit(suppressing: core.outlets(of: subscriptions), body)
   }
 
   /// Runs `body` as one transaction, on the writer's thread. Cancelling the task interrupts it;
   /// then nothing was changed.
+  ///
+  /// - Parameter subscriptions: Who is not told of it.
   @discardableResult
   public func write<Result: Sendable>(
+    suppressing subscriptions: [Subscription] = [],
     _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
   ) async throws -> Result {
     let core = core
+    let suppressed = try core.outlets(of: subscriptions)
     let wave = Wave.current
-    return try await core.writer.async { writer in
+    let value = try await core.writer.async { writer in
       try Wave.$current.withValue(wave) {
-        try core.write(&writer, ending: .commit, reporting: false, body).value
+        try core.write(&writer, ending: .commit, suppressing: suppressed, body).value
       }
     }
+    await core.broker.settle()
+    return value
   }
 
   /// As ``write(_:)-(Transaction)``, and tells what exactly the commit changed, bound fields
@@ -114,9 +125,11 @@ extension Store {
   public func writeReporting<Result>(
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
-    try core.writer.sync { writer in
+    let committed = try core.writer.sync { writer in
       try core.write(&writer, ending: .commit, reporting: true, body)
     }
+    core.broker.settle()
+    return committed
   }
 
   /// Runs `body` and all validators as one transaction, then rolls it back: tells what a write

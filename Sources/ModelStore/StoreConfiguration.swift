@@ -38,8 +38,6 @@ public struct StoreConfiguration: Hashable, Sendable {
   public var checkpointFrameCount = 1000
   /// Idle prepared statements kept for reuse by each connection.
   public var statementCacheCapacity = 128
-  /// The most undelivered events a subscription holds before it folds them into one; at least 1.
-  public var mailboxCapacity = 1024
   /// How much is told of a write that rules refuse.
   public var refusals = Refusals()
 

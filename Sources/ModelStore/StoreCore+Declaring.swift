@@ -40,7 +40,7 @@ extension StoreCore {
       let changeCount = writer.connection.totalChangeCount
       // What is written here is captured by nobody, so whoever observes looks anew.
       defer {
-        if writer.connection.totalChangeCount != changeCount { broker.publish([], isReset: true) }
+        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
       }
       do {
         if configuration.access != .readOnly, !declarations.isEmpty {

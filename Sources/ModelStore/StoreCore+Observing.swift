@@ -14,12 +14,14 @@ extension StoreCore {
 
   func makeObserver<Event>(
     _ observation: RecordObservation<Event>, of schema: ModelSchema,
-    registrant: RecordObserver.Registrant? = nil
+    registrant: RecordObserver.Registrant? = nil, options: ObservationOptions = [],
+    backlog: Backlog
   ) -> RecordObserver {
     RecordObserver(
-      path: observation.path, interest: observation.interest(in: schema), registrant: registrant,
-      schema: schema, names: observation.counted.map { Set($0.map { schema.fields[$0].name }) },
-      capacity: configuration.mailboxCapacity)
+      observedFields.fields(schema, fields: observation.fields, counted: observation.counted),
+      of: observation.key, registrant: registrant,
+      mailbox: Mailbox(
+        broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued))
   }
 
   /// Has `body` called on the delivery queue with what `observer` is told.
@@ -27,14 +29,17 @@ extension StoreCore {
     _ observer: RecordObserver, to observation: RecordObservation<Event>, of schema: ModelSchema,
     options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
   ) {
+    // Nothing else of the observation is kept: there may be very many observers.
+    let telling = Telling(observation, options)
     observer.whenReady { [weak self, weak observer] commit in
       guard let self, let observer else { return }
+      let schema = observer.fields.schema
       reporting(schema) {
         let current =
-          commit.isReset
-          ? try readers.sync { try self.record(schema, observation.key, on: $0) } : nil
-        let events = try self.events(of: commit, observation, options, current: current)
-        for event in events where !observer.isEnded { body(event) }
+          commit.isReset ? try readers.sync { try self.record(schema, observer.key, on: $0) } : nil
+        for event in try telling.events(of: commit, current: current) where !observer.isEnded {
+          body(event)
+        }
       }
     }
   }
@@ -51,10 +56,11 @@ extension StoreCore {
     }
     try atRest(observation.key, of: schema) { image in
       let version = self.broker.version
-      observer.begin(with: image, version: version)
+      let outcome = observer.begin(with: image, version: version)
       observer.end(by: self.broker.add(observer))
-      self.broker.enqueue { observer.deliver(upTo: version) }
+      self.broker.enqueue(for: outcome) { observer.deliver(upTo: version) }
     }
+    broker.settle()
   }
 
   /// Calls `body` with the record as it is now, while no commit can come between.
@@ -65,20 +71,6 @@ extension StoreCore {
       try self.publishWhatOthersDid(&writer)
       return try body(try self.record(schema, key, on: writer.connection))
     }
-  }
-
-  /// The events of one commit, as asked for by `options`.
-  ///
-  /// - Parameter current: The record as it is now; given only after a reset.
-  private func events<Event>(
-    of commit: ChangeBroker.Commit, _ observation: RecordObservation<Event>,
-    _ options: ObservationOptions, current: [SQLValue]?
-  ) throws -> [Event] {
-    let events = try observation.events(commit, current)
-    guard options.contains(.prior), !commit.isInitial, let prior = observation.prior else {
-      return events
-    }
-    return events.flatMap { [prior($0), $0] }
   }
 
   private func record(
@@ -105,31 +97,34 @@ extension StoreCore {
 // Whole observations.
 extension StoreCore {
   func start<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions,
+    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws -> Subscription {
-    let (observation, schema) = try resolve(observed, options)
-    let observer = makeObserver(observation, of: schema)
+    let (observation, schema) = try resolve(observed, options, by: .callback)
+    let observer = makeObserver(observation, of: schema, options: options, backlog: backlog)
     connect(observer, to: observation, of: schema, options: options, body)
     try enter(observer, for: observation, of: schema, options: options)
-    return Subscription { observer.end() }
+    return Subscription(observer.mailbox) { observer.end() }
   }
 
   func sequence<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions
+    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog
   ) throws -> ObservedChanges<Event> {
-    let (observation, schema) = try resolve(observed, options)
-    let observer = makeObserver(observation, of: schema)
+    let (observation, schema) = try resolve(observed, options, by: .loop)
+    let observer = makeObserver(observation, of: schema, backlog: backlog)
     try enter(observer, for: observation, of: schema, options: options)
     let waiting = WaitingEvents<Event>()
-    return ObservedChanges(subscription: Subscription { observer.end() }) { [weak self] in
+    let telling = Telling(observation, options)
+    return ObservedChanges(
+      subscription: Subscription(observer.mailbox) { observer.end() }, report: report
+    ) { [weak self] in
       if let event = waiting.next() { return event }
       while let commit = await observer.next(), let self {
         do {
           let current =
             commit.isReset
             ? try await readers.async { try self.record(schema, observation.key, on: $0) } : nil
-          waiting.put(try events(of: commit, observation, options, current: current))
+          waiting.put(try telling.events(of: commit, current: current))
         } catch let error as ColumnError {
           throw StoreError(error, reading: schema)
         }
@@ -141,22 +136,12 @@ extension StoreCore {
 
   /// - Throws: ``StoreError`` when it cannot be observed in this store, or not so.
   private func resolve<Event>(
-    _ observed: Observed<Event>, _ options: ObservationOptions
+    _ observed: Observed<Event>, _ options: ObservationOptions, by taker: ObservationOptions.Taker
   ) throws -> (RecordObservation<Event>, ModelSchema) {
     let observation = try observed.content.get().whole
     let schema = try observedSchema(observed.model)
-    try check(options, for: observation)
+    try options.check(allowing: observation.options, by: taker, of: schema.name)
     return (observation, schema)
-  }
-
-  func check<Event>(_ options: ObservationOptions, for observation: RecordObservation<Event>) throws
-  {
-    guard options.isEmpty || observation.prior != nil else {
-      throw StoreError(
-        .misuse,
-        "All records of \(observation.path.model) have no single value to tell at the beginning or before a change; take a live query.",
-        model: observation.path.model)
-    }
   }
 }
 
@@ -164,18 +149,22 @@ extension StoreCore {
 extension StoreCore {
   func observe<Event>(
     _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
-    options: ObservationOptions = [], ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    options: ObservationOptions = [], backlog: Backlog = .standard,
+    ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     let parts = try observed.content.get().parts
     let schema = try observedSchema(observed.model)
-    for part in parts { try check(options, for: part) }
+    for part in parts {
+      try options.check(allowing: part.options, by: .callback, of: schema.name)
+    }
     var added: Set<ObservationBag.Identity> = []
     do {
       for part in parts {
         let identity = identity(of: part.path, context)
         let observer = makeObserver(
-          part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context))
+          part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context),
+          options: options, backlog: backlog)
         connect(observer, to: part, of: schema, options: options, body)
         if let present = bag.add(observer, as: identity) {
           if duplicate == .replace {
@@ -212,8 +201,28 @@ extension StoreCore {
       present.forget()
       self.connect(present, to: observation, of: schema, options: options, body)
       let version = self.broker.version
-      present.begin(with: image, version: version)
-      self.broker.enqueue { present.deliver(upTo: version) }
+      let outcome = present.begin(with: image, version: version)
+      self.broker.enqueue(for: outcome) { present.deliver(upTo: version) }
     }
+    broker.settle()
+  }
+}
+
+/// How commits become the events that one observer asked for.
+private struct Telling<Event: Sendable>: Sendable {
+  private let events: @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event]
+  /// What is told before an event; nil where it was not asked for.
+  private let prior: (@Sendable (Event) -> Event)?
+
+  init(_ observation: RecordObservation<Event>, _ options: ObservationOptions) {
+    events = observation.events
+    prior = options.contains(.prior) ? observation.prior : nil
+  }
+
+  /// - Parameter current: The record as it is now; given only after a reset.
+  func events(of commit: ChangeBroker.Commit, current: [SQLValue]?) throws -> [Event] {
+    let events = try events(commit, current)
+    guard let prior, !commit.isInitial else { return events }
+    return events.flatMap { [prior($0), $0] }
   }
 }

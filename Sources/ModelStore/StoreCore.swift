@@ -10,6 +10,7 @@ final class StoreCore: Sendable {
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
   let liveResults = LiveResults()
+  let observedFields = ObservedFields.Pool()
   /// The observations of objects that hold none themselves.
   let ownedBags = OwnedBags()
   let writer: ConnectionQueue<Writer>
@@ -17,6 +18,9 @@ final class StoreCore: Sendable {
   /// Where the writer's thread reads the committed state: apart from the pool, so that nobody who
   /// reads keeps it waiting.
   let writersReader: ReaderPool
+  /// Where results of live queries are read while others write: who reads there waits for the
+  /// writer, so nobody whom the writer waits for may need it.
+  let hydrationReader: ReaderPool
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
@@ -48,6 +52,7 @@ final class StoreCore: Sendable {
     }
     readers = ReaderPool(countMax: configuration.readerCountMax, open: openReader)
     writersReader = ReaderPool(countMax: 1, open: openReader)
+    hydrationReader = ReaderPool(countMax: 1, open: openReader)
     let connection = try Self.connect(path: path, readOnly: readOnly, policy: policy)
     try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
@@ -155,15 +160,33 @@ final class StoreCore: Sendable {
   // Transactions
 
   /// Runs a transaction on the calling thread, commits it and announces what it did.
-  func commit<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-    try writer.sync { writer in
-      try self.write(&writer, ending: .commit, reporting: false, body).value
+  func commit<Result>(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: (borrowing Transaction) throws -> Result
+  ) throws -> Result {
+    let value = try writer.sync { writer in
+      try self.write(&writer, ending: .commit, suppressing: suppressed, body).value
     }
+    broker.settle()
+    return value
+  }
+
+  /// What the subscriptions of a write that leaves them out hear through.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` for one of another store.
+  func outlets(of subscriptions: [Subscription]) throws -> [any Outlet] {
+    let outlets = subscriptions.map(\.outlet)
+    guard outlets.allSatisfy({ $0.broker === broker }) else {
+      throw StoreError(
+        .misuse, "A write cannot leave out a subscription of another store; nothing was changed.")
+    }
+    return outlets
   }
 
   /// Runs a writing transaction on the writer's queue and announces what it did.
   func write<Result>(
-    _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool,
+    _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool = false,
+    suppressing suppressed: [any Outlet] = [],
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
     guard configuration.access != .readOnly else {
@@ -184,7 +207,7 @@ final class StoreCore: Sendable {
       validators: validators,
       snapshot: { read in try self.writersReader.sync(read) },
       onForeignSchema: { try self.reloadSchema(&$0) },
-      onForeignCommit: { self.broker.publish([], isReset: true) },
+      onForeignCommit: { self.broker.publish(.reset) },
       body)
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
@@ -200,8 +223,9 @@ final class StoreCore: Sendable {
     }
     if writer.connection.totalChangeCount == changeCount { knownObserver = .max }
     let published = broker.publish(
-      outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
-      knownObserver: knownObserver, wave: Wave.current)
+      ChangeBroker.Announcement(
+        changes: outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
+        knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed))
     do {
       try writer.checkpointIfNeeded()
     } catch {
@@ -259,6 +283,7 @@ final class StoreCore: Sendable {
     writer.close(waiting: isWaiting)
     readers.close(waiting: isWaiting)
     writersReader.close(waiting: isWaiting)
+    hydrationReader.close(waiting: isWaiting)
   }
 }
 

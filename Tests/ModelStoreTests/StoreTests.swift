@@ -20,7 +20,7 @@ import Testing
       )
     }
     let live = try store.live(Album.all.order { $0.title })
-    let list = live.observe { changes in
+    let list = try live.observe { changes in
       recorder.add(
         "deletions \(changes.deletions.map(\.index)) insertions \(changes.insertions.map(\.index)) moves \(changes.moves.map { [$0.oldIndex, $0.newIndex] }) updates \(changes.updates.map { [$0.oldIndex, $0.newIndex] })"
       )

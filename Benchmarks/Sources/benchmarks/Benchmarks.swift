@@ -48,7 +48,8 @@ struct Benchmarks {
     try save()
     print(report.header)
     print("Files in \(root.path), removed at the end; FULL costs nothing if that is in memory")
-    let runner = Runner(runs: invocation.runs, library: invocation.library)
+    let runner = Runner(
+      runs: invocation.runs, library: invocation.library, contender: invocation.contender)
     for workload in workloads {
       let result = try await runner.run(workload, in: root)
       report.workloads.append(result)

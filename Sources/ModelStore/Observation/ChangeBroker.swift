@@ -12,6 +12,8 @@ final class ChangeBroker: Sendable {
   protocol Observer: AnyObject, Sendable {
     /// What it wants to know, at least one; no two of them of the same model.
     var interests: [Interest] { get }
+    /// The first model of those that it wants to know about.
+    var model: String { get }
     func note(_ commit: Commit) -> Outcome
     /// Hands the oldest of what was noted to the caller, unless it is of a later commit; on the
     /// delivery queue.
@@ -26,6 +28,8 @@ final class ChangeBroker: Sendable {
     static let ready = Outcome(rawValue: 1)
     /// It could not be followed: the next commit, of whatever model, comes as a reset.
     static let failed = Outcome(rawValue: 2)
+    /// Whoever wrote waits until it is delivered.
+    static let awaited = Outcome(rawValue: 4)
   }
 
   /// Which records of which model an observer wants to know about.
@@ -42,6 +46,8 @@ final class ChangeBroker: Sendable {
       /// Those that have the value in the field, before or after; the value as
       /// ``QueryRegion/normalized(_:)`` makes it.
       case having(field: Int, value: SQLValue)
+      /// Those that have a value of the range in its field, before or after.
+      case within(ValueRange)
     }
   }
 
@@ -60,6 +66,29 @@ final class ChangeBroker: Sendable {
     var wave = Wave()
   }
 
+  /// A commit that observers are to hear of.
+  struct Announcement {
+    /// Everything that changed in observed models.
+    var changes: [RecordChange] = []
+    /// What the editors of ordered lists did.
+    var edits: [ListIdentity: ListEdits] = [:]
+    /// Whether observers cannot rely on `changes` alone.
+    var isReset = false
+    /// The latest observer whose interest the changes cover. One that came later, while the
+    /// transaction ran, is told to look anew.
+    var knownObserver = UInt64.max
+    /// What the writing transaction answered to.
+    var wave = Wave()
+    /// Subscribers that are not told.
+    var suppressed: [any Outlet] = []
+
+    /// More changed than can be told.
+    static var reset: Announcement { Announcement(isReset: true) }
+
+    /// Nothing changed; those who could not follow an earlier commit look again.
+    static var nothing: Announcement { Announcement() }
+  }
+
   private struct State {
     var observers: [UInt64: any Observer] = [:]
     var routes = ChangeRoutes()
@@ -68,11 +97,18 @@ final class ChangeBroker: Sendable {
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
+    /// How many deliveries somebody had to wait for, and how many of them are over.
+    var awaitedCount: UInt64 = 0
+    var settledCount: UInt64 = 0
   }
 
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
+
+  init() {
+    queue.setSpecific(key: Self.isDelivering, value: ())
+  }
 
   /// The number of the latest commit that was published.
   var version: UInt64 { state.withLock { $0.version } }
@@ -126,48 +162,39 @@ final class ChangeBroker: Sendable {
 
   /// Announces a commit.
   ///
-  /// - Parameters:
-  ///   - changes: Everything that changed in observed models.
-  ///   - edits: What the editors of ordered lists did.
-  ///   - isReset: Whether observers cannot rely on `changes` alone.
-  ///   - knownObserver: The latest observer whose interest the changes cover. One that came later,
-  ///     while the transaction ran, is told to look anew.
-  ///   - wave: What the writing transaction answered to.
   /// - Returns: The commit as it was published.
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
-  func publish(
-    _ changes: [RecordChange], edits: [ListIdentity: ListEdits] = [:], isReset: Bool = false,
-    knownObserver: UInt64 = .max, wave: Wave = Wave()
-  ) -> ChangeSet {
+  func publish(_ announcement: Announcement) -> ChangeSet {
     let (published, concerned) = state.withLock { state in
       state.version += 1
-      let published = ChangeSet(version: state.version, changes: changes)
+      let published = ChangeSet(version: state.version, changes: announcement.changes)
       guard !state.observers.isEmpty else {
         return (published, [] as [Delivery])
       }
-      let lastSafe = isReset ? 0 : knownObserver
-      return (
-        published,
-        Self.route(published, edits, resettingAfter: lastSafe, wave: wave, in: &state)
-      )
+      return (published, Self.route(published, announcement, in: &state))
     }
+    for outlet in announcement.suppressed { outlet.beginSuppression() }
     var ready: [any Observer] = []
     var failed: [UInt64] = []
+    var isAwaited = false
     for (number, observer, commit) in concerned {
       let outcome = observer.note(commit)
       if outcome.contains(.ready) { ready.append(observer) }
       if outcome.contains(.failed) { failed.append(number) }
+      if outcome.contains(.awaited) { isAwaited = true }
     }
-    if !failed.isEmpty {
+    for outlet in announcement.suppressed { outlet.endSuppression() }
+    if isAwaited || !failed.isEmpty {
       state.withLock { state in
+        if isAwaited { state.awaitedCount += 1 }
         state.failed.formUnion(failed.filter { state.observers[$0] != nil })
       }
     }
     if !ready.isEmpty {
-      queue.async { [ready] in
+      queue.async { [ready, wave = announcement.wave] in
         for observer in ready {
-          let path = ObservedPath(model: observer.interests[0].model)
+          let path = ObservedPath(model: observer.model)
           Wave.$current.withValue(wave.heard(at: path)) {
             observer.deliver(upTo: published.version)
           }
@@ -183,9 +210,9 @@ final class ChangeBroker: Sendable {
   private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
 
   private static func route(
-    _ published: ChangeSet, _ edits: [ListIdentity: ListEdits], resettingAfter lastSafe: UInt64,
-    wave: Wave, in state: inout State
+    _ published: ChangeSet, _ announcement: Announcement, in state: inout State
   ) -> [Delivery] {
+    let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
     var parts: [UInt64: [RecordChange]] = [:]
     let failed = state.failed
     state.failed = []
@@ -205,15 +232,18 @@ final class ChangeBroker: Sendable {
         (
           number, observer,
           Commit(
-            changes: ChangeSet(version: published.version, changes: changes), edits: edits,
-            isReset: isReset(number), wave: wave)
+            changes: ChangeSet(version: published.version, changes: changes),
+            edits: announcement.edits, isReset: isReset(number), wave: announcement.wave)
         )
       }
     }
   }
 
-  /// Runs `body` on the delivery queue, behind everything published so far.
-  func enqueue(_ body: @escaping @Sendable () -> Void) {
+  /// Runs `body` on the delivery queue, behind everything published so far, when `outcome` says
+  /// that there is something to deliver.
+  func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
+    guard outcome.contains(.ready) else { return }
+    if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
     queue.async(execute: body)
   }
 
@@ -224,6 +254,34 @@ final class ChangeBroker: Sendable {
     dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
   }
+
+  /// Waits until those have been told for whom a write waits; not inside a callback, whose own
+  /// round comes first.
+  func settle() {
+    guard let count = countToSettle() else { return }
+    queue.sync {}
+    state.withLock { $0.settledCount = max($0.settledCount, count) }
+  }
+
+  /// As ``settle()``, for a task.
+  func settle() async {
+    guard let count = countToSettle() else { return }
+    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    state.withLock { $0.settledCount = max($0.settledCount, count) }
+  }
+
+  private func countToSettle() -> UInt64? {
+    guard DispatchQueue.getSpecific(key: Self.isDelivering) == nil else { return nil }
+    return state.withLock { $0.awaitedCount > $0.settledCount ? $0.awaitedCount : nil }
+  }
+
+  /// Marks the delivery queues of all stores: a callback that waited for another's could wait for
+  /// itself.
+  private static let isDelivering = DispatchSpecificKey<Void>()
+}
+
+extension ChangeBroker.Observer {
+  var model: String { interests[0].model }
 }
 
 extension ChangeBroker.Interest.Records {

@@ -1,19 +1,33 @@
-/// Finds those whom a change concerns without asking everyone: by model, by key, and by the value
-/// of a field that all records they want have.
+/// Finds those whom a change concerns without asking everyone: by model, by key, by the value of a
+/// field that all records they want have, or by the range that holds it; and among these by the
+/// fields that they read.
 struct ChangeRoutes: Sendable {
-  fileprivate typealias Numbers = [UInt64]
+  /// Someone who is to be told, and of which fields.
+  fileprivate struct Listener: Sendable {
+    let number: UInt64
+    let fields: FieldMask
+  }
+
+  /// Nearly always one, for which an array would take more room than everything else.
+  fileprivate enum Listeners: Sendable {
+    case one(Listener)
+    case several([Listener])
+  }
 
   fileprivate struct Routes: Sendable {
     /// Those who want every change of the model.
-    var all: Numbers = []
+    var all: [Listener] = []
     var identity: KeyIdentity?
-    var ofRecord: [SortKey: Numbers] = [:]
-    var ofValue: [Int: [SQLValue: Numbers]] = [:]
+    var ofRecord: [SortKey: Listeners] = [:]
+    var ofValue: [Int: [SQLValue: Listeners]] = [:]
+    var ofRange: [Int: (collation: Collation, ranges: RangeIndex<Listener>)] = [:]
     /// How many read all fields, and how many others each field.
     var allFieldsCount = 0
     var fieldCounts: [Int: Int] = [:]
 
-    var isEmpty: Bool { all.isEmpty && ofRecord.isEmpty && ofValue.isEmpty }
+    var isEmpty: Bool {
+      all.isEmpty && ofRecord.isEmpty && ofValue.isEmpty && ofRange.isEmpty
+    }
   }
 
   private var models: [String: Routes] = [:]
@@ -26,14 +40,18 @@ struct ChangeRoutes: Sendable {
   /// - Returns: Whether ``interests`` is another now.
   mutating func add(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
     var routes = models.removeValue(forKey: interest.model) ?? Routes()
+    let listener = Listener(number: number, fields: FieldMask(interest.fields))
     switch interest.records {
     case .all:
-      routes.all.append(number)
+      routes.all.append(listener)
     case .one(let key, let identity):
       routes.identity = identity
-      routes.ofRecord[key, default: []].append(number)
+      routes.ofRecord.add(listener, to: key)
     case .having(let field, let value):
-      routes.ofValue[field, default: [:]][value, default: []].append(number)
+      routes.ofValue[field, default: [:]].add(listener, to: value)
+    case .within(let range):
+      routes.ofRange[range.field, default: (range.collation, RangeIndex())].ranges
+        .insert(range, number: number, listener)
     }
     let isWider = routes.count(interest.fields, by: 1)
     models[interest.model] = routes
@@ -45,13 +63,16 @@ struct ChangeRoutes: Sendable {
     guard var routes = models.removeValue(forKey: interest.model) else { return false }
     switch interest.records {
     case .all:
-      routes.all.removeAll { $0 == number }
+      routes.all.removeAll { $0.number == number }
     case .one(let key, _):
       routes.ofRecord.remove(number, from: key)
     case .having(let field, let value):
       var values = routes.ofValue.removeValue(forKey: field) ?? [:]
       values.remove(number, from: value)
       if !values.isEmpty { routes.ofValue[field] = values }
+    case .within(let range):
+      routes.ofRange[range.field]?.ranges.remove(range, number: number)
+      if routes.ofRange[range.field]?.ranges.isEmpty == true { routes.ofRange[range.field] = nil }
     }
     let isNarrower = routes.count(interest.fields, by: -1)
     if routes.isEmpty { return true }
@@ -61,19 +82,40 @@ struct ChangeRoutes: Sendable {
 
   /// Calls `body` once with the number of each observer whom `change` may concern.
   ///
-  /// - Complexity: O(observers concerned + fields by whose values somebody is found).
-  func forEachObserver(of change: RecordChange, _ body: (UInt64) -> Void) {
-    guard let routes = models[change.model] else { return }
-    for number in routes.all { body(number) }
+  /// - Returns: How many were looked at, those whom it does not concern included.
+  /// - Complexity: O(observers concerned + fields by whose values somebody is found), and a factor
+  ///   of log n for those found by one of n ranges. Those who read other fields of the same records
+  ///   are looked at too.
+  @discardableResult
+  func forEachObserver(of change: RecordChange, _ body: (UInt64) -> Void) -> Int {
+    guard let routes = models[change.model] else { return 0 }
+    var visited = 0
+    let changed = FieldMask(changedIn: change)
+    func tell(_ listener: Listener) {
+      visited += 1
+      if listener.fields.overlaps(changed) { body(listener.number) }
+    }
+    for listener in routes.all { tell(listener) }
     if let identity = routes.identity, !routes.ofRecord.isEmpty {
-      for number in routes.ofRecord[identity(stored: change.key)] ?? [] { body(number) }
+      routes.ofRecord[identity(stored: change.key)]?.forEach(tell)
     }
     for (field, values) in routes.ofValue {
       let old = change.old.map { QueryRegion.normalized($0[field]) }
       let new = change.new.map { QueryRegion.normalized($0[field]) }
-      if let old { for number in values[old] ?? [] { body(number) } }
-      if let new, new != old { for number in values[new] ?? [] { body(number) } }
+      if let old { values[old]?.forEach(tell) }
+      if let new, new != old { values[new]?.forEach(tell) }
     }
+    for (field, (collation, ranges)) in routes.ofRange {
+      let old = change.old.map { ValueRange.place(of: $0[field], collation) }
+      let new = change.new.map { ValueRange.place(of: $0[field], collation) }
+      if let old { visited += ranges.forEach(containing: old) { _, listener in tell(listener) } }
+      guard let new, new != old else { continue }
+      visited += ranges.forEach(containing: new) { range, listener in
+        if let old, range.lower <= .before(old), .after(old) <= range.upper { return }
+        tell(listener)
+      }
+    }
+    return visited
   }
 }
 
@@ -96,10 +138,68 @@ extension ChangeRoutes.Routes {
   }
 }
 
-extension Dictionary where Value == [UInt64] {
-  fileprivate mutating func remove(_ number: UInt64, from key: Key) {
-    guard var numbers = removeValue(forKey: key) else { return }
-    numbers.removeAll { $0 == number }
-    if !numbers.isEmpty { self[key] = numbers }
+extension ChangeRoutes.Listeners {
+  func forEach(_ body: (ChangeRoutes.Listener) -> Void) {
+    switch self {
+    case .one(let listener): body(listener)
+    case .several(let listeners): for listener in listeners { body(listener) }
+    }
   }
+
+  fileprivate var all: [ChangeRoutes.Listener] {
+    switch self {
+    case .one(let listener): [listener]
+    case .several(let listeners): listeners
+    }
+  }
+}
+
+extension Dictionary where Value == ChangeRoutes.Listeners {
+  fileprivate mutating func add(_ listener: ChangeRoutes.Listener, to key: Key) {
+    switch removeValue(forKey: key) {
+    case nil: self[key] = .one(listener)
+    case .one(let first): self[key] = .several([first, listener])
+    case .several(var listeners):
+      listeners.append(listener)
+      self[key] = .several(listeners)
+    }
+  }
+
+  fileprivate mutating func remove(_ number: UInt64, from key: Key) {
+    guard let listeners = removeValue(forKey: key) else { return }
+    let rest = listeners.all.filter { $0.number != number }
+    if rest.count == 1 { self[key] = .one(rest[0]) }
+    if rest.count > 1 { self[key] = .several(rest) }
+  }
+}
+
+/// A set of fields of one model in one word. Fields from the sixty-fourth on share the last bit, so
+/// it may say that two sets overlap which do not, never the reverse.
+private struct FieldMask: Sendable {
+  private let bits: UInt64
+
+  /// - Parameter fields: nil for all. An empty set stands for all too: who reads no field wants to
+  ///   know of the records.
+  init(_ fields: Set<Int>?) {
+    guard let fields, !fields.isEmpty else {
+      bits = .max
+      return
+    }
+    bits = fields.reduce(0) { $0 | Self.bit($1) }
+  }
+
+  /// The fields that an update changed; all where it is none, or changed nothing that was read.
+  init(changedIn change: RecordChange) {
+    guard let old = change.old, let new = change.new else {
+      bits = .max
+      return
+    }
+    var bits: UInt64 = 0
+    for index in old.indices where old[index] != new[index] { bits |= Self.bit(index) }
+    self.bits = bits == 0 ? .max : bits
+  }
+
+  private static func bit(_ field: Int) -> UInt64 { 1 << UInt64(min(field, 63)) }
+
+  func overlaps(_ other: FieldMask) -> Bool { bits & other.bits != 0 }
 }

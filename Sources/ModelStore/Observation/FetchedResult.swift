@@ -6,8 +6,9 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
   /// What is read, and how two runs are compared.
   struct Rule: Sendable {
     let schema: ModelSchema
-    /// The fields by which the result is ordered, the key's aside.
-    let orderFields: [Int]
+    /// The order. Where the query is run again, only whether two places are equal is asked, which
+    /// needs no collation.
+    let terms: [(field: Int, term: SortTerm)]
     /// Whether a row that left may still meet the condition.
     let isWindow: Bool
 
@@ -22,11 +23,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
           occurrences[key] = number + 1
           if number > 0 || schema.key.isEmpty { key.append(.integer(number)) }
         }
-        // Only whether two places are equal is asked, which needs no collation.
-        let place = SortKey(
-          values: orderFields.map { image[$0] }, terms: orderFields.map { _ in SortTerm() },
-          key: key)
-        return LiveRows.Entry(place: place, key: key)
+        var encoder = SortKeyEncoder()
+        for (field, term) in terms { encoder.encode(image[field], by: term) }
+        for value in key { encoder.encode(value, by: SortTerm()) }
+        return LiveRows.Entry(place: SortKey(encoder), key: key)
       }
       return RowList(entries: entries, images: images, window: window)
     }
@@ -86,14 +86,14 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     let (old, oldList, window) = state.withLock { ($0.rows, $0.list, $0.window) }
-    let images: [[SQLValue]]?
+    let list: RowList?
     do {
-      images =
+      list =
         switch method {
-        case .again(_, let run): try run(window)
+        case .again(_, let run): rule.list(try run(window), in: window)
         case .seeking(let seeking):
           if commit.isReset, let window {
-            try seeking.readAll(window)
+            try seeking.all(in: window)
           } else {
             try window.flatMap {
               try seeking.rows(after: commit.changes.changes, from: oldList, in: $0)
@@ -104,10 +104,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
       report(StoreError(reporting: error))
       return .failed
     }
-    guard let images else { return [] }
+    guard let list else { return [] }
     var before = old
     if !commit.isReset { before.version = commit.changes.version - 1 }
-    return replace(before, oldList, with: rule.list(images, in: window), commit)
+    return replace(before, oldList, with: list, commit)
   }
 
   /// Shows another part of the same result, which is a change of the window without a commit.
@@ -115,10 +115,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
   /// - Throws: What reading throws; then the window stays.
   /// - Precondition: On the committing thread; it is a window.
   func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
-    let images =
+    let list =
       switch method {
-      case .again(_, let run): try run(window)
-      case .seeking(let seeking): try seeking.readAll(window)
+      case .again(_, let run): rule.list(try run(window), in: window)
+      case .seeking(let seeking): try seeking.all(in: window)
       }
     let (old, oldList) = state.withLock { state in
       state.window = window
@@ -126,7 +126,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     }
     let commit = ChangeBroker.Commit(
       changes: ChangeSet(version: old.version, changes: []), isReset: false)
-    return replace(old, oldList, with: rule.list(images, in: window), commit)
+    return replace(old, oldList, with: list, commit)
   }
 
   private func replace(

@@ -43,7 +43,7 @@ struct ListRows: Sendable {
 /// What happened to an observed list between two versions: both versions, the slots touched and the
 /// elements that changed in observed fields. Indices are worked out from it only when somebody
 /// asks, so folding is cheap.
-struct ListDelta: Sendable {
+struct ListDelta: ObservedEvent {
   struct Touch: Sendable {
     let slot: Int64
     /// The slot in the older list, or nil when it was not in it.
@@ -76,6 +76,8 @@ struct ListDelta: Sendable {
   var operations: [ListEdit]?
   var isReset: Bool
   var isInitial = false
+
+  var version: UInt64 { new.version }
 }
 
 extension ListDelta {

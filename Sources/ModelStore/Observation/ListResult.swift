@@ -12,7 +12,7 @@ final class ListResult: ChangeBroker.Observer {
     let elements: ModelSchema
     /// The fields of elements that are observed; with none, no element is.
     let fields: Set<Int>
-    private let ownerKey: SQLValue
+    let ownerKey: SQLValue
     private let owner: KeyIdentity
     private let element: KeyIdentity
     private let positions: (slot: Int, owner: Int, label: Int, element: Int)
@@ -73,7 +73,6 @@ final class ListResult: ChangeBroker.Observer {
     var rows: ListRows
     /// Kept only when fields of elements are observed.
     var occurrences: RankedTree<Occurrence>
-    var receive: (@Sendable (ListDelta) -> Void)?
   }
 
   let rule: Rule
@@ -86,17 +85,16 @@ final class ListResult: ChangeBroker.Observer {
 
   /// - Parameters:
   ///   - images: The slots of the list, in order, as of `version`.
-  ///   - capacity: The most events held; further ones are folded into the last.
   ///   - report: Told when the list cannot be followed for a while.
   init(
-    rule: Rule, images: [[SQLValue]], version: UInt64, capacity: Int,
+    rule: Rule, images: [[SQLValue]], version: UInt64, mailbox: Mailbox<ListDelta>,
     reload: @escaping @Sendable () throws -> [[SQLValue]],
     report: @escaping @Sendable (StoreError) -> Void
   ) {
     self.rule = rule
     self.reload = reload
     self.report = report
-    mailbox = Mailbox(capacity: capacity) { $0.followed(by: $1) }
+    self.mailbox = mailbox
     interests = rule.interests
     let tree = RankedTree(sorted: images.compactMap { rule.entry($0) })
     state = Mutex(
@@ -145,8 +143,7 @@ final class ListResult: ChangeBroker.Observer {
       return noteReset(version: commit.changes.version)
     }
     guard let delta else { return [] }
-    mailbox.put(delta)
-    return .ready
+    return mailbox.put(delta)
   }
 
   private func touch(_ change: RecordChange, _ edits: ListEdits?) -> ListDelta.Touch? {
@@ -222,8 +219,7 @@ final class ListResult: ChangeBroker.Observer {
         old: old, new: state.rows, touches: Self.touches(from: old.tree, to: tree), elements: [],
         operations: nil, isReset: true)
     }
-    mailbox.put(delta)
-    return .ready
+    return mailbox.put(delta)
   }
 
   /// The slots that came, left or have another place or element, found by walking both lists.
@@ -251,15 +247,10 @@ final class ListResult: ChangeBroker.Observer {
 
   // Delivery
 
-  /// Has `receive` called on the delivery queue, once for each commit that concerns the list.
-  func whenReady(_ receive: @escaping @Sendable (ListDelta) -> Void) {
-    state.withLock { $0.receive = receive }
-  }
-
   /// Puts in what the list is now, as if it had been empty before.
-  func putContents() {
+  func putContents() -> ChangeBroker.Outcome {
     let rows = state.withLock { $0.rows }
-    mailbox.put(
+    return mailbox.put(
       ListDelta(
         old: ListRows(tree: RankedTree(), version: rows.version), new: rows,
         touches: rows.tree.map {
@@ -268,15 +259,5 @@ final class ListResult: ChangeBroker.Observer {
         }, elements: [], operations: nil, isReset: false, isInitial: true))
   }
 
-  func deliver(upTo version: UInt64) {
-    guard let receive = state.withLock({ $0.receive }),
-      let delta = mailbox.take(if: { $0.new.version <= version })
-    else { return }
-    receive(delta)
-  }
-
-  /// The next event, waited for; nil once the observation has ended.
-  func next() async -> ListDelta? { await mailbox.next() }
-
-  func end() { mailbox.close() }
+  func deliver(upTo version: UInt64) { mailbox.deliver(upTo: version) }
 }

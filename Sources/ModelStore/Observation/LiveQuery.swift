@@ -43,47 +43,45 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// Calls `body` for each commit that changes the result, from now on, on the store's delivery
   /// queue.
   ///
-  /// A subscriber that falls behind by more than the mailbox's capacity gets several commits as
-  /// one.
+  /// - Parameters:
+  ///   - options: With ``ObservationOptions/initial``, `body` is called first with the present
+  ///     result, every record of it an insertion, so that nothing is missed or told twice.
+  ///     ``ObservationOptions/prior`` is refused.
+  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
+  /// - Returns: Keep it: dropping it ends the observation. It keeps the query alive.
+  /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for the initial
+  ///   result also inside a write of this store, and as fetching does.
+  /// - Complexity: The initial result is read while writers wait.
   public func observe(
-    _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
-  ) -> Subscription {
-    let mailbox = makeMailbox()
-    return subscribe(mailbox, with: receiver(mailbox, body))
-  }
-
-  /// As ``observe(_:)``, and calls `body` first with the present result, every record of it an
-  /// insertion, so that nothing is missed or told twice.
-  ///
-  /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; and as fetching
-  ///   does.
-  /// - Complexity: Reads every record of the result, while writers wait.
-  public func observeWithInitial(
+    options: ObservationOptions = [], backlog: Backlog = .standard,
     _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
   ) throws -> Subscription {
-    let mailbox = makeMailbox()
-    let subscriber = receiver(mailbox, body)
-    return try store.whileNobodyWrites { reading in
-      let initial = try reading.initial(query, source)
-      mailbox.put(initial)
-      let subscription = subscribe(mailbox, with: subscriber)
-      reading.deliver { subscriber.wake(initial.new.version) }
-      return subscription
+    try options.check(allowing: .initial, by: .callback, of: query.schema.name)
+    let mailbox = Mailbox<QueryDelta>(
+      store.broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued)
+    let schema = query.schema
+    mailbox.whenReady { [report = store.report] delta in
+      do {
+        let changes = try QueryChanges<Element>(delta, schema: schema)
+        body(changes)
+      } catch {
+        report(StoreError(reporting: error))
+      }
     }
+    return try begin(mailbox, options)
   }
 
-  /// The changes from now on, for one `for try await` loop.
-  public var changes: ObservedChanges<QueryChanges<Element>> {
-    let mailbox = makeMailbox()
-    return sequence(mailbox, subscribe(mailbox, with: receiver(mailbox)))
-  }
-
-  /// As ``changes``, beginning with the present result; see ``observeWithInitial(_:)``.
-  public func changesWithInitial() throws -> ObservedChanges<QueryChanges<Element>> {
-    let mailbox = makeMailbox()
-    return try store.whileNobodyWrites { reading in
-      mailbox.put(try reading.initial(query, source))
-      return sequence(mailbox, subscribe(mailbox, with: receiver(mailbox)))
+  /// The changes from now on, for one `for try await` loop. Parameters and errors as for
+  /// ``observe(options:backlog:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  public func changes(
+    options: ObservationOptions = [], backlog: Backlog = .standard
+  ) throws -> ObservedChanges<QueryChanges<Element>> {
+    try options.check(allowing: .initial, by: .loop, of: query.schema.name)
+    let mailbox = Mailbox<QueryDelta>(store.broker, backlog: backlog)
+    let schema = query.schema
+    return ObservedChanges(subscription: try begin(mailbox, options), report: store.report) {
+      guard let delta = await mailbox.next() else { return nil }
+      return try QueryChanges<Element>(delta, schema: schema)
     }
   }
 
@@ -110,46 +108,35 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
         model: query.schema.name)
     }
     try store.whileNobodyWrites { reading in
-      if try source.move(to: QueryWindow(offset: offset, limit: limit)).contains(.ready) {
-        let version = source.rows.version
-        reading.deliver { [source] in source.wake(upTo: version) }
-      }
+      let outcome = try source.move(to: QueryWindow(offset: offset, limit: limit))
+      let version = source.rows.version
+      reading.broker.enqueue(for: outcome) { [source] in source.wake(upTo: version) }
     }
+    store.broker.settle()
   }
 
   // Subscribing
 
-  private func makeMailbox() -> Mailbox<QueryDelta> {
-    Mailbox(capacity: store.mailboxCapacity) { $0.followed(by: $1) }
+  private func begin(
+    _ mailbox: Mailbox<QueryDelta>, _ options: ObservationOptions
+  ) throws -> Subscription {
+    guard options.contains(.initial) else { return subscribe(mailbox) }
+    let subscription = try store.whileNobodyWrites { reading in
+      let initial = try reading.initial(query, source)
+      let outcome = mailbox.put(initial)
+      let subscription = subscribe(mailbox)
+      reading.broker.enqueue(for: outcome) { mailbox.deliver(upTo: initial.version) }
+      return subscription
+    }
+    store.broker.settle()
+    return subscription
   }
 
-  private func receiver(
-    _ mailbox: Mailbox<QueryDelta>,
-    _ body: (@Sendable (QueryChanges<Element>) -> Void)? = nil
-  ) -> LiveSubscriber {
-    let schema = query.schema
-    return LiveSubscriber(
-      receive: { delta in
-        mailbox.put(delta)
-        return body == nil ? [] : .ready
-      },
-      wake: { [store] version in
-        guard let body, let delta = mailbox.take(if: { $0.new.version <= version }) else { return }
-        do {
-          let changes = try QueryChanges<Element>(delta, schema: schema)
-          body(changes)
-        } catch {
-          store.report(StoreError(reporting: error))
-        }
-      })
-  }
-
-  private func subscribe(
-    _ mailbox: Mailbox<QueryDelta>, with subscriber: LiveSubscriber
-  ) -> Subscription {
-    let end = source.subscribe(subscriber)
+  private func subscribe(_ mailbox: Mailbox<QueryDelta>) -> Subscription {
+    let end = source.subscribe(
+      LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
     // The subscription keeps the query alive, not the other way round.
-    return Subscription { [self] in
+    return Subscription(mailbox) { [self] in
       mailbox.close()
       end()
       withExtendedLifetime(self) {}
@@ -159,15 +146,5 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// A delta as the caller sees it.
   func changes(_ delta: QueryDelta?) throws -> QueryChanges<Element>? {
     try delta.map { try QueryChanges($0, schema: query.schema) }
-  }
-
-  private func sequence(
-    _ mailbox: Mailbox<QueryDelta>, _ subscription: Subscription
-  ) -> ObservedChanges<QueryChanges<Element>> {
-    let schema = query.schema
-    return ObservedChanges(subscription: subscription) {
-      guard let delta = await mailbox.next() else { return nil }
-      return try QueryChanges<Element>(delta, schema: schema)
-    }
   }
 }

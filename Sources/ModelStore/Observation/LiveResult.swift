@@ -4,40 +4,6 @@ internal import Synchronization
 ///
 /// Holds places and keys, not records: O(log n) for each changed row, whatever the result's size.
 final class LiveResult: ChangeBroker.Observer, LiveSource {
-  /// How a row of the model becomes a row of the result.
-  struct Rule: Sendable {
-    let schema: ModelSchema
-    /// Whether a record belongs to the result; nil admits all.
-    let admits: (@Sendable ([SQLValue]) -> Bool)?
-    let terms: [(field: Int, term: SortTerm)]
-
-    func entry(_ image: [SQLValue]) -> LiveRows.Entry {
-      let key = schema.keyIndices.map { image[$0] }
-      let place = SortKey(
-        values: terms.map { image[$0.field] }, terms: terms.map(\.term), key: key)
-      return LiveRows.Entry(place: place, key: key)
-    }
-
-    func side(_ image: [SQLValue]?) -> QueryDelta.Side? {
-      guard let image, admits?(image) ?? true else { return nil }
-      return QueryDelta.Side(entry: entry(image), image: image)
-    }
-
-    func touch(_ change: RecordChange) -> QueryDelta.Touch? {
-      let old = side(change.old)
-      let new = side(change.new)
-      guard old != nil || new != nil else { return nil }
-      func standing(_ image: [SQLValue]?, _ side: QueryDelta.Side?) -> QueryDelta.Touch.Standing {
-        if side != nil { return .admitted }
-        return image == nil ? .absent : .excluded
-      }
-      return QueryDelta.Touch(
-        key: change.key, old: old, new: new, origin: change.origin, fields: change.fields,
-        isRecreated: change.isRecreated, before: standing(change.old, old),
-        after: standing(change.new, new))
-    }
-  }
-
   private struct State {
     var rows: LiveRows
     var subscribers = LiveSubscribers()
@@ -52,10 +18,10 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
 
   /// - Parameters:
   ///   - interest: Which changes can matter.
-  ///   - images: The records of the result, in order, as of `version`.
+  ///   - rows: The result as of the latest commit.
   ///   - report: Told when the result had to be read anew, or could not be.
   init(
-    rule: Rule, interest: ChangeBroker.Interest, images: [[SQLValue]], version: UInt64,
+    rule: Rule, interest: ChangeBroker.Interest, rows: LiveRows,
     reload: @escaping @Sendable () throws -> [[SQLValue]],
     report: @escaping @Sendable (StoreError) -> Void
   ) {
@@ -63,10 +29,7 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
     self.reload = reload
     self.report = report
     interests = [interest]
-    state = Mutex(
-      State(
-        rows: LiveRows(
-          tree: RankedTree(sorted: images.lazy.map { rule.entry($0) }), version: version)))
+    state = Mutex(State(rows: rows))
   }
 
   var plan: LivePlan { .incremental }
@@ -107,8 +70,7 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
       report(StoreError(reporting: error))
       return .failed
     }
-    let entries = images.map { rule.entry($0) }
-    let tree = RankedTree(sorted: entries)
+    let tree = rule.tree(images)
     let (old, new, subscribers) = state.withLock { state in
       let old = state.rows
       state.rows = LiveRows(tree: tree, version: version)

@@ -36,9 +36,9 @@ final class LiveResults: Sendable {
 
   private let entries = Mutex<[Query<Record>: Entry]>([:])
 
-  /// Whether the result of `query` is kept already.
-  func keeps(_ query: Query<Record>) -> Bool {
-    entries.withLock { $0[query]?.result } != nil
+  /// The result of `query`, if it is kept already.
+  func kept(_ query: Query<Record>) -> RegisteredResult? {
+    entries.withLock { $0[query]?.result }
   }
 
   /// The result of `query` that is kept already, or the one that `make` makes. On the writer's
@@ -46,7 +46,7 @@ final class LiveResults: Sendable {
   func result(
     for query: Query<Record>, _ make: () throws -> RegisteredResult
   ) throws -> RegisteredResult {
-    if let kept = entries.withLock({ $0[query]?.result }) { return kept }
+    if let kept = kept(query) { return kept }
     let made = try make()
     entries.withLock { entries in
       if entries.count >= 2 * entries.lazy.filter({ $0.value.result != nil }).count + 16 {

@@ -11,7 +11,7 @@ struct LiveRows: Sendable {
   }
 
   private enum Storage: Sendable {
-    case tree(RankedTree<Entry>)
+    case tree(PlaceTree)
     case list(RowList)
   }
 
@@ -36,7 +36,7 @@ struct LiveRows: Sendable {
   }
 
   /// Rows kept in a tree, which follows changes.
-  init(tree: RankedTree<Entry>, version: UInt64) {
+  init(tree: PlaceTree, version: UInt64) {
     storage = .tree(tree)
     self.version = version
   }
@@ -115,14 +115,21 @@ struct LiveRows: Sendable {
     guard case .tree(var tree) = storage else {
       preconditionFailure("Only a tree follows changes.")
     }
+    var leaving: [Entry] = []
+    var arriving: [Entry] = []
     for touch in touches {
-      guard let entry = touch.old?.entry else { continue }
-      guard tree.remove(entry) != nil else { return false }
+      if let old = touch.old?.entry, let new = touch.new?.entry, old == new {
+        guard tree.contains(old) else { return false }
+        continue
+      }
+      if let entry = touch.old?.entry { leaving.append(entry) }
+      if let entry = touch.new?.entry { arriving.append(entry) }
     }
-    for touch in touches {
-      guard let entry = touch.new?.entry else { continue }
-      guard tree.insert(entry) else { return false }
+    guard !leaving.isEmpty || !arriving.isEmpty else {
+      self.version = version
+      return true
     }
+    guard tree.replace(leaving, with: arriving) else { return false }
     storage = .tree(tree)
     self.version = version
     return true

@@ -1,15 +1,15 @@
 /// What a live query needs of its store, which it does not keep open.
 struct LiveStore: Sendable {
-  let mailboxCapacity: Int
+  let broker: ChangeBroker
   let report: @Sendable (StoreError) -> Void
   private let run: @Sendable ((Reading) throws -> Void) throws -> Void
 
   /// - Parameter run: Runs its argument where no commit of this store can come between.
   init(
-    mailboxCapacity: Int, report: @escaping @Sendable (StoreError) -> Void,
+    broker: ChangeBroker, report: @escaping @Sendable (StoreError) -> Void,
     run: @escaping @Sendable ((Reading) throws -> Void) throws -> Void
   ) {
-    self.mailboxCapacity = mailboxCapacity
+    self.broker = broker
     self.report = report
     self.run = run
   }
@@ -26,13 +26,10 @@ struct LiveStore: Sendable {
     return result
   }
 
-  /// The committed state, and the delivery queue, while nobody writes.
+  /// The committed state while nobody writes.
   struct Reading {
     let read: (SQLText) throws -> [[SQLValue]]
-    /// Has its argument run on the delivery queue, behind what was published so far.
-    let deliver: (@escaping @Sendable () -> Void) -> Void
-    /// Has everyone read anew.
-    let reset: () -> Void
+    let broker: ChangeBroker
 
     /// The present result as the first event of a subscription.
     func initial<Element>(
@@ -45,7 +42,7 @@ struct LiveStore: Sendable {
         let images = try read(
           try query.limit(rows.window?.limit, offset: rows.window?.offset ?? 0).selectText())
         if rows.hold(images, query.schema) { return QueryDelta.initial(rows, images: images) }
-        reset()
+        broker.publish(.reset)
       }
       throw StoreError(
         .busy, "Other processes write too often to read a live query of \(query.schema.name).",

@@ -1,69 +1,106 @@
 internal import Synchronization
 
-/// The events of one subscription that nobody has taken yet, oldest first. Bounded: when it is
-/// full, a further event is folded into the last one, so a slow reader ends with the same state
-/// as one that reads always.
-final class Mailbox<Event: Sendable>: Sendable {
+/// What a commit did to one observed thing.
+protocol ObservedEvent: Sendable {
+  /// The latest commit that it tells of.
+  var version: UInt64 { get }
+
+  /// This event and the one that follows it as one, or nil when they cancel out.
+  func followed(by later: Self) -> Self?
+}
+
+/// One subscriber's end: the events that nobody has taken yet, oldest first, and who takes them, a
+/// callback on the delivery queue or a loop.
+final class Mailbox<Event: ObservedEvent>: Outlet {
   private struct State {
     var events: [Event] = []
+    var receive: (@Sendable (Event) -> Void)?
     var reader: CheckedContinuation<Event?, Never>?
+    var isPaused = false
+    var isSuppressed = false
+    /// Whether a commit was left out after the last event, which cannot be told with later ones.
+    var isSealed = false
     var isClosed = false
+
+    /// Puts `event` behind the others, or folds it into the last one when there are too many.
+    mutating func append(_ event: Event, capacity: Int) {
+      let isFolded = events.count >= capacity && !isSealed
+      isSealed = false
+      guard isFolded, let last = events.popLast() else {
+        events.append(event)
+        return
+      }
+      if let both = last.followed(by: event) { events.append(both) }
+    }
   }
 
+  weak let broker: ChangeBroker?
   private let state = Mutex(State())
   private let capacity: Int
-  private let fold: @Sendable (Event, Event) -> Event?
+  private let call: CallMode
 
-  /// - Parameters:
-  ///   - capacity: The most events held, at least 1.
-  ///   - fold: Both events as one, or nil when they cancel out.
-  init(capacity: Int, fold: @escaping @Sendable (Event, Event) -> Event?) {
-    precondition(capacity >= 1, "A mailbox holds at least one event.")
-    self.capacity = capacity
-    self.fold = fold
+  /// Whether a write waits for the callback.
+  enum CallMode { case queued, awaited }
+
+  init(_ broker: ChangeBroker, backlog: Backlog, call: CallMode = .queued) {
+    precondition(backlog.capacity >= 1, "A backlog holds at least one event.")
+    self.broker = broker
+    self.call = call
+    capacity = backlog.capacity
   }
 
-  func put(_ event: Event) {
-    let reader: CheckedContinuation<Event?, Never>? = state.withLock { state in
-      guard !state.isClosed else { return nil }
-      if let reader = state.reader {
-        state.reader = nil
-        return reader
+  // Committing thread
+
+  /// Takes up what a commit did.
+  func put(_ event: Event) -> ChangeBroker.Outcome {
+    let (reader, outcome): (CheckedContinuation<Event?, Never>?, ChangeBroker.Outcome) =
+      state.withLock { state in
+        guard !state.isClosed else { return (nil, []) }
+        guard !state.isSuppressed else {
+          state.isSealed = true
+          return (nil, [])
+        }
+        if !state.isPaused, let reader = state.reader {
+          state.reader = nil
+          return (reader, [])
+        }
+        state.append(event, capacity: capacity)
+        guard state.receive != nil, !state.isPaused else { return (nil, []) }
+        return (nil, call == .awaited ? [.ready, .awaited] : .ready)
       }
-      guard state.events.count >= capacity, let last = state.events.popLast() else {
-        state.events.append(event)
-        return nil
-      }
-      if let both = fold(last, event) { state.events.append(both) }
-      return nil
-    }
     reader?.resume(returning: event)
+    return outcome
   }
 
-  /// The oldest event, or nil when there is none now that meets the condition.
-  func take(if isDue: (Event) -> Bool = { _ in true }) -> Event? {
-    state.withLock { state in
-      guard !state.isClosed, let first = state.events.first, isDue(first) else { return nil }
-      return state.events.removeFirst()
+  func beginSuppression() { state.withLock { $0.isSuppressed = true } }
+
+  func endSuppression() { state.withLock { $0.isSuppressed = false } }
+
+  // Delivery queue
+
+  /// Has `receive` called on the delivery queue, once for each event.
+  func whenReady(_ receive: @escaping @Sendable (Event) -> Void) {
+    state.withLock { $0.receive = receive }
+  }
+
+  /// Calls the receiver with the oldest event, unless it is of a later commit.
+  ///
+  /// - Returns: Whether it was called.
+  @discardableResult
+  func deliver(upTo version: UInt64) -> Bool {
+    let due: (Event, @Sendable (Event) -> Void)? = state.withLock { state in
+      guard !state.isPaused, let receive = state.receive, let first = state.events.first,
+        first.version <= version
+      else { return nil }
+      state.events.removeFirst()
+      return (first, receive)
     }
+    guard let (event, receive) = due else { return false }
+    receive(event)
+    return true
   }
 
-  /// Forgets the events that nobody has taken and puts in `event`.
-  func begin(with event: Event) {
-    removeAll()
-    put(event)
-  }
-
-  /// Forgets the events that nobody has taken.
-  func removeAll() {
-    let forgotten = state.withLock { state in
-      let forgotten = state.events
-      state.events = []
-      return forgotten
-    }
-    // Released here, outside the lock: values may run code of the program as they go.
-    withExtendedLifetime(forgotten) {}
-  }
+  // Loops
 
   /// The oldest event, waited for; nil once the mailbox is closed or the task is cancelled.
   ///
@@ -73,7 +110,7 @@ final class Mailbox<Event: Sendable>: Sendable {
       await withCheckedContinuation { continuation in
         let ready: Event?? = state.withLock { state in
           if state.isClosed { return .some(nil) }
-          if !state.events.isEmpty { return state.events.removeFirst() }
+          if !state.isPaused, !state.events.isEmpty { return state.events.removeFirst() }
           precondition(state.reader == nil, "Two tasks read the same sequence of changes.")
           state.reader = continuation
           return nil
@@ -85,14 +122,43 @@ final class Mailbox<Event: Sendable>: Sendable {
     }
   }
 
-  func close() {
-    let reader = state.withLock { state in
-      state.isClosed = true
-      state.events.removeAll()
-      let reader = state.reader
+  // Any thread
+
+  func pause() { state.withLock { $0.isPaused = true } }
+
+  func resume() {
+    let waiting: (CheckedContinuation<Event?, Never>, Event)? = state.withLock { state in
+      state.isPaused = false
+      guard let reader = state.reader, !state.events.isEmpty else { return nil }
       state.reader = nil
-      return reader
+      return (reader, state.events.removeFirst())
+    }
+    if let (reader, event) = waiting { reader.resume(returning: event) }
+    // Commits from now on bring their own turn on the delivery queue.
+    guard let broker else { return }
+    let version = broker.version
+    broker.enqueue { [self] in while deliver(upTo: version) {} }
+  }
+
+  /// Forgets the events that nobody has taken.
+  func forget() {
+    let forgotten = state.withLock { state in
+      let forgotten = state.events
+      state.events = []
+      return forgotten
+    }
+    // Released here, outside the lock: values may run code of the program as they go.
+    withExtendedLifetime(forgotten) {}
+  }
+
+  func close() {
+    let (reader, forgotten) = state.withLock { state in
+      let released = (state.reader, (state.events, state.receive))
+      state = State()
+      state.isClosed = true
+      return released
     }
     reader?.resume(returning: nil)
+    withExtendedLifetime(forgotten) {}
   }
 }

@@ -32,7 +32,7 @@ public final class ObservationBag: Sendable {
 
   private let state = Mutex(State())
 
-  /// An empty bag. ``Store/observe(_:in:context:options:ifPresent:_:)`` puts observations in.
+  /// An empty bag; ``Store/observe(_:in:context:options:backlog:ifPresent:_:)`` fills it.
   public init() {}
 
   deinit { removeAll() }

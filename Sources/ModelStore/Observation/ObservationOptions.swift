@@ -18,6 +18,39 @@ public struct ObservationOptions: OptionSet, Hashable, Sendable {
   /// that may yet be rolled back, so the store already has the new value in the first call. It is
   /// there to let go of what the old value meant.
   public static let prior = ObservationOptions(rawValue: 2)
+
+  /// A write returns only after the callback has been called: what it changes is there when the
+  /// writer goes on. The call still comes after COMMIT, on the delivery queue and in its turn, so
+  /// the write waits for the callbacks before it, too. A write that a callback makes does not wait;
+  /// nor does one of another process.
+  ///
+  /// The callback must not wait for anything that the writing thread holds, a transaction of
+  /// another store for one. A loop takes events in its own time and cannot be waited for.
+  public static let synchronous = ObservationOptions(rawValue: 4)
+}
+
+extension ObservationOptions {
+  /// What takes the events.
+  enum Taker { case callback, loop }
+
+  /// - Throws: ``StoreError`` with code `misuse` for what cannot be honoured.
+  func check(
+    allowing allowed: ObservationOptions, by taker: Taker, of model: String
+  ) throws(StoreError) {
+    if contains(.synchronous), taker == .loop {
+      throw StoreError(
+        .misuse, "A write cannot wait for a loop, which takes changes in its own time.",
+        model: model)
+    }
+    guard subtracting([.synchronous]).isSubset(of: allowed) else {
+      throw StoreError(
+        .misuse,
+        allowed.isEmpty
+          ? "All records of \(model) have no single value to tell at the beginning or before a change; take a live query."
+          : "A result of \(model) is not told before a change; each event has its old rows.",
+        model: model)
+    }
+  }
 }
 
 /// When, with regard to a change, an observer is called.

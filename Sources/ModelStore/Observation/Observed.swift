@@ -1,5 +1,5 @@
 /// Something to observe, and what its observers are told: a field of a record, several fields, a
-/// record, or a model. It is a description; ``Store/observe(_:options:_:)`` begins an observation.
+/// record, or a model. It is a description; ``Store/observe(_:options:backlog:_:)`` begins one.
 ///
 /// ```swift
 /// let title = Observed.field(\Album.title, of: 1)

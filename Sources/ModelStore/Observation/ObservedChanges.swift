@@ -5,15 +5,23 @@ public struct ObservedChanges<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Failure = any Error
 
   private let subscription: Subscription
-  private let next: @Sendable () async throws -> Event?
+  private let advance: @Sendable () async throws -> Event?
+  private let report: @Sendable (StoreError) -> Void
 
-  init(subscription: Subscription, next: @escaping @Sendable () async throws -> Event?) {
+  /// - Parameters:
+  ///   - report: Told of events that cannot be made, by those who have no loop.
+  ///   - next: Must not hold `subscription`.
+  init(
+    subscription: Subscription, report: @escaping @Sendable (StoreError) -> Void,
+    next: @escaping @Sendable () async throws -> Event?
+  ) {
     self.subscription = subscription
-    self.next = next
+    self.report = report
+    advance = next
   }
 
   public func makeAsyncIterator() -> Iterator {
-    Iterator(subscription: subscription, advance: next)
+    Iterator(subscription: subscription, advance: advance)
   }
 
   public struct Iterator: AsyncIteratorProtocol {
@@ -21,5 +29,53 @@ public struct ObservedChanges<Event: Sendable>: AsyncSequence, Sendable {
     let advance: @Sendable () async throws -> Event?
 
     public mutating func next() async throws -> Event? { try await advance() }
+  }
+}
+
+extension ObservedChanges {
+  /// Calls `body` on `actor` with each event, one after the other in commit order, for as long as
+  /// `actor` lives; the observation does not keep it alive. Takes the place of a loop: a sequence
+  /// has one reader.
+  ///
+  /// ```swift
+  /// let subscription = try store.changes(of: .field(\Album.title, of: 1), backlog: .latest)
+  ///   .deliver(to: shelf) { shelf, change in shelf.title = change.new }
+  /// ```
+  ///
+  /// Events reach an actor in a turn of its own, after the commit and in no order with those of
+  /// other subscriptions. A write that `body` makes begins a new chain: a circle through an actor
+  /// is not noticed.
+  ///
+  /// - Parameter body: The next event waits until it has returned. An event that cannot be made
+  ///   goes to the store's `onError`, and the next one comes.
+  /// - Returns: Keep it: dropping it ends the observation. After `actor` itself has cancelled it,
+  ///   `body` is not called again.
+  public func deliver<Receiver: Actor>(
+    to actor: Receiver,
+    _ body: @escaping @Sendable (isolated Receiver, Event) async -> Void
+  ) -> Subscription {
+    Task { [weak actor, weak subscription, advance, report] in
+      var isOver = false
+      while !isOver {
+        do {
+          guard let event = try await advance(), let actor else { break }
+          isOver = await Self.hand(event, to: actor, unless: subscription, body)
+        } catch {
+          report(StoreError(reporting: error))
+        }
+      }
+      subscription?.cancel()
+    }
+    return subscription
+  }
+
+  /// - Returns: Whether the observation is over.
+  private static func hand<Receiver: Actor>(
+    _ event: Event, to actor: isolated Receiver, unless subscription: Subscription?,
+    _ body: @Sendable (isolated Receiver, Event) async -> Void
+  ) async -> Bool {
+    guard let subscription, !subscription.isEnded else { return true }
+    await body(actor, event)
+    return false
   }
 }

@@ -122,9 +122,13 @@ extension QueryChanges {
     var updates: [Update] = []
     var ranks: [CanonicalMoves.Row] = []
     ranks.reserveCapacity(delta.touches.count)
+    // Where every touched row kept its place, nobody else's changed.
+    let areInPlace = delta.touches.allSatisfy { touch in
+      touch.old.flatMap { old in touch.new.map { $0.entry == old.entry } } ?? false
+    }
     for touch in delta.touches {
       let oldRank = touch.old.map { delta.old.index(of: $0.entry) }
-      let newRank = touch.new.map { delta.new.index(of: $0.entry) }
+      let newRank = areInPlace ? oldRank : touch.new.map { delta.new.index(of: $0.entry) }
       ranks.append(
         CanonicalMoves.Row(
           oldRank: oldRank, newRank: newRank,

@@ -1,6 +1,6 @@
 /// What happened to a live result between two versions: both versions, and the rows touched.
 /// Indices are worked out from it only when a subscriber asks, so folding is cheap.
-struct QueryDelta: Sendable {
+struct QueryDelta: ObservedEvent {
   struct Touch: Sendable {
     let key: [SQLValue]
     /// The row in the older result, or nil when it was not in it.
@@ -39,9 +39,11 @@ struct QueryDelta: Sendable {
   var isReset: Bool
   var isInitial = false
 
+  var version: UInt64 { new.version }
+
   /// The delta from nothing to a whole result.
   static func initial(_ rows: LiveRows, images: [[SQLValue]]) -> QueryDelta {
-    let empty = LiveRows(tree: RankedTree(), version: rows.version).showing(rows.window)
+    let empty = LiveRows(tree: PlaceTree(), version: rows.version).showing(rows.window)
     var touches: [Touch] = []
     touches.reserveCapacity(images.count)
     var next = images.makeIterator()

@@ -6,26 +6,29 @@ final class QueryGroup: ChangeBroker.Observer {
   private let sources: [any LiveSource]
   /// What the members told of the commit that is being noted.
   private let pending: Mutex<[QueryDelta?]>
-  private let mailbox: Mailbox<[QueryDelta?]>
-  private let receive: @Sendable ([QueryDelta?]) -> Void
+  private let mailbox: Mailbox<Batch>
 
-  /// - Parameter receive: Called on the delivery queue, with one place for each source.
-  init(
-    _ sources: [any LiveSource], capacity: Int,
-    receive: @escaping @Sendable ([QueryDelta?]) -> Void
-  ) {
-    self.sources = sources
-    self.receive = receive
-    let models = Set(sources.flatMap(\.models))
-    interests = models.sorted().map { ChangeBroker.Interest(model: $0) }
-    pending = Mutex(sources.map { _ in nil })
-    mailbox = Mailbox(capacity: capacity) { early, late in
-      let both = zip(early, late).map { early, late -> QueryDelta? in
+  /// What one commit did to the members, with one place for each; nil where it did nothing.
+  struct Batch: ObservedEvent {
+    var deltas: [QueryDelta?]
+
+    var version: UInt64 { deltas.reduce(0) { max($0, $1?.new.version ?? 0) } }
+
+    func followed(by later: Batch) -> Batch? {
+      let both = zip(deltas, later.deltas).map { early, late -> QueryDelta? in
         guard let early, let late else { return early ?? late }
         return early.followed(by: late)
       }
-      return both.contains { $0 != nil } ? both : nil
+      return both.contains { $0 != nil } ? Batch(deltas: both) : nil
     }
+  }
+
+  init(_ sources: [any LiveSource], mailbox: Mailbox<Batch>) {
+    self.sources = sources
+    self.mailbox = mailbox
+    let models = Set(sources.flatMap(\.models))
+    interests = models.sorted().map { ChangeBroker.Interest(model: $0) }
+    pending = Mutex(sources.map { _ in nil })
   }
 
   /// - Returns: What ends it, for each source.
@@ -44,10 +47,9 @@ final class QueryGroup: ChangeBroker.Observer {
       return []
     }
     // A window that was moved: no commit follows that would complete the batch.
-    var batch = sources.map { _ in QueryDelta?.none }
-    batch[place] = delta
-    mailbox.put(batch)
-    return .ready
+    var deltas = sources.map { _ in QueryDelta?.none }
+    deltas[place] = delta
+    return mailbox.put(Batch(deltas: deltas))
   }
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
@@ -57,14 +59,8 @@ final class QueryGroup: ChangeBroker.Observer {
       return batch
     }
     guard batch.contains(where: { $0 != nil }) else { return [] }
-    mailbox.put(batch)
-    return .ready
+    return mailbox.put(Batch(deltas: batch))
   }
 
-  func deliver(upTo version: UInt64) {
-    let isDue = { (batch: [QueryDelta?]) in batch.allSatisfy { $0?.new.version ?? 0 <= version } }
-    if let batch = mailbox.take(if: isDue) { receive(batch) }
-  }
-
-  func end() { mailbox.close() }
+  func deliver(upTo version: UInt64) { mailbox.deliver(upTo: version) }
 }

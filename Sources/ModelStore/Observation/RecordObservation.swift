@@ -13,6 +13,9 @@ struct RecordObservation<Event: Sendable>: Sendable {
   /// What is told before an event, on request; nil for what takes no options.
   let prior: (@Sendable (Event) -> Event)?
 
+  /// What it can tell besides the changes.
+  var options: ObservationOptions { prior == nil ? [] : [.initial, .prior] }
+
   /// - Parameter filter: The fields that an update must touch to count; nil for those in `fields`.
   init(
     _ schema: ModelSchema, key: [SQLValue]?, fields: Set<Int>?, filter: Set<Int>? = nil,
@@ -26,11 +29,6 @@ struct RecordObservation<Event: Sendable>: Sendable {
     self.fields = fields
     self.events = events
     self.prior = prior
-  }
-
-  func interest(in schema: ModelSchema) -> ChangeBroker.Interest {
-    ChangeBroker.Interest(
-      model: schema.name, records: key.map { .one($0, of: schema) } ?? .all, fields: fields)
   }
 }
 

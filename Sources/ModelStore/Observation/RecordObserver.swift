@@ -2,20 +2,14 @@ internal import Synchronization
 
 /// Watches one record or all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
-  let path: ObservedPath
-  let interests: [ChangeBroker.Interest]
+  let fields: ObservedFields
+  /// The observed record's key; nil for all records.
+  let key: [SQLValue]?
+  private let interest: ChangeBroker.Interest
   /// Who registered it, where that is known.
   let registrant: Registrant?
-  private let mailbox: Mailbox<ChangeBroker.Commit>
-  private let part: Part
-  private let receiver = Mutex(Receiver())
+  let mailbox: Mailbox<Part>
   private let ending = Mutex(Ending())
-
-  /// A closure that is a generic's value by itself is wrapped once more by each access in place, so
-  /// that calls grow slower and deeper; as a property it stays what it is.
-  private struct Receiver {
-    var receive: (@Sendable (ChangeBroker.Commit) -> Void)?
-  }
 
   private struct Ending {
     var isEnded = false
@@ -28,44 +22,53 @@ final class RecordObserver: ChangeBroker.Observer {
     let context: String?
   }
 
-  /// - Parameters:
-  ///   - path: The name of what is observed.
-  ///   - schema: The observed model.
-  ///   - names: The names of the fields of which an update must touch one; nil for all.
-  ///   - capacity: The most commits held; further ones are folded into the last.
+  /// - Parameter key: The record to observe; nil for all records.
   init(
-    path: ObservedPath, interest: ChangeBroker.Interest, registrant: Registrant? = nil,
-    schema: ModelSchema, names: Set<String>?, capacity: Int
+    _ fields: ObservedFields, of key: [SQLValue]?, registrant: Registrant? = nil,
+    mailbox: Mailbox<Part>
   ) {
-    self.path = path
-    interests = [interest]
+    self.fields = fields
+    self.key = key
+    interest = fields.interest(key)
     self.registrant = registrant
-    // Others are not read: their places in the records hold NULL or a value, as it happens.
-    let fields = schema.fields.enumerated()
-      .filter { index, _ in interest.fields?.contains(index) ?? true }
-      .map { (index: $0.offset, name: $0.element.name) }
-    let part = Part(names: names, fields: fields, isOneRecord: interest.isOneRecord)
-    self.part = part
-    mailbox = Mailbox(capacity: capacity) { early, late in
-      part.of(
-        ChangeBroker.Commit(
-          changes: early.changes.followed(by: late.changes, fields: fields),
-          isReset: early.isReset || late.isReset, isInitial: early.isInitial,
-          wave: early.wave.folded(with: late.wave)))
+    self.mailbox = mailbox
+  }
+
+  /// The name of what is observed.
+  var path: ObservedPath { fields.path(key) }
+
+  var interests: [ChangeBroker.Interest] { [interest] }
+
+  var model: String { interest.model }
+
+  private var rule: Rule { Rule(fields: fields, isOneRecord: key != nil) }
+
+  /// What of a commit concerns the observer.
+  struct Part: ObservedEvent {
+    let commit: ChangeBroker.Commit
+    fileprivate let rule: Rule
+
+    var version: UInt64 { commit.changes.version }
+
+    func followed(by later: Part) -> Part? {
+      rule.part(
+        of: ChangeBroker.Commit(
+          changes: commit.changes.followed(by: later.commit.changes, fields: rule.fields.compared),
+          isReset: commit.isReset || later.commit.isReset, isInitial: commit.isInitial,
+          wave: commit.wave.folded(with: later.commit.wave)))
     }
   }
 
-  /// What of a commit concerns the observer.
-  private struct Part: Sendable {
-    let names: Set<String>?
-    let fields: [(index: Int, name: String)]
+  /// Tells what of a commit concerns the observer.
+  fileprivate struct Rule: Sendable {
+    let fields: ObservedFields
     let isOneRecord: Bool
 
     /// nil when there is nothing to tell.
-    func of(_ commit: ChangeBroker.Commit) -> ChangeBroker.Commit? {
+    func part(of commit: ChangeBroker.Commit) -> Part? {
       var changes = commit.changes.changes
       if isOneRecord, changes.count > 1 { changes = together(changes) }
-      if let names {
+      if let names = fields.names {
         changes = changes.filter { change in
           change.operation != .update || change.fields.contains { names.contains($0.name) }
         }
@@ -73,7 +76,7 @@ final class RecordObserver: ChangeBroker.Observer {
       guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
       var part = commit
       part.changes = ChangeSet(version: commit.changes.version, changes: changes)
-      return part
+      return Part(commit: part, rule: self)
     }
 
     /// A record whose key became another that means the same, such as `'abc'` and `'ABC'` under
@@ -82,52 +85,49 @@ final class RecordObserver: ChangeBroker.Observer {
       guard let first = changes.first(where: { $0.new == nil }),
         let last = changes.last(where: { $0.old == nil })
       else { return changes }
-      return first.followed(by: last, fields: fields).map { [$0] } ?? []
+      return first.followed(by: last, fields: fields.compared).map { [$0] } ?? []
     }
   }
 
   /// Has `receive` called on the delivery queue, once for each commit that concerns the observer.
   func whenReady(_ receive: @escaping @Sendable (ChangeBroker.Commit) -> Void) {
-    receiver.withLock { $0.receive = receive }
+    mailbox.whenReady { [fields, key] part in
+      Wave.$current.withValue(part.commit.wave.heard(at: fields.path(key))) {
+        receive(part.commit)
+      }
+    }
   }
 
   /// The next commit, waited for; nil once the observer has ended.
   func next() async -> ChangeBroker.Commit? {
-    await mailbox.next()
+    await mailbox.next()?.commit
   }
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    guard let part = part.of(commit) else { return [] }
-    mailbox.put(part)
-    return .ready
+    rule.part(of: commit).map(mailbox.put) ?? []
   }
 
-  func deliver(upTo version: UInt64) {
-    guard let receive = receiver.withLock({ $0.receive }),
-      let commit = mailbox.take(if: { $0.changes.version <= version })
-    else { return }
-    Wave.$current.withValue(commit.wave.heard(at: path)) { receive(commit) }
-  }
+  func deliver(upTo version: UInt64) { mailbox.deliver(upTo: version) }
 
   /// Forgets what was not delivered and tells how it is, as the first thing.
   ///
   /// - Parameter image: The observed record, or nil when there is none.
-  func begin(with image: [SQLValue]?, version: UInt64) {
+  func begin(with image: [SQLValue]?, version: UInt64) -> ChangeBroker.Outcome {
     let changes = image.map { image in
       [
         RecordChange(
-          model: path.model, key: path.key ?? [], old: nil, new: image, fields: [],
+          model: fields.schema.name, key: key ?? [], old: nil, new: image, fields: [],
           origin: .foreign, isRecreated: false)
       ]
     }
-    mailbox.begin(
-      with: ChangeBroker.Commit(
-        changes: ChangeSet(version: version, changes: changes ?? []), isReset: false,
-        isInitial: true))
+    let commit = ChangeBroker.Commit(
+      changes: ChangeSet(version: version, changes: changes ?? []), isReset: false, isInitial: true)
+    mailbox.forget()
+    return mailbox.put(Part(commit: commit, rule: rule))
   }
 
   /// Forgets what was not delivered.
-  func forget() { mailbox.removeAll() }
+  func forget() { mailbox.forget() }
 
   // Ending
 
@@ -152,11 +152,5 @@ final class RecordObserver: ChangeBroker.Observer {
       return leave
     }
     leave?()
-  }
-}
-
-extension ChangeBroker.Interest {
-  fileprivate var isOneRecord: Bool {
-    if case .one = records { true } else { false }
   }
 }

@@ -15,12 +15,12 @@ struct SeekingWindow: Sendable {
   /// - Returns: nil when the commit does not concern the window.
   func rows(
     after changes: [RecordChange], from old: RowList, in window: QueryWindow
-  ) throws -> [[SQLValue]]? {
+  ) throws -> RowList? {
     let touches = changes.compactMap(rule.touch)
     guard !touches.isEmpty else { return nil }
     let limit = window.limit ?? .max
     guard let first = old.entries.first, let last = old.entries.last else {
-      return try readAll(window)
+      return try all(in: window)
     }
     // Beyond the last row nothing is known, unless the result ended there.
     let isFull = old.entries.count == limit
@@ -38,19 +38,31 @@ struct SeekingWindow: Sendable {
       known.append((side.entry, side.image ?? []))
     }
     known.sort { $0.entry < $1.entry }
-    var images = known.map(\.image)
-    if abs(slide) > Self.slideMax(limit) || slide < 0 && images.count < -slide {
-      return try readAll(window)
+    if abs(slide) > Self.slideMax(limit) || slide < 0 && known.count < -slide {
+      return try all(in: window)
     }
     if slide > 0 {
-      images = try seek(.before, old.images[0], slide).reversed() + images
+      known = try sought(.before, old.images[0], slide).reversed() + known
     } else {
-      images.removeFirst(-slide)
+      known.removeFirst(-slide)
     }
-    if images.count < limit, isFull {
-      images += try seek(.after, old.images[old.images.count - 1], limit - images.count)
+    if known.count < limit, isFull {
+      known += try sought(.after, old.images[old.images.count - 1], limit - known.count)
     }
-    return images.count > limit ? Array(images.prefix(limit)) : images
+    let shown = known.prefix(limit)
+    return RowList(entries: shown.map(\.entry), images: shown.map(\.image), window: window)
+  }
+
+  /// The window read anew.
+  func all(in window: QueryWindow) throws -> RowList {
+    let images = try readAll(window)
+    return RowList(entries: images.map { rule.entry($0) }, images: images, window: window)
+  }
+
+  private func sought(
+    _ side: Query<Record>.SeekSide, _ row: [SQLValue], _ limit: Int
+  ) throws -> [(entry: LiveRows.Entry, image: [SQLValue])] {
+    try seek(side, row, limit).map { (entry: rule.entry($0), image: $0) }
   }
 
   /// Beyond so many rows, reading the window anew is no dearer than seeking them.

@@ -5,9 +5,11 @@ internal import Synchronization
 /// After either, its callback is not called again, not even for a commit that happened before,
 /// except where a call is running on another thread at that moment.
 public final class Subscription: Sendable {
+  let outlet: any Outlet
   private let ending: Mutex<(@Sendable () -> Void)?>
 
-  init(_ end: @escaping @Sendable () -> Void) {
+  init(_ outlet: any Outlet, end: @escaping @Sendable () -> Void) {
+    self.outlet = outlet
     ending = Mutex(end)
   }
 
@@ -24,4 +26,14 @@ public final class Subscription: Sendable {
     }
     end?()
   }
+
+  /// Whether the observation has ended.
+  var isEnded: Bool { ending.withLock { $0 == nil } }
+
+  /// Lets events wait, as the observation's ``Backlog`` says, until ``resume()``: while nobody
+  /// looks. A call that is running ends first. Calling it again does nothing.
+  public func pause() { outlet.pause() }
+
+  /// Has events told again, those that waited first, in commit order.
+  public func resume() { outlet.resume() }
 }

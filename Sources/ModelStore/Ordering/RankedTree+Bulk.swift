@@ -74,3 +74,37 @@ extension RankedTree {
     return zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
   }
 }
+
+extension RankedTree {
+  /// Takes elements out and puts others in by building the tree anew: for more of them than it pays
+  /// to look for one by one. What is in both stays.
+  ///
+  /// - Returns: false when one that goes is not there, or one that comes stays there already; then
+  ///   nothing was done.
+  /// - Complexity: O(n + k log k) for k elements.
+  mutating func merge(removing: [Element], inserting: [Element]) -> Bool {
+    let going = removing.sorted()
+    let coming = inserting.sorted()
+    var merged = ContiguousArray<Element>()
+    merged.reserveCapacity(count + coming.count)
+    var (gone, come) = (0, 0)
+    for element in self {
+      if gone < going.count, going[gone] == element {
+        gone += 1
+        continue
+      }
+      while come < coming.count, coming[come] < element {
+        merged.append(coming[come])
+        come += 1
+      }
+      if come < coming.count, coming[come] == element { return false }
+      merged.append(element)
+    }
+    merged.append(contentsOf: coming[come...])
+    guard gone == going.count, zip(merged, merged.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      return false
+    }
+    self = RankedTree(sorted: merged, shape: shape)
+    return true
+  }
+}

@@ -30,6 +30,16 @@ struct SortKey: Hashable, Sendable {
     for value in key { encoder.encode(value, by: SortTerm()) }
     storage = encoder.storage
   }
+
+  /// What `encoder` has written: one value for each term, then the primary key's.
+  init(_ encoder: SortKeyEncoder) {
+    storage = encoder.storage
+  }
+
+  /// The byte at `index`; 0 beyond the end.
+  func byte(at index: Int) -> UInt8 {
+    storage.byte(at: index)
+  }
 }
 
 extension SortKey: Comparable {
@@ -67,6 +77,21 @@ extension SortKey {
         // A short key has fewer bytes than these seven hold, so it cannot agree with a longer one
         // in all of them: it would be the longer one's beginning.
         nextSevenBytes < other.nextSevenBytes
+      }
+    }
+
+    func byte(at index: Int) -> UInt8 {
+      func byte(_ bits: UInt64, _ index: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: bits >> UInt64(56 - 8 * index))
+      }
+      switch index {
+      case 0..<8: return byte(head.0, index)
+      case 8..<16: return byte(head.1, index - 8)
+      default:
+        switch self {
+        case .inline: return index < 23 ? byte(nextSevenBytes << 8, index - 16) : 0
+        case .spilled(_, _, let rest): return index - 16 < rest.count ? rest[index - 16] : 0
+        }
       }
     }
 

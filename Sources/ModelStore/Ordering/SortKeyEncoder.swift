@@ -34,20 +34,20 @@ struct SortKeyEncoder {
     case .real(let real): encode(real)
     case .text(let text): encode(text, collation: term.collation)
     case .blob(let blob):
-      append(Lead.blob)
+      append(SortKeyLead.blob)
       for byte in blob { appendEscaped(byte) }
-      append(Escape.end)
+      append(SortKeyEscape.end)
     }
   }
 
   private mutating func encodeNull(_ placement: SortTerm.NullPlacement) {
     // Placement is independent of direction, so the byte cancels the inversion.
-    append((placement == .first ? Lead.nullFirst : Lead.nullLast) ^ mask)
+    append((placement == .first ? SortKeyLead.nullFirst : SortKeyLead.nullLast) ^ mask)
   }
 }
 
 /// The first byte of a value, which orders the storage classes.
-private enum Lead {
+enum SortKeyLead {
   static let nullFirst: UInt8 = 0x00
   static let zero: UInt8 = 0x40
   static let text: UInt8 = 0xA0
@@ -56,27 +56,27 @@ private enum Lead {
 }
 
 /// How bytes 0 and 1 are written inside a text or blob, so that a bare 0 can end it.
-private enum Escape {
+enum SortKeyEscape {
   static let end: UInt8 = 0x00
   static let mark: UInt8 = 0x01
   static let zero: UInt8 = 0x01
   static let one: UInt8 = 0x02
 }
 
-extension SortKeyEncoder {
-  /// Ranges of the magnitude of a number, in ascending order.
-  private enum Magnitude {
-    /// Between 0 and 1: the bits of the Double.
-    static let fraction: UInt8 = 1
-    /// From 1 to below 2^53, plus the bytes of the whole part (1 to 7): the whole part shifted left
-    /// by one, with a set lowest bit when a fraction follows.
-    static let small: UInt8 = 1
-    /// From 2^53 to below 2^64, where every Double is whole: the integer.
-    static let large: UInt8 = 9
-    /// 2^64 and more, infinity included: the bits of the Double.
-    static let huge: UInt8 = 10
-  }
+/// Ranges of the magnitude of a number, in ascending order.
+enum SortKeyMagnitude {
+  /// Between 0 and 1: the bits of the Double.
+  static let fraction: UInt8 = 1
+  /// From 1 to below 2^53, plus the bytes of the whole part (1 to 7): the whole part shifted left
+  /// by one, with a set lowest bit when a fraction follows.
+  static let small: UInt8 = 1
+  /// From 2^53 to below 2^64, where every Double is whole: the integer.
+  static let large: UInt8 = 9
+  /// 2^64 and more, infinity included: the bits of the Double.
+  static let huge: UInt8 = 10
+}
 
+extension SortKeyEncoder {
   private mutating func encode(_ integer: Int64) {
     encodeWhole(integer.magnitude, fraction: 0, isNegative: integer < 0)
   }
@@ -85,10 +85,10 @@ extension SortKeyEncoder {
     let magnitude = real.magnitude
     let isNegative = real < 0
     if magnitude >= 0x1p64 {
-      appendLead(Magnitude.huge, isNegative: isNegative)
+      appendLead(SortKeyMagnitude.huge, isNegative: isNegative)
       append(magnitude.bitPattern, bytes: 8, isNegative: isNegative)
     } else if magnitude > 0, magnitude < 1 {
-      appendLead(Magnitude.fraction, isNegative: isNegative)
+      appendLead(SortKeyMagnitude.fraction, isNegative: isNegative)
       append(magnitude.bitPattern, bytes: 8, isNegative: isNegative)
     } else {
       let whole = UInt64(magnitude)
@@ -98,14 +98,14 @@ extension SortKeyEncoder {
 
   private mutating func encodeWhole(_ whole: UInt64, fraction: Double, isNegative: Bool) {
     if whole == 0 {
-      append(Lead.zero)
+      append(SortKeyLead.zero)
     } else if whole >= 1 << 53 {
-      appendLead(Magnitude.large, isNegative: isNegative)
+      appendLead(SortKeyMagnitude.large, isNegative: isNegative)
       append(whole, bytes: 8, isNegative: isNegative)
     } else {
       let flagged = whole << 1 | (fraction > 0 ? 1 : 0)
       let bytes = (64 - flagged.leadingZeroBitCount + 7) / 8
-      appendLead(Magnitude.small + UInt8(bytes), isNegative: isNegative)
+      appendLead(SortKeyMagnitude.small + UInt8(bytes), isNegative: isNegative)
       append(flagged, bytes: bytes, isNegative: isNegative)
       if fraction > 0 {
         // A Double has 53 significant bits: what the whole part leaves holds the fraction exactly.
@@ -117,7 +117,7 @@ extension SortKeyEncoder {
   }
 
   private mutating func appendLead(_ magnitude: UInt8, isNegative: Bool) {
-    append(isNegative ? Lead.zero - magnitude : Lead.zero + magnitude)
+    append(isNegative ? SortKeyLead.zero - magnitude : SortKeyLead.zero + magnitude)
   }
 
   private mutating func append(_ bits: UInt64, bytes: Int, isNegative: Bool) {
@@ -130,11 +130,11 @@ extension SortKeyEncoder {
 
 extension SortKeyEncoder {
   private mutating func encode(_ text: String, collation: Collation) {
-    append(Lead.text)
+    append(SortKeyLead.text)
     switch collation {
     case .binary:
       for byte in text.utf8 { appendEscaped(byte) }
-      append(Escape.end)
+      append(SortKeyEscape.end)
     case .nocase:
       encodeFolded(text.utf8)
     case .rtrim:
@@ -142,7 +142,7 @@ extension SortKeyEncoder {
       let utf8 = text.utf8
       let end = utf8.lastIndex { $0 != UInt8(ascii: " ") }.map(utf8.index(after:))
       for byte in utf8[..<(end ?? utf8.startIndex)] { appendEscaped(byte) }
-      append(Escape.end)
+      append(SortKeyEscape.end)
     case .custom(let name):
       preconditionFailure("The order of the custom collation \(name) has no byte encoding.")
     }
@@ -152,25 +152,25 @@ extension SortKeyEncoder {
   private mutating func encodeFolded(_ utf8: String.UTF8View) {
     for byte in utf8 {
       guard byte != 0 else {
-        append(Escape.mark)
-        append(Escape.zero)
+        append(SortKeyEscape.mark)
+        append(SortKeyEscape.zero)
         append(UInt64(utf8.count), bytes: 8, isNegative: false)
         return
       }
       let isUppercase = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
       appendEscaped(isUppercase ? byte | 0x20 : byte)
     }
-    append(Escape.end)
+    append(SortKeyEscape.end)
   }
 
   private mutating func appendEscaped(_ byte: UInt8) {
     switch byte {
     case 0:
-      append(Escape.mark)
-      append(Escape.zero)
+      append(SortKeyEscape.mark)
+      append(SortKeyEscape.zero)
     case 1:
-      append(Escape.mark)
-      append(Escape.one)
+      append(SortKeyEscape.mark)
+      append(SortKeyEscape.one)
     default:
       append(byte)
     }

@@ -22,6 +22,8 @@ public struct QueryRegion: Hashable, Sendable {
   /// Values that every record of the result has, from the parts of the condition joined by AND.
   /// Only fields that compare as ``Collation/binary`` can be looked up by value and appear here.
   public let equalityTerms: [EqualityTerm]
+  /// For each field of which the condition demands a range of values, that range, by field.
+  let ranges: [ValueRange]
   /// Whether raw SQL in the condition may read anything in the file, other tables included.
   public let readsWholeFile: Bool
 
@@ -39,6 +41,12 @@ public struct QueryRegion: Hashable, Sendable {
       if let term = EqualityTerm(part, schema: schema), !terms.contains(term) { terms.append(term) }
     }
     equalityTerms = terms
+    var ranges: [Int: ValueRange] = [:]
+    for part in query.condition?.conjuncts ?? [] {
+      guard let range = ValueRange(part, schema: schema) else { continue }
+      ranges[range.field] = ranges[range.field]?.intersection(range) ?? range
+    }
+    self.ranges = ranges.values.sorted { $0.field < $1.field }
   }
 
   /// All fields that the query can see.

@@ -10,8 +10,8 @@ final class CaptureSession {
 
   init(plan: CapturePlan) {
     self.plan = plan
-    tracker = OriginTracker(triggers: plan.triggers)
-    tables = HookedTables(names: plan.tables.map(\.schema.table))
+    tracker = plan.tracker
+    tables = plan.hooked
   }
 
   func start(on connection: Connection) {
@@ -42,7 +42,7 @@ final class CaptureSession {
   func forgetTableNames() { tables.forget() }
 
   /// The names of the models that are captured.
-  var models: Set<String> { Set(plan.tables.map(\.schema.name)) }
+  var models: Set<String> { plan.models }
 
   /// What the transaction has done so far, net.
   ///
@@ -164,6 +164,17 @@ final class CaptureSession {
 
 /// What one transaction has to capture: decided before it begins, from who wants to know what.
 struct CapturePlan {
-  var tables: [TrackedTable]
-  var triggers: [OriginTracker.TriggerFacts]
+  let tables: [TrackedTable]
+  /// The names of the models that the tables hold.
+  let models: Set<String>
+  /// As each transaction begins with them.
+  fileprivate let tracker: OriginTracker
+  fileprivate let hooked: HookedTables
+
+  init(tables: [TrackedTable], triggers: [OriginTracker.TriggerFacts]) {
+    self.tables = tables
+    models = Set(tables.map(\.schema.name))
+    tracker = OriginTracker(triggers: triggers)
+    hooked = HookedTables(names: tables.map(\.schema.table))
+  }
 }

@@ -96,6 +96,8 @@ extension ListOrders {
     session = (connection, capture)
     loggedModels = models
     state.edits = [:]
+    // Where there are no lists the hook stays with the capture alone.
+    guard !tables.isEmpty else { return }
     if capture != nil || !state.kept.isEmpty { listen() }
   }
 
@@ -124,7 +126,7 @@ extension ListOrders {
 
   // The hook. It must not throw and must not use the connection.
   private func note(_ row: borrowing PreupdateRow) {
-    guard !tables.isEmpty, let number = hooked.number(of: row) else { return }
+    guard let number = hooked.number(of: row) else { return }
     if row.operation != .insert { raise(&tables[number].nextSlot, above: row.oldRowID) }
     if row.operation != .delete { raise(&tables[number].nextSlot, above: row.newRowID) }
     // A trigger's own changes are not the editor's, even while it is writing.

@@ -56,7 +56,7 @@ struct ChinookTests {
     let database = try PlainDatabase(path)
     let live = try store.live(query)
     let kept = Kept(try store.fetch(query))
-    let subscription = live.observe { kept.follow($0) }
+    let subscription = try live.observe { kept.follow($0) }
     var writes = RandomTracks(seed: seed)
     var count = 0
     var commits = 0
@@ -104,7 +104,7 @@ struct ChinookTests {
     let query = Query<Record>(album, orderings: [QueryOrdering(fieldIndex: bound)])
     let live = try store.live(query)
     let kept = Kept(try store.fetch(query))
-    let subscription = live.observe { kept.follow($0) }
+    let subscription = try live.observe { kept.follow($0) }
     let changes = try store.writeReporting { tx in
       try tx.execute("UPDATE Artist SET Name = 'Zappa' WHERE ArtistId = 1")
     }.changes.changes

@@ -44,12 +44,10 @@ import Testing
   func foldedCommitsAreToldExactly(seed: UInt64) throws {
     print("seed \(seed)")
     var random = RandomListTransaction(seed: seed)
-    var configuration = StoreConfiguration()
-    configuration.mailboxCapacity = 1
-    let world = try ListWorld(songs: [1, 2, 2, 3], configuration: configuration)
+    let world = try ListWorld(songs: [1, 2, 2, 3])
     let gate = DispatchGate()
     let blocking = try world.store.observe(\Song.plays, of: 9) { _ in gate.wait() }
-    let subscription = try world.observe(fields: [\Song.title])
+    let subscription = try world.observe(fields: [\Song.title], backlog: .latest)
     random.sparing = 9
     var old = try ListState(of: 1, in: world.store)
     for step in 0..<200 {

@@ -174,7 +174,7 @@ import Testing
 
   @Test func theContentsComeFirstWhereAskedFor() throws {
     let world = try ListWorld(songs: [3, 1])
-    let subscription = try world.store.observeWithInitial(list: \Mix.songs, of: 1) {
+    let subscription = try world.store.observe(list: \Mix.songs, of: 1, options: .initial) {
       [told = world.told] in told.add($0)
     }
     try world.edit { try $0.append(2) }

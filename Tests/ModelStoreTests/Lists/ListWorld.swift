@@ -9,13 +9,9 @@ final class ListWorld {
   /// - Parameters:
   ///   - songCount: Songs 1 and up, called "song 1" and so on.
   ///   - songs: What is in mix 1; mix 2 is empty.
-  init(
-    songCount: Int = 9, songs: [Int64] = [],
-    configuration: StoreConfiguration = StoreConfiguration()
-  ) throws {
+  init(songCount: Int = 9, songs: [Int64] = []) throws {
     directory = try TemporaryDirectory()
-    store = try Store(
-      at: directory.file("list.store"), models: Song.self, Mix.self, configuration: configuration)
+    store = try Store(at: directory.file("list.store"), models: Song.self, Mix.self)
     try store.write { tx in
       for id in 1...songCount { try tx.insert(Song(id: Int64(id), title: "song \(id)")) }
       try tx.insert(Mix(id: 1))
@@ -25,9 +21,11 @@ final class ListWorld {
   }
 
   func observe(
-    fields: [any PartialKeyPath<Song> & Sendable] = []
+    fields: [any PartialKeyPath<Song> & Sendable] = [], backlog: Backlog = .standard
   ) throws -> Subscription {
-    try store.observe(list: \Mix.songs, of: 1, fields: fields) { [told] in told.add($0) }
+    try store.observe(list: \Mix.songs, of: 1, fields: fields, backlog: backlog) { [told] in
+      told.add($0)
+    }
   }
 
   /// Edits mix 1 in a transaction of its own.

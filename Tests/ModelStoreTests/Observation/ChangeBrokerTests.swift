@@ -36,13 +36,13 @@ import Testing
     let failing = Witness("A", outcomes: [.failed, .failed, .ready])
     let other = Witness("B")
     let ends = [broker.add(failing), broker.add(other)]
-    broker.publish([Self.change("A")])
+    broker.publish(ChangeBroker.Announcement(changes: [Self.change("A")]))
     #expect(broker.hasFailed)
-    broker.publish([Self.change("B")])
-    broker.publish([])
+    broker.publish(ChangeBroker.Announcement(changes: [Self.change("B")]))
+    broker.publish(.nothing)
     #expect(!broker.hasFailed)
-    broker.publish([Self.change("B")])
-    broker.publish([Self.change("A")])
+    broker.publish(ChangeBroker.Announcement(changes: [Self.change("B")]))
+    broker.publish(ChangeBroker.Announcement(changes: [Self.change("A")]))
     #expect(failing.commits.events == ["1: 1", "2: 0 reset", "3: 0 reset", "5: 1"])
     #expect(other.commits.events == ["2: 1", "4: 1"])
     for end in ends { end() }
@@ -51,7 +51,7 @@ import Testing
   @Test func whoFailedAndEndedIsForgotten() {
     let broker = ChangeBroker()
     let end = broker.add(Witness("A", outcomes: [.failed]))
-    broker.publish([Self.change("A")])
+    broker.publish(ChangeBroker.Announcement(changes: [Self.change("A")]))
     end()
     #expect(!broker.hasFailed)
   }
@@ -61,7 +61,9 @@ import Testing
     let early = Witness("A")
     let late = Witness("A")
     let ends = [broker.add(early)] + [broker.add(late)]
-    broker.publish([Self.change("A")], knownObserver: broker.latestObserver - 1)
+    broker.publish(
+      ChangeBroker.Announcement(
+        changes: [Self.change("A")], knownObserver: broker.latestObserver - 1))
     #expect(early.commits.events == ["1: 1"])
     #expect(late.commits.events == ["1: 0 reset"])
     for end in ends { end() }

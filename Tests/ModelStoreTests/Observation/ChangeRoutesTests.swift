@@ -15,11 +15,21 @@ import Testing
     _ change: RecordChange, _ interest: ChangeBroker.Interest
   ) -> Bool {
     guard change.model == interest.model else { return false }
+    if let old = change.old, let new = change.new, old != new, let fields = interest.fields,
+      !fields.contains(where: { old[$0] != new[$0] })
+    {
+      return false
+    }
     switch interest.records {
     case .all: return true
     case .one(let key, let identity): return identity(stored: change.key) == key
     case .having(let field, let value):
       return [change.old, change.new].contains { $0?[field] == value }
+    case .within(let range):
+      return [change.old, change.new].contains { image in
+        image.map { range.contains(ValueRange.place(of: $0[range.field], range.collation)) }
+          ?? false
+      }
     }
   }
 
@@ -29,6 +39,15 @@ import Testing
     var routes = ChangeRoutes()
     var known: [UInt64: ChangeBroker.Interest] = [:]
     func value() -> SQLValue { .integer(Int64.random(in: 0..<4, using: &random)) }
+    func range() -> ValueRange {
+      let bounds: [ValueRange.Edge] = [
+        .start, .before(ValueRange.place(of: value(), .binary)),
+        .after(ValueRange.place(of: value(), .binary)), .end,
+      ]
+      return ValueRange(
+        field: 2, collation: .binary, lower: bounds.randomElement(using: &random) ?? .start,
+        upper: bounds.randomElement(using: &random) ?? .end)
+    }
     for number in 1...2000 as ClosedRange<UInt64> {
       if Bool.random(using: &random), let gone = known.keys.sorted().randomElement(using: &random) {
         if let interest = known.removeValue(forKey: gone) {
@@ -37,7 +56,7 @@ import Testing
       } else {
         let records: [ChangeBroker.Interest.Records] = [
           .all, .one([value()], of: Self.schema), .having(field: 1, value: value()),
-          .having(field: 2, value: value()),
+          .having(field: 2, value: value()), .within(range()),
         ]
         let interest = ChangeBroker.Interest(
           model: Bool.random(using: &random) ? "t" : "u",

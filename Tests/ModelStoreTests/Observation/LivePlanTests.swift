@@ -50,7 +50,7 @@ import Testing
     let pair = try Self.schema("pair", in: file)
     let live = try file.store.live(Query<Record>(pair, orderings: [QueryOrdering(fieldIndex: 0)]))
     let told = Recorder<String>()
-    let subscription = live.observe { event in
+    let subscription = try live.observe { event in
       func text(_ record: Record?) -> String {
         record.map { "\($0.values[0])/\($0.values[1])" } ?? "?"
       }
@@ -99,7 +99,7 @@ import Testing
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
     let live = try file.store.live(Query<Record>(item, limit: 2))
-    var held: Subscription? = live.observe { _ in }
+    var held: Subscription? = try live.observe { _ in }
     #expect(file.store.core.broker.interests().keys.sorted() == ["item"])
     withExtendedLifetime(live) {}
     let watched = { file.store.core.broker.interests().keys.sorted() }
@@ -120,8 +120,8 @@ import Testing
       let line: @Sendable (QueryChanges<Record>) -> String = { event in
         "\(event.isInitial) \(event.oldCount) +\(event.insertions.map { "\($0.index) \($0.key)" })"
       }
-      let subscription = try live.observeWithInitial { told.add(line($0)) }
-      var changes = try live.changesWithInitial().makeAsyncIterator()
+      let subscription = try live.observe(options: .initial) { told.add(line($0)) }
+      var changes = try live.changes(options: .initial).makeAsyncIterator()
       try await file.store.write { try $0.execute("INSERT INTO g VALUES (9, 'a')") }
       file.store.waitForDelivery()
       let rest = window == nil ? ", \"2 [2]\"" : ""
@@ -136,7 +136,8 @@ import Testing
       subscription.cancel()
       try await file.store.write { try $0.execute("DELETE FROM g WHERE id = 9") }
       #expect(
-        failure { try file.store.write { _ in _ = try live.observeWithInitial { _ in } } }?.code
+        failure { try file.store.write { _ in _ = try live.observe(options: .initial) { _ in } } }?
+          .code
           == .misuse)
     }
   }
@@ -147,7 +148,7 @@ import Testing
     let live = try file.store.live(Query<Record>(g))
     try PlainDatabase(file.path).execute("DELETE FROM g WHERE id = 2")
     let told = Recorder<[[SQLValue]]>()
-    let subscription = try live.observeWithInitial { told.add($0.new.map(\.self)) }
+    let subscription = try live.observe(options: .initial) { told.add($0.new.map(\.self)) }
     file.store.waitForDelivery()
     #expect(told.events == [[[.integer(1)], [.integer(3)]]])
     subscription.cancel()

@@ -54,7 +54,7 @@ import Testing
   private static func live(_ state: [Row?]) -> LiveResult {
     LiveResult(
       rule: LiveResult.Rule(schema: schema, admits: { $0[2] == .integer(1) }, terms: terms),
-      interest: ChangeBroker.Interest(model: "t"), images: result(of: state), version: 0,
+      interest: ChangeBroker.Interest(model: "t"), images: result(of: state),
       reload: { [] }, report: { _ in })
   }
 
@@ -62,7 +62,7 @@ import Testing
     through states: [[Row?]], oracle: LiveQueryOracle
   ) throws -> String? {
     let live = live(states[0])
-    let mailbox = Mailbox<QueryDelta>(capacity: 1) { $0.followed(by: $1) }
+    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
     let end = live.subscribe(into: mailbox)
     defer { end() }
     for (index, state) in states.enumerated().dropFirst() {
@@ -86,13 +86,13 @@ import Testing
     let attempts = Recorder<Int>()
     let live = LiveResult(
       rule: LiveResult.Rule(schema: Self.schema, admits: nil, terms: Self.terms),
-      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: states[0]), version: 0,
+      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: states[0]),
       reload: {
         attempts.add(1)
         if attempts.events.count == 1 { throw Unreadable() }
         return Self.result(of: states[1])
       }, report: { failures.add($0.code.rawValue) })
-    let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
+    let mailbox = Mailbox<QueryDelta>(backlog: .every)
     let end = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
     let reset = ChangeBroker.Commit(changes: nothing, isReset: true)
@@ -116,10 +116,10 @@ import Testing
     let reports = Recorder<String>()
     let live = LiveResult(
       rule: LiveResult.Rule(schema: Self.schema, admits: nil, terms: Self.terms),
-      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: [nil, nil]), version: 0,
+      interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: [nil, nil]),
       reload: { Self.result(of: states[1]) },
       report: { reports.add($0.code.rawValue) })
-    let mailbox = Mailbox<QueryDelta>(capacity: 9) { $0.followed(by: $1) }
+    let mailbox = Mailbox<QueryDelta>(backlog: .every)
     let end = live.subscribe(into: mailbox)
     #expect(live.note(Self.commit(from: states[0], to: states[1], version: 1)) == .ready)
     #expect(reports.events == ["database"])
@@ -172,13 +172,26 @@ import Testing
   }
 }
 
+extension LiveResult {
+  /// A result without a database that holds `images`, as of version 0.
+  convenience init(
+    rule: Rule, interest: ChangeBroker.Interest, images: [[SQLValue]],
+    reload: @escaping @Sendable () throws -> [[SQLValue]],
+    report: @escaping @Sendable (StoreError) -> Void
+  ) {
+    self.init(
+      rule: rule, interest: interest, rows: LiveRows(tree: rule.tree(images), version: 0),
+      reload: reload, report: report)
+  }
+}
+
 extension LiveSource {
   /// Collects what happens in `mailbox`.
   func subscribe(into mailbox: Mailbox<QueryDelta>) -> @Sendable () -> Void {
     subscribe(
       LiveSubscriber(
         receive: {
-          mailbox.put($0)
+          _ = mailbox.put($0)
           return .ready
         }, wake: { _ in }))
   }

@@ -114,8 +114,8 @@ import Testing
               nulls: ordering.effectiveNulls == .first ? .first : .last)
           )
         })
-      slow = live.changes
-      let held = live.observe { [weak self] event in self?.kept.withLock { $0.append(event) } }
+      slow = try live.changes(backlog: .latest)
+      let held = try live.observe { [weak self] event in self?.kept.withLock { $0.append(event) } }
       subscription.withLock { $0 = held }
     }
   }
@@ -141,7 +141,6 @@ import Testing
     try PlainDatabase(path).execute(Self.setup)
     var configuration = StoreConfiguration()
     configuration.durability = .normal
-    configuration.mailboxCapacity = 1
     configuration.checkpointFrameCount = 50
     let store = try Store(at: path, configuration: configuration)
     let schema = try #require(try store.adopt(["g", "item"]).last)
@@ -199,13 +198,48 @@ import Testing
     return watch.oracle.objection(to: event, from: old, to: new)
   }
 
+  /// So many rows change that the result's tree is built anew; the event is as exact as any.
+  @Test func aLargeCommitIsToldAsExactly() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("large.db")
+    try PlainDatabase(path).execute(
+      Self.setup
+        + """
+        WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 6000)
+        INSERT INTO item SELECT i, i % 89 - 20, 't' || i % 7, NULL, NULL FROM n;
+        """)
+    let store = try Store(at: path)
+    let schema = try #require(try store.adopt(["g", "item"]).last)
+    let database = try PlainDatabase(path)
+    let watches = try [0, 1, 2].map { try Watch(store, schema, $0) }
+    var results = try watches.map { try database.rows($0.sql) }
+    for statement in [
+      "UPDATE item SET a = 60 - a", "UPDATE item SET t = t || a WHERE id % 5 < 4",
+      "DELETE FROM item WHERE id % 6 > 0",
+      "INSERT INTO item SELECT id + 9000, a, t, g, u FROM item",
+    ] {
+      try store.write { try $0.execute(SQLText(sql: statement)) }
+      store.waitForDelivery()
+      for (index, watch) in watches.enumerated() {
+        let fresh = try database.rows(watch.sql)
+        let events = watch.kept.withLock { kept in
+          defer { kept = [] }
+          return kept
+        }
+        let objection = Self.objection(to: events, watch, from: results[index], to: fresh)
+        #expect(objection == nil, "query \(index) after \(statement)")
+        results[index] = fresh
+      }
+    }
+  }
+
   @Test func aSubscriberSeesNothingFromBefore() throws {
     let file = try DetectionFile(Self.setup)
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })
     let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
     let recorder = Recorder<Int>()
     try file.store.write { try $0.execute("INSERT INTO g VALUES (4, 'a')") }
-    let subscription = live.observe { recorder.add($0.newCount) }
+    let subscription = try live.observe { recorder.add($0.newCount) }
     try file.store.write { try $0.execute("INSERT INTO g VALUES (5, 'b')") }
     file.store.waitForDelivery()
     #expect(recorder.events == [5])
@@ -222,7 +256,7 @@ import Testing
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })
     let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
     let recorder = Recorder<String>()
-    let subscription = live.observe { event in
+    let subscription = try live.observe { event in
       recorder.add(
         "\(event.isReset) -\(event.deletions.map(\.index)) +\(event.insertions.map(\.index)) "
           + "\(event.moves.map { [$0.oldIndex, $0.newIndex] }) \(event.insertions.map(\.origin))")

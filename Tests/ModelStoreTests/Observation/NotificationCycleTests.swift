@@ -65,7 +65,7 @@ import Testing
   @Test func aCycleThroughALiveQueryIsStoppedToo() throws {
     let world = try World()
     let live = try world.store.live(Artist.all)
-    let subscription = live.observe { changes in
+    let subscription = try live.observe { changes in
       let count = Int64(changes.newCount)
       world.writing { tx in try tx.insert(Artist(id: count + 1, name: "more")) }
     }

@@ -124,13 +124,15 @@ import Testing
 
   /// The beginning is folded like any event: what comes out is how it was at last.
   @Test func aSlowObserverHearsTheLatestBeginning() throws {
-    let shop = try MusicShop { $0.mailboxCapacity = 1 }
+    let shop = try MusicShop()
     let gate = DispatchGate()
     let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
     try shop.setArtist("blocks")
     let bag = ObservationBag()
     for key in [1, 2, 9] as [Int64] {
-      try shop.store.observe(.field(\Album.title, of: key), in: bag, options: .initial) { change in
+      try shop.store.observe(
+        .field(\Album.title, of: key), in: bag, options: .initial, backlog: .latest
+      ) { change in
         shop.told.add("\(key) \(Self.line(change))")
       }
     }

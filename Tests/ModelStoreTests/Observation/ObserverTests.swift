@@ -296,13 +296,13 @@ import Testing
   }
 
   @Test func aSlowObserverGetsCommitsFolded() throws {
-    let shop = try Shop { $0.mailboxCapacity = 1 }
+    let shop = try Shop()
     let gate = Mutex(())
     let blocking = try shop.store.observe(Artist.self) { _ in gate.withLock { _ in } }
-    let subscription = try shop.store.observe(\Album.title, of: 1) {
+    let subscription = try shop.store.observe(.field(\Album.title, of: 1), backlog: .latest) {
       shop.recorder.add(Self.line($0))
     }
-    let record = try shop.store.observe(Album.self, of: 1) { change in
+    let record = try shop.store.observe(.record(Album.self, 1), backlog: .latest) { change in
       shop.recorder.add(
         "\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name))"
       )
@@ -342,7 +342,7 @@ import Testing
       query = live
       let subscriptions = [
         try store.observe(\Artist.name, of: 1) { [made] _ in withExtendedLifetime(made) {} },
-        live.observe { [made] _ in withExtendedLifetime(made) {} },
+        try live.observe { [made] _ in withExtendedLifetime(made) {} },
       ]
       try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
       store.waitForDelivery()
@@ -369,7 +369,7 @@ import Testing
 
   @Test func aSequenceEndsWhenItsTaskIsCancelled() async throws {
     let shop = try Shop()
-    let changes = try shop.store.live(Artist.all.order { $0.name }).changes
+    let changes = try shop.store.live(Artist.all.order { $0.name }).changes()
     let (events, continuation) = AsyncStream.makeStream(of: Int.self)
     let task = Task {
       for try await event in changes { continuation.yield(event.newCount) }
@@ -393,7 +393,7 @@ import Testing
     do {
       let live = try shop.store.live(Artist.all)
       query = live
-      let changes = live.changes
+      let changes = try live.changes()
       try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
       withExtendedLifetime(changes) {}
     }
@@ -424,7 +424,7 @@ import Testing
           for _ in 0..<50 {
             let field = try store.observe(\Album.title, of: 1) { _ in }
             let live = try store.live(Album.all.order { $0.title })
-            let list = live.observe { _ in }
+            let list = try live.observe { _ in }
             field.cancel()
             list.cancel()
           }
@@ -448,9 +448,9 @@ import Testing
       init(_ held: Subscription) { self.held = held }
       deinit { held.cancel() }
     }
-    let inner = live.observe { _ in shop.recorder.add("inner") }
+    let inner = try live.observe { _ in shop.recorder.add("inner") }
     let holder = Mutex<Holder?>(Holder(inner))
-    let outer = live.observe { [holder = holder.withLock { $0.take() }] _ in
+    let outer = try live.observe { [holder = holder.withLock { $0.take() }] _ in
       shop.recorder.add("outer \(holder == nil)")
     }
     outer.cancel()

@@ -54,14 +54,14 @@ import Testing
   }
 
   private static func observed(
-    _ state: State, capacity: Int = 1
+    _ state: State, backlog: Backlog = .latest
   ) -> (live: LiveResult, mailbox: Mailbox<QueryDelta>) {
     let live = LiveResult(
       rule: LiveResult.Rule(
         schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
       interest: ChangeBroker.Interest(model: "t"),
-      images: result(of: state).map(\.values), version: 0, reload: { [] }, report: { _ in })
-    let mailbox = Mailbox<QueryDelta>(capacity: capacity) { $0.followed(by: $1) }
+      images: result(of: state).map(\.values), reload: { [] }, report: { _ in })
+    let mailbox = Mailbox<QueryDelta>(backlog: backlog)
     _ = live.subscribe(into: mailbox)
     return (live, mailbox)
   }
@@ -132,7 +132,7 @@ import Testing
       #expect(mailbox.take() == nil, "seed \(seed)")
 
       // Told one by one, the second has the effect of the first one's inverse.
-      let (told, events) = Self.observed(state, capacity: 2)
+      let (told, events) = Self.observed(state, backlog: .bounded(2))
       Self.step(from: state, to: next, version: 1, in: told, events)
       Self.step(from: next, to: state, version: 2, in: told, events)
       guard let there = events.take(), let back = events.take() else { continue }
@@ -190,9 +190,9 @@ import Testing
         schema: Self.schema, admits: { $0[2] == .integer(1) },
         terms: [(field: 1, term: SortTerm())]),
       interest: ChangeBroker.Interest(model: "t"),
-      images: Self.result(of: state).map(\.values), version: 0,
+      images: Self.result(of: state).map(\.values),
       reload: { Self.result(of: later).map(\.values) }, report: { _ in })
-    let mailbox = Mailbox<QueryDelta>(capacity: 1) { $0.followed(by: $1) }
+    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
     _ = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
     _ = live.note(ChangeBroker.Commit(changes: nothing, isReset: true))

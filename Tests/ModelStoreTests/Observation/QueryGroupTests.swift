@@ -24,8 +24,8 @@ import Testing
       albums = try store.live(Album.all.order { $0.title }.limit(1))
     }
 
-    func observe() -> Subscription {
-      store.observe(artists, albums) { [told] artists, albums in
+    func observe() throws -> Subscription {
+      try store.observe(artists, albums) { [told] artists, albums in
         func text<E>(_ changes: QueryChanges<E>?) -> String {
           guard let changes else { return "nil" }
           return "\(changes.newVersion - changes.oldVersion):-\(changes.deletions.map(\.index))"
@@ -43,7 +43,7 @@ import Testing
 
   @Test func oneCommitIsOneBatch() throws {
     let world = try World()
-    let subscription = world.observe()
+    let subscription = try world.observe()
     try world.store.write { tx in try tx.set(\Artist.name, to: "b", for: 1) }
     try world.store.write { tx in try tx.insert(Artist(id: 2, name: "c")) }
     try world.store.write { tx in try tx.insert(Album(id: 2, title: "s")) }
@@ -61,17 +61,14 @@ import Testing
 
   @Test func aSlowReaderGetsOneExactBatch() throws {
     let directory = try TemporaryDirectory()
-    var configuration = StoreConfiguration()
-    configuration.mailboxCapacity = 1
     let store = try Store(
-      at: directory.file("slow.store"), models: Artist.self, Album.self,
-      configuration: configuration)
+      at: directory.file("slow.store"), models: Artist.self, Album.self)
     let artists = try store.live(Artist.all)
     let albums = try store.live(Album.all)
     let gate = DispatchGate()
     let told = Recorder<[Int?]>()
     let blocking = try store.observe(Artist.self) { _ in gate.wait() }
-    let subscription = store.observe(artists, albums) { artists, albums in
+    let subscription = try store.observe(artists, albums, backlog: .latest) { artists, albums in
       told.add([artists?.newCount, albums?.newCount])
     }
     for id in 1...3 as ClosedRange<Int64> {

@@ -7,11 +7,8 @@ import Testing
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {
     let observer = RecordObserver(
-      path: ObservedPath(model: "Artist"),
-      interest: ChangeBroker.Interest(model: "Artist"),
-      schema: Artist.schema,
-      names: nil,
-      capacity: 1)
+      ObservedFields(Artist.schema, fields: nil, counted: nil), of: nil,
+      mailbox: Mailbox(backlog: .latest))
     let places = Recorder<UInt>()
     observer.whenReady { _ in
       var local = 0
@@ -50,9 +47,8 @@ import Testing
   /// Folded commits in which the observed field ends as it began concern nobody.
   @Test func foldedCommitsAreFilteredAgain() {
     let observer = RecordObserver(
-      path: ObservedPath(model: "Artist"),
-      interest: ChangeBroker.Interest(model: "Album"),
-      schema: Album.schema, names: ["title"], capacity: 1)
+      ObservedFields(Album.schema, fields: nil, counted: [1]), of: nil,
+      mailbox: Mailbox(backlog: .latest))
     let received = Recorder<UInt64>()
     observer.whenReady { received.add($0.changes.version) }
     #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)

@@ -160,6 +160,41 @@ import Testing
     #expect(visited == [100, 101, 102])
   }
 
+  @Test(arguments: 1...8)
+  func mergingIsRemovingAndInsertingOneByOne(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<200 {
+      let start = Set(
+        (0..<Int.random(in: 0..<60, using: &random)).map { _ in
+          Int.random(in: 0..<80, using: &random)
+        })
+      let tree = RankedTree(sorted: start.sorted())
+      let removing = start.shuffled(using: &random).prefix(Int.random(in: 0...20, using: &random))
+      let inserting = Set(
+        (0..<Int.random(in: 0..<20, using: &random)).map { _ in
+          Int.random(in: 0..<80, using: &random)
+        }
+      ).subtracting(start.subtracting(removing)).shuffled(using: &random)
+      func merged(_ removing: [Int], _ inserting: [Int], in tree: RankedTree<Int>) -> [Int]? {
+        var merged = tree
+        guard merged.merge(removing: removing, inserting: inserting) else {
+          return Array(merged) == Array(tree) ? nil : []
+        }
+        #expect(merged.firstBrokenRule() == nil, "seed \(seed)")
+        return Array(merged)
+      }
+      let expected = start.subtracting(removing).union(inserting).sorted()
+      #expect(merged(Array(removing), inserting, in: tree) == expected, "seed \(seed)")
+      // What is not there cannot go, and what is there cannot come.
+      #expect(merged([99], [], in: tree) == nil)
+      #expect(merged([], [98, 98], in: tree) == nil)
+      if let present = start.randomElement(using: &random) {
+        #expect(merged([], [present], in: tree) == nil)
+        #expect(merged([present], [present], in: tree) == start.sorted())
+      }
+    }
+  }
+
   @Test func anIteratorKeepsItsVersion() {
     var tree = RankedTree(sorted: 0..<500)
     var iterator = tree.makeIterator()

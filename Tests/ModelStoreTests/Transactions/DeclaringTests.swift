@@ -74,7 +74,7 @@ import Testing
     try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
     let live = try store.live(Artist.all)
     let resets = Recorder<Bool>()
-    let subscription = live.observe { resets.add($0.isReset) }
+    let subscription = try live.observe { resets.add($0.isReset) }
     let second = try Store(
       at: path, models: Artist.self,
       migrations: [

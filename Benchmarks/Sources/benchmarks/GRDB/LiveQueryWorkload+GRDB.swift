@@ -3,29 +3,37 @@ import GRDB
 
 extension LiveQueryWorkload {
   var grdbContenders: [Contender] {
-    [
-      Contender(library: .grdb, name: "GRDB, pool, Codable") { directory in
-        let plan = UpdatePlan(resultCount: resultCount)
-        let path = directory.file("tracks.sqlite")
-        try RawConnection.createTracks(plan.start, at: path)
-        let pool = try DatabasePool.open(path, synchronous: .normal)
-        return try session(plan: plan, writer: pool, record: CodableTrack.self)
-      },
-      Contender(library: .grdb, name: "GRDB, pool, by position") { directory in
-        let plan = UpdatePlan(resultCount: resultCount)
-        let path = directory.file("tracks.sqlite")
-        try RawConnection.createTracks(plan.start, at: path)
-        let pool = try DatabasePool.open(path, synchronous: .normal)
-        return try session(plan: plan, writer: pool, record: PositionalTrack.self)
-      },
-      Contender(library: .grdb, name: "GRDB, queue, by position") { directory in
-        let plan = UpdatePlan(resultCount: resultCount)
-        let path = directory.file("tracks.sqlite")
-        try RawConnection.createTracks(plan.start, at: path)
-        let queue = try DatabaseQueue.open(path, synchronous: .normal)
-        return try session(plan: plan, writer: queue, record: PositionalTrack.self)
-      },
-    ]
+    isLarge ? [pool] : [codable, pool, queue]
+  }
+
+  private var codable: Contender {
+    Contender(library: .grdb, name: "GRDB, pool, Codable") { directory in
+      let plan = UpdatePlan(resultCount: resultCount)
+      let path = directory.file("tracks.sqlite")
+      try RawConnection.createTracks(plan.start, at: path)
+      let pool = try DatabasePool.open(path, synchronous: .normal)
+      return try session(plan: plan, writer: pool, record: CodableTrack.self)
+    }
+  }
+
+  private var pool: Contender {
+    Contender(library: .grdb, name: "GRDB, pool, by position") { directory in
+      let plan = UpdatePlan(resultCount: resultCount)
+      let path = directory.file("tracks.sqlite")
+      try RawConnection.createTracks(plan.start, at: path)
+      let pool = try DatabasePool.open(path, synchronous: .normal)
+      return try session(plan: plan, writer: pool, record: PositionalTrack.self)
+    }
+  }
+
+  private var queue: Contender {
+    Contender(library: .grdb, name: "GRDB, queue, by position") { directory in
+      let plan = UpdatePlan(resultCount: resultCount)
+      let path = directory.file("tracks.sqlite")
+      try RawConnection.createTracks(plan.start, at: path)
+      let queue = try DatabaseQueue.open(path, synchronous: .normal)
+      return try session(plan: plan, writer: queue, record: PositionalTrack.self)
+    }
   }
 
   private func session<Record: FetchableRecord & TrackRecord & Sendable>(
@@ -50,7 +58,7 @@ extension LiveQueryWorkload {
       try withExtendedLifetime(cancellable) {
         try writer.emptyLog()
         return Measurement(
-          try Stopwatch.collect(limit: updateCount) { _ in
+          try Stopwatch.collect(limit: updateCount, countMin: sampleCountMin) { _ in
             let step = plan.next()
             try writer.write { database in
               let update = try database.cachedStatement(sql: Track.update)

@@ -12,7 +12,7 @@ extension LiveQueryWorkload {
         let live = try store.live(
           StoredTrack.where { $0.rating >= UpdatePlan.ratingMin }.order { $0.milliseconds })
         let recorder = EventRecorder<QueryChanges<StoredTrack>>()
-        let subscription = live.observe { recorder.received($0) }
+        let subscription = try live.observe { recorder.received($0) }
         return Session(policy: try store.policy()) {
           try withExtendedLifetime(subscription) {
             try store.checkpoint()

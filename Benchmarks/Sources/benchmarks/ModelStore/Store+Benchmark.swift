@@ -25,6 +25,18 @@ extension Store {
     return store
   }
 
+  /// Makes a file with `tracks` in it for contenders to copy, with an index on the order that live
+  /// queries are in.
+  static func buildTracks(
+    _ tracks: [Track], at path: String, indexing column: String = "milliseconds"
+  ) throws {
+    let store = try createTracks(tracks, at: path, synchronous: .normal)
+    store.close()
+    let connection = try RawConnection(path: path, synchronous: .normal)
+    try connection.execute("CREATE INDEX track_order ON track (\(column))")
+    try connection.checkpoint()
+  }
+
   /// The settings of ``DurabilityPolicy`` as the writing connection answers them.
   func policy() throws -> [String: String] {
     try write { transaction in

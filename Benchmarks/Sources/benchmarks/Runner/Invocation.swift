@@ -8,6 +8,8 @@ struct Invocation {
   var only: [String] = []
   /// The library whose contenders run, nil for all: what a profiler should see.
   var library: Contender.Library?
+  /// A part of the names of the contenders that run, nil for all: for a profiler too.
+  var contender: String?
   /// Where the JSON report goes, if anywhere.
   var jsonPath: String?
 
@@ -20,13 +22,15 @@ struct Invocation {
 
   static let usage = """
     Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE]
-                      [--library NAME] [--list]
+                      [--library NAME] [--contender TEXT] [--list]
 
       --only LIST     run these workloads; a name without its variant takes every variant
       --runs N        timed runs of each contender, at least 1 (5)
       --scale F       factor on row counts, above 0 and at most 1, for a quick look (1)
       --json FILE     write every figure as JSON as well
       --library NAME  only sqlite, grdb or modelStore: for a profiler, without ratios
+      --contender TEXT
+                      only those with that in their name, likewise
       --list          name the workloads and stop
 
     Files are created under $TMPDIR, or /tmp, and removed at the end.
@@ -61,6 +65,8 @@ struct Invocation {
           throw UsageError("--library takes sqlite, grdb or modelStore; got \(name).")
         }
         invocation.library = library
+      case "--contender":
+        invocation.contender = try value(of: word, from: &rest)
       case "--json":
         invocation.jsonPath = try value(of: word, from: &rest)
       default:

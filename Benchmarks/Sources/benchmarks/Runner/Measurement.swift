@@ -14,10 +14,19 @@ struct Measurement {
   /// A digest of what the run read or wrote, compared across contenders; nil where each operation
   /// checks its own answer.
   let digest: Int64?
+  /// What the run weighed or counted beside its time.
+  let figures: [Figure]
 
-  init(_ timing: Timing, digest: Int64? = nil) {
+  /// A number that is no time for one operation: "bytes a row", "rows written a move".
+  struct Figure {
+    let name: String
+    let value: Double
+  }
+
+  init(_ timing: Timing, digest: Int64? = nil, figures: [Figure] = []) {
     self.timing = timing
     self.digest = digest
+    self.figures = figures
   }
 
   /// The run's one figure: the mean of a whole batch, or the median of single operations.
@@ -49,7 +58,7 @@ enum Stopwatch {
     return .whole(nanoseconds: now - start, operations: operations)
   }
 
-  /// Times one operation after another, as ``collect(limit:budget:_:)`` does.
+  /// Times one operation after another, as ``collect(limit:countMin:budget:_:)`` does.
   @inline(__always)
   static func each(
     limit: Int, budget: UInt64 = 1_000_000_000, _ operation: (Int) throws -> Void
@@ -62,16 +71,17 @@ enum Stopwatch {
   }
 
   /// Gathers what `operation` measured itself until `limit` samples are taken, or until `budget`
-  /// nanoseconds are spent and at least five are taken: a slow contender gives fewer samples, not
-  /// a longer wait.
+  /// nanoseconds are spent and at least `countMin` are taken: a slow contender gives fewer samples,
+  /// not a longer wait.
   @inline(__always)
   static func collect(
-    limit: Int, budget: UInt64 = 1_000_000_000, _ operation: (Int) throws -> UInt64
+    limit: Int, countMin: Int = 5, budget: UInt64 = 1_000_000_000,
+    _ operation: (Int) throws -> UInt64
   ) rethrows -> Measurement.Timing {
     var samples: [UInt64] = []
     samples.reserveCapacity(limit)
     let deadline = now + budget
-    while samples.count < limit, samples.count < 5 || now < deadline {
+    while samples.count < limit, samples.count < countMin || now < deadline {
       samples.append(try operation(samples.count))
     }
     return .each(samples)

@@ -4,6 +4,8 @@ struct Runner {
   let runs: Int
   /// The library whose contenders run; nil for all.
   let library: Contender.Library?
+  /// A part of the names of the contenders that run; nil for all.
+  let contender: String?
 
   /// Opens every contender, runs each once unrecorded, then `runs` times recorded.
   ///
@@ -12,7 +14,10 @@ struct Runner {
   func run(_ workload: Workload, in root: TemporaryDirectory) async throws -> WorkloadResult {
     let directory = try root.subdirectory(workload.id)
     defer { directory.remove() }
-    let contenders = workload.contenders().filter { library == nil || $0.library == library }
+    let contenders = workload.contenders().filter { contender in
+      (library == nil || contender.library == library)
+        && (self.contender.map { contender.name.contains($0) } ?? true)
+    }
     var sessions: [Session] = []
     for (index, contender) in contenders.enumerated() {
       let place = try directory.subdirectory(String(index))

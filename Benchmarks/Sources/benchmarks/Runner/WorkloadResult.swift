@@ -26,18 +26,22 @@ struct WorkloadResult: Encodable {
     }
     let sqlite = fastest(.sqlite)
     let grdb = fastest(.grdb)
+    let isAlone = sqlite == nil && grdb == nil
     contenders = results.map { contender, measurements in
       ContenderResult(
-        contender: contender, measurements: measurements, sqlite: sqlite, grdb: grdb)
+        contender: contender, measurements: measurements, sqlite: sqlite, grdb: grdb,
+        first: isAlone ? figures.first?.runs : nil)
     }
   }
 
   /// The workload as lines of text: one heading, one line for each contender.
   var table: String {
     let heading = "\(id)  \(title)"
-    let titles = ["µs/\(unit)", "min", "max", "p50", "p99", "× SQLite", "× GRDB"]
+    let ratios =
+      contenders.contains { $0.ratioToFirst != nil } ? ["× first"] : ["× SQLite", "× GRDB"]
+    let titles = ["µs/\(unit)", "min", "max", "p50", "p99"] + ratios
     let columns = "  " + "".padded(to: nameWidth) + titles.map { $0.aligned(to: 10) }.joined()
-    return ([heading, columns] + contenders.map { $0.line(nameWidth: nameWidth) })
+    return ([heading, columns] + contenders.flatMap { $0.lines(nameWidth: nameWidth) })
       .joined(separator: "\n")
   }
 
@@ -65,9 +69,14 @@ struct ContenderResult: Encodable {
   let ratioToSQLite: Double?
   /// The same over the fastest GRDB variant.
   let ratioToGRDB: Double?
+  /// The same over the workload's first contender, where all are of one library.
+  let ratioToFirst: Double?
+  /// What the runs weighed or counted.
+  let figures: [FigureResult]
 
   init(
-    contender: Contender, measurements: [Measurement], sqlite: [Double]?, grdb: [Double]?
+    contender: Contender, measurements: [Measurement], sqlite: [Double]?, grdb: [Double]?,
+    first: [Double]?
   ) {
     let runs = measurements.map(\.nanosecondsPerOperation)
     let samples = measurements.flatMap(\.samples).sorted()
@@ -82,20 +91,46 @@ struct ContenderResult: Encodable {
     p99 = samples.count < 100 ? nil : samples.percentile(99)
     ratioToSQLite = sqlite.map { zip(runs, $0).map(/).median }
     ratioToGRDB = grdb.map { zip(runs, $0).map(/).median }
+    ratioToFirst = first.map { zip(runs, $0).map(/).median }
+    figures = FigureResult.all(in: measurements)
   }
 
-  func line(nameWidth: Int) -> String {
+  func lines(nameWidth: Int) -> [String] {
     let times = [median, min, max, p50, p99].map { $0.map { $0 / 1000 } }
-    let cells = (times + [ratioToSQLite, ratioToGRDB]).map { value in
+    let ratios = ratioToFirst.map { [$0] } ?? [ratioToSQLite, ratioToGRDB]
+    let cells = (times + ratios).map { value in
       (value.map(\.shortText) ?? "–").aligned(to: 10)
     }
-    return "  " + name.padded(to: nameWidth) + cells.joined()
+    return ["  " + name.padded(to: nameWidth) + cells.joined()] + figures.map { "    " + $0.text }
+  }
+}
+
+/// One figure of a contender that is no time: the median of its runs, and their spread.
+struct FigureResult: Encodable {
+  let name: String
+  let median: Double
+  let min: Double
+  let max: Double
+
+  /// The figures that the runs have, in the order in which the first of them has them.
+  static func all(in measurements: [Measurement]) -> [FigureResult] {
+    (measurements.first?.figures ?? []).map { figure in
+      let values = measurements.flatMap(\.figures).filter { $0.name == figure.name }.map(\.value)
+      return FigureResult(
+        name: figure.name, median: values.median, min: values.min() ?? 0, max: values.max() ?? 0)
+    }
+  }
+
+  var text: String {
+    "\(name): \(median.shortText) (\(min.shortText)–\(max.shortText))"
   }
 }
 
 extension Double {
   /// Three significant digits at least, no exponent: 0.642, 12.5, 151.0, 545301.2.
   fileprivate var shortText: String {
+    // A difference of two measurements can be less than nothing.
+    if self < 0 { return "-" + (-self).shortText }
     let places = magnitude < 10 ? 3 : magnitude < 100 ? 2 : 1
     let factor = [1, 10, 100, 1000][places]
     let scaled = Int((self * Double(factor)).rounded())

@@ -16,7 +16,7 @@ extension LiveQueryWorkload {
         return Session(policy: try connection.policy()) {
           try connection.checkpoint()
           return Measurement(
-            try Stopwatch.collect(limit: updateCount) { index in
+            try Stopwatch.collect(limit: updateCount, countMin: sampleCountMin) { index in
               let step = plan.next()
               try connection.run(begin)
               sqlite3_bind_int64(update.handle, 2, step.track.milliseconds)

@@ -33,7 +33,7 @@ struct Story {
     let events = Events()
     let longTracks = Track.where { $0.seconds > 300 }.order { $0.title }
     let live = try store.live(longTracks)
-    let list = live.observe { changes in events.add(Self.text(changes)) }
+    let list = try live.observe { changes in events.add(Self.text(changes)) }
     let name = try store.observe(\Album.artistName, of: 1) { change in
       events.add(
         "Album 1 artistName: \(Self.quoted(change.old)) -> \(Self.quoted(change.new))   (\(change.origin))"

@@ -18,7 +18,7 @@ import Testing
     let list = Mutex<[Book]>([])
     let log = Mutex<[String]>([])
     // The first event is the list as it is; nothing comes between it and the first change.
-    let subscription = try live.observeWithInitial { changes in
+    let subscription = try live.observe(options: .initial) { changes in
       list.withLock { changes.apply(to: &$0) }
       if changes.isInitial { return }
       log.withLock { log in
@@ -64,7 +64,7 @@ import Testing
     }
     let live = try store.live(Book.all.order { $0.title })
     let log = Mutex<[String]>([])
-    let subscription = live.observe { changes in
+    let subscription = try live.observe { changes in
       let batch = changes.batch()
       let undone = changes.inverse?.batch()
       log.withLock { log in

@@ -54,8 +54,8 @@ import Testing
     // snippet: observing-ordered-lists
     let log = Mutex<[String]>([])
     let shelf = Mutex<[Int64]>([])
-    let subscription = try store.observeWithInitial(
-      list: \BookShelf.books, of: 1, fields: [\Book.title]
+    let subscription = try store.observe(
+      list: \BookShelf.books, of: 1, fields: [\Book.title], options: .initial
     ) { changes in
       shelf.withLock { changes.apply(to: &$0) }
       log.withLock { log in

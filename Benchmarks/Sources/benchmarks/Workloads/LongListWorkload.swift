@@ -1,0 +1,24 @@
+/// W10: an edit at a random place of a long ordered list, in a transaction of its own.
+struct LongListWorkload {
+  /// The edits, in turn.
+  enum Edit: CaseIterable {
+    case insert, move, remove
+  }
+
+  let slotCount: Int
+  /// The most edits in one run.
+  let editCount = 900
+
+  var workload: Workload {
+    Workload(
+      id: "W10",
+      title: "insert, move, remove at random places of a list of \(slotCount.grouped) (NORMAL)",
+      unit: "commit",
+      contenders: { grdbContenders + modelStoreContenders })
+  }
+
+  /// Which element is at which place at the beginning: a thousand elements, each many times.
+  func element(at index: Int) -> Int64 { Int64(index % Self.elementCount + 1) }
+
+  static let elementCount = 1_000
+}

@@ -1,0 +1,78 @@
+/// How a query is to be kept, decided from the query alone.
+struct LiveBlueprint {
+  /// The query without its window, as a dynamic one: what equal live queries share.
+  let base: Query<Record>
+  let window: QueryWindow?
+  /// How changed records find their place, or why they cannot.
+  let rule: Result<LiveResult.Rule, Requery>
+
+  /// Why a query has to be run again.
+  struct Requery: Error {
+    let reason: String
+  }
+
+  init<Element>(_ query: Query<Element>) throws {
+    base = Query<Record>(
+      query.schema, where: query.condition, orderings: query.totalOrderings)
+    window = query.isWindow ? QueryWindow(offset: query.offset, limit: query.limit) : nil
+    rule = Self.rule(base)
+    _ = try query.selectText()
+  }
+
+  /// What is run again: in a total order, so that two runs can be compared.
+  var repeated: Query<Record> {
+    var query = base.limit(window?.limit, offset: window?.offset ?? 0)
+    if query.schema.kind == .view {
+      let ordered = Set(query.orderings.map(\.fieldIndex))
+      query.orderings += query.schema.fields.indices.filter { !ordered.contains($0) }
+        .map { QueryOrdering(fieldIndex: $0, collation: .binary) }
+    }
+    return query
+  }
+
+  private static func rule(_ query: Query<Record>) -> Result<LiveResult.Rule, Requery> {
+    let schema = query.schema
+    guard schema.kind == .table else { return .failure(Requery(reason: "it reads a view")) }
+    var admits: (@Sendable ([SQLValue]) -> Bool)?
+    if let condition = query.condition {
+      guard let evaluator = ConditionEvaluator(condition, schema: schema) else {
+        return .failure(Requery(reason: "only SQLite can evaluate its condition"))
+      }
+      admits = { evaluator($0) == true }
+    }
+    // A place ends with the key, so the order need not.
+    let key = schema.keyIndices.map { QueryOrdering(fieldIndex: $0, collation: .binary) }
+    let orderings =
+      query.orderings.suffix(key.count).elementsEqual(key)
+      ? query.orderings.dropLast(key.count) : query.orderings[...]
+    let terms = orderings.map { ordering in
+      (
+        field: ordering.fieldIndex,
+        term: SortTerm(
+          collation: ordering.effectiveCollation(in: schema),
+          direction: ordering.direction == .ascending ? .ascending : .descending,
+          nulls: ordering.effectiveNulls == .first ? .first : .last)
+      )
+    }
+    guard terms.allSatisfy(\.term.hasByteOrder) else {
+      return .failure(Requery(reason: "it is ordered by a collation of the program's own"))
+    }
+    return .success(LiveResult.Rule(schema: schema, admits: admits, terms: terms))
+  }
+}
+
+extension LiveBlueprint {
+  /// What can matter to a query whose condition is evaluated here.
+  var interest: ChangeBroker.Interest {
+    let region = QueryRegion(base)
+    let records: ChangeBroker.Interest.Records
+    if let term = region.equalityTerms.first {
+      records = .having(field: term.field, value: term.value)
+    } else if let range = region.ranges.first(where: \.isBounded) ?? region.ranges.first {
+      records = .within(range)
+    } else {
+      records = .all
+    }
+    return ChangeBroker.Interest(model: base.schema.name, records: records, fields: nil)
+  }
+}

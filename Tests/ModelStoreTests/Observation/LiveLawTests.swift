@@ -1,0 +1,214 @@
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// Laws of change sets that need several of them at once, over random steps without a database.
+@Suite struct LiveLawTests {
+  private static let schema = ModelSchema(
+    name: "t",
+    fields: [
+      FieldSchema(name: "id", type: .integer), FieldSchema(name: "k", type: .integer),
+      FieldSchema(name: "f", type: .integer), FieldSchema(name: "v", type: .integer),
+    ], key: ["id"])
+
+  /// Records by id; a result holds those whose `f` is 1, ordered by `k`.
+  private typealias State = [Int64: [SQLValue]]
+
+  private static func result(of state: State) -> [Record] {
+    func number(_ value: SQLValue) -> Int64 {
+      if case .integer(let number) = value { number } else { 0 }
+    }
+    return state.values.filter { $0[2] == .integer(1) }
+      .sorted { (number($0[1]), number($0[0])) < (number($1[1]), number($1[0])) }
+      .map { Record(schema: schema, values: $0) }
+  }
+
+  private static func randomState(
+    after old: State, using generator: inout SeededGenerator
+  ) -> State {
+    var state = old
+    for _ in 0..<Int.random(in: 1...6, using: &generator) {
+      let id = Int64.random(in: 0..<9, using: &generator)
+      if Int.random(in: 0..<4, using: &generator) == 0 {
+        state[id] = nil
+      } else {
+        state[id] = [
+          .integer(id), .integer(.random(in: 0..<5, using: &generator)),
+          .integer(Int.random(in: 0..<4, using: &generator) == 0 ? 0 : 1),
+          .integer(.random(in: 0..<2, using: &generator)),
+        ]
+      }
+    }
+    return state
+  }
+
+  /// The state of a table, for those who look records up.
+  private final class Table: Sendable {
+    let state: Mutex<State>
+
+    init(_ state: State) { self.state = Mutex(state) }
+  }
+
+  /// A live result of `t`, the state that it follows, and what its subscribers were told.
+  private final class World: Sendable {
+    let live: LiveResult
+    let table: Table
+    let told = Recorder<QueryDelta>()
+    let window: WindowResult?
+    let toldInWindow = Recorder<QueryDelta>()
+
+    init(_ start: State, window shown: QueryWindow? = nil) {
+      let live = LiveResult(
+        rule: LiveResult.Rule(
+          schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
+        interest: ChangeBroker.Interest(model: "t"), images: result(of: start).map(\.values),
+        reload: { [] }, report: { _ in })
+      self.live = live
+      let table = Table(start)
+      self.table = table
+      window = shown.map { shown in
+        WindowResult(
+          shown, of: live,
+          find: { keys in
+            let state = table.state.withLock { $0 }
+            return keys.map { key in
+              if case .integer(let id) = key[0] { state[id] } else { nil }
+            }
+          }, report: { _ in })
+      }
+      _ = live.subscribe(
+        LiveSubscriber(
+          receive: { [told] delta in
+            told.add(delta)
+            return []
+          }, wake: { _ in }))
+      _ = window?.subscribe(
+        LiveSubscriber(
+          receive: { [toldInWindow] delta in
+            toldInWindow.add(delta)
+            return []
+          }, wake: { _ in }))
+    }
+
+    func step(to new: State, version: UInt64) {
+      let old = table.state.withLock { state in
+        defer { state = new }
+        return state
+      }
+      let changes = Set(old.keys).union(new.keys).sorted().compactMap { id -> RecordChange? in
+        guard old[id] != new[id] else { return nil }
+        return RecordChange(
+          model: "t", key: [.integer(id)], old: old[id], new: new[id], fields: [], origin: .user,
+          isRecreated: false)
+      }
+      _ = live.note(
+        ChangeBroker.Commit(
+          changes: ChangeSet(version: version, changes: changes), isReset: false))
+    }
+  }
+
+  /// Everything that a change set says of rows and places; empty for none.
+  private static func description(_ delta: QueryDelta?) throws -> [String] {
+    guard let delta else { return [] }
+    let changes = try QueryChanges<Record>(delta, schema: schema)
+    return ["\(changes.oldVersion) \(changes.oldCount) → \(changes.newVersion) \(changes.newCount)"]
+      + changes.deletions.map { "- \($0.index) \($0.record?.values ?? []) \($0.reason)" }
+      + changes.insertions.map { "+ \($0.index) \($0.record.values) \($0.reason)" }
+      + changes.moves.map { "\($0.oldIndex) → \($0.newIndex) \($0.record.values)" }
+      + changes.updates.map {
+        "\($0.oldIndex) ~ \($0.newIndex) \($0.old.values) \($0.new.values) \($0.isRecreated)"
+      }
+  }
+
+  private static func folded(_ first: QueryDelta?, _ second: QueryDelta?) -> QueryDelta? {
+    guard let first, let second else { return first ?? second }
+    return first.followed(by: second)
+  }
+
+  @Test("P5 it makes no difference which of three are folded first", arguments: 1...12)
+  func foldingIsAssociative(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    var checked = 0
+    for _ in 0..<400 {
+      var state = State()
+      for _ in 0..<3 { state = Self.randomState(after: state, using: &generator) }
+      let world = World(state)
+      for version in 1...3 as ClosedRange<UInt64> {
+        state = Self.randomState(after: state, using: &generator)
+        world.step(to: state, version: version)
+      }
+      let deltas = world.told.events.map(Optional.some)
+      guard deltas.count == 3 else { continue }
+      let left = Self.folded(Self.folded(deltas[0], deltas[1]), deltas[2])
+      let right = Self.folded(deltas[0], Self.folded(deltas[1], deltas[2]))
+      checked += 1
+      // What cancels out half-way takes its versions along; rows and places stay the same.
+      #expect(
+        try Self.description(left).dropFirst() == Self.description(right).dropFirst(),
+        "seed \(seed)")
+    }
+    #expect(checked > 300, "seed \(seed)")
+  }
+
+  @Test("P12 a window of what is applied is what is applied to the window", arguments: 1...12)
+  func aWindowFollowsTheWhole(seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    for round in 0..<150 {
+      var state = State()
+      for _ in 0..<3 { state = Self.randomState(after: state, using: &generator) }
+      let shown = QueryWindow(
+        offset: Int.random(in: 0...4, using: &generator),
+        limit: round % 5 == 0 ? nil : Int.random(in: 0...4, using: &generator))
+      let world = World(state, window: shown)
+      for version in 1...5 as ClosedRange<UInt64> {
+        var whole = Self.result(of: state)
+        let old = Array(whole[shown.range(in: whole.count)])
+        state = Self.randomState(after: state, using: &generator)
+        world.step(to: state, version: version)
+        if let delta = world.told.taken().first {
+          try QueryChanges<Record>(delta, schema: Self.schema).apply(to: &whole)
+        }
+        var part = old
+        let told = world.toldInWindow.taken()
+        #expect(told.count <= 1)
+        if let delta = told.first {
+          try QueryChanges<Record>(delta, schema: Self.schema).apply(to: &part)
+        }
+        #expect(whole == Self.result(of: state), "seed \(seed), round \(round)")
+        let expected = Array(whole[shown.range(in: whole.count)])
+        #expect(part == expected, "seed \(seed), round \(round)")
+        #expect(told.isEmpty == (old == expected), "seed \(seed), round \(round)")
+      }
+    }
+  }
+
+  @Test("P10 all that is told of one commit is between the same two versions")
+  func oneCommitOneStep() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("laws.store"), models: Artist.self, Album.self)
+    let told = Recorder<[UInt64]>()
+    func observe(_ query: Query<Album>) throws -> Subscription {
+      try store.live(query).observe { told.add([$0.oldVersion, $0.newVersion]) }
+    }
+    let held = [
+      try observe(Album.all), try observe(Album.where { $0.id > 1 }),
+      try observe(Album.where { $0.title == "a" }), try observe(Album.all.limit(1, offset: 1)),
+      try observe(Album.all.order { $0.title }.limit(2)),
+      try observe(Album.all.filter(.sql("length(title) > 0"))),
+    ]
+    for round in 1...3 {
+      // A commit that concerns nobody in between.
+      try store.write { try $0.insert(Artist(id: Int64(round), name: "artist")) }
+      try store.write { tx in
+        try tx.upsert(Album(id: Int64(round), title: "a"))
+        try tx.upsert(Album(id: Int64(round + 10), title: "b"))
+      }
+      store.waitForDelivery()
+      let versions = told.taken()
+      #expect(versions.count >= 5)
+      #expect(Set(versions).count == 1, "round \(round)")
+    }
+    withExtendedLifetime(held) {}
+  }
+}

@@ -1,0 +1,67 @@
+import Testing
+
+@testable import ModelStore
+
+/// Which ranges contain a value, held against looking at all of them.
+@Suite struct RangeIndexTests {
+  private static func place(_ value: Int) -> SortKey {
+    ValueRange.place(of: .integer(Int64(value)), .binary)
+  }
+
+  private static func edge(_ value: Int, _ random: inout SeededGenerator) -> ValueRange.Edge {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: .start
+    case 1: .end
+    case 2...4: .before(place(value))
+    default: .after(place(value))
+    }
+  }
+
+  @Test(arguments: 1...6)
+  func findsTheRangesThatContainAValueAndNoOthers(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var index = RangeIndex<UInt64>()
+    var known: [UInt64: ValueRange] = [:]
+    for step in 1...1500 as ClosedRange<UInt64> {
+      if Int.random(in: 0..<5, using: &random) < 2,
+        let gone = known.keys.sorted().randomElement(using: &random),
+        let range = known.removeValue(forKey: gone)
+      {
+        index.remove(range, number: gone)
+      } else {
+        let range = ValueRange(
+          field: 0, collation: .binary,
+          lower: Self.edge(Int.random(in: 0..<20, using: &random), &random),
+          upper: Self.edge(Int.random(in: 0..<20, using: &random), &random))
+        known[step] = range
+        index.insert(range, number: step, step)
+      }
+      let place = Self.place(Int.random(in: -1...20, using: &random))
+      var found: [UInt64] = []
+      index.forEach(containing: place) { _, number in found.append(number) }
+      #expect(
+        found.sorted() == known.filter { $0.value.contains(place) }.keys.sorted(),
+        "seed \(seed), step \(step)")
+      #expect(index.isEmpty == known.isEmpty)
+    }
+  }
+
+  @Test func tenThousandRangesCostALookAtAFew() {
+    var index = RangeIndex<Int>()
+    for number in 0..<10_000 {
+      index.insert(
+        ValueRange(
+          field: 0, collation: .binary, lower: .before(Self.place(10 * number)),
+          upper: .before(Self.place(10 * number + 10))), number: UInt64(number), number)
+    }
+    for value in stride(from: 5, to: 100_000, by: 997) {
+      var found: [Int] = []
+      let visited = index.forEach(containing: Self.place(value)) { _, number in
+        found.append(number)
+      }
+      #expect(found == [value / 10])
+      #expect(visited <= 64)
+    }
+    #expect(index.forEach(containing: Self.place(-1)) { _, _ in } <= 64)
+  }
+}

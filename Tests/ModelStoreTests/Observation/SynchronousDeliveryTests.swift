@@ -1,0 +1,117 @@
+import Testing
+
+@testable import ModelStore
+
+/// Writes that return after their observers were called.
+@Suite struct SynchronousDeliveryTests {
+  /// A live query's turn is that of its making, not of its subscribers'.
+  @Test func theWriteReturnsAfterTheCallback() async throws {
+    let shop = try MusicShop()
+    let albums = try shop.store.live(Album.all)
+    let subscriptions = [
+      try shop.store.observe(.field(\Album.title, of: 1), options: .synchronous) {
+        shop.told.add("field \($0.text)")
+      },
+      try albums.observe(options: .synchronous) { shop.told.add("query \($0.newCount)") },
+      try shop.store.observe(albums, albums, options: .synchronous) { first, second in
+        shop.told.add("group \(first?.newCount ?? 0) \(second?.newCount ?? 0)")
+      },
+    ]
+    try shop.setTitle("a")
+    #expect(shop.told.taken() == ["query 3", "group 3 3", "field one → a"])
+    try await shop.store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+    #expect(shop.told.taken() == ["query 3", "group 3 3", "field a → b"])
+    _ = try shop.store.writeReporting { tx in try tx.set(\Album.title, to: "c", for: 1) }
+    #expect(shop.told.taken() == ["query 3", "group 3 3", "field b → c"])
+    try shop.store.subject(\Album.title, of: 1).send("d")
+    #expect(shop.told.taken() == ["query 3", "group 3 3", "field c → d"])
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
+  @Test func theBeginningIsToldBeforeTheCallReturns() throws {
+    let world = try ListWorld(songs: [2, 1])
+    let told = Recorder<String>()
+    let options: ObservationOptions = [.initial, .synchronous]
+    let songs = try world.store.live(Song.where { $0.id < 4 })
+    let subscriptions = [
+      try world.store.observe(.field(\Song.title, of: 1), options: options) { told.add($0.text) },
+      try songs.observe(options: options) { told.add("\($0.insertions.map(\.record.id))") },
+      try world.store.observe(list: \Mix.songs, of: 1, options: options) {
+        told.add("list \($0.insertions.count)")
+      },
+      try world.store.observe(songs, songs, options: options) { first, second in
+        told.add("group \(first?.insertions.count ?? 0) \(second?.insertions.count ?? 0)")
+      },
+    ]
+    #expect(told.taken() == ["none → song 1", "[1, 2, 3]", "list 2", "group 3 3"])
+    try world.store.write { tx in try tx.list(\Mix.songs, of: 1).append(3) }
+    #expect(told.taken() == ["list 1"])
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
+  /// A callback that waited for a callback would wait for itself.
+  @Test func aWriteInACallbackDoesNotWait() throws {
+    let shop = try MusicShop()
+    let subscription = try shop.store.observe(
+      .field(\Album.title, of: 1), options: .synchronous
+    ) { [store = shop.store, told = shop.told] change in
+      told.add("\(change.text) begins")
+      if change.new == "a" {
+        do {
+          try store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+        } catch {
+          told.add("\(error)")
+        }
+      }
+      told.add("\(change.text) ends")
+    }
+    try shop.setTitle("a")
+    #expect(shop.told.taken().prefix(2) == ["one → a begins", "one → a ends"])
+    shop.settle()
+    try shop.setTitle("c")
+    #expect(shop.told.taken().suffix(2) == ["b → c begins", "b → c ends"])
+    subscription.cancel()
+  }
+
+  @Test func nobodyWaitsForThosePausedOrLeftOut() throws {
+    let shop = try MusicShop()
+    let gate = DispatchGate()
+    let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
+    let subscription = try shop.store.observe(
+      .field(\Album.title, of: 1), options: .synchronous
+    ) { shop.told.add($0.text) }
+    try shop.store.write { tx in try tx.set(\Artist.name, to: "blocks", for: 1) }
+    // Would never return if it waited: the delivery queue is held up.
+    subscription.pause()
+    try shop.setTitle("a")
+    try shop.store.write(suppressing: [subscription]) { tx in
+      try tx.set(\Album.title, to: "b", for: 1)
+    }
+    #expect(shop.told.taken() == [])
+    gate.open()
+    subscription.resume()
+    #expect(shop.news() == ["one → a"])
+    blocking.cancel()
+    subscription.cancel()
+  }
+
+  @Test func whatCannotBeHonouredIsRefused() throws {
+    let shop = try MusicShop()
+    let albums = try shop.store.live(Album.all)
+    #expect(
+      failure { try shop.store.changes(of: .field(\Album.title, of: 1), options: .synchronous) }?
+        .code == .misuse)
+    #expect(failure { try albums.changes(options: .synchronous) }?.code == .misuse)
+    #expect(failure { try albums.observe(options: .prior) { _ in } }?.code == .misuse)
+    #expect(
+      failure { try shop.store.observe(.model(Album.self), options: .initial) { _ in } }?.code
+        == .misuse)
+    #expect(shop.registry == ["Album"], "the live query alone")
+    let model = try shop.store.observe(.model(Album.self), options: .synchronous) {
+      shop.told.add("\($0.changes.count)")
+    }
+    try shop.setTitle("a")
+    #expect(shop.told.taken() == ["1"])
+    model.cancel()
+  }
+}
