@@ -140,7 +140,7 @@ extension StoreCore {
       let changeCount = writer.connection.totalChangeCount
       // What others wrote meanwhile is not known in detail, so whoever observes looks anew.
       defer {
-        if writer.connection.totalChangeCount != changeCount { broker.publish([], isReset: true) }
+        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
       }
       do {
         try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)

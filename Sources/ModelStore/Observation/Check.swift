@@ -45,7 +45,7 @@ public struct Check<Value: Sendable>: Sendable {
           draft: ObjectIdentifier(draft),
           read: { [weak draft] in (held ?? draft)?.value },
           observe: { [weak draft] receive in
-            guard let draft = held ?? draft else { return (nil, Subscription {}) }
+            guard let draft = held ?? draft else { return (nil, {}) }
             let (value, end) = draft.observe { receive($0) }
             return (value, end)
           },
@@ -96,7 +96,9 @@ struct GateCondition: Sendable {
     var read: @Sendable () -> (any Sendable)?
     /// The whole draft, nil when it is gone, and what ends the calls with later ones.
     var observe:
-      @Sendable (@escaping @Sendable (any Sendable) -> Void) -> ((any Sendable)?, Subscription)
+      @Sendable (@escaping @Sendable (any Sendable) -> Void) -> (
+        value: (any Sendable)?, end: @Sendable () -> Void
+      )
     /// The field of a whole draft.
     var part: @Sendable (any Sendable) -> (any Sendable)?
     var isSame: @Sendable (any Sendable, any Sendable) -> Bool

@@ -60,9 +60,9 @@ public final class Gate: Sendable {
     /// By condition; nil for what is not there.
     var cells: [GateCondition.Cell?]
     var latest: Verdict?
-    var observers: [(number: UInt64, tell: @Sendable (Verdict) -> Void)] = []
-    var nextNumber: UInt64 = 0
-    var sources: [Subscription]? = []
+    var observers: [VerdictOutlet] = []
+    /// What ends the watching of drafts and records; nil once it has ended.
+    var sources: [@Sendable () -> Void]? = []
   }
 
   let conditions: [GateCondition]
@@ -155,23 +155,17 @@ public final class Gate: Sendable {
     return verdict
   }
 
-  /// Calls `body` with each verdict from now on, one for each change.
+  /// Calls `body` with each verdict from now on, one for each change. While it is paused, the latest
+  /// verdict waits and those before it are dropped.
   ///
-  /// - Returns: Keep it: dropping it ends the calls.
+  /// - Returns: Keep it: dropping it ends the calls. Writes cannot leave it out: a gate is no
+  ///   observer of a store.
   public func observe(_ body: @escaping @Sendable (Verdict) -> Void) -> Subscription {
-    let number = state.withLock { state in
-      state.nextNumber += 1
-      state.observers.append((state.nextNumber, body))
-      return state.nextNumber
-    }
-    return Subscription { [weak self] in
-      let removed = self?.state.withLock { state in
-        let removed = state.observers.filter { $0.number == number }
-        state.observers.removeAll { $0.number == number }
-        return removed
-      }
-      // Released here, outside the lock: its end may run the caller's code.
-      _ = removed
+    let outlet = VerdictOutlet(body)
+    state.withLock { $0.observers.append(outlet) }
+    return Subscription(outlet) { [weak self] in
+      outlet.end()
+      self?.state.withLock { state in state.observers.removeAll { $0 === outlet } }
     }
   }
 
@@ -194,7 +188,7 @@ public final class Gate: Sendable {
       defer { state.sources = nil }
       return state.sources
     }
-    for source in sources ?? [] { source.cancel() }
+    for end in sources ?? [] { end() }
     return sources != nil
   }
 }
@@ -312,7 +306,7 @@ extension Gate {
         part.store.report(error)
       }
     }
-    state.withLock { $0.sources?.append(Subscription { feed.end() }) }
+    state.withLock { $0.sources?.append { feed.end() } }
     try part.store.begin(feed) { images in
       let cells = try cells(Dictionary(uniqueKeysWithValues: images.enumerated().map { ($0, $1) }))
       state.withLock { state in

@@ -66,21 +66,25 @@ public final class LiveDraft<Value: Sendable>: Sendable {
   /// Has `tell` called with the draft after each change.
   ///
   /// - Returns: The draft as it is before the first call, and what ends the calls.
-  func observe(_ tell: @escaping @Sendable (Value) -> Void) -> (Value, Subscription) {
+  func observe(
+    _ tell: @escaping @Sendable (Value) -> Void
+  ) -> (value: Value, end: @Sendable () -> Void) {
     let (value, number) = state.withLock { state in
       state.nextNumber += 1
       state.observers.append((state.nextNumber, tell))
       return (state.value, state.nextNumber)
     }
-    let end = Subscription { [weak self] in
-      let removed = self?.state.withLock { state in
-        let removed = state.observers.filter { $0.number == number }
-        state.observers.removeAll { $0.number == number }
-        return removed
+    return (
+      value,
+      { [weak self] in
+        let removed = self?.state.withLock { state in
+          let removed = state.observers.filter { $0.number == number }
+          state.observers.removeAll { $0.number == number }
+          return removed
+        }
+        // Released here, outside the lock: its end may run other code.
+        _ = removed
       }
-      // Released here, outside the lock: its end may run other code.
-      _ = removed
-    }
-    return (value, end)
+    )
   }
 }
