@@ -1,12 +1,14 @@
 /// What a program brings to a store when it opens it.
 struct Declarations {
-  var migrations: [Migration]
-  var models: [ModelSchema]
-  var bindings: [Binding]
-  var validators: [Validator]
+  var migrations: [Migration] = []
+  var models: [ModelSchema] = []
+  var bindings: [Binding] = []
+  var rules: [Rule] = []
+  var validators: [Validator] = []
 
   var isEmpty: Bool {
-    migrations.isEmpty && models.isEmpty && bindings.isEmpty && validators.isEmpty
+    migrations.isEmpty && models.isEmpty && bindings.isEmpty && rules.isEmpty
+      && validators.isEmpty
   }
 }
 
@@ -16,7 +18,7 @@ extension Declarations {
     for validator in validators where !names.insert(validator.name).inserted {
       throw StoreError(
         .configurationConflict, "Two validators are called \(validator.name); names are unique.",
-        model: validator.model)
+        model: validator.models.first)
     }
   }
 }
@@ -60,7 +62,7 @@ extension StoreCore {
         add(declarations)
       } catch {
         throw ModelRegistry.storeError(
-          writer.noting(error), models: declarations.models, about: nil)
+          writer.noting(error), models: declarations.models, rules: declarations.rules, about: nil)
       }
     }
   }
@@ -105,8 +107,16 @@ extension StoreCore {
       configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
     else { return false }
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
-    let validators = declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) }
+    let validators = declarations.validators.map {
+      ValidatorSchema(name: $0.name, models: $0.models)
+    }
     let bindings = try allBindings(schemas, in: models, on: connection)
+    let rules = try allRules(declarations.rules, in: models, on: connection)
+    let isKeepingRules = try RuleInstallation(rules.kept, in: models)
+      .difference(from: RuleInstallation.objects(in: connection)).isEmpty
+    guard configuration.access == .readOnly || isKeepingRules && rules.obsolete.isEmpty,
+      try CatalogEntries.rules.read(on: connection).hold(declarations.rules)
+    else { return false }
     return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
       && CatalogEntries.bindings.read(on: connection).hold(schemas)
       && CatalogEntries.validators.read(on: connection).hold(validators)
@@ -117,25 +127,30 @@ extension StoreCore {
   /// A validator of a model that does not exist, or of a view, would never be asked.
   private func check(_ validators: [Validator], against models: [ModelSchema]) throws {
     for validator in validators {
-      guard let model = models.first(where: { $0.name == validator.model }) else {
-        throw StoreError(
-          .unknownModel,
-          "The validator \(validator.name) is for \(validator.model), which is not a model of this store; pass it to Store(at:models:).",
-          model: validator.model)
-      }
-      guard model.kind == .table else {
-        throw StoreError(
-          .unsupportedSchema,
-          "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
-          model: model.name)
+      if let problem = validator.problem { throw problem }
+      for name in validator.models {
+        guard let model = models.first(where: { $0.name == name }) else {
+          throw StoreError(
+            .unknownModel,
+            "The validator \(validator.name) is for \(name), which is not a model of this store; pass it to Store(at:models:).",
+            model: name)
+        }
+        guard model.kind == .table else {
+          throw StoreError(
+            .unsupportedSchema,
+            "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
+            model: model.name)
+        }
       }
       guard
-        !self.validators.contains(where: { $0.name == validator.name && $0.model != model.name })
+        !self.validators.contains(where: {
+          $0.name == validator.name && $0.models != validator.models
+        })
       else {
         throw StoreError(
           .configurationConflict,
           "The validator \(validator.name) of another model is in force already; names are unique in a store.",
-          model: model.name)
+          model: validator.models.first)
       }
     }
   }
@@ -162,6 +177,7 @@ extension StoreCore {
       let bindings = try allBindings(schemas, in: models, on: connection)
       for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
       _ = try BindingInstallation(bindings.kept, in: models).apply(to: connection)
+      try install(declarations.rules, in: models, on: connection)
       try CatalogEntries.bindings.remove(bindings.obsolete, on: connection)
       try CatalogEntries.models.remove(
         CatalogEntries.models.read(on: connection).superseded(by: declarations.models),
@@ -169,7 +185,7 @@ extension StoreCore {
       try CatalogEntries.models.write(declarations.models, on: connection)
       try CatalogEntries.bindings.write(schemas, on: connection)
       try CatalogEntries.validators.write(
-        declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) },
+        declarations.validators.map { ValidatorSchema(name: $0.name, models: $0.models) },
         on: connection)
     }
   }
@@ -212,10 +228,37 @@ extension StoreCore {
     return known
   }
 
-  private func reload(_ writer: inout Writer, declaring models: [ModelSchema]) throws {
+  func reload(_ writer: inout Writer, declaring models: [ModelSchema]) throws {
     let known = try knownModels(on: writer.connection, declaring: models)
     try writer.adopt(StoreSchema(models: known), catalog: try Catalog(reading: writer.connection))
     use(writer.models)
+  }
+
+  /// Runs `body` as a transaction that changes what the file keeps besides records, and reads the
+  /// file's schema and rules again.
+  func changingCatalog<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    guard configuration.access != .readOnly else {
+      throw StoreError(.readOnly, "The store was opened read-only.")
+    }
+    let result = try writer.sync { writer in
+      try writer.checkUsable()
+      let changeCount = writer.connection.totalChangeCount
+      // What is written here is captured by nobody, so whoever observes looks anew.
+      defer {
+        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
+      }
+      do {
+        try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
+        let connection = writer.connection
+        let result = try connection.inTransaction { try body(connection) }
+        try reload(&writer, declaring: [])
+        return result
+      } catch {
+        throw models.storeError(writer.noting(error), about: nil)
+      }
+    }
+    broker.settle()
+    return result
   }
 
   // Adoption
@@ -250,7 +293,7 @@ extension StoreCore {
       } ?? found
     let schemas = chosen.compactMap(\.schema)
     try declare(
-      Declarations(migrations: [], models: schemas, bindings: [], validators: []), allowing: .none)
+      Declarations(models: schemas), allowing: .none)
     return schemas
   }
 
@@ -292,7 +335,7 @@ extension CatalogEntries<BindingSchema> {
 
 extension Array where Element: CatalogEntry {
   /// Whether all of `others` are here in the same words, byte for byte.
-  fileprivate func hold(_ others: [Element]) throws -> Bool {
+  func hold(_ others: [Element]) throws -> Bool {
     try others.allSatisfy { other in
       guard let own = first(where: { $0 == other }) else { return false }
       return try CatalogText.text(of: own).isExactly(CatalogText.text(of: other))

@@ -27,7 +27,7 @@ final class StoreCore: Sendable {
   let presence = Presence()
 
   private struct Shared {
-    var models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
+    var models = ModelRegistry(schema: StoreSchema(models: []))
     var validators: [Validator] = []
     /// The names of the models that stores on the file have declared since it was opened.
     var declaredModels: Set<ExactText> = []
@@ -146,7 +146,7 @@ final class StoreCore: Sendable {
   }
 
   /// Notes the models of `declarations` and puts its validators in force: each takes the place of
-  /// the one that has its name, or comes last.
+  /// the one that has its name, or comes last among those of its scope.
   func add(_ declarations: Declarations) {
     shared.withLock { shared in
       shared.declaredModels.formUnion(declarations.models.map { ExactText($0.name) })
@@ -157,6 +157,10 @@ final class StoreCore: Sendable {
           shared.validators.append(validator)
         }
       }
+      // A sort that keeps the order of equal ones: the place decides.
+      shared.validators = shared.validators.enumerated()
+        .sorted { ($0.element.scope.rawValue, $0.offset) < ($1.element.scope.rawValue, $1.offset) }
+        .map(\.element)
       shared.generation += 1
     }
   }
@@ -242,8 +246,15 @@ final class StoreCore: Sendable {
     let generation = broker.generation &+ shared.withLock { $0.generation } << 32
     return .interests(generation: generation) {
       var interests = self.broker.interests()
-      // A validator reads whole records.
-      for validator in validators { interests[validator.model] = .some(nil) }
+      for validator in validators {
+        for model in validator.models {
+          guard let fields = validator.fields, let known = interests[model] ?? .some([]) else {
+            interests[model] = .some(nil)
+            continue
+          }
+          interests[model] = known.union(fields)
+        }
+      }
       return interests
     }
   }
@@ -261,7 +272,8 @@ final class StoreCore: Sendable {
   ) throws -> Result {
     let models = models
     let access = TransactionAccess(
-      connection: connection, models: models, capture: nil, isWritable: false)
+      connection: connection, models: models, capture: nil, refusals: configuration.refusals,
+      isWritable: false)
     do {
       try connection.withStatement("BEGIN") { statement in try statement.run() }
       let result = try body(ReadTransaction(access: access))

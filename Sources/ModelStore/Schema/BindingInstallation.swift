@@ -170,15 +170,8 @@ extension BindingTriggers {
     }
   }
 
-  /// Refuses functions that a program registered: other writers do not have them.
   private func checkFunctions(in expression: SQLExpression, on connection: Connection) throws {
-    let registered = Set(
-      try connection.rows(
-        "SELECT DISTINCT lower(name) FROM pragma_function_list WHERE NOT builtin"
-      ) { row in try row.text(at: 0) })
-    // REGEXP and MATCH call functions of the same names without a parenthesis.
-    let operators = expression.plainNames.filter { $0 == "regexp" || $0 == "match" }
-    if let name = (expression.calledNames + operators).first(where: registered.contains) {
+    if let name = try expression.registeredFunction(on: connection) {
       throw refusal(
         "other writers do not have the function \(name). Use functions built into SQLite.")
     }

@@ -7,6 +7,7 @@ public final class TransactionAccess {
   let capture: CaptureSession?
   /// Present in a writing transaction.
   let lists: ListOrders?
+  let refusals: StoreConfiguration.Refusals
   /// Whether a statement ran that may have changed the schema.
   private(set) var ranRawSQL = false
   private let isWritable: Bool
@@ -15,12 +16,13 @@ public final class TransactionAccess {
 
   init(
     connection: Connection, models: ModelRegistry, capture: CaptureSession?,
-    lists: ListOrders? = nil, isWritable: Bool
+    lists: ListOrders? = nil, refusals: StoreConfiguration.Refusals = .init(), isWritable: Bool
   ) {
     self.connection = connection
     self.models = models
     self.capture = capture
     self.lists = lists
+    self.refusals = refusals
     self.isWritable = isWritable
   }
 
@@ -209,7 +211,11 @@ public final class TransactionAccess {
   }
 
   /// A task may be cancelled between two statements, where SQLite has nothing to interrupt.
-  func checkNotCancelled() throws {
+  func checkNotCancelled() throws(StoreError) {
+    try Self.checkNotCancelled(connection)
+  }
+
+  static func checkNotCancelled(_ connection: Connection) throws(StoreError) {
     if connection.isInterrupted {
       throw StoreError(.cancelled, "The task was cancelled; nothing of the transaction is kept.")
     }
@@ -224,9 +230,14 @@ public final class TransactionAccess {
   ) throws -> WrittenRecord {
     let sql = try statements(for: model)
     let text = verb == .insert ? sql.insert : sql.upsert
-    try run(text, of: sql.schema) { statement in
-      try Self.bind(to: statement, of: sql.schema, encode)
-      try statement.run()
+    do {
+      try run(text, of: sql.schema) { statement in
+        try Self.bind(to: statement, of: sql.schema, encode)
+        try statement.run()
+      }
+    } catch {
+      throw completed(
+        error, by: try proposal(sql, sql.writableFields, isUpsert: verb == .upsert, encode), encode)
     }
     return WrittenRecord(rowID: connection.lastInsertRowID, isRewritten: sql.rewritesInserts)
   }
@@ -275,9 +286,13 @@ public final class TransactionAccess {
       capture?.forgetTableNames()
       lists?.forgetTableNames()
     }
-    try run(text.sql) { statement in
-      try statement.bind(text.arguments)
-      try statement.run()
+    do {
+      try run(text.sql) { statement in
+        try statement.bind(text.arguments)
+        try statement.run()
+      }
+    } catch {
+      throw completed(error, rerunning: text)
     }
   }
 

@@ -94,6 +94,14 @@ extension TransactionReads where Self: ~Copyable {
     try access.columnNames(of: sql)
   }
 
+  /// Stops code that works for long between its reads, such as a validator, when the task that it
+  /// works for was cancelled. A read stops by itself.
+  ///
+  /// - Throws: ``StoreError`` with code `cancelled`.
+  public borrowing func checkCancellation() throws {
+    try access.checkNotCancelled()
+  }
+
   /// The first column of the first row of a statement that changes nothing, or nil without rows.
   public borrowing func value<Value: ColumnValue>(
     _ type: Value.Type = Value.self, _ sql: SQLText

@@ -85,7 +85,7 @@ struct OpenedStore {
   func writableModel(named name: String, _ options: WriteOptions) throws -> ModelSchema {
     let model = try model(named: name)
     guard !options.skipCodeValidators else { return model }
-    let validators = try store.declaredValidators().filter { $0.model == name }.map(\.name)
+    let validators = try store.declaredValidators().filter { $0.models.contains(name) }.map(\.name)
     guard validators.isEmpty else {
       throw CommandError(
         .rejected, code: "codeValidators",

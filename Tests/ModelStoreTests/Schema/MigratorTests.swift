@@ -69,7 +69,9 @@ internal import Testing
     #expect(try migrator(file, scope: .store).apply(StoreMigrations.all) == [])
     #expect(
       try file.catalog().tables.map(\.name)
-        == ["_ms_bindings", "_ms_migrations", "_ms_models", "_ms_validators", "person"])
+        == [
+          "_ms_bindings", "_ms_migrations", "_ms_models", "_ms_rules", "_ms_validators", "person",
+        ])
   }
 
   @Test func everyFileOfMigrationsIsCompiledIn() throws {
