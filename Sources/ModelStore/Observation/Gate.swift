@@ -155,8 +155,8 @@ public final class Gate: Sendable {
     return verdict
   }
 
-  /// Calls `body` with each verdict from now on, one for each change. While it is paused, the latest
-  /// verdict waits and those before it are dropped.
+  /// Calls `body` with each verdict from now on, one for each change. While it is paused, the
+  /// latest verdict waits and those before it are dropped.
   ///
   /// - Returns: Keep it: dropping it ends the calls. Writes cannot leave it out: a gate is no
   ///   observer of a store.
