@@ -105,7 +105,7 @@ struct CommitPipeline {
   }
 
   private func brokenReferences() throws -> any Error {
-    try BrokenReferences(
+    try DanglingReferences(
       on: connection, models: models.schema, countMax: refusals.violationCountMax
     )
     .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")

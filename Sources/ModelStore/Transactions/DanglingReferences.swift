@@ -1,7 +1,7 @@
 /// The records that refer to nothing at the moment, as SQLite itself finds them: what is wrong when
 /// COMMIT refuses a deferred foreign key. References that were broken before the transaction, by
 /// a program with foreign keys off, are among them.
-struct BrokenReferences {
+struct DanglingReferences {
   /// At most as many as were asked for.
   private(set) var violations: [Violation] = []
   /// How many there are.
