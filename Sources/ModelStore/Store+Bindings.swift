@@ -14,8 +14,8 @@ extension Store {
   ///
   /// - Returns: The bindings of which records had to follow and how many, sources before what
   ///   follows them; empty when all values were right.
-  /// - Throws: ``StoreError`` when a binding names what is not there any more, when a rule refuses a
-  ///   value, or when a trigger of the application changes one back. The values that were mended
+  /// - Throws: ``StoreError`` when a binding names what is not there any more, when a rule refuses
+  ///   a value, or when a trigger of the application changes one back. The values that were mended
   ///   before triggers are made anew stay.
   /// - Complexity: Reads all records of each bound model once for each binding, while writers wait.
   @discardableResult

@@ -12,9 +12,23 @@ public struct RuleFinding: Hashable, Sendable {
   public let keys: [[SQLValue]]
 }
 
+extension TransactionReads where Self: ~Copyable {
+  /// The records of `schema` for which `offence` is true; nil when there are none.
+  borrowing func finding(
+    _ violation: Violation, _ offence: SQLText, in schema: ModelSchema, keyCountMax: Int
+  ) throws -> RuleFinding? {
+    let query = Query<Record>(schema, where: .sql(offence))
+    let count = try count(query)
+    guard count > 0 else { return nil }
+    let keys = try rows(query.limit(keyCountMax).keySelectText()).map(\.values)
+    return RuleFinding(violation: violation, count: count, keys: keys)
+  }
+}
+
 extension Store {
   /// Holds every stored record of `schema` against its rules: values that must be there, the types
-  /// of fields, references, and conditions. Rules in Swift run only when something is written.
+  /// of fields, references, conditions, and rules that were added, those that only warn too. Rules
+  /// in Swift run only when something is written.
   ///
   /// - Parameter keyCountMax: The most keys in one finding, at least 0.
   /// - Returns: The rules that are broken, in the order of fields, then those over several fields,
@@ -22,14 +36,11 @@ extension Store {
   /// - Complexity: Reads all records once for each rule.
   public func findings(in schema: ModelSchema, keyCountMax: Int = 5) throws -> [RuleFinding] {
     guard schema.kind == .table else { return [] }
-    let checks = StoredRules(schema: schema, models: self.schema).checks
+    let checks = RecordChecks(schema: schema, models: self.schema.models, rules: try rules()).checks
     return try read { reads in
-      let broken: [RuleFinding] = try checks.compactMap { check in
-        let query = Query<Record>(schema, where: .sql(check.offence))
-        let count = try reads.count(query)
-        guard count > 0 else { return nil }
-        let keys = try reads.rows(query.limit(keyCountMax).keySelectText()).map(\.values)
-        return RuleFinding(violation: check.violation, count: count, keys: keys)
+      let broken = try checks.compactMap { check in
+        try reads.finding(
+          check.violation, check.offence, in: schema, keyCountMax: keyCountMax)
       }
       return broken + (try Self.unreadableTexts(of: schema, reads, keyCountMax))
     }
@@ -73,97 +84,6 @@ extension Store {
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
   /// - Complexity: Reads all records of each bound model once for each binding.
   public func bindingFindings() throws -> [BindingFinding] {
-    do {
-      return try core.bindingFindings()
-    } catch let error as SQLiteError {
-      throw StoreError(error)
-    }
-  }
-}
-
-/// The declarative rules of one model, each as a condition that is true for records that break it.
-private struct StoredRules {
-  struct Check {
-    let violation: Violation
-    let offence: SQLText
-  }
-
-  let schema: ModelSchema
-  let models: StoreSchema
-
-  var checks: [Check] {
-    schema.fields.flatMap { checks(of: $0) } + schema.rules.map { condition($0, fields: []) }
-  }
-
-  private func checks(of field: FieldSchema) -> [Check] {
-    let column: SQLText = "\(identifier: field.column)"
-    var checks: [Check] = []
-    if !field.isOptional, !field.isRowID {
-      checks.append(
-        check(.required, field, "required", "must have a value", "\(column) IS NULL"))
-    }
-    if let classes = field.type.storageClassList {
-      checks.append(
-        check(
-          .type, field, "type", "must be of type \(field.type.rawValue)",
-          "typeof(\(column)) NOT IN (\(SQLText(sql: classes)), 'null')"))
-    }
-    if field.type == .boolean {
-      checks.append(
-        check(
-          .check, field, "boolean", "must be true or false",
-          "\(column) IS NOT NULL AND \(column) NOT IN (0, 1)"))
-    }
-    if let reference = field.reference, let referenced = referencedColumn(of: reference) {
-      checks.append(
-        check(
-          .reference, field, "reference", "must name an existing record of \(reference.table)",
-          """
-          \(column) IS NOT NULL AND NOT EXISTS (
-            SELECT 1 FROM \(identifier: reference.table) AS "_ms_referenced"
-            WHERE "_ms_referenced".\(identifier: referenced)
-              = \(identifier: schema.table).\(column))
-          """))
-    }
-    return checks + field.rules.map { condition($0, fields: [field.name]) }
-  }
-
-  private func check(
-    _ kind: Violation.Kind, _ field: FieldSchema, _ label: String, _ message: String,
-    _ offence: SQLText
-  ) -> Check {
-    Check(
-      violation: Violation(
-        kind: kind, model: schema.name, fields: [field.name],
-        rule: "\(schema.name).\(field.name).\(label)", message: message),
-      offence: offence)
-  }
-
-  private func condition(_ rule: RuleSchema, fields: [String]) -> Check {
-    Check(
-      violation: Violation(
-        kind: .check, model: schema.name, fields: fields, rule: rule.name, message: rule.message),
-      offence: "NOT (\(SQLText(sql: rule.condition)))")
-  }
-
-  private func referencedColumn(of reference: ReferenceSchema) -> String? {
-    if let column = reference.column { return column }
-    guard let model = models.model(ofTable: reference.table), model.key.count == 1 else {
-      return nil
-    }
-    return model.field(named: model.key[0])?.column
-  }
-}
-
-extension FieldType {
-  /// The storage classes of well-formed values besides NULL, as SQL; nil where any will do.
-  fileprivate var storageClassList: String? {
-    switch self {
-    case .integer, .boolean: "'integer'"
-    case .real, .date: "'real', 'integer'"
-    case .text, .uuid, .url, .decimal, .json: "'text'"
-    case .blob: "'blob'"
-    case .any: nil
-    }
+    try core.bindingFindings()
   }
 }

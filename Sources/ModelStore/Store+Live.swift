@@ -172,22 +172,54 @@ extension StoreCore {
   private func interests(
     readBy text: SQLText, of schema: ModelSchema
   ) throws -> [ChangeBroker.Interest] {
-    let tables = try writersReader.sync { connection in
-      let names = try connection.tablesRead(by: text.sql)
-      let catalog = try Catalog(reading: connection)
-      return names.filter { catalog.table(named: $0)?.kind != .view }
+    let (sources, catalog) = try writersReader.sync { connection in
+      (try connection.sources(of: text.sql), try Catalog(reading: connection))
     }
-    return try Set(tables.map(\.asciiFolded)).sorted().map { table in
-      guard let model = models.schema.models.first(where: { $0.table.asciiFolded == table }),
-        model.kind == .table
-      else {
-        throw StoreError(
-          .invalidQuery,
-          "A live query of \(schema.name) cannot be kept true: it reads the table \(table), which is no model of this store, so nobody sees its changes. Adopt it, or fetch the query when needed.",
-          model: schema.name)
+    var observed: Set<ExactText> = []
+    for source in sources.sorted(by: { $0.name < $1.name }) {
+      guard let table = catalog.table(named: source.name) else {
+        try checkNeedsNoTable(source, in: schema)
+        continue
       }
-      return ChangeBroker.Interest(model: model.name, fields: nil)
+      guard table.kind != .view else { continue }
+      let name = ExactText(table.name.asciiFolded)
+      guard
+        let model = models.schema.models.first(where: {
+          ExactText($0.table.asciiFolded) == name && $0.kind == .table
+        })
+      else {
+        throw unobservable(
+          schema,
+          "the table \(table.name), which is no model of this store, so nobody sees its changes. Adopt it, or fetch"
+        )
+      }
+      observed.insert(ExactText(model.name))
     }
+    return observed.map(\.text).sorted().map { ChangeBroker.Interest(model: $0, fields: nil) }
+  }
+
+  /// Refuses a source that is no table of the file, unless its rows come from the statement alone.
+  private func checkNeedsNoTable(_ source: RowSource, in schema: ModelSchema) throws {
+    // What is in no database is a name that the statement gives to a subquery; what the subquery
+    // reads is told apart from it.
+    guard source.database != nil, !Self.computingFunctions.contains(source.name.asciiFolded) else {
+      return
+    }
+    throw unobservable(
+      schema, "\(source.name), which is no table of the file but SQLite's own. Fetch")
+  }
+
+  /// Table-valued functions whose rows depend on their arguments alone:
+  /// <https://sqlite.org/json1.html#jeach>.
+  private static let computingFunctions: Set = [
+    "json_each", "json_tree", "jsonb_each", "jsonb_tree",
+  ]
+
+  private func unobservable(_ schema: ModelSchema, _ reason: String) -> StoreError {
+    StoreError(
+      .invalidQuery,
+      "A live query of \(schema.name) cannot be kept true: it reads \(reason) the query when needed.",
+      model: schema.name)
   }
 }
 

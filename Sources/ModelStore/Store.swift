@@ -12,14 +12,15 @@ public final class Store: Sendable {
   ///     ``StoreConfiguration/schemaChanges``.
   ///   - migrations: The program's migrations; those that the file has not had are applied first.
   ///   - bindings: Fields that the file itself keeps in sync. Installed and synchronised when new.
+  ///   - rules: Rules beside those in the models' definitions. Installed when new or changed.
   ///   - validators: Rules in Swift that gate every commit through this store.
   ///   - onError: Told about failures that no caller can be told about, such as a stored value that
   ///     does not fit the type an observer expects. The default writes one line to standard error.
   /// - Throws: ``StoreError``; with code `schemaMismatch` and a list of differences when tables
-  ///   exist in another form than declared.
+  ///   exist in another form than declared; `rejected` when records break a new or changed rule.
   public init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
-    bindings: [Binding] = [], validators: [Validator] = [],
+    bindings: [Binding] = [], rules: [Rule] = [], validators: [Validator] = [],
     configuration: StoreConfiguration = StoreConfiguration(),
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws {
@@ -30,7 +31,7 @@ public final class Store: Sendable {
       try core.declare(
         Declarations(
           migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-          validators: validators),
+          rules: rules, validators: validators),
         allowing: configuration.schemaChanges)
     } catch {
       throw Self.openingError(error, path: path, access: configuration.access)
@@ -42,6 +43,12 @@ public final class Store: Sendable {
   ) -> any Error {
     switch error {
     case let problem as DatabaseFile.Problem: problem.storeError
+    // https://sqlite.org/rescode.html#readonly_rollback
+    case let error as SQLiteError where error.code == .readOnlyRollback:
+      StoreError(
+        .readOnly,
+        "\(path): a program ended in the middle of a transaction, which must be rolled back before anything can be read. Open the database once for writing.",
+        sqliteCode: error.code.rawValue)
     // Readers of a write-ahead log meet in a file beside it, which somebody must have made:
     // https://sqlite.org/wal.html#read_only_databases
     case let error as SQLiteError where access == .readOnly && error.code.primary == .readOnly:
@@ -195,10 +202,13 @@ extension Store {
     try core.catalogEntries(.bindings)
   }
 
-  /// The validators in Swift that programs have declared for this file, by name, with their model.
-  /// A program that lacks one cannot check it.
-  public func declaredValidators() throws -> [(name: String, model: String)] {
-    try core.catalogEntries(.validators).map { ($0.name, $0.model) }
+  /// The validators in Swift that programs have declared for this file, by name. A program that
+  /// lacks one cannot check it, and is told so here.
+  public func declaredValidators() throws -> [DeclaredValidator] {
+    let own = Set(core.validators.map(\.name))
+    return try core.catalogEntries(.validators).map {
+      DeclaredValidator(name: $0.name, models: $0.models, isInForce: own.contains($0.name))
+    }
   }
 
   /// Every table and view that is no model yet, with the model it would make or the reason why not.

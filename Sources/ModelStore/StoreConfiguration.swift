@@ -38,6 +38,24 @@ public struct StoreConfiguration: Hashable, Sendable {
   public var checkpointFrameCount = 1000
   /// Idle prepared statements kept for reuse by each connection.
   public var statementCacheCapacity = 128
+  /// How much is told of a write that rules refuse.
+  public var refusals = Refusals()
+
+  /// How much is told of a write that rules refuse.
+  public struct Refusals: Hashable, Sendable {
+    /// Whether validators stop at the first rule that is broken. By default all of them judge, so
+    /// that a form can show everything at once.
+    public var stopsAtFirst = false
+    /// The most violations that one error lists; at least 1. All are counted.
+    public var violationCountMax = 100
+    /// Whether violations carry the values that break a rule. By default they do not: an error is
+    /// often logged, and values may be nobody's business there.
+    public var tellsValues = false
+
+    /// The defaults.
+    public init() {}
+  }
+
   /// Whether missing tables and columns are added when the store opens. Renames, removals and
   /// changes of type are never made by opening: they take a migration.
   public var schemaChanges: SchemaChanges = .createTables

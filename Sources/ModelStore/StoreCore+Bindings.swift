@@ -30,31 +30,4 @@ extension StoreCore {
     try BindingInstallation(
       try CatalogEntries.bindings.read(on: connection), in: models.schema.models)
   }
-
-  /// Runs `body` as a transaction that changes what the file keeps besides records, and reads the
-  /// file's schema again.
-  func changingCatalog<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    guard configuration.access != .readOnly else {
-      throw StoreError(.readOnly, "The store was opened read-only.")
-    }
-    let result = try writer.sync { writer in
-      try writer.checkUsable()
-      let changeCount = writer.connection.totalChangeCount
-      // What is written here is captured by nobody, so whoever observes looks anew.
-      defer {
-        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
-      }
-      do {
-        try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
-        let connection = writer.connection
-        let result = try connection.inTransaction { try body(connection) }
-        try reloadSchema(&writer)
-        return result
-      } catch {
-        throw models.storeError(writer.noting(error), about: nil)
-      }
-    }
-    broker.settle()
-    return result
-  }
 }

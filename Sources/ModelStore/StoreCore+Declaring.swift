@@ -1,12 +1,14 @@
 /// What a program brings to a store when it opens it.
 struct Declarations {
-  var migrations: [Migration]
-  var models: [ModelSchema]
-  var bindings: [Binding]
-  var validators: [Validator]
+  var migrations: [Migration] = []
+  var models: [ModelSchema] = []
+  var bindings: [Binding] = []
+  var rules: [Rule] = []
+  var validators: [Validator] = []
 
   var isEmpty: Bool {
-    migrations.isEmpty && models.isEmpty && bindings.isEmpty && validators.isEmpty
+    migrations.isEmpty && models.isEmpty && bindings.isEmpty && rules.isEmpty
+      && validators.isEmpty
   }
 }
 
@@ -16,7 +18,7 @@ extension Declarations {
     for validator in validators where !names.insert(validator.name).inserted {
       throw StoreError(
         .configurationConflict, "Two validators are called \(validator.name); names are unique.",
-        model: validator.model)
+        model: validator.models.first)
     }
   }
 }
@@ -38,6 +40,8 @@ extension StoreCore {
       let changeCount = writer.connection.totalChangeCount
       // What is written here is captured by nobody, so whoever observes looks anew.
       defer {
+        // A migration may have been kept although what came after it failed.
+        writer.lists.forget()
         if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
       }
       do {
@@ -50,16 +54,45 @@ extension StoreCore {
           _ = try Migrator(connection: writer.connection, scope: .store).pending(
             StoreMigrations.all)
         }
+        try check(declarations.models, on: writer.connection)
         if try !isUpToDate(declarations, on: writer.connection) {
           try install(declarations, allowing: changes, on: writer.connection)
         }
         try reload(&writer, declaring: declarations.models)
-        add(declarations.validators)
+        add(declarations)
       } catch {
         throw ModelRegistry.storeError(
-          writer.noting(error), models: declarations.models, about: nil)
+          writer.noting(error), models: declarations.models, rules: declarations.rules, about: nil)
       }
     }
+  }
+
+  /// Refuses models that cannot stand beside those that are here already.
+  private func check(_ declared: [ModelSchema], on connection: Connection) throws {
+    guard !declared.isEmpty else { return }
+    let known = models.schema.models + (try CatalogEntries.models.read(on: connection))
+    for model in declared {
+      if let twin = known.first(where: { $0.name == model.name && !$0.name.isExactly(model.name) })
+      {
+        throw StoreError(
+          .unsupportedSchema,
+          "The model \(model.name) has the same characters in its name as the model of the table \(twin.table), in other bytes (Unicode normalisation), so the two cannot be told apart. Rename one of them.",
+          model: model.name)
+      }
+      if let other = models.schema.models.first(where: {
+        $0.name != model.name && $0.hasTable(of: model) && isInUse($0)
+      }) {
+        throw StoreError(
+          .configurationConflict,
+          "The table \(model.table) is the model \(other.name) of a store that is open in this process, so it cannot become the model \(model.name). Close that store first, or declare one of them.",
+          model: model.name)
+      }
+    }
+  }
+
+  /// Whether a store that is open here declared the model, or somebody observes it.
+  private func isInUse(_ model: ModelSchema) -> Bool {
+    isDeclared(model.name) || broker.interests()[model.name] != nil
   }
 
   /// Whether opening has nothing to write, so that it need not wait for another process's write.
@@ -74,8 +107,16 @@ extension StoreCore {
       configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
     else { return false }
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
-    let validators = declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) }
+    let validators = declarations.validators.map {
+      ValidatorSchema(name: $0.name, models: $0.models)
+    }
     let bindings = try allBindings(schemas, in: models, on: connection)
+    let rules = try allRules(declarations.rules, in: models, on: connection)
+    let isKeepingRules = try RuleInstallation(rules.kept, in: models)
+      .difference(from: RuleInstallation.objects(in: connection)).isEmpty
+    guard configuration.access == .readOnly || isKeepingRules && rules.obsolete.isEmpty,
+      try CatalogEntries.rules.read(on: connection).hold(declarations.rules)
+    else { return false }
     return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
       && CatalogEntries.bindings.read(on: connection).hold(schemas)
       && CatalogEntries.validators.read(on: connection).hold(validators)
@@ -86,25 +127,30 @@ extension StoreCore {
   /// A validator of a model that does not exist, or of a view, would never be asked.
   private func check(_ validators: [Validator], against models: [ModelSchema]) throws {
     for validator in validators {
-      guard let model = models.first(where: { $0.name == validator.model }) else {
-        throw StoreError(
-          .unknownModel,
-          "The validator \(validator.name) is for \(validator.model), which is not a model of this store; pass it to Store(at:models:).",
-          model: validator.model)
-      }
-      guard model.kind == .table else {
-        throw StoreError(
-          .unsupportedSchema,
-          "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
-          model: model.name)
+      if let problem = validator.problem { throw problem }
+      for name in validator.models {
+        guard let model = models.first(where: { $0.name == name }) else {
+          throw StoreError(
+            .unknownModel,
+            "The validator \(validator.name) is for \(name), which is not a model of this store; pass it to Store(at:models:).",
+            model: name)
+        }
+        guard model.kind == .table else {
+          throw StoreError(
+            .unsupportedSchema,
+            "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
+            model: model.name)
+        }
       }
       guard
-        !self.validators.contains(where: { $0.name == validator.name && $0.model != model.name })
+        !self.validators.contains(where: {
+          $0.name == validator.name && $0.models != validator.models
+        })
       else {
         throw StoreError(
           .configurationConflict,
           "The validator \(validator.name) of another model is in force already; names are unique in a store.",
-          model: model.name)
+          model: validator.models.first)
       }
     }
   }
@@ -131,6 +177,7 @@ extension StoreCore {
       let bindings = try allBindings(schemas, in: models, on: connection)
       for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
       _ = try BindingInstallation(bindings.kept, in: models).apply(to: connection)
+      try install(declarations.rules, in: models, on: connection)
       try CatalogEntries.bindings.remove(bindings.obsolete, on: connection)
       try CatalogEntries.models.remove(
         CatalogEntries.models.read(on: connection).superseded(by: declarations.models),
@@ -138,7 +185,7 @@ extension StoreCore {
       try CatalogEntries.models.write(declarations.models, on: connection)
       try CatalogEntries.bindings.write(schemas, on: connection)
       try CatalogEntries.validators.write(
-        declarations.validators.map { ValidatorSchema(name: $0.name, model: $0.model) },
+        declarations.validators.map { ValidatorSchema(name: $0.name, models: $0.models) },
         on: connection)
     }
   }
@@ -181,22 +228,49 @@ extension StoreCore {
     return known
   }
 
-  private func reload(_ writer: inout Writer, declaring models: [ModelSchema]) throws {
+  func reload(_ writer: inout Writer, declaring models: [ModelSchema]) throws {
     let known = try knownModels(on: writer.connection, declaring: models)
     try writer.adopt(StoreSchema(models: known), catalog: try Catalog(reading: writer.connection))
     use(writer.models)
+  }
+
+  /// Runs `body` as a transaction that changes what the file keeps besides records, and reads the
+  /// file's schema and rules again.
+  func changingCatalog<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    guard configuration.access != .readOnly else {
+      throw StoreError(.readOnly, "The store was opened read-only.")
+    }
+    let result = try writer.sync { writer in
+      try writer.checkUsable()
+      let changeCount = writer.connection.totalChangeCount
+      // What is written here is captured by nobody, so whoever observes looks anew.
+      defer {
+        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
+      }
+      do {
+        try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
+        let connection = writer.connection
+        let result = try connection.inTransaction { try body(connection) }
+        try reload(&writer, declaring: [])
+        return result
+      } catch {
+        throw models.storeError(writer.noting(error), about: nil)
+      }
+    }
+    broker.settle()
+    return result
   }
 
   // Adoption
 
   /// Every table and view that is no model yet, with the model it would make or the reason why not.
   func adoptableTables() throws -> [AdoptableTable] {
-    let tables = Set(models.schema.models.map(\.table.asciiFolded))
+    let tables = Set(models.schema.models.map { ExactText($0.table.asciiFolded) })
     return try readers.sync { connection in
       try Adoption(catalog: try Catalog(reading: connection)).tables(on: connection)
         .filter { table in
           let name = table.name.asciiFolded
-          return !tables.contains(name) && !name.hasPrefix("_ms_")
+          return !tables.contains(ExactText(name)) && !name.hasPrefix("_ms_")
         }
     }
   }
@@ -206,7 +280,8 @@ extension StoreCore {
     let chosen =
       try names.map { names in
         try names.map { name in
-          guard let table = found.first(where: { $0.name.asciiFolded == name.asciiFolded }) else {
+          let folded = name.asciiFolded
+          guard let table = found.first(where: { $0.name.asciiFolded.isExactly(folded) }) else {
             throw StoreError(
               .unknownModel, "There is no table \(name) that could be adopted.", model: name)
           }
@@ -218,7 +293,7 @@ extension StoreCore {
       } ?? found
     let schemas = chosen.compactMap(\.schema)
     try declare(
-      Declarations(migrations: [], models: schemas, bindings: [], validators: []), allowing: .none)
+      Declarations(models: schemas), allowing: .none)
     return schemas
   }
 
@@ -236,8 +311,11 @@ extension StoreCore {
   func bindingFindings() throws -> [BindingFinding] {
     let models = models.schema.models
     return try readers.sync { connection in
-      let schemas = try CatalogEntries.bindings.read(on: connection)
-      return try BindingInstallation(schemas, in: models).findings(on: connection)
+      try read(connection) { reads in
+        let connection = reads.access.connection
+        let schemas = try CatalogEntries.bindings.read(on: connection)
+        return try BindingInstallation(schemas, in: models).findings(on: connection)
+      }
     }
   }
 
@@ -257,7 +335,7 @@ extension CatalogEntries<BindingSchema> {
 
 extension Array where Element: CatalogEntry {
   /// Whether all of `others` are here in the same words, byte for byte.
-  fileprivate func hold(_ others: [Element]) throws -> Bool {
+  func hold(_ others: [Element]) throws -> Bool {
     try others.allSatisfy { other in
       guard let own = first(where: { $0 == other }) else { return false }
       return try CatalogText.text(of: own).isExactly(CatalogText.text(of: other))

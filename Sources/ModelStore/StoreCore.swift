@@ -27,8 +27,10 @@ final class StoreCore: Sendable {
   let presence = Presence()
 
   private struct Shared {
-    var models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
+    var models = ModelRegistry(schema: StoreSchema(models: []))
     var validators: [Validator] = []
+    /// The names of the models that stores on the file have declared since it was opened.
+    var declaredModels: Set<ExactText> = []
     var generation: UInt64 = 0
   }
 
@@ -138,16 +140,27 @@ final class StoreCore: Sendable {
     }
   }
 
-  /// Puts validators in force: each takes the place of the one that has its name, or comes last.
-  func add(_ validators: [Validator]) {
+  /// Whether a store on the file has declared a model called `name` since it was opened.
+  func isDeclared(_ name: String) -> Bool {
+    shared.withLock { $0.declaredModels.contains(ExactText(name)) }
+  }
+
+  /// Notes the models of `declarations` and puts its validators in force: each takes the place of
+  /// the one that has its name, or comes last among those of its scope.
+  func add(_ declarations: Declarations) {
     shared.withLock { shared in
-      for validator in validators {
+      shared.declaredModels.formUnion(declarations.models.map { ExactText($0.name) })
+      for validator in declarations.validators {
         if let place = shared.validators.firstIndex(where: { $0.name == validator.name }) {
           shared.validators[place] = validator
         } else {
           shared.validators.append(validator)
         }
       }
+      // A sort that keeps the order of equal ones: the place decides.
+      shared.validators = shared.validators.enumerated()
+        .sorted { ($0.element.scope.rawValue, $0.offset) < ($1.element.scope.rawValue, $1.offset) }
+        .map(\.element)
       shared.generation += 1
     }
   }
@@ -233,8 +246,15 @@ final class StoreCore: Sendable {
     let generation = broker.generation &+ shared.withLock { $0.generation } << 32
     return .interests(generation: generation) {
       var interests = self.broker.interests()
-      // A validator reads whole records.
-      for validator in validators { interests[validator.model] = .some(nil) }
+      for validator in validators {
+        for model in validator.models {
+          guard let fields = validator.fields, let known = interests[model] ?? .some([]) else {
+            interests[model] = .some(nil)
+            continue
+          }
+          interests[model] = known.union(fields)
+        }
+      }
       return interests
     }
   }
@@ -252,7 +272,8 @@ final class StoreCore: Sendable {
   ) throws -> Result {
     let models = models
     let access = TransactionAccess(
-      connection: connection, models: models, capture: nil, isWritable: false)
+      connection: connection, models: models, capture: nil, refusals: configuration.refusals,
+      isWritable: false)
     do {
       try connection.withStatement("BEGIN") { statement in try statement.run() }
       let result = try body(ReadTransaction(access: access))

@@ -23,11 +23,11 @@ extension StoreError {
         (.readOnly, "The database is read-only (\(error.message)).")
       case .full:
         (.outOfSpace, "The disk is full; nothing was changed. Free space, then try again.")
-      case .ioFailure where Self.spaceErrnos.contains(error.systemErrno):
+      case .ioFailure where error.isForWantOfSpace:
         (.outOfSpace, "The file may not grow (disk full or over quota); nothing was changed.")
       case .ioFailure:
         (.ioFailure, "Reading or writing the file failed: \(error.message).")
-      case .cannotOpen where Self.spaceErrnos.contains(error.systemErrno):
+      case .cannotOpen where error.isForWantOfSpace:
         (.outOfSpace, "No space for the files beside the database; nothing was changed.")
       case .permission, .cannotOpen:
         error.code == .cannotOpenSymbolicLink
@@ -48,9 +48,6 @@ extension StoreError {
       }
     self.init(code, message, sqliteCode: error.code.rawValue)
   }
-
-  /// SQLite reports only the second as "full": <https://sqlite.org/rescode.html#full>.
-  private static let spaceErrnos: Set<Int32> = [EFBIG, ENOSPC, EDQUOT]
 }
 
 extension ConnectionFailure {
@@ -85,20 +82,6 @@ extension StoreError {
     case let error as StoreError: self = error
     case let error as SQLiteError: self.init(error)
     default: self.init(.database, "\(error)")
-    }
-  }
-}
-
-extension SQLiteError {
-  /// Whether a COMMIT that failed this way certainly did not happen. A frame of the log that found
-  /// no space breaks the chain of checksums, so that recovery stops before the commit. Anything
-  /// else, such as a failed sync, may come after the commit frame was written:
-  /// <https://sqlite.org/walformat.html#wal_file_format>.
-  var leavesNoCommit: Bool {
-    switch code.primary {
-    case .full, .constraint, .busy, .interrupted: true
-    case .ioFailure: code == .ioWrite && StoreError(self).code == .outOfSpace
-    default: false
     }
   }
 }

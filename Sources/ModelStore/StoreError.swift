@@ -6,9 +6,11 @@
 
 /// The one error that a store throws: a code to switch on, what it is about, and a sentence that
 /// says what to do. Values of records are in ``violations`` only when asked for, never in the text.
-public struct StoreError: Error, Sendable {
+///
+/// As ``Codable`` it is the same for a program on the other side of a wire.
+public struct StoreError: Error, Hashable, Sendable, Codable {
   /// What went wrong. The raw value is stable and fit for logs.
-  public enum Code: String, Hashable, Sendable, CaseIterable {
+  public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
     /// The file does not exist and may not be created.
     case fileNotFound
     /// The file is not an SQLite database.
@@ -42,7 +44,10 @@ public struct StoreError: Error, Sendable {
     case migrationConflict
     case unknownModel
     case unknownField
+    /// No binding of that name is in the file.
     case unknownBinding
+    /// No rule of that name was added to the file.
+    case unknownRule
     /// No record has that key.
     case recordNotFound
     /// A value does not fit its field.
@@ -76,14 +81,19 @@ public struct StoreError: Error, Sendable {
   public var field: String?
   /// The record the error is about, as its key values in key order.
   public var key: [SQLValue]?
-  /// Every rule that was broken, in the order: the file's constraint, then validators as declared.
+  /// The rules that were broken, in the order in which they were found: the file's, then
+  /// validators as ``Validator`` orders them. At most as many as
+  /// ``StoreConfiguration/Refusals/violationCountMax``.
   public var violations: [Violation]
+  /// How many rules were broken in all, those not listed included.
+  public var violationCount: Int
   /// SQLite's extended result code, where SQLite was the one to refuse.
   public var sqliteCode: Int32?
 
   public init(
     _ code: Code, _ message: String, model: String? = nil, field: String? = nil,
-    key: [SQLValue]? = nil, violations: [Violation] = [], sqliteCode: Int32? = nil
+    key: [SQLValue]? = nil, violations: [Violation] = [], violationCount: Int? = nil,
+    sqliteCode: Int32? = nil
   ) {
     self.code = code
     self.message = message
@@ -91,6 +101,7 @@ public struct StoreError: Error, Sendable {
     self.field = field
     self.key = key
     self.violations = violations
+    self.violationCount = violationCount ?? violations.count
     self.sqliteCode = sqliteCode
   }
 }
@@ -109,11 +120,38 @@ extension StoreError: CustomStringConvertible {
   public var description: String { "\(code.rawValue): \(message)" }
 }
 
-/// One broken rule: which record and field, which rule, and why.
-public struct Violation: Hashable, Sendable {
+/// One broken rule: which record and field, which rule, why, and what to do.
+public struct Violation: Hashable, Sendable, Codable {
   /// What kind of rule was broken.
-  public enum Kind: String, Hashable, Sendable {
-    case required, unique, reference, check, type, trigger, validator
+  public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
+    /// A value that must be there.
+    case required
+    /// Values that occur once.
+    case unique
+    /// A reference to another record.
+    case reference
+    /// A condition over one record.
+    case check
+    /// The type of a field.
+    case type
+    /// A field that does not change once it was set.
+    case immutable
+    /// A rule over several records.
+    case records
+    /// A trigger that is no rule of the store's.
+    case trigger
+    /// A rule in Swift.
+    case validator
+    /// A condition of a gate.
+    case gate
+  }
+
+  /// What breaking the rule means.
+  public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The write is refused.
+    case error
+    /// The write is kept; the record is listed by whoever asks for findings.
+    case warning
   }
 
   public var kind: Kind
@@ -126,10 +164,17 @@ public struct Violation: Hashable, Sendable {
   public var rule: String
   /// What is wrong, fit for a form: "must not be empty".
   public var message: String
+  /// What to do about it, a sentence; nil when only the application knows.
+  public var remedy: String?
+  /// Whether it refuses the write.
+  public var severity: Severity
+  /// The values of ``fields`` that break the rule, in that order. Present only where they are
+  /// known and asked for: ``StoreConfiguration/Refusals/tellsValues``.
+  public var values: [SQLValue]?
 
   public init(
     kind: Kind, model: String, key: [SQLValue]? = nil, fields: [String] = [], rule: String,
-    message: String
+    message: String, remedy: String? = nil, severity: Severity = .error, values: [SQLValue]? = nil
   ) {
     self.kind = kind
     self.model = model
@@ -137,5 +182,26 @@ public struct Violation: Hashable, Sendable {
     self.fields = fields
     self.rule = rule
     self.message = message
+    self.remedy = remedy
+    self.severity = severity
+    self.values = values
+  }
+}
+
+extension StoreError {
+  /// One error for all violations of a write.
+  ///
+  /// - Parameter count: How many there are in all.
+  /// - Precondition: There is at least one.
+  init(rejecting violations: [Violation], count: Int) {
+    let first = violations[0]
+    let place =
+      first.fields.isEmpty ? first.model : "\(first.model).\(first.fields.joined(separator: ", "))"
+    let more = count > 1 ? " (and \(count - 1) more)" : ""
+    self.init(
+      .rejected,
+      "Nothing was changed: \(place.isEmpty ? "the transaction" : place) \(first.message) (rule \(first.rule))\(more).",
+      model: first.model.isEmpty ? nil : first.model, field: first.fields.first, key: first.key,
+      violations: violations, violationCount: count)
   }
 }

@@ -12,6 +12,21 @@ struct CommandContext {
     try open(access: .readOnly, busyTimeout: .seconds(5))
   }
 
+  /// Opens an existing store for reading, to look at it before it is opened for writing.
+  ///
+  /// - Returns: Nil where only a writer can look: a program ended in the middle of a transaction,
+  ///   which must be rolled back first, or a file that readers need is missing beside the database.
+  /// - Throws: As ``openForReading()``.
+  func openToLook(_ options: WriteOptions) throws -> OpenedStore? {
+    do {
+      return try open(access: .readOnly, busyTimeout: .seconds(options.busyTimeout))
+    } catch let error as StoreError
+      where error.code == .readOnly || error.code == .permissionDenied
+    {
+      return nil
+    }
+  }
+
   /// Opens an existing store for writing.
   ///
   /// Opening a database of another program for writing changes how it keeps its log, so whatever
@@ -29,9 +44,10 @@ struct CommandContext {
   func openForWriting(
     _ options: WriteOptions, model name: String
   ) throws -> (opened: OpenedStore, schema: ModelSchema) {
-    let looked = try openForReading()
-    _ = try looked.writableModel(named: name, options)
-    looked.store.close()
+    if let looked = try openToLook(options) {
+      _ = try looked.writableModel(named: name, options)
+      looked.store.close()
+    }
     let opened = try openForWriting(options)
     return (opened, try opened.writableModel(named: name, options))
   }
@@ -87,10 +103,9 @@ struct CommandContext {
   func finish(_ writer: any RowWriter) throws {
     var writer = writer
     try writer.finish()
-    let inner = (writer as? ChosenColumns)?.writer ?? writer
-    if let table = inner as? Table, table.cutCellCount > 0 {
+    if writer.cutCellCount > 0 {
       try console.say(
-        "\(Grouped.text(table.cutCellCount, "cell")) cut to fit the screen (-o json or get shows all)"
+        "\(Grouped.text(writer.cutCellCount, "cell")) cut to fit the screen (-o json or get shows all)"
       )
     }
   }
@@ -98,16 +113,28 @@ struct CommandContext {
 
 extension CommandContext {
   /// Runs one transaction and reports what it changed; a dry run rolls it back.
+  ///
+  /// - Parameter isRepair: Whether what `body` writes needs nothing of what was there. Then stored
+  ///   values that cannot be read hinder the report only.
+  /// - Throws: What `body` throws; a stored value that cannot be read is a failure of the file.
   func writing(
-    _ opened: OpenedStore, _ options: WriteOptions,
+    _ opened: OpenedStore, _ options: WriteOptions, isRepair: Bool = false,
     _ body: (borrowing Transaction) throws -> Void
   ) throws {
     let store = opened.store
     guard !options.dryRun else {
-      let changes = try store.preview(body).changes
+      let changes = try opened.changes(isPreview: true, body)
       return try ChangeReport(changes, in: store.schema).write(to: self, isDryRun: true)
     }
-    let changes = try store.writeReporting(body).changes
+    let changes: ChangeSet
+    do {
+      changes = try opened.changes(isPreview: false, body)
+    } catch let error as CommandError where isRepair && error.isUnreadable {
+      try store.write(body)
+      return try telling {
+        try console.say("written; what was there before cannot be read, so it is not shown")
+      }
+    }
     try telling {
       try ChangeReport(changes, in: store.schema).write(to: self, isDryRun: false)
     }
@@ -122,7 +149,8 @@ extension CommandContext {
       throw OutputError.readerClosed
     } catch {
       var failure = CommandError(error)
-      failure.message = "The change is committed; only the report failed: \(failure.message)."
+      let reason = failure.message.last == "." ? failure.message.dropLast() : failure.message[...]
+      failure.message = "The change is committed; only the report failed: \(reason)."
       throw failure
     }
   }

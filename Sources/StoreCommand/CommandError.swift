@@ -20,10 +20,13 @@ struct CommandError: Error {
   var model: String?
   var field: String?
   var violations: [Violation]
+  /// How many there are in all.
+  var violationCount: Int
 
   init(
     _ exitCode: ExitCode, code: String, _ message: String, details: [String] = [],
-    hint: String? = nil, model: String? = nil, field: String? = nil, violations: [Violation] = []
+    hint: String? = nil, model: String? = nil, field: String? = nil, violations: [Violation] = [],
+    violationCount: Int? = nil
   ) {
     self.exitCode = exitCode
     self.code = code
@@ -33,6 +36,7 @@ struct CommandError: Error {
     self.model = model
     self.field = field
     self.violations = violations
+    self.violationCount = violationCount ?? violations.count
   }
 
   /// Wrong usage.
@@ -42,24 +46,21 @@ struct CommandError: Error {
     CommandError(.usage, code: "usage", message, hint: hint, model: model, field: field)
   }
 
-  /// Runs `body`, which only reads what is stored.
-  ///
-  /// - Throws: What `body` throws; a stored value that cannot be read fails with its record named.
-  static func reading<Result>(_ body: () throws -> Result) throws -> Result {
-    do {
-      return try body()
-    } catch let error as StoreError where error.code == .invalidValue {
-      var failure = CommandError(error)
-      failure.exitCode = .failed
-      failure.code = "unreadable"
-      failure.hint =
-        error.model.map { "storecli validate \(Shell.quoted($0))" } ?? "storecli doctor"
-      if let model = error.model, let key = error.key {
-        failure.details = ["  \(model) \(KeyText.text(key))"]
-      }
-      throw failure
+  /// A stored value that cannot be read: a failure of the file, with its record where it is known.
+  init(unreadable error: StoreError) {
+    self.init(error)
+    exitCode = .failed
+    code = Self.unreadableCode
+    hint = error.model.map { "storecli validate \(Shell.quoted($0))" } ?? "storecli doctor"
+    if let model = error.model, let key = error.key {
+      details = ["  \(model) \(KeyText.text(key))"]
     }
   }
+
+  /// Whether a stored value could not be read.
+  var isUnreadable: Bool { code == Self.unreadableCode }
+
+  private static let unreadableCode = "unreadable"
 
   /// What a command threw, in words.
   init(_ error: any Error) {
@@ -76,10 +77,13 @@ struct CommandError: Error {
   private init(_ error: StoreError) {
     self.init(
       ExitCode(error.code), code: error.code.rawValue, error.message, hint: Self.hint(for: error),
-      model: error.model, field: error.field, violations: error.violations)
-    if violations.count > 1 {
-      message = "Nothing was changed: \(violations.count) rules refuse it."
-      details = Self.lines(for: violations)
+      model: error.model, field: error.field, violations: error.violations,
+      violationCount: error.violationCount)
+    if error.violationCount > 1 {
+      if message.hasPrefix("Nothing was changed:") {
+        message = "Nothing was changed: \(Grouped.text(error.violationCount)) rules refuse it."
+      }
+      details = Self.lines(for: violations, count: error.violationCount)
     }
   }
 
@@ -90,7 +94,8 @@ struct CommandError: Error {
     case .unreadable(let system):
       self.init(system.isNoSuchFile ? .notFound : .failed, code: "input", error.description)
     case .unkept: self.init(.failed, code: "input", error.description)
-    case .malformed, .invalidUTF8, .columnCount, .recordTooLong, .storeFile:
+    case .storeFile: self.init(.usage, code: "input", error.description)
+    case .malformed, .invalidUTF8, .columnCount, .recordTooLong:
       self.init(.rejected, code: "input", error.description)
     }
   }
@@ -109,14 +114,14 @@ struct CommandError: Error {
   }
 
   /// One line for each violation, the first few in full.
-  private static func lines(for violations: [Violation]) -> [String] {
+  private static func lines(for violations: [Violation], count: Int) -> [String] {
     let shown = violations.prefix(violationCountMax).map { violation in
       let record = violation.key.map { " \(KeyText.text($0))" } ?? ""
       let fields = violation.fields.isEmpty ? "" : ".\(violation.fields.joined(separator: ","))"
       return
         "  \(violation.model)\(record)\(fields)  \(violation.message)  (rule \(violation.rule))"
     }
-    let rest = violations.count - shown.count
+    let rest = count - shown.count
     return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown
   }
 
@@ -170,6 +175,7 @@ extension CommandError {
     ]
     if !violations.isEmpty {
       members.append(.init("violations", .array(violations.map(Self.json))))
+      members.append(.init("violationCount", .integer(Int64(violationCount))))
     }
     var bytes: [UInt8] = []
     do {
@@ -187,6 +193,8 @@ extension CommandError {
       .init("key", violation.key.map { KeyText.json($0) } ?? .null),
       .init("fields", .array(violation.fields.map { .string($0) })),
       .init("rule", .string(violation.rule)), .init("message", .string(violation.message)),
+      .init("remedy", violation.remedy.map { .string($0) } ?? .null),
+      .init("severity", .string(violation.severity.rawValue)),
     ])
   }
 }
@@ -196,7 +204,8 @@ extension ExitCode {
   init(_ code: StoreError.Code) {
     self =
       switch code {
-      case .fileNotFound, .unknownModel, .unknownBinding, .recordNotFound: .notFound
+      case .fileNotFound, .unknownModel, .unknownBinding, .unknownRule, .recordNotFound:
+        .notFound
       case .rejected, .invalidValue: .rejected
       case .busy: .busy
       case .newerFormat: .newerSchema

@@ -46,6 +46,9 @@ struct GlobalOptions: ParsableArguments {
     guard !(quiet && verbose) else {
       throw ValidationError("Choose one of --quiet and --verbose.")
     }
+    guard fields.map({ CommaList($0).isClosed }) ?? true else {
+      throw ValidationError("A quote in --fields is never closed.")
+    }
     guard fieldNames?.allSatisfy({ !$0.isEmpty }) ?? true else {
       throw ValidationError("--fields takes names separated by commas.")
     }
@@ -69,7 +72,7 @@ struct GlobalOptions: ParsableArguments {
   }
 
   /// The names of `--fields`; nil when all are wanted.
-  var fieldNames: [String]? { fields.map(CommaList.parts(of:)) }
+  var fieldNames: [String]? { fields.map { CommaList($0).texts } }
 }
 
 extension OutputFormat: ExpressibleByArgument {}

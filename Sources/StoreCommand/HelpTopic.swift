@@ -33,6 +33,9 @@ enum HelpTopic: String, CaseIterable {
         --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,
         CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal
       COLUMNS sets the width of tables.
+
+      TMPDIR is where import keeps what comes from a pipe until all of it was read, and where
+        demo makes its store; /tmp when not set.
       """
     case .formats:
       """
@@ -44,7 +47,11 @@ enum HelpTopic: String, CaseIterable {
       -o tsv     tab-separated with a header, backslash escapes, \\N for null
 
       Dates are ISO-8601 in UTC. In JSON, integers keep all 64 bits and a blob is
-      {"$base64": "…"}; elsewhere a blob is base64. CSV tells empty text ("") from null (nothing).
+      {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV tells empty text
+      ("") from null (nothing).
+
+      An export to CSV or TSV is refused for a value that import would read as another one, such
+      as a number or a blob in a column without a type. JSON is refused for an infinite number.
 
       What a write changed is one line for each record and origin. With --ndjson:
         {"op":"update","model":"Track","key":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}

@@ -14,8 +14,9 @@ struct StoreCLI: ParsableCommand {
     version: "storecli \(VersionCommand.number)",
     subcommands: [
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
-      UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, BindingsCommand.self,
-      ImportCommand.self, ExportCommand.self, AdoptCommand.self, DoctorCommand.self,
+      UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, ValidatorsCommand.self,
+      BindingsCommand.self, ImportCommand.self, ExportCommand.self, AdoptCommand.self,
+      DoctorCommand.self,
       DemoCommand.self, VersionCommand.self,
     ])
 }

@@ -32,10 +32,16 @@ struct UnparsedArguments {
     guard !words.contains("--"), ["get", "update", "delete"].contains(words.first) else {
       return nil
     }
-    return words.first { word in
+    return zip(words, [""] + words).first { word, previous in
       word.hasPrefix("-") && word.dropFirst().first.map { "0123456789".contains($0) } == true
-    }
+        && !Self.valueTakers.contains(previous)
+    }?.0
   }
+
+  /// The options of those commands whose value is the next word.
+  private static let valueTakers: Set = [
+    "-d", "--db", "-o", "--output", "--fields", "--color", "--busy-timeout", "--where",
+  ]
 
   /// Whether the words ask for JSON, in any spelling that the parser takes.
   var wantsJSON: Bool {

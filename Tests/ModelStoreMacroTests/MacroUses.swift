@@ -113,14 +113,6 @@ public struct Score {
 
 public enum Catalogue {}
 
-/// The model is as public as the extension says.
-extension Catalogue {
-  @Model
-  struct Shelf {
-    var id: Int64
-  }
-}
-
 extension Catalogue {
   @Model
   public struct Item {

@@ -196,6 +196,77 @@ internal import Testing
       """#)
   }
 
+  @Test func aModelIsAsPublicAsTheExtensionAroundItSays() {
+    expectExpansion(
+      of: """
+        public extension Catalogue {
+          @Model
+          struct Shelf {
+            public var id: UUID
+          }
+        }
+        """,
+      #"""
+      public extension Catalogue {
+        struct Shelf {
+          public var id: UUID
+
+          public static let tableName: Swift.String = "Shelf"
+
+          public static let definition: ModelStore.ModelDefinition<Shelf> = .init(
+            "Shelf", table: tableName, key: \Shelf.id,
+            fields: [
+              .init("id", \Shelf.id)
+            ]
+          )
+
+          public var key: UUID {
+            self.id
+          }
+
+          public init(
+            id: UUID
+          ) {
+            self.id = id
+          }
+
+          public init(row: borrowing ModelStore.RowView) throws {
+            self.id = try row.decode(at: 0)
+          }
+
+          private init(draft: Draft) {
+            self.id = draft.id
+          }
+
+          public func encode(to arguments: inout ModelStore.ArgumentWriter) throws {
+            try self.id.encode(to: &arguments, at: 0)
+          }
+
+          public struct Draft: ModelStore.Insertable {
+            public var id: UUID
+
+            public init(
+              id: UUID = UUID()
+            ) {
+              self.id = id
+            }
+
+            public func encode(to arguments: inout ModelStore.ArgumentWriter) throws {
+              try self.id.encode(to: &arguments, at: 0)
+            }
+
+            public func record(rowID: Swift.Int64) throws -> Shelf {
+              Shelf(draft: self)
+            }
+          }
+        }
+      }
+
+      extension Catalogue.Shelf: ModelStore.Model, Swift.Identifiable {
+      }
+      """#)
+  }
+
   @Test func severalKeysMakeACompositeKey() {
     expectExpansion(
       of: """

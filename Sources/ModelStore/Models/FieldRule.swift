@@ -46,6 +46,22 @@ public struct FieldRule: Hashable, Sendable {
       condition: ["length(", ") <= \(range.upperBound)"])
   }
 
+  /// Text or bytes that take a number of bytes in `range`: text as UTF-8.
+  public static func byteLength(_ range: ClosedRange<Int>) -> FieldRule {
+    FieldRule(
+      label: "byteLength", message: "must take \(range.lowerBound) to \(range.upperBound) bytes",
+      condition: [
+        "length(CAST(", " AS BLOB)) BETWEEN \(range.lowerBound) AND \(range.upperBound)",
+      ])
+  }
+
+  /// Text or bytes that take at most `range.upperBound` bytes: text as UTF-8.
+  public static func byteLength(_ range: PartialRangeThrough<Int>) -> FieldRule {
+    FieldRule(
+      label: "byteLength", message: "must take at most \(range.upperBound) bytes",
+      condition: ["length(CAST(", " AS BLOB)) <= \(range.upperBound)"])
+  }
+
   /// Text that is not empty and not only spaces.
   public static var notBlank: FieldRule {
     FieldRule(label: "notBlank", message: "must not be empty", condition: ["trim(", ") <> ''"])
@@ -75,10 +91,28 @@ public struct FieldRule: Hashable, Sendable {
   }
 
   /// One of the given texts.
-  public static func oneOf(_ texts: String...) -> FieldRule {
+  public static func oneOf(_ texts: String...) -> FieldRule { oneOf(texts) }
+
+  /// One of the given texts.
+  public static func oneOf(_ texts: [String]) -> FieldRule {
     FieldRule(
       label: "oneOf", message: "must be one of: \(texts.joined(separator: ", "))",
       condition: ["", " IN (\(texts.map(SQLText.literal).joined(separator: ", ")))"])
+  }
+
+  /// One of the given numbers.
+  public static func oneOf<Number: RuleNumber>(_ numbers: Number...) -> FieldRule {
+    FieldRule(
+      label: "oneOf", message: "must be one of: \(numbers.map { "\($0)" }.joined(separator: ", "))",
+      condition: ["", " IN (\(numbers.map(\.ruleLiteral).joined(separator: ", ")))"])
+  }
+
+  /// Text that matches a LIKE pattern, ASCII letters in either case:
+  /// <https://sqlite.org/lang_expr.html#like>.
+  public static func matches(like pattern: String) -> FieldRule {
+    FieldRule(
+      label: "like", message: "must look like \(pattern)",
+      condition: ["", " LIKE \(SQLText.literal(pattern))"])
   }
 
   /// Text that matches a GLOB pattern, case included: <https://sqlite.org/lang_expr.html#glob>.

@@ -11,8 +11,8 @@ internal import Synchronization
 /// read the old one in between and miss the new one.
 ///
 /// The record changes on the store's delivery queue, in its turn among the callbacks; commits that
-/// come faster are taken as one. It may be read on any thread. It follows its record for as long as it
-/// is held, and does not keep the store open.
+/// come faster are taken as one. It may be read on any thread. It follows its record for as long as
+/// it is held, and does not keep the store open.
 @dynamicMemberLookup
 public final class LiveRecord<M: Model>: Observable, Sendable {
   /// The record at one moment, as the file has it and as a value of the model.

@@ -9,7 +9,7 @@ extension ColumnAffinity {
     }
   }
 
-  var isNumeric: Bool {
+  package var isNumeric: Bool {
     switch self {
     case .numeric, .integer, .real: true
     case .text, .blob: false

@@ -1,30 +1,35 @@
 extension Condition {
   /// Patterns are equal when their bytes are, as in SQLite; Swift's texts are equal more often.
   public static func == (left: Condition, right: Condition) -> Bool {
-    switch (left, right) {
-    case (.constant(let left), .constant(let right)): left == right
-    case (
-      .comparison(let left, let operation, let operand),
-      .comparison(let otherLeft, let otherOperation, let otherOperand)
-    ):
-      left == otherLeft && operation == otherOperation && operand == otherOperand
-    case (.isNull(let left), .isNull(let right)): left == right
-    case (.isNotNull(let left), .isNotNull(let right)): left == right
-    case (.isIn(let left, let values), .isIn(let right, let others)):
-      left == right && values == others
-    case (
-      .between(let left, let lower, let upper), .between(let right, let otherLower, let otherUpper)
-    ):
-      left == right && lower == otherLower && upper == otherUpper
-    case (.like(let left, let pattern), .like(let right, let other)),
-      (.glob(let left, let pattern), .glob(let right, let other)):
-      left == right && pattern.isExactly(other)
-    case (.and(let left), .and(let right)), (.or(let left), .or(let right)): left == right
-    case (.not(let left), .not(let right)): left == right
-    case (.sql(let left), .sql(let right)): left == right
-    case (.invalid(let left, let reason), .invalid(let right, let other)):
-      left == right && reason == other
-    default: false
+    // By the left side alone, so that a new case has to be told here: the compiler takes too long
+    // to see that a switch over both names every pair.
+    switch left {
+    case .constant(let value):
+      if case .constant(value) = right { true } else { false }
+    case .comparison(let operand, let comparison, let other):
+      if case .comparison(operand, comparison, other) = right { true } else { false }
+    case .isNull(let operand):
+      if case .isNull(operand) = right { true } else { false }
+    case .isNotNull(let operand):
+      if case .isNotNull(operand) = right { true } else { false }
+    case .isIn(let operand, let values):
+      if case .isIn(operand, values) = right { true } else { false }
+    case .between(let operand, let lower, let upper):
+      if case .between(operand, lower: lower, upper: upper) = right { true } else { false }
+    case .like(let operand, let pattern):
+      if case .like(operand, let other) = right { pattern.isExactly(other) } else { false }
+    case .glob(let operand, let pattern):
+      if case .glob(operand, let other) = right { pattern.isExactly(other) } else { false }
+    case .and(let parts):
+      if case .and(parts) = right { true } else { false }
+    case .or(let parts):
+      if case .or(parts) = right { true } else { false }
+    case .not(let part):
+      if case .not(part) = right { true } else { false }
+    case .sql(let text):
+      if case .sql(text) = right { true } else { false }
+    case .invalid(let field, let reason):
+      if case .invalid(field, reason) = right { true } else { false }
     }
   }
 }

@@ -62,7 +62,7 @@ extension Condition {
 
   // SQLite refuses expressions deeper than 1000, and `a AND b AND c` is as deep as it is long:
   // https://sqlite.org/limits.html#max_expr_depth. Groups keep long conditions shallow.
-  private static let longestChain = 100
+  static let chainLengthMax = 100
 
   private static func write(
     _ parts: ArraySlice<Condition>, joinedBy separator: String, ifEmpty: String,
@@ -72,7 +72,7 @@ extension Condition {
       text.append(sql: ifEmpty)
       return
     }
-    if parts.count > longestChain {
+    if parts.count > chainLengthMax {
       let middle = parts.startIndex + parts.count / 2
       for (half, start) in [(parts[..<middle], "("), (parts[middle...], ")\(separator)(")] {
         text.append(sql: start)
@@ -93,7 +93,7 @@ extension Condition {
     }
   }
 
-  private var isCompound: Bool {
+  var isCompound: Bool {
     switch self {
     case .and, .or: true
     default: false

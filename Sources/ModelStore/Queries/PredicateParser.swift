@@ -38,8 +38,8 @@ public struct PredicateParser: Sendable {
   public static let textLengthMax = 1_000_000
   /// The most literals in one text; SQLite takes no more arguments than that in one statement.
   public static let literalCountMax = 32_000
-  /// The deepest nesting of parentheses and `not`. SQLite's own parser takes about a hundred
-  /// levels, of which each of these may need several.
+  /// The deepest nesting of parentheses and `not`. Where each level is a long chain of `and` and
+  /// `or`, fewer are read: no more than SQLite takes, in whatever statement the condition stands.
   public static let depthMax = 25
 
   /// - Throws: ``PredicateTextError`` that points at the token which is wrong.

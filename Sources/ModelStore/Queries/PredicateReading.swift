@@ -41,6 +41,8 @@ struct PredicateReading {
   private let tokens: [Token]
   private var position = 0
   private var depth = 0
+  /// The first of the deepest parentheses and nots so far.
+  private var deepest: (opening: Token, depth: Int)?
 
   init(_ text: String, schema: ModelSchema, now: Date) throws(PredicateTextError) {
     self.text = text
@@ -72,6 +74,11 @@ struct PredicateReading {
   mutating func wholeCondition() throws(PredicateTextError) -> Condition {
     let condition = try disjunction()
     guard current.content == .end else { throw expected("and, or, or the end") }
+    guard condition.depth.isReadable else {
+      throw error(
+        .tooLarge, "The condition is nested deeper than SQLite reads; use fewer parentheses.",
+        at: (deepest?.opening ?? tokens[0]).source)
+    }
     return condition
   }
 
@@ -131,6 +138,7 @@ struct PredicateReading {
         .tooLarge, "Parentheses and nots are nested deeper than \(PredicateParser.depthMax).",
         at: opening.source)
     }
+    if depth > deepest?.depth ?? 0 { deepest = (opening, depth) }
   }
 
   private mutating func comparison() throws(PredicateTextError) -> Condition {

@@ -51,7 +51,8 @@ extension Query {
   /// with, or as 0: <https://sqlite.org/lang_aggfunc.html#sumunc>.
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field whose type is
-  ///   no number: SQLite would read texts as numbers and lose digits of decimals.
+  ///   no number, where SQLite would read texts as numbers and lose digits of decimals, and for the
+  ///   smallest or largest of a decimal, which is kept as text: 10 comes before 9 there.
   public func aggregateText(
     _ aggregate: Aggregate, of fieldIndex: Int
   ) throws(StoreError) -> SQLText {

@@ -122,7 +122,7 @@ extension Query where Element: Model {
   /// The SELECT for one aggregate over the field at `path`.
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
-  ///   numbers.
+  ///   numbers, and for the smallest or largest of a decimal, which is kept as text.
   /// - Precondition: `path` is a stored field.
   public func aggregateText<V: ColumnValue>(
     _ aggregate: Aggregate, of path: any KeyPath<Element, V> & Sendable

@@ -77,6 +77,8 @@ final class RecordSQL: Sendable {
   /// As `insert(fields:)`; updates the fields outside the key when the key is taken. No row when
   /// there were no such fields.
   func upsert(fields: [Int]) -> String {
+    // DEFAULT VALUES takes no ON CONFLICT: https://sqlite.org/syntax/insert-stmt.html
+    guard !fields.isEmpty else { return insert(fields: []) }
     let keys = schema.keyIndices
     let sets = fields.filter { !keys.contains($0) }.map { field in
       let column = SQLText.quoted(schema.fields[field].column)

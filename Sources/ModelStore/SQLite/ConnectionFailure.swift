@@ -14,6 +14,20 @@ struct ConnectionFailure: Error {
   let cause: (any Error)?
 }
 
+extension SQLiteError {
+  /// Whether a COMMIT that failed this way certainly did not happen. A frame of the log that found
+  /// no space breaks the chain of checksums, so that recovery stops before the commit. Anything
+  /// else, such as a failed sync, may come after the commit frame was written:
+  /// <https://sqlite.org/walformat.html#wal_file_format>.
+  fileprivate var leavesNoCommit: Bool {
+    switch code.primary {
+    case .full, .constraint, .busy, .interrupted: true
+    case .ioFailure: code == .ioWrite && isForWantOfSpace
+    default: false
+    }
+  }
+}
+
 extension Connection {
   /// Ends a transaction and keeps it, telling three outcomes apart: it returns when the transaction
   /// is kept, and throws when it is not or when nobody can say.

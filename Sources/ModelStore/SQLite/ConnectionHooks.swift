@@ -15,7 +15,7 @@ final class ConnectionHooks {
   private var mayWait = true
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
-  private var tableRead: ((String) -> Void)?
+  private var sourceRead: ((RowSource) -> Void)?
   /// How many frames the WAL held after this connection's latest commit.
   private(set) var walFrameCount = 0
 
@@ -91,24 +91,30 @@ final class ConnectionHooks {
       }, context)
   }
 
-  /// Runs `body` and reports each table whose rows a statement compiled in it can read:
+  /// Runs `body` and reports everything whose rows a statement compiled in it can read:
   /// <https://sqlite.org/c3ref/set_authorizer.html>. SQLite compiles every statement of the
   /// connection anew afterwards.
-  func noticingTables<Result>(
-    in body: () throws -> Result, report: @escaping (String) -> Void
+  func noticingSources<Result>(
+    in body: () throws -> Result, report: @escaping (RowSource) -> Void
   ) rethrows -> Result {
-    tableRead = report
+    sourceRead = report
     sqlite3_set_authorizer(
       database,
-      { context, action, table, _, _, _ in
-        if action == SQLITE_READ, let table { hooks(context).tableRead?(String(cString: table)) }
+      { context, action, name, _, schema, _ in
+        hooks(context).note(
+          action, on: name.map { String(cString: $0) }, in: schema.map { String(cString: $0) })
         return SQLITE_OK
       }, context)
     defer {
       sqlite3_set_authorizer(database, nil, nil)
-      tableRead = nil
+      sourceRead = nil
     }
     return try body()
+  }
+
+  private func note(_ action: Int32, on name: String?, in database: String?) {
+    guard action == SQLITE_READ, let name else { return }
+    sourceRead?(RowSource(name: name, database: database))
   }
 
   func removeAll() {

@@ -126,6 +126,10 @@ extension SQLText {
     return String(decoding: word, as: UTF8.self).uppercased()
   }
 
+  /// Whether SQLite skips `byte` between tokens. It takes a vertical tab so only after another
+  /// blank, and refuses it elsewhere.
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
   /// `text` from its first byte that is part of a statement: without the comments, blanks and
   /// semicolons before it.
   static func droppingBlanks(_ text: Substring.UTF8View) -> Substring.UTF8View {
@@ -137,7 +141,7 @@ extension SQLText {
         rest = rest.dropFirst(2)
         while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest = rest.dropFirst() }
         rest = rest.dropFirst(2)
-      } else if first == 0x20 || (0x09...0x0D).contains(first) || first == UInt8(ascii: ";") {
+      } else if isBlank(first) || first == UInt8(ascii: ";") {
         rest = rest.dropFirst()
       } else if rest.starts(with: "\u{FEFF}".utf8) {
         // SQLite reads a byte order mark as a space, wherever it stands.

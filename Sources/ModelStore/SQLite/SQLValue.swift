@@ -35,7 +35,7 @@ public enum SQLValue: Hashable, Sendable {
     case (.integer(let left), .integer(let right)): left == right
     case (.real(let left), .real(let right)): left == right
     // Swift calls canonically equivalent texts equal; SQLite compares bytes, and so do changes.
-    case (.text(let left), .text(let right)): left == right && left.utf8.elementsEqual(right.utf8)
+    case (.text(let left), .text(let right)): left.isExactly(right)
     case (.blob(let left), .blob(let right)): left == right
     default: false
     }

@@ -1,5 +1,11 @@
 internal import CSQLite
 
+#if canImport(Glibc)
+  internal import Glibc
+#else
+  internal import Darwin
+#endif
+
 /// An SQLite result code, extended where SQLite gave one: <https://sqlite.org/rescode.html>.
 struct ResultCode: RawRepresentable, Hashable, Sendable {
   let rawValue: Int32
@@ -42,6 +48,7 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   static let constraintUnique = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 8))
   static let constraintRowID = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 10))
   static let constraintDataType = ResultCode(rawValue: extended(SQLITE_CONSTRAINT, 12))
+  static let readOnlyRollback = ResultCode(rawValue: extended(SQLITE_READONLY, 3))
   static let ioWrite = ResultCode(rawValue: extended(SQLITE_IOERR, 3))
   static let cannotOpenSymbolicLink = ResultCode(rawValue: extended(SQLITE_CANTOPEN, 6))
 
@@ -80,4 +87,8 @@ struct SQLiteError: Error, Sendable {
     offset = position >= 0 ? Int(position) : nil
     systemErrno = database.map { sqlite3_system_errno($0) } ?? 0
   }
+
+  /// Whether the system had no room for what was to be written. SQLite reports only ENOSPC as
+  /// "full": <https://sqlite.org/rescode.html#full>.
+  var isForWantOfSpace: Bool { [EFBIG, ENOSPC, EDQUOT].contains(systemErrno) }
 }

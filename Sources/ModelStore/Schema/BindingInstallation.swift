@@ -1,8 +1,9 @@
 /// Brings a file's binding triggers in line with what is declared: creates what is missing,
 /// re-creates what differs, touches nothing else.
 ///
-/// A binding that is in the file but not declared stays: another program may have declared it. It
-/// is listed in ``undeclared`` and goes only through ``remove(_:from:)``.
+/// A binding that is in the file but not among those given stays: it is listed in
+/// ``Difference/undeclared``. Only ``remove(_:from:)`` takes it away, which opening a store calls
+/// for what can be kept no more.
 struct BindingInstallation {
   /// A binding whose triggers were new or had changed, and the records that had to follow.
   struct Synchronised: Hashable, Sendable {
@@ -169,15 +170,8 @@ extension BindingTriggers {
     }
   }
 
-  /// Refuses functions that a program registered: other writers do not have them.
   private func checkFunctions(in expression: SQLExpression, on connection: Connection) throws {
-    let registered = Set(
-      try connection.rows(
-        "SELECT DISTINCT lower(name) FROM pragma_function_list WHERE NOT builtin"
-      ) { row in try row.text(at: 0) })
-    // REGEXP and MATCH call functions of the same names without a parenthesis.
-    let operators = expression.plainNames.filter { $0 == "regexp" || $0 == "match" }
-    if let name = (expression.calledNames + operators).first(where: registered.contains) {
+    if let name = try expression.registeredFunction(on: connection) {
       throw refusal(
         "other writers do not have the function \(name). Use functions built into SQLite.")
     }

@@ -116,8 +116,8 @@ struct BindingTriggers: Hashable, Sendable {
       var triggers = [
         trigger(.sourceInsert, "AFTER INSERT", on: source, [arrived]),
         trigger(
-          .sourceUpdate, BindingSQL.updateMoment(of: [field, key]), on: source,
-          when: BindingSQL.anyChanged([field, key]),
+          .sourceUpdate, TriggerMoment.update(of: [field, key]), on: source,
+          when: TriggerMoment.anyChanged([field, key]),
           absence == .unchanged ? [arrived] : [arrived, left]),
       ]
       if absence != .unchanged {
@@ -128,8 +128,8 @@ struct BindingTriggers: Hashable, Sendable {
         triggers + [
           inserted,
           trigger(
-            .targetUpdate, BindingSQL.updateMoment(of: watched), on: binding.model,
-            when: BindingSQL.anyChanged(watched), [sql.puttingRight(where: sql.isNewTarget)]),
+            .targetUpdate, TriggerMoment.update(of: watched), on: binding.model,
+            when: TriggerMoment.anyChanged(watched), [sql.puttingRight(where: sql.isNewTarget)]),
         ]
       expressionProbe = nil
     case .derive(let expression, let dependencies):
@@ -137,19 +137,10 @@ struct BindingTriggers: Hashable, Sendable {
       triggers = [
         inserted,
         trigger(
-          .targetUpdate, BindingSQL.updateMoment(of: watched), on: binding.model,
-          when: BindingSQL.anyChanged(watched), [sql.puttingRight(where: sql.isNewTarget)]),
+          .targetUpdate, TriggerMoment.update(of: watched), on: binding.model,
+          when: TriggerMoment.anyChanged(watched), [sql.puttingRight(where: sql.isNewTarget)]),
       ]
-      // A generated column obeys the same rules as a derived field, and SQLite checks them while it
-      // compiles: https://sqlite.org/gencol.html#limitations
-      let columns = binding.model.fields.map { SQLText.quoted($0.column) }
-      expressionProbe =
-        """
-        CREATE TEMP TABLE _ms_probe (
-          \(columns.joined(separator: ", ")),
-          _ms_value AS (\(expression.text))
-        )
-        """
+      expressionProbe = expression.probeText(in: binding.model)
     }
   }
 }
@@ -183,7 +174,7 @@ private struct BindingSQL {
 
   /// True for the target's rows that do not hold their right value.
   var drift: String {
-    let differs = Self.differ(field, value, binding.target)
+    let differs = TriggerMoment.differ(field, value, binding.target)
     return hasValue.map { "\($0) AND \(differs)" } ?? differs
   }
 
@@ -220,7 +211,7 @@ private struct BindingSQL {
   /// Two statements: put the rows right that `rows` selects, then refuse if one of them is not.
   func puttingRight(where rows: String, value: String? = nil) -> String {
     let condition =
-      value.map { "\(rows) AND \(Self.differ(field, $0, binding.target))" }
+      value.map { "\(rows) AND \(TriggerMoment.differ(field, $0, binding.target))" }
       ?? "\(rows) AND \(drift)"
     let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
     return """
@@ -254,37 +245,5 @@ private struct BindingSQL {
   ) -> String {
     let table = SQLText.quoted(source.table)
     return "FROM \(table) AS \(alias) WHERE \(alias).\(SQLText.quoted(key.column)) = \(value)"
-  }
-
-  /// True when `left`, a column with the affinity of `field`, is stored unlike `right`.
-  ///
-  /// The column's own collation would take 'a' and 'A' for equal, and IS takes 1 and 1.0 for equal;
-  /// only a column without affinity can hold both:
-  /// <https://sqlite.org/datatype3.html#comparison_expressions>.
-  private static func differ(_ left: String, _ right: String, _ field: FieldSchema) -> String {
-    let content = "\(left) COLLATE BINARY IS NOT \(right)"
-    guard field.affinity == .blob else { return content }
-    return "(\(content) OR typeof(\(left)) <> typeof(\(right)))"
-  }
-
-  static func anyChanged(_ fields: [FieldSchema]) -> String {
-    fields
-      .map { field in
-        let column = SQLText.quoted(field.column)
-        return differ("OLD.\(column)", "NEW.\(column)", field)
-      }
-      .joined(separator: " OR ")
-  }
-
-  /// The updates that can change `fields`.
-  ///
-  /// A generated column is never in an UPDATE's SET, so only WHEN can tell that it changed; and a
-  /// rowid has three more names: <https://sqlite.org/lang_createtable.html#rowid>.
-  static func updateMoment(of fields: [FieldSchema]) -> String {
-    guard fields.allSatisfy({ $0.generated == nil }) else { return "AFTER UPDATE" }
-    let aliases = fields.contains(where: \.isRowID) ? ["rowid", "oid", "_rowid_"] : []
-    var names: [String] = []
-    for name in fields.map(\.column) + aliases where !names.contains(name) { names.append(name) }
-    return "AFTER UPDATE OF \(SQLText.quotedList(names))"
   }
 }

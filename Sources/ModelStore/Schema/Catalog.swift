@@ -19,7 +19,8 @@ struct Catalog: Hashable, Sendable {
 
   /// Reads the main schema, all of it from one snapshot.
   ///
-  /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8.
+  /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8;
+  ///   ``ConnectionFailure`` when the snapshot could not be let go.
   /// - Complexity: About five small statements for each table.
   init(reading connection: Connection) throws {
     guard !connection.isInTransaction else {
@@ -31,7 +32,7 @@ struct Catalog: Hashable, Sendable {
       self = try Self.read(connection)
       try connection.execute("COMMIT")
     } catch {
-      // A failed read changed nothing, so how the transaction ends does not matter; it may be over.
+      // SQLite may have ended the transaction already, which is no failure of its own.
       throw connection.rollBack(after: error)
     }
   }

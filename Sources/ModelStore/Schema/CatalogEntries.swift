@@ -5,11 +5,27 @@ protocol CatalogEntry: Hashable, Sendable, Codable {
 
 extension ModelSchema: CatalogEntry {}
 
-/// A validator's place in the catalog: what it is called and which model it watches. What it
+/// A validator's place in the catalog: what it is called and which models it watches. What it
 /// checks is Swift, so another program can only know that it exists.
 struct ValidatorSchema: CatalogEntry {
   let name: String
   let model: String
+  /// Those after the first; nil for none.
+  var otherModels: [String]?
+
+  init(name: String, model: String) {
+    self.name = name
+    self.model = model
+  }
+
+  /// - Precondition: There is at least one model.
+  init(name: String, models: [String]) {
+    self.name = name
+    model = models[0]
+    otherModels = models.count > 1 ? Array(models.dropFirst()) : nil
+  }
+
+  var models: [String] { [model] + (otherModels ?? []) }
 }
 
 /// One part of the self-describing catalog, with each entry as JSON, so that a program without the

@@ -1,7 +1,7 @@
 /// The storage class that a column prefers, from its declared type:
 /// <https://sqlite.org/datatype3.html#determination_of_column_affinity>. Not a type: a column with
 /// an affinity still holds any storage class, unless its table is STRICT.
-enum ColumnAffinity: Hashable, Sendable {
+package enum ColumnAffinity: Hashable, Sendable {
   case integer, text, blob, real, numeric
 
   init(declaredType: String) {
@@ -47,7 +47,7 @@ enum ColumnAffinity: Hashable, Sendable {
 
 extension FieldSchema {
   /// How the field's column converts what is stored in it.
-  var affinity: ColumnAffinity {
+  package var affinity: ColumnAffinity {
     if let declaredType { return ColumnAffinity(declaredType: declaredType) }
     // A STRICT table's ANY keeps values as they are: https://sqlite.org/stricttables.html
     return type == .any ? .blob : ColumnAffinity(declaredType: type.columnType)

@@ -44,13 +44,14 @@ struct Migrator {
       // The migration before may have switched it on, which no rollback ends either.
       try connection.execute("PRAGMA legacy_alter_table = OFF")
       guard let migration = try pending(migrations).first else { return nil }
-      let broken = scope == .app ? try brokenReferences() : [:]
-      try MigrationScript(migration).run(on: connection)
+      let script = MigrationScript(migration)
       if scope == .app {
-        var newlyBroken = try brokenReferences()
-        for (reference, count) in broken { newlyBroken[reference, default: 0] -= count }
-        newlyBroken = newlyBroken.filter { $0.value > 0 }
-        guard newlyBroken.isEmpty else { throw dangling(newlyBroken, after: migration) }
+        let earlier = try BrokenReferences(in: connection)
+        try script.run(on: connection)
+        let broken = try BrokenReferences(in: connection).subtracting(earlier)
+        guard broken.isEmpty else { throw dangling(broken, after: migration) }
+      } else {
+        try script.run(on: connection)
       }
       try ledger.create()
       try ledger.record(migration)
@@ -77,58 +78,12 @@ struct Migrator {
     try connection.execute("PRAGMA foreign_keys = ON; PRAGMA legacy_alter_table = OFF")
   }
 
-  /// What is broken: a foreign key of a table. Not a row of it, since a table need not have rowids
-  /// and a migration may give its rows others.
-  private struct BrokenReference: Hashable {
-    let table: String
-    let columns: [String]
-    let parent: String
-    /// Why the foreign key cannot be checked at all, or nil for rows without their parent.
-    var problem: String?
-  }
-
-  /// How many rows lack their parent, by foreign key, and the tables that cannot be checked.
-  private func brokenReferences() throws -> [BrokenReference: Int] {
-    var broken: [BrokenReference: Int] = [:]
-    for table in try Catalog(reading: connection).tables where !table.foreignKeys.isEmpty {
-      do {
-        let rows = try connection.rows(
-          """
-          SELECT fkid, parent, count(*)
-          FROM pragma_foreign_key_check(\(table.name), 'main')
-          GROUP BY fkid, parent
-          """
-        ) { row in
-          // SQLite numbers foreign keys from the last one declared.
-          let place = table.foreignKeys.count - 1 - Int(try row.integer(at: 0))
-          return (
-            BrokenReference(
-              table: table.name, columns: table.foreignKeys[place].columns,
-              parent: try row.text(at: 1)),
-            Int(try row.integer(at: 2))
-          )
-        }
-        for (reference, count) in rows { broken[reference, default: 0] += count }
-      } catch let error as SQLiteError where error.code.primary == .error {
-        // The parent's columns are not unique: https://sqlite.org/foreignkeys.html#fk_indexes
-        let reference = BrokenReference(
-          table: table.name, columns: [], parent: "", problem: error.message)
-        broken[reference] = 1
-      }
-    }
-    return broken
-  }
-
-  private func dangling(
-    _ broken: [BrokenReference: Int], after migration: Migration
-  ) -> StoreError {
-    let pairs = Set(
-      broken.keys.map { $0.problem.map { "\($0)" } ?? "from \($0.table) to \($0.parent)" })
-    return StoreError(
+  private func dangling(_ broken: BrokenReferences, after migration: Migration) -> StoreError {
+    StoreError(
       .rejected,
       """
-      The migration \(migration) leaves \(broken.values.reduce(0, +)) broken references \
-      (\(pairs.sorted().joined(separator: ", "))). Nothing of it was kept.
+      The migration \(migration) leaves \(broken.count) broken references \
+      (\(broken.reasons.joined(separator: ", "))). Nothing of it was kept.
       """)
   }
 }

@@ -48,12 +48,7 @@ struct SQLExpression: Hashable, Sendable {
     let text = cut.text(token.range)
     switch token.kind {
     case .quotedName, .string, .blob:
-      // A quote inside is doubled, so a closed token holds an even number of them.
-      let isClosed =
-        text.hasPrefix("[")
-        ? text.hasSuffix("]")
-        : text.utf8.count { $0 == text.utf8.last }.isMultiple(of: 2) && text.utf8.count > 1
-      guard isClosed else { throw Problem(reason: "leaves a quote open") }
+      guard isClosed(text.utf8) else { throw Problem(reason: "leaves a quote open") }
       if token.kind == .blob { return .constant }
       let name = cut.name(token)
       return token.kind == .string ? .string(name) : .name(name.asciiFolded)
@@ -64,6 +59,15 @@ struct SQLExpression: Hashable, Sendable {
     case .symbol where text == ";": throw Problem(reason: "holds a semicolon")
     case .symbol, .space: return .symbol(text)
     }
+  }
+
+  /// Whether a token that begins with a quote, or with `x` and a quote, also ends with it.
+  private static func isClosed(_ token: String.UTF8View) -> Bool {
+    let isBlob = token.first.map { $0 | 0x20 } == UInt8(ascii: "x")
+    guard let quote = token.dropFirst(isBlob ? 1 : 0).first else { return false }
+    guard quote != UInt8(ascii: "[") else { return token.last == UInt8(ascii: "]") }
+    // A quote inside is doubled, so a closed token holds an even number of them.
+    return token.last == quote && token.count { $0 == quote }.isMultiple(of: 2)
   }
 
   /// The names of the functions that are called. Keywords that stand before a parenthesis, as in

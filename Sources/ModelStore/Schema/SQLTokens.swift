@@ -151,10 +151,6 @@ private func isNameByte(_ byte: UInt8) -> Bool {
     || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$") || byte >= 0x80
 }
 
-private func isSpace(_ byte: UInt8) -> Bool {
-  byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0C || byte == 0x0D
-}
-
 private struct Scanner {
   let bytes: [UInt8]
   private var position = 0
@@ -182,8 +178,8 @@ private struct Scanner {
     let first = bytes[position]
     let second = byte(at: position + 1)
     switch first {
-    case _ where isSpace(first):
-      skip(while: isSpace)
+    case _ where SQLText.isBlank(first):
+      skip(while: SQLText.isBlank)
       return .space
     // A byte order mark is a space to SQLite, wherever it stands between tokens.
     case 0xEF where second == 0xBB && byte(at: position + 2) == 0xBF:

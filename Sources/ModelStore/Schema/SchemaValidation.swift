@@ -8,14 +8,15 @@ struct SchemaValidation {
   init(_ models: [ModelSchema]) {
     var problems: [String] = []
     var names: Set<String> = []
-    var tables: Set<String> = []
+    var tables: Set<ExactText> = []
     var ruleNames: Set<String> = []
     var indexNames: Set<String> = []
     for model in models {
       if !names.insert(model.name).inserted {
-        problems.append("Two models are called \(model.name).")
+        problems.append(
+          "Two models are called \(model.name), or the same characters in other bytes.")
       }
-      if !tables.insert(model.table.asciiFolded).inserted {
+      if !tables.insert(ExactText(model.table.asciiFolded)).inserted {
         problems.append("\(model.name): another model is kept in the table \(model.table) already.")
       }
       guard !model.isAdopted else { continue }

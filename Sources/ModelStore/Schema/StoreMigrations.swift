@@ -4,6 +4,9 @@ enum StoreMigrations {
   static let all = [
     Migration(
       version: 1, name: "catalog",
-      sql: String(decoding: PackageResources._001_catalog_sql, as: UTF8.self))
+      sql: String(decoding: PackageResources._001_catalog_sql, as: UTF8.self)),
+    Migration(
+      version: 2, name: "rules",
+      sql: String(decoding: PackageResources._002_rules_sql, as: UTF8.self)),
   ]
 }

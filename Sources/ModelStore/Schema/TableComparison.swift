@@ -202,7 +202,10 @@ struct TableComparison {
     let known = Set(
       (declared + schema.indexes.filter(\.isUnique).map(\.fields)).map { Set($0.map(columnName)) })
     let extra = table.indexes.filter { index in
-      guard index.isUnique, index.origin != .primaryKey else { return false }
+      // An added rule's index is the catalog's, not the declaration's.
+      guard index.isUnique, index.origin != .primaryKey,
+        !index.name.hasPrefix(RuleObjects.namePrefix)
+      else { return false }
       guard let columns = index.plainColumns else { return true }
       return !known.contains(Set(columns.map(\.asciiFolded)))
         && !schema.indexes.contains { $0.name.asciiFolded == index.name.asciiFolded }

@@ -34,3 +34,15 @@ extension TriggerFacts {
     return rest.first.flatMap { text.isKeyword($0, "SET") ? nil : $0 }
   }
 }
+
+extension SQLTokens {
+  /// Whether RAISE stands in the text.
+  var raises: Bool {
+    significant.contains { isKeyword($0, "RAISE") }
+  }
+
+  /// Whether ROLLBACK stands in the text.
+  var rollsBack: Bool {
+    significant.contains { isKeyword($0, "ROLLBACK") }
+  }
+}

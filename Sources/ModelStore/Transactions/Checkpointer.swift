@@ -14,14 +14,14 @@ struct Checkpointer {
   /// Takes the write lock on `writer`, checkpoints on a connection of its own, lets the lock go.
   ///
   /// - Precondition: `writer` is not in a transaction.
-  func run(holdingLockOf writer: Connection) throws(SQLiteError) {
+  /// - Throws: ``SQLiteError``; ``ConnectionFailure`` when the lock could not be let go.
+  func run(holdingLockOf writer: Connection) throws {
     try writer.execute("BEGIN IMMEDIATE")
     do {
       try connection.checkpointPassively()
-    } catch {
       try writer.rollBack()
-      throw error
+    } catch {
+      throw writer.rollBack(after: error)
     }
-    try writer.rollBack()
   }
 }

@@ -15,7 +15,9 @@ struct CommitPipeline {
   let lists: ListOrders
   /// The file's schema version at the start.
   let schemaVersion: Int64
+  /// In the order in which they are asked.
   let validators: [Validator]
+  let refusals: StoreConfiguration.Refusals
   /// Reads one row as of before the transaction: on another connection, which sees the last commit
   /// for as long as this one has not committed.
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
@@ -42,7 +44,8 @@ struct CommitPipeline {
     lists.begin(on: connection, beside: session, logging: session?.models ?? [])
     do {
       let access = TransactionAccess(
-        connection: connection, models: models, capture: session, lists: lists, isWritable: true)
+        connection: connection, models: models, capture: session, lists: lists, refusals: refusals,
+        isWritable: true)
       let value = try body(Transaction(access: access))
       guard connection.isInTransaction else {
         throw StoreError(
@@ -61,9 +64,9 @@ struct CommitPipeline {
       try validate(changes, access)
       try access.checkNotCancelled()
       switch ending {
-      case .commit: try connection.commitTellingOutcome()
+      case .commit: try commit()
       case .rollback:
-        try checkReferences()
+        if connection.hasUnresolvedReferences { throw try brokenReferences() }
         try connection.rollBack()
       }
       let edits = lists.end()
@@ -82,36 +85,29 @@ struct CommitPipeline {
     let reads = ReadTransaction(
       access: TransactionAccess(
         connection: connection, models: models, capture: nil, isWritable: false))
-    var violations: [Violation] = []
+    var judgement = Judgement(options: refusals, models: models.schema, connection: connection)
     for validator in validators {
-      for change in changes where change.model == validator.model {
-        for rejection in try validator.judge(change, reads) {
-          violations.append(
-            Violation(
-              kind: .validator, model: change.model, key: change.key, fields: rejection.fields,
-              rule: validator.name, message: rejection.message))
-        }
-      }
+      try validator.judge(changes, reads, &judgement)
+      if judgement.isSettled { break }
     }
-    if !violations.isEmpty { throw StoreError(rejecting: violations) }
+    if let error = judgement.error { throw error }
   }
 
-  /// Refuses what COMMIT would refuse.
-  private func checkReferences() throws {
-    guard connection.hasUnresolvedReferences else { return }
-    throw SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
+  /// A deferred foreign key that is broken ends COMMIT, not the transaction; so it can be told
+  /// which one.
+  private func commit() throws {
+    do {
+      try connection.commitTellingOutcome()
+    } catch let error as SQLiteError {
+      guard error.code == .constraintForeignKey, connection.isInTransaction else { throw error }
+      throw try brokenReferences()
+    }
   }
-}
 
-extension StoreError {
-  /// One error for all violations of a transaction.
-  init(rejecting violations: [Violation]) {
-    let first = violations[0]
-    let place =
-      first.fields.isEmpty ? first.model : "\(first.model).\(first.fields.joined(separator: ", "))"
-    let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
-    self.init(
-      .rejected, "Nothing was changed: \(place) \(first.message) (rule \(first.rule))\(more).",
-      model: first.model, field: first.fields.first, key: first.key, violations: violations)
+  private func brokenReferences() throws -> any Error {
+    try BrokenReferences(
+      on: connection, models: models.schema, countMax: refusals.violationCountMax
+    )
+    .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
   }
 }

@@ -100,8 +100,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     defer { resource = isClosed.load(ordering: .relaxed) ? nil : held }
     do {
       return try body(&held)
-    } catch let error as SQLiteError {
-      throw StoreError(error)
+    } catch {
+      let reason = (error as? ConnectionFailure)?.reason ?? error
+      throw (reason as? SQLiteError).map { StoreError($0) } ?? reason
     }
   }
 

@@ -14,9 +14,16 @@ struct ConstraintTranslation {
   }
 
   private let models: [ModelSchema]
+  private let rules: [Rule]
+  private let raisers: [RaisingTrigger]
 
-  init(models: [ModelSchema]) {
+  /// - Parameters:
+  ///   - rules: Those that were added to models.
+  ///   - raisers: The triggers that may refuse, which are not the store's own.
+  init(models: [ModelSchema], rules: [Rule] = [], raisers: [RaisingTrigger] = []) {
     self.models = models
+    self.rules = rules
+    self.raisers = raisers
   }
 
   /// The error for callers: code `rejected` with one violation for a broken constraint, and what
@@ -29,7 +36,8 @@ struct ConstraintTranslation {
       kind: finding.kind, model: finding.model ?? "",
       // A trigger or cascade of the statement may have failed on another model's record.
       key: finding.model == context.model ? context.key : nil,
-      fields: finding.fields, rule: finding.rule, message: finding.message)
+      fields: finding.fields, rule: finding.rule, message: finding.message,
+      remedy: finding.remedy)
     return StoreError(
       .rejected, finding.sentence, model: finding.model,
       field: finding.fields.count == 1 ? finding.fields[0] : nil, key: violation.key,
@@ -39,7 +47,8 @@ struct ConstraintTranslation {
   /// See <https://sqlite.org/rescode.html#extended_result_code_list>.
   private func finding(for error: SQLiteError, in context: Context) -> Finding? {
     let own = models.filter { $0.name == context.model }
-    let reader = MessageReader(models: own + models.filter { $0.name != context.model })
+    let reader = MessageReader(
+      models: own + models.filter { $0.name != context.model }, rules: rules)
     switch error.code {
     case .constraintCheck:
       guard let name = error.message.rest(after: "CHECK constraint failed: ") else { return nil }
@@ -63,14 +72,27 @@ struct ConstraintTranslation {
           message: "must have a value in \(column)", remedy: "Give it one.")
     case .constraintForeignKey: return reader.reference(of: context.model)
     case .constraintTrigger:
-      return reader.binding(error.message)
-        ?? Finding(
-          kind: .trigger, model: context.model, rule: context.trigger ?? "trigger",
-          message: error.message, remedy: nil)
+      return reader.rule(error.message) ?? reader.binding(error.message)
+        ?? trigger(saying: error.message, in: context)
     case .constraintDataType: return reader.type(error.message)
     case .mismatch: return context.model == nil ? nil : reader.rowIDType()
     default: return nil
     }
+  }
+}
+
+extension ConstraintTranslation {
+  /// SQLite tells what a trigger says, not which one says it.
+  private func trigger(saying message: String, in context: Context) -> Finding {
+    let saying = raisers.filter { $0.says(message) }
+    let only = saying.count == 1 ? saying[0] : nil
+    let model = only.flatMap { trigger in
+      models.first { $0.table.asciiFolded == trigger.table.asciiFolded }?.name
+    }
+    return Finding(
+      kind: .trigger, model: model ?? context.model,
+      rule: context.trigger ?? only?.name ?? "trigger",
+      message: message, remedy: nil)
   }
 }
 
@@ -102,6 +124,28 @@ private struct Finding {
 private struct MessageReader {
   /// The statement's own model first: names may occur in several.
   let models: [ModelSchema]
+  let rules: [Rule]
+
+  /// A rule that was added, which ``RuleObjects`` words.
+  func rule(_ message: String) -> Finding? {
+    for rule in rules {
+      if message.isExactly(rule.refusal) { return finding(of: rule) }
+      if message.isExactly(rule.refusalOfReferenced), case .reference(let referenced) = rule.demand
+      {
+        return Finding(
+          kind: .reference, model: referenced, rule: rule.name,
+          message: "is still referred to through \(rule.model).\(rule.fields[0])",
+          remedy: "Delete or change those records first.")
+      }
+    }
+    return nil
+  }
+
+  private func finding(of rule: Rule) -> Finding {
+    Finding(
+      kind: rule.kind, model: rule.model, fields: rule.fields, rule: rule.name,
+      message: rule.message, remedy: rule.remedy ?? "Change the value.")
+  }
 
   // A CHECK is named by its constraint name; without one by its expression, which SQLite unquotes
   // when it begins with a quoted name, dropping what follows.
@@ -170,6 +214,7 @@ private struct MessageReader {
     }
     for model in models {
       guard let fields = fields(in: columns[...], of: model) else { continue }
+      if let rule = unique(fields, in: model) { return finding(of: rule) }
       let isKey = Set(fields) == Set(model.key)
       let rule = isKey ? "key" : "\(fields.joined(separator: ",")).unique"
       return duplicate(in: model, fields: fields, rule: "\(model.name).\(rule)")
@@ -177,13 +222,22 @@ private struct MessageReader {
     return nil
   }
 
+  /// The added rule that demands it, unless the table's own definition does.
+  private func unique(_ fields: [String], in model: ModelSchema) -> Rule? {
+    let own =
+      [model.key] + model.uniques + model.indexes.filter(\.isUnique).map(\.fields)
+      + model.fields.filter(\.isUnique).map { [$0.name] }
+    guard !own.contains(where: { Set($0) == Set(fields) }) else { return nil }
+    return rules.first {
+      if case .unique = $0.demand { $0.model == model.name && $0.fields == fields } else { false }
+    }
+  }
+
   private func duplicate(in model: ModelSchema, fields: [String], rule: String) -> Finding {
-    Finding(
-      kind: .unique, model: model.name, fields: fields, rule: rule,
-      message: fields.count > 1
-        ? "must be unique together; another \(model.name) has the same values"
-        : "must be unique; another \(model.name) has the same value",
-      remedy: "Choose another value, or change the other record.")
+    let violation = model.duplicate(fields: fields, rule: rule)
+    return Finding(
+      kind: .unique, model: model.name, fields: fields, rule: rule, message: violation.message,
+      remedy: violation.remedy)
   }
 
   func required(_ column: String) -> Finding? {

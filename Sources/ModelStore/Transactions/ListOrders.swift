@@ -84,7 +84,11 @@ extension ListOrders {
 
   var savepoint: Savepoint { Savepoint(self) }
 
-  func rollBack(to savepoint: Savepoint) { savepoint.restore(self) }
+  func rollBack(to savepoint: Savepoint) {
+    savepoint.restore(self)
+    // What was rolled back may have been a change of the schema.
+    forgetTableNames()
+  }
 
   /// - Parameters:
   ///   - capture: What captures the transaction's changes; the hook has room for one closure, so

@@ -4,13 +4,25 @@ internal import Synchronization
 /// schema makes a new registry.
 final class ModelRegistry: Sendable {
   let schema: StoreSchema
+  /// Those that were added to models, beside those in their tables' definitions.
+  let rules: [Rule]
+  let raisers: [RaisingTrigger]
   private let statements: [String: RecordSQL]
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
+  private let probes = Mutex<[String: RecordProbe]>([:])
 
-  /// - Parameter tablesWithTriggers: Their names, ASCII letters in lower case.
-  init(schema: StoreSchema, tablesWithTriggers: Set<String>) {
+  /// - Parameters:
+  ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
+  ///     written, ASCII letters in lower case.
+  ///   - raisers: The triggers that may refuse a write.
+  init(
+    schema: StoreSchema, rules: [Rule] = [], tablesWithTriggers: Set<String> = [],
+    raisers: [RaisingTrigger] = []
+  ) {
     self.schema = schema
+    self.rules = rules
+    self.raisers = raisers
     statements = Dictionary(
       uniqueKeysWithValues: schema.models.map { model in
         let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
@@ -38,21 +50,58 @@ final class ModelRegistry: Sendable {
     statements[schema.name] ?? RecordSQL(schema: schema)
   }
 
+  /// What holds a record of `schema` against the rules about it alone; made when first asked for.
+  func probe(of schema: ModelSchema) throws -> RecordProbe {
+    if let probe = probes.withLock({ $0[schema.name] }) { return probe }
+    let probe = try RecordProbe(schema, rules: rules)
+    return probes.withLock { probes in
+      if let present = probes[schema.name] { return present }
+      probes[schema.name] = probe
+      return probe
+    }
+  }
+
   /// What SQLite or a model's code threw, as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
-    Self.storeError(error, models: self.schema.models, about: schema)
+    Self.storeError(
+      error,
+      translation: ConstraintTranslation(
+        models: self.schema.models, rules: rules, raisers: raisers), about: schema)
   }
 
   static func storeError(
-    _ error: any Error, models: [ModelSchema], about schema: ModelSchema?
+    _ error: any Error, models: [ModelSchema], rules: [Rule] = [], about schema: ModelSchema?
+  ) -> any Error {
+    storeError(
+      error, translation: ConstraintTranslation(models: models, rules: rules), about: schema)
+  }
+
+  private static func storeError(
+    _ error: any Error, translation: @autoclosure () -> ConstraintTranslation,
+    about schema: ModelSchema?
   ) -> any Error {
     switch error {
     case let error as SQLiteError:
-      ConstraintTranslation(models: models).storeError(
+      translation().storeError(
         for: error, in: ConstraintTranslation.Context(model: schema?.name))
     case let error as ColumnError:
       schema.map { StoreError(error, reading: $0) } ?? StoreError(.invalidValue, "\(error)")
     default: error
     }
+  }
+}
+
+/// A trigger that may refuse a write with a text of its own.
+struct RaisingTrigger: Hashable, Sendable {
+  let name: String
+  let table: String
+  let sql: String
+
+  /// Whether it may refuse by rolling the whole transaction back.
+  var endsTransactions: Bool { SQLTokens(sql).rollsBack }
+
+  /// Whether the trigger says exactly this when it refuses.
+  func says(_ message: String) -> Bool {
+    sql.contains(SQLText.literal(message))
   }
 }

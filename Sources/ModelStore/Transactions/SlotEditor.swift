@@ -105,7 +105,7 @@ extension SlotEditor {
 
   func removeAll() throws {
     let elements = isLogged ? try elements() : []
-    try run(sql.deleteAll())
+    try run(sql.deleteAll(), expecting: isLogged ? elements.count : try count())
     orders.removeAll(of: list)
     guard !elements.isEmpty else { return }
     log(
@@ -117,15 +117,12 @@ extension SlotEditor {
 
   /// - Returns: How many there were.
   func removeEqual(_ element: SQLValue) throws -> Int {
-    let places = isLogged ? try places() : orders.places(of: list)
-    guard let places else {
-      try run(sql.deleteOccurrences(of: element))
-      return access.connection.changeCount
-    }
+    let places = isLogged ? try places() : nil
     let found = try access.rows(sql.occurrences(of: element)) { try Self.place($0) }
     guard !found.isEmpty else { return 0 }
     try run(sql.deleteOccurrences(of: element), expecting: found.count)
     orders.change(list, removing: found, inserting: [])
+    guard let places else { return found.count }
     log(
       .removeEqual, count: places.count,
       found.map {
@@ -337,21 +334,32 @@ extension SlotEditor {
 
 // Statements.
 extension SlotEditor {
-  /// - Parameter count: How many rows it must change; a trigger may keep it from doing so, and then
-  ///   nothing that was known of the list holds any more.
-  private func run(_ text: SQLText, expecting count: Int? = nil) throws {
-    try orders.editing(slots.name) {
-      try access.run(text.sql, of: slots) { statement in
-        try statement.bind(text.arguments)
-        try statement.run()
+  /// - Parameter count: How many rows it must change.
+  /// - Throws: ``StoreError`` with code `rejected` when a trigger kept it from changing them; then
+  ///   it changed none.
+  private func run(_ text: SQLText, expecting count: Int) throws {
+    // Without a trigger there is nothing to take back.
+    let hasTriggers = access.models.statements(for: slots).rewritesInserts || access.ranRawSQL
+    try atomically(hasTriggers ? count : 1) {
+      try orders.editing(slots.name) {
+        try access.run(text.sql, of: slots) { statement in
+          try statement.bind(text.arguments)
+          try statement.run()
+        }
+      }
+      guard access.connection.changeCount == count else {
+        throw StoreError(
+          .rejected,
+          "\(slots.name): a trigger kept slots from being changed; nothing of the operation was kept.",
+          model: slots.name)
       }
     }
-    if let count, access.connection.changeCount != count { orders.disturb(list) }
   }
 
-  /// Runs `body` so that a failure undoes all of it.
-  private func atomically(_ statementCount: Int, _ body: () throws -> Void) throws {
-    if statementCount > 1 { try access.savepoint(body) } else { try body() }
+  /// Runs `body` so that a failure undoes all of it: what changes one row, or none, does so by
+  /// itself.
+  private func atomically(_ rowCount: Int, _ body: () throws -> Void) throws {
+    if rowCount > 1 { try access.savepoint(body) } else { try body() }
   }
 
   private func log(

@@ -57,9 +57,14 @@ extension Transaction {
       }
       return
     }
-    try access.run(sql.update, of: sql.schema) { statement in
-      try TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
-      try statement.run()
+    do {
+      try access.run(sql.update, of: sql.schema) { statement in
+        try TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
+        try statement.run()
+      }
+    } catch {
+      let proposal = Proposal(schema: sql.schema, fields: sql.writableFields, isReplacing: true)
+      throw access.completed(error, by: proposal) { try record.encode(to: &$0) }
     }
     if access.connection.changeCount == 0 {
       throw notFound(sql.schema, try Self.values(record.key))
@@ -178,9 +183,13 @@ extension Transaction {
   }
 
   private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {
-    try access.run(text.sql, of: schema) { statement in
-      try statement.bind(text.arguments)
-      try statement.run()
+    do {
+      try access.run(text.sql, of: schema) { statement in
+        try statement.bind(text.arguments)
+        try statement.run()
+      }
+    } catch {
+      throw access.completed(error, rerunning: text)
     }
     return access.connection.changeCount
   }
@@ -196,7 +205,7 @@ extension Transaction {
   public borrowing func insert(
     _ values: [String: SQLValue], into schema: ModelSchema
   ) throws -> Record {
-    try write(values, into: schema) { $0.insert(fields: $1) }
+    try write(values, into: schema, isUpsert: false) { $0.insert(fields: $1) }
   }
 
   /// As ``insert(_:into:)``; updates the given fields when the key is taken.
@@ -204,7 +213,7 @@ extension Transaction {
   public borrowing func upsert(
     _ values: [String: SQLValue], into schema: ModelSchema
   ) throws -> Record {
-    try write(values, into: schema) { $0.upsert(fields: $1) }
+    try write(values, into: schema, isUpsert: true) { $0.upsert(fields: $1) }
   }
 
   /// Sets fields, by name, of the record with that key.
@@ -231,16 +240,23 @@ extension Transaction {
   }
 
   private borrowing func write(
-    _ values: [String: SQLValue], into schema: ModelSchema,
+    _ values: [String: SQLValue], into schema: ModelSchema, isUpsert: Bool,
     text: (RecordSQL, [Int]) -> String
   ) throws -> Record {
     let named = try Self.fields(values, of: schema)
     let sql = access.models.statements(for: schema)
-    let returned = try access.run(text(sql, named.map(\.index)), of: schema) { statement in
-      try statement.bind(named.map(\.value))
-      var key: [SQLValue]?
-      try statement.forEachRow { row in key = try row.values() }
-      return key
+    var returned: [SQLValue]?
+    do {
+      try access.run(text(sql, named.map(\.index)), of: schema) { statement in
+        try statement.bind(named.map(\.value))
+        try statement.forEachRow { row in returned = try row.values() }
+      }
+    } catch {
+      func encode(_ arguments: inout ArgumentWriter) {
+        for (index, value) in named { arguments.set(value, at: index) }
+      }
+      throw access.completed(
+        error, by: try access.proposal(sql, named.map(\.index), isUpsert: isUpsert, encode), encode)
     }
     // An upsert that had nothing to set returns no row; then every value of the key was given.
     let key =
@@ -263,9 +279,13 @@ extension Transaction {
       return
     }
     let sql = access.models.statements(for: schema).update(fields: values.map(\.index))
-    try access.run(sql, of: schema) { statement in
-      try statement.bind(values.map(\.value) + key)
-      try statement.run()
+    do {
+      try access.run(sql, of: schema) { statement in
+        try statement.bind(values.map(\.value) + key)
+        try statement.run()
+      }
+    } catch {
+      throw access.completed(error, updating: schema, key: key, values: values)
     }
     if access.connection.changeCount == 0 { throw notFound(schema, key) }
   }

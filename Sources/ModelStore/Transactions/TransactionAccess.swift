@@ -7,6 +7,7 @@ public final class TransactionAccess {
   let capture: CaptureSession?
   /// Present in a writing transaction.
   let lists: ListOrders?
+  let refusals: StoreConfiguration.Refusals
   /// Whether a statement ran that may have changed the schema.
   private(set) var ranRawSQL = false
   private let isWritable: Bool
@@ -15,12 +16,13 @@ public final class TransactionAccess {
 
   init(
     connection: Connection, models: ModelRegistry, capture: CaptureSession?,
-    lists: ListOrders? = nil, isWritable: Bool
+    lists: ListOrders? = nil, refusals: StoreConfiguration.Refusals = .init(), isWritable: Bool
   ) {
     self.connection = connection
     self.models = models
     self.capture = capture
     self.lists = lists
+    self.refusals = refusals
     self.isWritable = isWritable
   }
 
@@ -50,31 +52,14 @@ public final class TransactionAccess {
   ) throws {
     try run(text.sql, of: schema) { statement in
       try statement.bind(text.arguments)
-      do {
-        try statement.forEachRow(body)
-      } catch let error as ColumnError {
-        throw StoreError(error, reading: schema)
-      }
+      while try statement.step() { try Self.reading(statement, of: schema, body) }
     }
   }
 
   func forEachRecord<Element: Fetchable>(
     _ text: SQLText, of schema: ModelSchema, _ body: (Element) throws -> Void
   ) throws {
-    try run(text.sql, of: schema) { statement in
-      try statement.bind(text.arguments)
-      try statement.forEachRow { row in
-        let element: Element
-        do {
-          element = try Element(row: row, schema: schema)
-        } catch let error as ColumnError {
-          var unreadable = StoreError(error, reading: schema)
-          unreadable.key = Self.key(in: row, of: schema)
-          throw unreadable
-        }
-        try body(element)
-      }
-    }
+    try forEachRow(text, of: schema) { row in try body(try Element(row: row, schema: schema)) }
   }
 
   /// Calls `body` with the record's row, unless there is none.
@@ -86,11 +71,7 @@ public final class TransactionAccess {
     try run(sql.select, of: sql.schema) { statement in
       try Self.bind(key, to: statement, of: sql.schema)
       guard try statement.step() else { return }
-      do {
-        try body(RowView(statement: statement.handle))
-      } catch let error as ColumnError {
-        throw StoreError(error, reading: sql.schema)
-      }
+      try Self.reading(statement, of: sql.schema, body)
     }
   }
 
@@ -112,13 +93,25 @@ public final class TransactionAccess {
     return try run(sql.select, of: schema) { statement in
       try statement.bind(key)
       guard try statement.step() else { return nil }
-      do {
-        return try Record(row: RowView(statement: statement.handle), schema: schema)
-      } catch let error as ColumnError {
-        var unreadable = StoreError(error, reading: schema)
-        unreadable.key = key
-        throw unreadable
+      return try Self.reading(statement, of: schema) { row in
+        try Record(row: row, schema: schema)
       }
+    }
+  }
+
+  /// Runs `body` on the statement's current row.
+  ///
+  /// - Throws: What `body` throws; for a cell that it cannot read, a ``StoreError`` that names the
+  ///   field and the record.
+  private static func reading<Result>(
+    _ statement: borrowing Statement, of schema: ModelSchema,
+    _ body: (borrowing RowView) throws -> Result
+  ) throws -> Result {
+    let row = RowView(statement: statement.handle)
+    do {
+      return try body(row)
+    } catch let error as ColumnError {
+      throw StoreError(error, reading: schema, key: key(in: row, of: schema))
     }
   }
 
@@ -218,7 +211,11 @@ public final class TransactionAccess {
   }
 
   /// A task may be cancelled between two statements, where SQLite has nothing to interrupt.
-  func checkNotCancelled() throws {
+  func checkNotCancelled() throws(StoreError) {
+    try Self.checkNotCancelled(connection)
+  }
+
+  static func checkNotCancelled(_ connection: Connection) throws(StoreError) {
     if connection.isInterrupted {
       throw StoreError(.cancelled, "The task was cancelled; nothing of the transaction is kept.")
     }
@@ -233,9 +230,14 @@ public final class TransactionAccess {
   ) throws -> WrittenRecord {
     let sql = try statements(for: model)
     let text = verb == .insert ? sql.insert : sql.upsert
-    try run(text, of: sql.schema) { statement in
-      try Self.bind(to: statement, of: sql.schema, encode)
-      try statement.run()
+    do {
+      try run(text, of: sql.schema) { statement in
+        try Self.bind(to: statement, of: sql.schema, encode)
+        try statement.run()
+      }
+    } catch {
+      throw completed(
+        error, by: try proposal(sql, sql.writableFields, isUpsert: verb == .upsert, encode), encode)
     }
     return WrittenRecord(rowID: connection.lastInsertRowID, isRewritten: sql.rewritesInserts)
   }
@@ -284,9 +286,13 @@ public final class TransactionAccess {
       capture?.forgetTableNames()
       lists?.forgetTableNames()
     }
-    try run(text.sql) { statement in
-      try statement.bind(text.arguments)
-      try statement.run()
+    do {
+      try run(text.sql) { statement in
+        try statement.bind(text.arguments)
+        try statement.run()
+      }
+    } catch {
+      throw completed(error, rerunning: text)
     }
   }
 
@@ -333,12 +339,14 @@ public final class TransactionAccess {
 
 extension StoreError {
   /// A cell that does not fit its field.
-  init(_ error: ColumnError, reading schema: ModelSchema) {
+  ///
+  /// - Parameter key: The key of its record, where that is known.
+  init(_ error: ColumnError, reading schema: ModelSchema, key: [SQLValue]? = nil) {
     let field =
       schema.fields.indices.contains(error.column) ? schema.fields[error.column].name : nil
     let place = field.map { "\(schema.name).\($0)" } ?? schema.name
     self.init(
       .invalidValue, "\(place): a stored value does not fit its type: \(error).",
-      model: schema.name, field: field)
+      model: schema.name, field: field, key: key)
   }
 }

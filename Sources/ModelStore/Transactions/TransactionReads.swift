@@ -45,7 +45,7 @@ extension TransactionReads where Self: ~Copyable {
   /// - Parameter type: What the answer is read as: `Double` for a mean, `Int` for a number of
   ///   values.
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
-  ///   numbers.
+  ///   numbers, and for the smallest or largest of a decimal, which is kept as text.
   public borrowing func aggregate<M: Model, Value: ColumnValue, Answer: ColumnValue>(
     _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
     in query: Query<M>, as type: Answer.Type
@@ -92,6 +92,14 @@ extension TransactionReads where Self: ~Copyable {
   /// - Throws: ``StoreError`` with code `misuse` when the statement could write.
   public borrowing func columnNames(of sql: SQLText) throws -> [String] {
     try access.columnNames(of: sql)
+  }
+
+  /// Stops code that works for long between its reads, such as a validator, when the task that it
+  /// works for was cancelled. A read stops by itself.
+  ///
+  /// - Throws: ``StoreError`` with code `cancelled`.
+  public borrowing func checkCancellation() throws {
+    try access.checkNotCancelled()
   }
 
   /// The first column of the first row of a statement that changes nothing, or nil without rows.

@@ -28,7 +28,7 @@ struct Writer {
     checkpointer =
       configuration.access == .readOnly
       ? nil : try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
-    models = ModelRegistry(schema: StoreSchema(models: []), tablesWithTriggers: [])
+    models = ModelRegistry(schema: StoreSchema(models: []))
     dataVersion = try connection.dataVersion()
     schemaVersion = try connection.schemaVersion()
   }
@@ -36,8 +36,12 @@ struct Writer {
   /// Takes over another set of models, or the same after the file's schema changed.
   mutating func adopt(_ schema: StoreSchema, catalog: Catalog) throws {
     schemaVersion = try connection.schemaVersion()
-    triggers = catalog.tables.flatMap { table in
-      table.triggers.map { trigger in
+    // The triggers of rules write nothing.
+    let writing = catalog.tables.map { table in
+      (table, table.triggers.filter { !$0.name.hasPrefix(RuleObjects.namePrefix) })
+    }
+    triggers = writing.flatMap { table, triggers in
+      triggers.map { trigger in
         OriginTracker.TriggerFacts(
           name: trigger.name, binding: BindingTriggers.bindingName(ofTrigger: trigger.name),
           writes: trigger.writtenTables)
@@ -56,9 +60,14 @@ struct Writer {
         )
       })
     models = ModelRegistry(
-      schema: schema,
+      schema: schema, rules: try CatalogEntries.rules.read(on: connection),
       tablesWithTriggers: Set(
-        catalog.tables.filter { !$0.triggers.isEmpty }.map(\.name.asciiFolded)))
+        writing.filter { !$0.1.isEmpty }.map(\.0.name.asciiFolded)),
+      raisers: writing.flatMap { table, triggers in
+        triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
+          RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
+        }
+      })
     plan = nil
     reportingPlan = nil
     lists.adopt(
@@ -129,7 +138,8 @@ struct Writer {
       if try noticeForeignCommit() { onForeignCommit() }
       return CommitPipeline(
         connection: connection, models: models, plan: capturePlan(scope),
-        lists: lists, schemaVersion: schemaVersion, validators: validators, snapshot: snapshot)
+        lists: lists, schemaVersion: schemaVersion, validators: validators,
+        refusals: configuration.refusals, snapshot: snapshot)
     } catch {
       throw connection.rollBack(after: error)
     }
@@ -199,9 +209,11 @@ struct Writer {
     }
     do {
       try checkpointer.run(holdingLockOf: connection)
-    } catch {
-      if StoreError(error).code == .ioFailure { poison = Self.failedCheckpoint(error) }
+    } catch let error as SQLiteError where StoreError(error).code == .ioFailure {
+      poison = Self.failedCheckpoint(error)
       throw error
+    } catch {
+      throw noting(error)
     }
   }
 }

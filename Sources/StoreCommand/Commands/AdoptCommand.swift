@@ -20,27 +20,36 @@ struct AdoptCommand: LeafCommand {
   @OptionGroup var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let opened = try context.openForReading()
-    let found = try opened.store.adoptableTables()
-    let chosen = try chosen(from: found, opened)
-    if write.dryRun || chosen.isEmpty {
-      try report(chosen, of: found, context)
-    } else {
-      opened.store.close()
-      try context.openForWriting(write).store.adopt(chosen.map(\.name))
-      try context.telling { try report(chosen, of: found, context) }
-    }
-    return .ok
-  }
-
-  private func report(
-    _ chosen: [AdoptableTable], of found: [AdoptableTable], _ context: CommandContext
-  ) throws {
-    var writer = try context.reportWriter(
+    // Before anything is written: it refuses fields that the report does not have.
+    let writer = try context.reportWriter(
       columns: [
         OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
         OutputColumn("notes"),
       ])
+    let opened = try look(context)
+    let found = try opened.store.adoptableTables()
+    let chosen = try chosen(from: found, opened)
+    if write.dryRun || chosen.isEmpty {
+      try report(chosen, of: found, to: writer, context)
+    } else {
+      opened.store.close()
+      try context.openForWriting(write).store.adopt(chosen.map(\.name))
+      try context.telling { try report(chosen, of: found, to: writer, context) }
+    }
+    return .ok
+  }
+
+  /// The store, for reading where that is possible; a dry run takes no other way.
+  private func look(_ context: CommandContext) throws -> OpenedStore {
+    if let looked = try context.openToLook(write) { return looked }
+    return try write.dryRun ? context.openForReading() : context.openForWriting(write)
+  }
+
+  private func report(
+    _ chosen: [AdoptableTable], of found: [AdoptableTable], to writer: any RowWriter,
+    _ context: CommandContext
+  ) throws {
+    var writer = writer
     for table in chosen {
       guard let schema = table.schema else { continue }
       try writer.write([

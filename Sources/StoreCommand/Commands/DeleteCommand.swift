@@ -51,10 +51,12 @@ struct DeleteCommand: LeafCommand {
     }
     let query = try PredicateText(schema: schema).query(where: predicate)
     if !write.dryRun, !yes {
-      let preview = try opened.store.preview { transaction in try transaction.delete(query) }
-      let report = ChangeReport(preview.changes, in: opened.store.schema)
+      let changes = try opened.changes(isPreview: true) { transaction in
+        _ = try transaction.delete(query)
+      }
+      let report = ChangeReport(changes, in: opened.store.schema)
       let isGranted =
-        try preview.value == 0
+        try changes.isEmpty
         || Confirmation.isGranted(
           "Go on with this: \(report.summary)?", isGiven: false, flag: "--yes",
           console: context.console)

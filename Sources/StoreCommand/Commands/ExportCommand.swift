@@ -7,7 +7,9 @@ struct ExportCommand: LeafCommand {
     commandName: "export", abstract: "Write records to a file or to standard output.",
     discussion: """
       Example: storecli export Track 'genreID = 1' --to rock.csv
-      The format is that of -o, else the one the file's name ends in, else ndjson.
+      The format is that of -o, else the one the file's name ends in, else ndjson. A file appears \
+      when it is complete. Ctrl-C leaves what was there; a second one ends at once and may leave \
+      FILE.PID.partial beside it.
       """)
 
   @Argument(help: "The model.")
@@ -32,6 +34,7 @@ struct ExportCommand: LeafCommand {
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let query = try PredicateText(schema: schema).query(where: predicate, sort: sort)
+    if to != "-" { Interruption.await() }
     let file =
       to == "-" ? nil : try OutputFile(path: to, refusing: opened.location.storePaths)
     var choices = OutputFormat.Options()
@@ -42,6 +45,10 @@ struct ExportCommand: LeafCommand {
     var count = 0
     try opened.read { reads in
       try reads.forEach(query) { (record: Record) in
+        if Interruption.isRequested {
+          throw CommandError(
+            .interrupted, code: "interrupted", "Interrupted; \(to) is as it was.")
+        }
         try columns.checkReadable(record, as: format)
         try writer.write(columns.row(of: record.values))
         count += 1

@@ -18,8 +18,9 @@ struct ImportCommand: LeafCommand {
     discussion: """
       Example: storecli import people.csv --model Person --upsert
       Reads CSV or TSV with a header, NDJSON, and one JSON array or object. Everything is one \
-      transaction unless \
-      --batch is given. Ctrl-C stops, rolls the running transaction back and says what is committed.
+      transaction unless --batch is given. Before it begins, a pipe is read to its end into a \
+      temporary file. Ctrl-C stops, rolls the running transaction back and says what is committed; \
+      a second one ends at once and may leave FILE.PID.partial beside the file of rejects.
       """)
 
   @Argument(help: ArgumentHelp("The file, - for standard input.", valueName: "file"))
@@ -54,8 +55,9 @@ struct ImportCommand: LeafCommand {
   @Option(help: ArgumentHelp("The CSV cell that means null.", valueName: "text"))
   var null: String?
 
-  @Option(help: ArgumentHelp("What separates CSV cells.", valueName: "character"))
-  var delimiter = ","
+  @Option(
+    help: ArgumentHelp("What separates CSV cells; a comma by default.", valueName: "character"))
+  var delimiter: String?
 
   @Option(help: ArgumentHelp("Records in one transaction; all by default.", valueName: "n"))
   var batch: Int?
@@ -68,17 +70,20 @@ struct ImportCommand: LeafCommand {
     guard map.allSatisfy({ $0.contains("=") }) else {
       throw ValidationError("--map takes NAME=FIELD.")
     }
-    guard delimiterByte != nil else {
+    guard delimiter == nil || delimiterByte != nil else {
       throw ValidationError("--delimiter takes one ASCII character, or tab.")
     }
     guard rejects == nil || onError == .collect else {
       throw ValidationError("--rejects goes with --on-error collect.")
     }
+    guard rejects != "-" else {
+      throw ValidationError("--rejects takes the name of a file; - is none.")
+    }
   }
 
   private var delimiterByte: UInt8? {
     if delimiter == "tab" { return UInt8(ascii: "\t") }
-    guard delimiter.utf8.count == 1, let byte = delimiter.utf8.first, byte < 0x80,
+    guard let delimiter, delimiter.utf8.count == 1, let byte = delimiter.utf8.first, byte < 0x80,
       ![UInt8(ascii: "\""), UInt8(ascii: "\n"), UInt8(ascii: "\r")].contains(byte)
     else { return nil }
     return byte
@@ -90,7 +95,7 @@ struct ImportCommand: LeafCommand {
     let (opened, schema) = try context.openForWriting(write, model: model)
     var reading = RecordInput.Options()
     reading.format = format
-    reading.delimiter = delimiterByte ?? UInt8(ascii: ",")
+    reading.delimiter = delimiterByte
     reading.ignoresExtra = ignoreExtra
     reading.nullText = self.null
     for pair in map {
@@ -110,7 +115,7 @@ struct ImportCommand: LeafCommand {
         path: self.rejects ?? RejectsFile.path(for: path, model: model),
         headerBytes: input.headerBytes, refusing: opened.location.storePaths + [path]) : nil
     var importing = Importing(
-      path: path, input: input, schema: schema, store: opened.store, rejects: rejects,
+      input: input, schema: schema, store: opened.store, rejects: rejects,
       console: context.console, plan: plan)
     return try importing.run()
   }

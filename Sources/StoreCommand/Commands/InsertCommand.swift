@@ -37,57 +37,48 @@ struct InsertCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let (opened, schema) = try context.openForWriting(write, model: model)
-    let records = try self.records(for: schema, refusing: opened.location.storePaths)
+    let storePaths = opened.location.storePaths
+    guard let from else {
+      let assignments = try Assignment.parse(words, for: schema, refusing: storePaths)
+      let values = try assignments.values(from: nil, of: schema)
+      try context.writing(opened, write) { try insert(values, into: schema, $0) }
+      return .ok
+    }
+    let input = try RecordInput(
+      path: from, schema: schema, options: RecordInput.Options(), refusing: storePaths)
+    // All of them are read before the transaction begins, so that nobody waits for the input.
+    let records = try records(of: input)
     try context.writing(opened, write) { transaction in
       for record in records {
         do {
-          if upsert {
-            try transaction.upsert(record.values, into: schema)
-          } else {
-            try transaction.insert(record.values, into: schema)
-          }
-        } catch let error as StoreError where error.code == .rejected {
-          let placed = Self.placed(error, line: record.line)
-          throw from.map { placed.naming($0) } ?? placed
+          try insert(record.values, into: schema, transaction)
+        } catch {
+          throw input.refusal(error, line: record.line)
         }
       }
     }
     return .ok
   }
 
-  /// A record to add, and where it stands in its file.
-  private struct NewRecord {
-    var values: [String: SQLValue]
-    var line: Int?
+  private func insert(
+    _ values: [String: SQLValue], into schema: ModelSchema, _ transaction: borrowing Transaction
+  ) throws {
+    if upsert {
+      try transaction.upsert(values, into: schema)
+    } else {
+      try transaction.insert(values, into: schema)
+    }
   }
 
   private func records(
-    for schema: ModelSchema, refusing storePaths: [String]
-  ) throws -> [NewRecord] {
-    guard let from else {
-      let assignments = try Assignment.parse(words, for: schema, refusing: storePaths)
-      return [NewRecord(values: try assignments.values(from: nil, of: schema))]
-    }
-    var records: [NewRecord] = []
-    let input = try RecordInput(
-      path: from, schema: schema, options: RecordInput.Options(), refusing: storePaths)
+    of input: RecordInput
+  ) throws -> [(values: [String: SQLValue], line: Int)] {
+    var records: [(values: [String: SQLValue], line: Int)] = []
     do {
-      while let values = try input.next() {
-        records.append(NewRecord(values: values, line: input.position.line))
-      }
-    } catch let error as InputError {
-      throw CommandError(error).naming(from)
-    } catch let error as StoreError {
-      var refused = Self.placed(error, line: input.position.line).naming(from)
-      refused.exitCode = .rejected
-      throw refused
+      while let values = try input.next() { records.append((values, input.position.line)) }
+    } catch {
+      throw input.refusal(error, line: input.position.line)
     }
     return records
-  }
-
-  private static func placed(_ error: StoreError, line: Int?) -> CommandError {
-    var placed = CommandError(error)
-    if let line { placed.message = "line \(line): \(placed.message)" }
-    return placed
   }
 }

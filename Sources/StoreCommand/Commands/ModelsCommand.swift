@@ -41,7 +41,7 @@ struct ModelsCommand: LeafCommand {
     try opened.read { reads in
       for model in models {
         let rules = model.rules.count + model.fields.reduce(0) { $0 + $1.rules.count }
-        let code = validators.count { $0.model == model.name }
+        let code = validators.count { $0.models.contains(model.name) }
         try writer.write([
           .text(model.name), .integer(Int64(try reads.count(Query<Record>(model)))),
           .integer(Int64(model.fields.count)), .text(model.key.joined(separator: ",")),

@@ -57,6 +57,9 @@ struct QueryCommand: LeafCommand {
     guard sql == nil || !count && sort == nil else {
       throw ValidationError("--count and --sort go with a model; write them into the statement.")
     }
+    guard !count || sort == nil && options.fields == nil && !all else {
+      throw ValidationError("--count says one number; --sort, --fields and --all do nothing to it.")
+    }
     guard !explain || ![.csv, .tsv].contains(options.format) else {
       throw ValidationError("--explain answers in words or in JSON.")
     }
@@ -82,19 +85,12 @@ struct QueryCommand: LeafCommand {
     let all = try PredicateText(schema: schema).query(where: predicate, sort: sort)
     var query = all
     query.offset = offset
-    query.limit = shownMax(context)
-    if explain {
-      return try explain(count ? try query.countText() : try query.selectText(), opened, context)
-    }
-    try context.console.say(try query.selectText().sql, at: .verbose)
+    query.limit = count ? limit : shownMax(context)
+    let text = count ? try query.countText() : try query.selectText()
+    if explain { return try explain(text, opened, context) }
+    try context.console.say(text.sql, at: .verbose)
     try opened.read { reads in
-      if count {
-        var counted = all
-        counted.offset = offset
-        counted.limit = limit
-        try writeCount(try reads.count(counted), context)
-        return
-      }
+      guard !count else { return try writeCount(try reads.count(query), context) }
       var writer = try context.rowWriter(columns: columns.columns, recordName: schema.name)
       var shown = 0
       try reads.forEach(query) { (record: Record) in
@@ -160,6 +156,11 @@ struct QueryCommand: LeafCommand {
       throw CommandError.usage(
         "--sql runs statements that only read; records are changed by insert, update and delete.",
         hint: "storecli update --help")
+    } catch let error as StoreError where error.code == .invalidQuery {
+      var wrong = CommandError(error)
+      // The statement is SQL of its own, not a predicate.
+      wrong.hint = "storecli models"
+      throw wrong
     }
   }
 

@@ -56,7 +56,7 @@ struct UpdateCommand: LeafCommand {
         _ = try transaction.update(query, set: try assignments.values(from: nil, of: schema))
         return
       }
-      for record in try CommandError.reading({ try transaction.fetch(query) }) {
+      for record in try OpenedStore.reading({ try transaction.fetch(query) }) {
         try transaction.update(
           schema, key: record.key, set: try assignments.values(from: record, of: schema))
       }
@@ -69,17 +69,26 @@ struct UpdateCommand: LeafCommand {
   ) throws -> ExitCode {
     let key = try KeyText.parse(words[0], for: schema)
     let assignments = try assignments(words.dropFirst(), schema, opened)
-    try context.writing(opened, write) { transaction in
-      guard let record = try CommandError.reading({ try transaction.find(schema, key: key) })
-      else {
-        throw CommandError(
-          .notFound, code: "recordNotFound", "There is no \(schema.name) \(KeyText.text(key)).",
-          hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
+    // What is set outright can be set over a value that cannot be read.
+    try context.writing(opened, write, isRepair: assignments.isAbsolute) { transaction in
+      let record =
+        try assignments.isAbsolute
+        ? nil : OpenedStore.reading { try transaction.find(schema, key: key) }
+      guard assignments.isAbsolute || record != nil else { throw missing(key, of: schema) }
+      do {
+        try transaction.update(
+          schema, key: key, set: try assignments.values(from: record, of: schema))
+      } catch let error as StoreError where error.code == .recordNotFound {
+        throw missing(key, of: schema)
       }
-      try transaction.update(
-        schema, key: key, set: try assignments.values(from: record, of: schema))
     }
     return .ok
+  }
+
+  private func missing(_ key: [SQLValue], of schema: ModelSchema) -> CommandError {
+    CommandError(
+      .notFound, code: "recordNotFound", "There is no \(schema.name) \(KeyText.text(key)).",
+      hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
   }
 
   private func assignments(

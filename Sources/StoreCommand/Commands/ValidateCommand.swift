@@ -19,23 +19,33 @@ struct ValidateCommand: LeafCommand {
     let opened = try context.openForReading()
     let store = opened.store
     let models = try model.map { [try opened.model(named: $0)] } ?? store.schema.models
-    let findings = try CommandError.reading {
-      try models.flatMap { try store.findings(in: $0) }
+    var progress = Progress(console: context.console)
+    var findings: [RuleFinding] = []
+    for (place, model) in models.enumerated() {
+      progress.show("checking \(model.name), \(place + 1) of \(models.count)")
+      findings += try OpenedStore.reading { try store.findings(in: model) }
     }
+    progress.clear()
     var writer = try context.reportWriter(
-      columns: ["model", "fields", "rule", "message", "records", "first"].map { OutputColumn($0) })
+      columns: ["model", "fields", "rule", "severity", "message", "records", "first"].map {
+        OutputColumn($0)
+      })
     for finding in findings {
       try writer.write([
         .text(finding.violation.model), .text(finding.violation.fields.joined(separator: ",")),
-        .text(finding.violation.rule), .text(finding.violation.message),
+        .text(finding.violation.rule), .text(finding.violation.severity.rawValue),
+        .text(finding.violation.message),
         .integer(Int64(finding.count)),
         .text(finding.keys.map(KeyText.text).joined(separator: " ")),
       ])
     }
     try context.finish(writer)
     let names = Set(models.map(\.name))
-    for validator in try store.declaredValidators() where names.contains(validator.model) {
-      try context.console.say("not run: \(validator.name), a rule in Swift over \(validator.model)")
+    for validator in try store.declaredValidators()
+    where validator.models.contains(where: names.contains) {
+      try context.console.say(
+        "not run: \(validator.name), a rule in Swift over \(validator.models.joined(separator: ", "))"
+      )
     }
     try context.console.say(
       "\(Grouped.text(models.count, "model")) checked, \(Grouped.text(findings.count, "rule")) broken"

@@ -40,7 +40,42 @@ struct OpenedStore {
   /// - Throws: As `Store.read`; a stored value that does not fit its field is a failure of the
   ///   file, not a refusal of what the command was given.
   func read<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
-    try CommandError.reading { try store.read(body) }
+    try Self.reading { try store.read(body) }
+  }
+
+  /// Runs `body`, which only reads what is stored.
+  ///
+  /// - Throws: What `body` throws; a stored value that cannot be read fails with its record named.
+  static func reading<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .invalidValue {
+      throw CommandError(unreadable: error)
+    }
+  }
+
+  /// What a transaction of `body` changes; a preview is rolled back.
+  ///
+  /// - Throws: What `body` throws. A value that does not fit is otherwise about what is stored,
+  ///   which the store reads to tell the changes: a failure of the file.
+  func changes(
+    isPreview: Bool, _ body: (borrowing Transaction) throws -> Void
+  ) throws -> ChangeSet {
+    var isRefused = false
+    func noting(_ transaction: borrowing Transaction) throws {
+      do {
+        try body(transaction)
+      } catch {
+        isRefused = true
+        throw error
+      }
+    }
+    do {
+      return try isPreview
+        ? store.preview(noting).changes : store.writeReporting(noting).changes
+    } catch let error as StoreError where error.code == .invalidValue && !isRefused {
+      throw CommandError(unreadable: error)
+    }
   }
 
   /// The model called `name`, for writing.
@@ -50,7 +85,7 @@ struct OpenedStore {
   func writableModel(named name: String, _ options: WriteOptions) throws -> ModelSchema {
     let model = try model(named: name)
     guard !options.skipCodeValidators else { return model }
-    let validators = try store.declaredValidators().filter { $0.model == name }.map(\.name)
+    let validators = try store.declaredValidators().filter { $0.models.contains(name) }.map(\.name)
     guard validators.isEmpty else {
       throw CommandError(
         .rejected, code: "codeValidators",

@@ -71,7 +71,10 @@ struct ByteSource {
         }
         try sink.append { output throws(OutputError) in output += chunk }
       } catch {
-        throw InputError(.unkept(error), at: .start)
+        guard case .unwritable(let system) = error else {
+          preconditionFailure("Bytes met \(error) on their way to a file.")
+        }
+        throw InputError(.unkept(in: spool.directory, system), at: .start)
       }
     }
     guard lseek(spool.descriptor, 0, SEEK_SET) == 0 else {
@@ -120,25 +123,17 @@ private final class InputFile {
     guard !FileIdentity.isSame(path, asAnyOf: storePaths) else {
       throw InputError(.storeFile, at: .start)
     }
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw InputError(.unreadable(.last), at: .start) }
-  }
-
-  deinit {
-    close(descriptor)
-  }
-}
-
-/// A file without a name, gone when it is dropped.
-private final class TemporaryFile {
-  let descriptor: Int32
-
-  init() throws(InputError) {
-    let directory = Terminal.environment(["TMPDIR"])["TMPDIR"] ?? "/tmp"
-    var template = Array("\(directory)/storecli-input-XXXXXX".utf8CString)
-    descriptor = mkstemp(&template)
-    guard descriptor >= 0 else { throw InputError(.unkept(.unwritable(.last)), at: .start) }
-    unlink(template)
+    while true {
+      let opened = open(path, O_RDONLY | O_CLOEXEC)
+      guard opened < 0 else {
+        descriptor = opened
+        return
+      }
+      // Opening a pipe waits for its writer.
+      let error = SystemError.last
+      guard error.number == EINTR else { throw InputError(.unreadable(error), at: .start) }
+      if Interruption.isRequested { throw InputError(.interrupted, at: .start) }
+    }
   }
 
   deinit {

@@ -20,6 +20,12 @@ struct ImportTally {
     if reasons.count < CommandError.violationCountMax { reasons.append(reason) }
   }
 
+  /// Counts as rejected what `other` does.
+  mutating func takeRejects(of other: ImportTally) {
+    rejected = other.rejected
+    reasons = other.reasons
+  }
+
   /// Why a record is refused, with its place in the input.
   static func reason(_ error: any Error, line: Int) -> String {
     guard let error = error as? StoreError else { return CommandError(error).message }

@@ -33,7 +33,6 @@ struct Importing {
     var bytes: [UInt8]
   }
 
-  private let path: String
   private let input: RecordInput
   private let schema: ModelSchema
   private let store: Store
@@ -47,10 +46,9 @@ struct Importing {
   private var isAtEnd = false
 
   init(
-    path: String, input: RecordInput, schema: ModelSchema, store: Store, rejects: RejectsFile?,
+    input: RecordInput, schema: ModelSchema, store: Store, rejects: RejectsFile?,
     console: Console, plan: Plan
   ) {
-    self.path = path
     self.input = input
     self.schema = schema
     self.store = store
@@ -70,9 +68,12 @@ struct Importing {
         CommandError(.interrupted, code: "interrupted", "Interrupted; \(whatIsCommitted)."))
     } catch {
       progress.clear()
+      let isUnknown = (error as? StoreError)?.code == .outcomeUnknown
+      // Its rejects are kept with it: whichever way it went, they are not in the store.
+      if isUnknown { committed.takeRejects(of: tally) }
       var error = CommandError(error)
-      error.details.append("  \(whatIsCommitted)")
-      throw closingRejects(error)
+      error.details.append("  \(isUnknown ? whatMayBeCommitted : whatIsCommitted)")
+      throw closingRejects(error, keepingAll: isUnknown)
     }
     progress.clear()
     do {
@@ -87,11 +88,13 @@ struct Importing {
   }
 
   /// `error`, and where the rejects of the batches before it are.
-  private func closingRejects(_ error: CommandError) -> CommandError {
+  private func closingRejects(
+    _ error: CommandError, keepingAll keepsAll: Bool = false
+  ) -> CommandError {
     guard let rejects, committed.rejected > 0 else { return error }
     var error = error
     do {
-      try rejects.forgetUnkept()
+      if !keepsAll { try rejects.forgetUnkept() }
       try rejects.close()
       error.details.append("  \(Grouped.text(committed.rejected)) rejected: \(rejects.path)")
     } catch let failure {
@@ -105,6 +108,11 @@ struct Importing {
       ? "nothing was written"
       : "\(Grouped.text(committed.written, "record")) of "
         + "\(Grouped.text(transactionCount, "earlier batch", "earlier batches")) stay written"
+  }
+
+  private var whatMayBeCommitted: String {
+    let last = "whether the last transaction was written is unknown"
+    return committed.written == 0 ? last : "\(last); \(whatIsCommitted)"
   }
 
   private mutating func writeBatch() throws {
@@ -174,7 +182,7 @@ struct Importing {
     do {
       try write(try item.content.get(), transaction)
     } catch {
-      guard isRejectable(error) else { throw refusal(of: item, error) }
+      guard isRejectable(error) else { throw input.refusal(error, line: item.line) }
       tally.reject(ImportTally.reason(error, line: item.line))
       try rejects?.write(item.bytes)
     }
@@ -191,7 +199,8 @@ struct Importing {
     }
     let key = schema.key.compactMap { values[$0] }
     let before =
-      key.count == schema.key.count ? try transaction.find(schema, key: key) : nil
+      key.count == schema.key.count
+      ? try OpenedStore.reading { try transaction.find(schema, key: key) } : nil
     let after = try transaction.upsert(values, into: schema)
     switch before {
     case nil: tally.inserted += 1
@@ -205,29 +214,8 @@ struct Importing {
     guard !plan.stopsAtError else { return false }
     return switch error {
     case let error as InputError: error.leavesRestReadable
-    case let error as StoreError: Self.refusals.contains(error.code)
+    case let error as StoreError: RecordInput.refusals.contains(error.code)
     default: false
-    }
-  }
-
-  /// What a record by itself can be refused for.
-  private static let refusals: Set<StoreError.Code> = [.rejected, .invalidValue, .unknownField]
-
-  /// The error that stops the import, saying where.
-  private func refusal(of item: Item, _ error: any Error) -> any Error {
-    switch error {
-    case let error as InputError: return CommandError(error).naming(path)
-    case var error as StoreError where Self.refusals.contains(error.code):
-      error.model = schema.name
-      var stopped = CommandError(error)
-      stopped.exitCode = .rejected
-      stopped.details = ["  " + ImportTally.reason(error, line: item.line)]
-      stopped.message = "A record was refused."
-      if error.code == .unknownField, let field = error.field {
-        stopped.hint = RecordInput.hint(forUnknown: field)
-      }
-      return stopped.naming(path)
-    default: return error
     }
   }
 

@@ -13,7 +13,7 @@ struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system could not open or read the input.
     case unreadable(SystemError)
     /// What was read could not be kept until it is needed.
-    case unkept(OutputError)
+    case unkept(in: String, SystemError)
     /// Ctrl-C came while waiting for input.
     case interrupted
     /// The input is one of the store's own files, which only the store may open.
@@ -44,7 +44,8 @@ struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .recordTooLong(let byteCountMax):
       "\(place): the record is longer than \(byteCountMax) bytes"
     case .unreadable(let error): "cannot read the input: \(error)"
-    case .unkept(let error): "cannot keep the input in a temporary file: \(error)"
+    case .unkept(let directory, let error):
+      "cannot keep the input in a temporary file in \(directory): \(error)"
     case .interrupted: "interrupted"
     case .storeFile: "the input is a file of the store itself; use export instead"
     }

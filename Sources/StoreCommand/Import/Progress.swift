@@ -14,12 +14,18 @@ struct Progress {
 
   /// Tells that `count` records are done.
   mutating func note(_ count: Int) {
-    guard count.isMultiple(of: 1024), console.talkTerminal.isInteractive, console.loudness >= .usual
-    else { return }
+    guard count.isMultiple(of: 1024) else { return }
+    let rate = rateText(count)
+    show("\(Grouped.text(count)) read (\(rate))")
+  }
+
+  /// Tells how far the job is.
+  mutating func show(_ text: @autoclosure () -> String) {
+    guard console.talkTerminal.isInteractive, console.loudness >= .usual else { return }
     let now = ContinuousClock.now
     guard now - (shownAt ?? start) >= Self.interval else { return }
     shownAt = now
-    console.showProgress("\(Grouped.text(count)) read (\(rateText(count)))")
+    console.showProgress(text())
   }
 
   /// Takes the count off the screen.

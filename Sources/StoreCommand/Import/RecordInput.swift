@@ -13,7 +13,8 @@ final class RecordInput {
   struct Options {
     /// nil: by the file's name, otherwise by its first line.
     var format: Format?
-    var delimiter = UInt8(ascii: ",")
+    /// What separates CSV cells; nil for a comma.
+    var delimiter: UInt8?
     /// Fields by the names they have in the input.
     var fieldNames: [String: String] = [:]
     /// Whether names that are no field are passed over.
@@ -28,6 +29,7 @@ final class RecordInput {
   /// The first line of a CSV or TSV input as it stands there, without its line end.
   private(set) var headerBytes: [UInt8] = []
   private var header: [String] = []
+  private let path: String
   private let schema: ModelSchema
   private let options: Options
   private var csv: CSVReader?
@@ -37,18 +39,25 @@ final class RecordInput {
 
   /// Opens the input and reads the head of it.
   ///
-  /// - Throws: ``CommandError`` when it cannot be opened, and for a CSV header that names no field
-  ///   of the model.
+  /// - Throws: ``CommandError`` when it cannot be opened, for options that its format does not
+  ///   have, and for a CSV header that names no field of the model.
   init(path: String, schema: ModelSchema, options: Options, refusing storePaths: [String]) throws {
+    self.path = path
     self.schema = schema
     self.options = options
     do {
       let bytes = try ByteSource(path: path, refusing: storePaths)
       let source = SniffedSource(
         options.readsAhead && ByteSource.mayWait(path) ? try bytes.spooled() : bytes)
-      format = try options.format ?? Self.format(ofName: path) ?? source.sniff()
+      // What ends in .json may be one text or lines, and is JSON even where nothing shows it.
+      let fallback = path.lowercased().hasSuffix(".json") ? Format.json : .csv
+      format =
+        try options.format ?? Self.format(ofName: path) ?? source.sniff(otherwise: fallback)
+      try Self.check(options, for: format)
       switch format {
-      case .csv: csv = CSVReader(source: source.replayed, delimiter: options.delimiter)
+      case .csv:
+        csv = CSVReader(
+          source: source.replayed, delimiter: options.delimiter ?? UInt8(ascii: ","))
       case .tsv:
         csv = CSVReader(source: source.replayed, delimiter: UInt8(ascii: "\t"), quoting: .none)
       case .ndjson: json = JSONRecordReader(source: source.replayed, framing: .lines)
@@ -89,7 +98,42 @@ final class RecordInput {
     return bytes
   }
 
-  /// What the name promises; what ends in `.json` may be one text or lines.
+  /// Refuses options that would do nothing.
+  private static func check(_ options: Options, for format: Format) throws(CommandError) {
+    guard options.delimiter == nil || format == .csv else {
+      throw CommandError.usage(
+        "--delimiter is for CSV; this input is read as \(format.rawValue).",
+        hint: "add --format csv")
+    }
+    guard options.nullText == nil || format == .csv || format == .tsv else {
+      throw CommandError.usage(
+        "--null is for CSV and TSV; this input is read as \(format.rawValue), which has null.")
+    }
+  }
+
+  /// What a record by itself can be refused for.
+  static let refusals: Set<StoreError.Code> = [.rejected, .invalidValue, .unknownField]
+
+  /// The error that ends the reading or writing of this input at the record on `line`, saying
+  /// where. One that is not about a record stays as it is.
+  func refusal(_ error: any Error, line: Int) -> any Error {
+    switch error {
+    case let error as InputError: return CommandError(error).naming(path)
+    case var error as StoreError where Self.refusals.contains(error.code):
+      error.model = schema.name
+      var stopped = CommandError(error)
+      stopped.exitCode = .rejected
+      stopped.details = ["  " + ImportTally.reason(error, line: line)]
+      stopped.message = "A record was refused."
+      if error.code == .unknownField, let field = error.field {
+        stopped.hint = Self.hint(forUnknown: field)
+      }
+      return stopped.naming(path)
+    default: return error
+    }
+  }
+
+  /// What the name promises.
   private static func format(ofName path: String) -> Format? {
     let names: [(suffix: String, format: Format)] = [
       (".csv", .csv), (".tsv", .tsv), (".ndjson", .ndjson), (".jsonl", .ndjson),
@@ -175,18 +219,27 @@ final class RecordInput {
       }
       let cell = csv.text(at: index)
       guard cell != options.nullText || csv.isQuoted(at: index),
-        let text = format == .tsv ? try Self.unescaped(cell) : cell
+        let text = try self.text(of: cell, for: field)
       else {
         values[field.name] = .null
         continue
       }
-      if field.takesBytes, let bytes = Base64.decoded(text) {
-        values[field.name] = .blob(bytes)
-      } else {
-        values[field.name] = try field.parse(text)
-      }
+      values[field.name] = try field.parse(cell: text)
     }
     return values
+  }
+
+  /// What a cell holds; nil for null.
+  private func text(of cell: String, for field: FieldSchema) throws(StoreError) -> String? {
+    guard format == .tsv else { return cell }
+    do {
+      return try Self.unescaped(cell)
+    } catch {
+      var named = error
+      named.message = "\(field.name): \(error.message)"
+      named.field = field.name
+      throw named
+    }
   }
 
   /// What a cell of TSV means; nil for null, `\N`.

@@ -13,17 +13,19 @@ final class SniffedSource {
 
   /// Guesses the format by the first character that is no white space; an object that goes on
   /// behind its first line is JSON, one that ends there is a line of NDJSON.
-  func sniff() throws(InputError) -> RecordInput.Format {
+  ///
+  /// - Parameter fallback: What anything else is, and an input of white space.
+  func sniff(otherwise fallback: RecordInput.Format) throws(InputError) -> RecordInput.Format {
     while true {
       let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
       if let start = head.firstIndex(where: { !blanks.contains($0) }) {
         switch head[start] {
         case UInt8(ascii: "["): return .json
         case UInt8(ascii: "{"): return try sniffObject(from: start)
-        default: return .csv
+        default: return fallback
         }
       }
-      guard try readMore() else { return .csv }
+      guard try readMore() else { return fallback }
     }
   }
 

@@ -4,7 +4,7 @@ import ModelStore
 struct ChosenColumns: RowWriter {
   /// Positions in the rows given.
   let indices: [Int]
-  private(set) var writer: any RowWriter
+  private var writer: any RowWriter
 
   init(indices: [Int], writer: any RowWriter) {
     self.indices = indices
@@ -18,4 +18,6 @@ struct ChosenColumns: RowWriter {
   mutating func finish() throws(OutputError) {
     try writer.finish()
   }
+
+  var cutCellCount: Int { writer.cutCellCount }
 }

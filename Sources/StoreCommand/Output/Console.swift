@@ -90,9 +90,11 @@ final class Console {
 
   /// Says an error, which may be several lines and is dressed already, whatever the loudness, after
   /// all data before it.
+  ///
+  /// - Throws: ``OutputError`` from the data before it; the error is said all the same.
   func report(_ message: String) throws(OutputError) {
+    defer { utter(message + "\n") }
     try data.flush()
-    utter(message + "\n")
   }
 
   /// Hands on the data written so far. Call it before the command ends.

@@ -10,4 +10,12 @@ protocol RowWriter {
 
   /// Writes what closes the result and flushes. Call it once, after the last row.
   mutating func finish() throws(OutputError)
+
+  /// How many cells were cut so far. A command that cut any says so.
+  var cutCellCount: Int { get }
+}
+
+extension RowWriter {
+  /// Most formats write every cell in full.
+  var cutCellCount: Int { 0 }
 }

@@ -34,7 +34,6 @@ struct Table: RowWriter {
   private let recordName: String?
   private var shape = Shape.measuring([])
 
-  /// How many cells were cut so far. A command that cut any says so.
   private(set) var cutCellCount = 0
 
   init(columns: [OutputColumn], sink: ByteSink, terminal: Terminal, recordName: String? = nil) {

@@ -53,6 +53,11 @@ struct Terminal: Hashable, Sendable {
     return values
   }
 
+  /// Where temporary files go: `TMPDIR`, where it names a directory at all.
+  static var temporaryDirectory: String {
+    environment(["TMPDIR"])["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+  }
+
   private static func reportedWidth(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

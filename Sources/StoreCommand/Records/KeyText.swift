@@ -1,7 +1,8 @@
 import ModelStore
 
 /// Record keys as a person writes them: `42`, `10248,11` in key order, or `OrderId=10248,Line=11`.
-/// A value that holds a comma stands in double quotes, inner ones doubled.
+/// A value that holds a comma stands in double quotes, inner ones doubled; what stands in quotes
+/// from its beginning is never a name and a value.
 enum KeyText {
   /// The key values that `text` means in `schema`, in key order.
   ///
@@ -13,24 +14,36 @@ enum KeyText {
         "\(schema.name) is a view; its records have no key.",
         hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
     }
-    if fields.count == 1 {
-      let prefix = fields[0].name + "="
-      let value = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
-      return [try self.value(value, fields[0], schema)]
+    if fields.count == 1 { return [try single(text, fields[0], schema)] }
+    let list = CommaList(text)
+    guard list.isClosed else { throw wrongShape(text, schema, "a quote is never closed") }
+    guard list.parts.count == fields.count else {
+      throw wrongShape(text, schema, "it has \(Grouped.text(list.parts.count, "value"))")
     }
-    let parts = CommaList.parts(of: text)
-    guard parts.count == fields.count else {
-      throw wrongShape(text, schema, "it has \(Grouped.text(parts.count, "value"))")
+    let isNamed = list.parts.allSatisfy { part in
+      !part.isQuoted && fields.contains { part.text.hasPrefix($0.name + "=") }
     }
-    let isNamed = parts.map { part in fields.contains { part.hasPrefix($0.name + "=") } }
-    guard isNamed.contains(true) else {
-      return try zip(parts, fields).map { try value($0, $1, schema) }
+    guard isNamed else {
+      return try zip(list.texts, fields).map { try value($0, $1, schema) }
     }
     return try fields.map { field in
-      guard let part = parts.first(where: { $0.hasPrefix(field.name + "=") }) else {
+      guard let part = list.texts.first(where: { $0.hasPrefix(field.name + "=") }) else {
         throw wrongShape(text, schema, "\(field.name) is missing")
       }
       return try value(String(part.dropFirst(field.name.count + 1)), field, schema)
+    }
+  }
+
+  /// A key of one field: the whole text where that is a value, as any text is of a field of texts.
+  private static func single(
+    _ text: String, _ field: FieldSchema, _ schema: ModelSchema
+  ) throws -> SQLValue {
+    do {
+      return try value(text, field, schema)
+    } catch {
+      let prefix = field.name + "="
+      guard text.hasPrefix(prefix) else { throw error }
+      return try value(String(text.dropFirst(prefix.count)), field, schema)
     }
   }
 
@@ -38,7 +51,7 @@ enum KeyText {
   static func text(_ key: [SQLValue]) -> String {
     key.map { value in
       let text = CellText.visible(CellText.exchange(value) ?? "null")
-      guard key.count > 1, text.contains(where: { $0 == "," || $0 == "\"" }) else { return text }
+      guard key.count > 1, text.contains(where: { ",\"=".contains($0) }) else { return text }
       return "\""
         + text.split(separator: "\"", omittingEmptySubsequences: false)
         .joined(separator: "\"\"") + "\""
@@ -55,7 +68,8 @@ enum KeyText {
     _ text: String, _ field: FieldSchema, _ schema: ModelSchema
   ) throws -> SQLValue {
     do {
-      return try FieldText.parse(text, for: field)
+      if field.takesBytes, let bytes = Base64.decoded(text) { return .blob(bytes) }
+      return try field.parse(text)
     } catch {
       throw CommandError.usage(
         error.message, hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name,

@@ -11,7 +11,8 @@ struct ModelSheet {
     self.schema = schema
     recordCount = try store.read { reads in try reads.count(Query<Record>(schema)) }
     bindings = try store.bindings().filter { $0.target.model == schema.name }
-    validators = try store.declaredValidators().filter { $0.model == schema.name }.map(\.name)
+    validators = try store.declaredValidators().filter { $0.models.contains(schema.name) }.map(
+      \.name)
   }
 
   /// One row for each field, and what is about several of them as talk; JSON has all in one object.

@@ -87,7 +87,6 @@ import Testing
 
   @Test func aStoreThatOnlyReadsDropsAndMendsNothing() throws {
     let shop = try MusicShop()
-    try Self.spoil(shop)
     shop.store.close()
     var configuration = StoreConfiguration()
     configuration.access = .readOnly

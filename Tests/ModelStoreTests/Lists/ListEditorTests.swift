@@ -107,4 +107,52 @@ import Testing
     }
     #expect(try store.read { try $0.keys(of: \Mix.songs, of: 1) } == [1])
   }
+
+  @Test(arguments: ["kept", "unkept", "observed"])
+  func whatATriggerIgnoresIsRefusedAndChangesNothing(mode: String) throws {
+    let world = try ListWorld(songs: [1, 2, 3, 2, 4])
+    let subscription = mode == "observed" ? try world.observe() : nil
+    if mode == "kept" {
+      try world.edit { try $0.move(from: 0, to: 1) }
+      try world.edit { try $0.move(from: 1, to: 0) }
+    }
+    for event in ["INSERT", "UPDATE", "DELETE"] {
+      let row = event == "INSERT" ? "NEW" : "OLD"
+      // The second occurrence of 2, so that a part of each operation would happen.
+      let condition =
+        event == "INSERT"
+        ? "NEW.element = 7"
+        : "\(row).slot = (SELECT max(slot) FROM Mix_songs WHERE element = 2)"
+      try PlainDatabase(world.store.path).execute(
+        """
+        CREATE TRIGGER ignore_\(event) BEFORE \(event) ON Mix_songs WHEN \(condition)
+        BEGIN SELECT RAISE(IGNORE); END
+        """)
+    }
+    try world.store.refresh()
+    world.store.waitForDelivery()
+    _ = world.told.taken()
+    let edits: [(borrowing ListEditor<Song>) throws -> Void] = [
+      { try $0.append(7) }, { try $0.append(contentsOf: [8, 7]) }, { try $0.insert(7, at: 1) },
+      { try $0.remove(at: 3) }, { try $0.removeAll() }, { _ = try $0.removeEqual(2) },
+      { try $0.exchange(0, 3) }, { try $0.move(from: 3, to: 0) },
+      { try $0.replace(at: 3, with: 9) },
+      { try $0.assign([5]) }, { try $0.assign([1, 2, 3, 2, 4, 8, 7]) },
+    ]
+    for edit in edits {
+      try world.store.write { tx in
+        let list = try tx.list(\Mix.songs, of: 1)
+        #expect(failure { try edit(list) }?.code == .rejected)
+        #expect(try list.keys() == [1, 2, 3, 2, 4])
+      }
+      #expect(try world.keys() == [1, 2, 3, 2, 4])
+      #expect(try world.keptOrderIsTrue())
+    }
+    world.store.waitForDelivery()
+    #expect(world.told.taken().map(\.words) == [])
+    try world.edit { try $0.removeLast() }
+    try world.edit { try $0.insert(9, at: 1) }
+    #expect(try world.keys() == [1, 9, 2, 3, 2])
+    subscription?.cancel()
+  }
 }

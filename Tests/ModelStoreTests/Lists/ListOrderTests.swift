@@ -212,4 +212,22 @@ import Testing
     #expect(world.told.taken().map(\.words) == ["removeLast p3 1→NF | -1"])
     subscription.cancel()
   }
+
+  @Test func aDeclarationThatFailsAfterAMigrationDropsTheOrders() throws {
+    let world = try ListWorld(songs: [1, 2, 3])
+    try world.edit { try $0.move(from: 0, to: 1) }
+    #expect(try keptCount(world) == 3)
+    let error = failure {
+      try Store(
+        at: world.store.path, models: Song.self, Mix.self,
+        migrations: [
+          Migration(version: 1, name: "empty", sql: "DELETE FROM Mix_songs WHERE element = 2")
+        ],
+        validators: [Validator("unknown", Artist.self) { _, _ in .accept }])
+    }
+    #expect(error?.code == .unknownModel)
+    #expect(try keptCount(world) == nil)
+    try world.edit { try $0.insert(9, at: 1) }
+    #expect(try world.keys() == [1, 9, 3])
+  }
 }

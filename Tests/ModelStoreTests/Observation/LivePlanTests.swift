@@ -153,4 +153,59 @@ import Testing
     #expect(told.events == [[[.integer(1)], [.integer(3)]]])
     subscription.cancel()
   }
+
+  @Test func whatIsComputedFromTheRecordNeedsNoTable() throws {
+    let file = try DetectionFile(Self.setup)
+    let item = try Self.schema("item", in: file)
+    let each = try file.store.live(
+      Query<Record>(
+        item, where: .sql("EXISTS (SELECT 1 FROM json_each(json_array(t)) WHERE value = 'x')")))
+    let named = try file.store.live(
+      Query<Record>(
+        item, where: .sql("g IN (WITH own(n) AS (SELECT id FROM g) SELECT n FROM own)")))
+    let counted = try file.store.live(
+      Query<Record>(
+        item,
+        where: .sql("(WITH own AS (SELECT id FROM g) SELECT count(*) FROM own) = 3")))
+    let before = [each.count, named.count, counted.count]
+    try file.store.write { try $0.execute("INSERT INTO item(id, t, g) VALUES (901, 'x', 1)") }
+    #expect([each.count, named.count, counted.count] == before.map { $0 + 1 })
+    try file.store.write { try $0.execute("DELETE FROM g WHERE id = 3") }
+    #expect([each.count, named.count, counted.count] == [before[0] + 1, before[1] + 1, 0])
+  }
+
+  @Test func aTableOfWhichNoColumnIsReadIsObservedOrRefusedToo() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    try PlainDatabase(path).execute(Self.setup)
+    let store = try Store(at: path)
+    let models = try store.adopt(["item", "g"])
+    let error = failure {
+      try store.live(Query<Record>(models[0], where: .sql("EXISTS (SELECT 1 FROM stranger)")))
+    }
+    #expect(error?.code == .invalidQuery)
+    let live = try store.live(
+      Query<Record>(models[0], where: .sql("NOT EXISTS (SELECT 1 FROM g)")))
+    try store.write { tx in
+      try tx.execute("DELETE FROM item")
+      try tx.execute("DELETE FROM g")
+      try tx.execute("INSERT INTO item(id, t) VALUES (901, 'x')")
+    }
+    #expect(live.count == 1)
+    try store.write { tx in try tx.execute("INSERT INTO g(id) VALUES (5)") }
+    #expect(live.count == 0)
+  }
+
+  @Test func whatIsSQLitesOwnIsRefusedAsThat() throws {
+    let file = try DetectionFile(Self.setup)
+    let item = try Self.schema("item", in: file)
+    let error = failure {
+      try file.store.live(
+        Query<Record>(item, where: .sql("id IN (SELECT cid FROM pragma_table_info('item'))")))
+    }
+    #expect(
+      error?.message
+        == "A live query of item cannot be kept true: it reads pragma_table_info, which is no table of the file but SQLite's own. Fetch the query when needed."
+    )
+  }
 }

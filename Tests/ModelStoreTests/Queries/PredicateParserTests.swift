@@ -193,20 +193,49 @@ import Testing
     #expect(try line(allowed) == #""done" <> 0"#)
   }
 
-  /// Every level as deep in SQL as it can be.
-  @Test func sqliteTakesTheDeepestCondition() throws {
-    let scratch = try ScratchDatabase("CREATE TABLE \"Todo\" (done, weight)")
-    let half = PredicateParser.depthMax / 2
-    let text =
-      String(repeating: "not (done or weight = 1 and ", count: half) + "done"
-      + String(repeating: ")", count: half)
-    let parser = PredicateParser(schema: todo, now: now)
-    let condition = try parser.condition(parsing: text).sqlText(schema: todo)
-    let count = try scratch.connection.firstRow("SELECT count(*) FROM \"Todo\" WHERE \(condition)")
-    {
-      try $0.integer(at: 0)
+  /// Whether the parser takes `text`, and then SQLite in the longest statement that a query makes.
+  private func isTaken(_ text: String, on connection: Connection) throws -> Bool {
+    do {
+      let condition = try PredicateParser(schema: todo, now: now).condition(parsing: text)
+      let selection = try Query<Record>(todo, where: condition, limit: 5, offset: 2).selectionText()
+      try connection.withStatement(
+        "EXPLAIN QUERY PLAN UPDATE \"Todo\" SET id = ?, title = ? \(selection.sql)"
+      ) { _ in }
+      return true
+    } catch let error as PredicateTextError {
+      #expect(error.kind == .tooLarge)
+      return false
     }
-    #expect(count == 0)
+  }
+
+  @Test(arguments: [
+    ("(done = 1 or weight = 1 and ", 11), ("not (done or weight = 1 and ", 9),
+    ("(not done and (weight = 1 or ", 10),
+    ("(" + String(repeating: "done or ", count: 90) + "weight = 1 and ", 9),
+    ("(" + String(repeating: "done or ", count: 400) + "weight = 1 and ", 4),
+  ])
+  func whatIsReadSQLiteTakes(level: String, least: Int) throws {
+    let columns = todo.fields.map { SQLText.quoted($0.column) }.joined(separator: ", ")
+    let scratch = try ScratchDatabase("CREATE TABLE \"Todo\" (\(columns))")
+    let opened = level.count { $0 == "(" }
+    let taken = try (1...PredicateParser.depthMax).map { count in
+      try isTaken(
+        String(repeating: level, count: count) + "id in (1, 2)"
+          + String(repeating: ")", count: count * opened), on: scratch.connection)
+    }
+    let deepest = taken.prefix { $0 }.count
+    #expect(deepest >= least)
+    #expect(taken.dropFirst(deepest).allSatisfy { !$0 })
+  }
+
+  @Test func theDeepestParenthesisIsBlamedForADepthThatSQLiteDoesNotTake() throws {
+    let level = "(done = 1 or weight = 1 and "
+    let text =
+      String(repeating: level, count: 16) + "done" + String(repeating: ")", count: 16)
+    let error = #expect(throws: PredicateTextError.self) { try line(text) }
+    #expect(error?.kind == .tooLarge)
+    #expect(error?.token == "(")
+    #expect(error?.utf8Offset == level.utf8.count * 15)
   }
 
   @Test func wholeNumbersBeyond64BitsAreRealsBesideAReal() throws {

@@ -101,4 +101,65 @@ import Testing
     store.close()
     #expect(throws: StoreError.self) { try Store(at: path) }
   }
+
+  @Test func droppingATriggerAndOpeningAnewMendsWrongValues() throws {
+    var store = try open()
+    // As a writer without triggers leaves it.
+    let trigger = "_ms_binding_Album.artistName_target_update"
+    let text = try PlainDatabase(store.path)
+      .rows("SELECT sql FROM sqlite_schema WHERE name = '\(trigger)'")
+    guard case .text(let sql) = text[0][0] else {
+      Issue.record("There is no such trigger.")
+      return
+    }
+    try execute(
+      "DROP TRIGGER \"\(trigger)\"; UPDATE Album SET artistName = 'x' WHERE id = 2; \(sql)")
+    store.close()
+    store = try open()
+    #expect(
+      try store.bindingFindings() == [
+        BindingFinding(binding: "Album.artistName", triggers: [], recordCount: 1)
+      ])
+    try execute("DROP TRIGGER \"_ms_binding_Album.artistName_target_insert\"")
+    store.close()
+    store = try open()
+    #expect(try store.bindingFindings() == [])
+    #expect(try store.fetch(Album.all).map(\.artistName) == ["Miles", "Miles", "Miles"])
+  }
+
+  @Test func whoeverReadsAnUnreadableValueIsToldTheRecord() throws {
+    let store = try open()
+    try execute("UPDATE Album SET title = CAST(x'ff' AS TEXT) WHERE id = 2")
+    let key: [SQLValue] = [.integer(2)]
+    let query = Query<Record>(Album.schema)
+    let errors = [
+      failure { try store.fetch(Album.all) }, failure { try store.fetch(query) },
+      failure { try store.find(Album.self, 2) },
+      failure { try store.read { try $0.find(Album.schema, key: key) } },
+      failure { try store.read { try $0.fetchFirst(query.filter(.sql("id = 2"))) } },
+    ]
+    #expect(errors.map(\.?.key) == Array(repeating: key, count: errors.count))
+    #expect(errors.map(\.?.field) == Array(repeating: "title", count: errors.count))
+  }
+
+  @Test func bindingsAreLookedAtInOneStateOfTheStore() throws {
+    try open().close()
+    var configuration = StoreConfiguration()
+    configuration.readerCountMax = 1
+    let store = try Store(at: directory.file("music.store"), configuration: configuration)
+    let isInTransaction = Recorder<Bool>()
+    func record(_ isRecording: Bool) throws {
+      try store.core.readers.sync { connection in
+        connection.hooks.onProgramStart(
+          isRecording
+            ? { [unowned connection] _ in isInTransaction.add(connection.isInTransaction) } : nil)
+      }
+    }
+    try record(true)
+    #expect(try store.bindingFindings() == [])
+    try record(false)
+    #expect(isInTransaction.events.count > 4)
+    #expect(isInTransaction.events.drop { !$0 }.allSatisfy { $0 })
+    #expect(isInTransaction.events.prefix { !$0 }.count == 1)
+  }
 }

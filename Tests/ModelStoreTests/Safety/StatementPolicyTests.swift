@@ -18,7 +18,7 @@ import Testing
     "PRAGMA incremental_vacuum", "PRAGMA writable_schema = ON",
     "PRAGMA ignore_check_constraints = 1",
     "CREATE TEMP TABLE Artist (id, name)", "CREATE TEMPORARY VIEW Artist AS SELECT 1 AS id",
-    "CREATE TABLE temp.Artist (id, name)",
+    "CREATE TABLE temp.Artist (id, name)", "CREATE \u{0B}TEMP TABLE Artist (id, name)",
     "CREATE TEMP TRIGGER swallow BEFORE INSERT ON Artist BEGIN SELECT RAISE(IGNORE); END",
   ]
 

@@ -69,7 +69,9 @@ internal import Testing
     #expect(try migrator(file, scope: .store).apply(StoreMigrations.all) == [])
     #expect(
       try file.catalog().tables.map(\.name)
-        == ["_ms_bindings", "_ms_migrations", "_ms_models", "_ms_validators", "person"])
+        == [
+          "_ms_bindings", "_ms_migrations", "_ms_models", "_ms_rules", "_ms_validators", "person",
+        ])
   }
 
   @Test func everyFileOfMigrationsIsCompiledIn() throws {
@@ -371,5 +373,70 @@ extension MigratorTests {
     #expect(
       try connection.lines("SELECT sql FROM sqlite_schema WHERE name = 'v'")
         == [#"'CREATE VIEW v AS SELECT x FROM "b"'"#])
+  }
+
+  private func message(applying sql: String, to file: SchemaTestFile) throws -> String? {
+    let connection = try file.connect()
+    do {
+      try Migrator(connection: connection, scope: .app).apply([
+        Migration(version: 1, name: "change", sql: sql)
+      ])
+      return nil
+    } catch let error as StoreError {
+      return error.message
+    }
+  }
+
+  @Test(arguments: ["", " WITHOUT ROWID"])
+  func aReferenceThatIsMendedDoesNotPayForOneThatIsBroken(storage: String) throws {
+    let file = try SchemaTestFile(
+      """
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (id TEXT PRIMARY KEY, p REFERENCES parent)\(storage);
+      INSERT INTO parent VALUES (1);
+      PRAGMA foreign_keys = OFF;
+      INSERT INTO child VALUES ('a', 1), ('b', 77);
+      """)
+    let refusal = """
+      The migration 1 change leaves 1 broken references (from child to parent). Nothing of it was \
+      kept.
+      """
+    #expect(
+      try message(applying: "UPDATE child SET p = CASE id WHEN 'a' THEN 9 ELSE 1 END", to: file)
+        == refusal)
+    // As many look for 77 as before, and one more.
+    #expect(try message(applying: "INSERT INTO child VALUES ('c', 77)", to: file) == refusal)
+    #expect(try message(applying: "UPDATE child SET p = 1", to: file) == nil)
+  }
+
+  @Test func renamingAColumnLeavesOldBreaksAlone() throws {
+    let file = try SchemaTestFile(
+      """
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (id INTEGER PRIMARY KEY, p REFERENCES parent);
+      PRAGMA foreign_keys = OFF;
+      INSERT INTO child VALUES (1, 77);
+      """)
+    #expect(try message(applying: "ALTER TABLE child RENAME COLUMN p TO q", to: file) == nil)
+  }
+
+  @Test func missingKeysAreSoughtAsForeignKeysCompare() throws {
+    let file = try SchemaTestFile(
+      """
+      CREATE TABLE parent (id TEXT COLLATE NOCASE PRIMARY KEY, n TEXT, UNIQUE (n, id));
+      CREATE TABLE child (
+        a TEXT REFERENCES parent, b INTEGER REFERENCES parent, c BLOB, d TEXT,
+        FOREIGN KEY (c, d) REFERENCES parent (n, id));
+      CREATE TABLE lost (x REFERENCES nowhere);
+      INSERT INTO parent VALUES ('x', 'y'), ('1', NULL), ('02', 'z');
+      PRAGMA foreign_keys = OFF;
+      INSERT INTO child VALUES ('X', 1, 'y', 'X'), ('q', 2, 'Y', 'x'), (NULL, NULL, NULL, 'no');
+      INSERT INTO lost VALUES (5), (NULL), (CAST(x'ff' AS TEXT));
+      """)
+    let connection = try file.connect()
+    let found = try BrokenReferences(in: connection)
+    #expect(found.count == 5)
+    #expect(found.reasons == ["from child to parent", "from lost to nowhere"])
+    #expect(try connection.lines("SELECT count(*) FROM pragma_foreign_key_check") == ["5"])
   }
 }

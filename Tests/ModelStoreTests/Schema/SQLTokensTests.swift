@@ -76,4 +76,9 @@ internal import Testing
   func temporaryObjectsAreRecognised(sql: String, expected: Bool) {
     #expect(SQLTokens(sql).createsTemporary == expected)
   }
+
+  @Test(arguments: ["\u{09}", "\u{0A}", "\u{0B}", "\u{0C}", "\u{0D}", " ", "\u{FEFF}"])
+  func everyBlankOfSQLiteSeparatesWords(blank: String) {
+    #expect(SQLTokens("CREATE \(blank)TEMP \(blank)TABLE a (x)").createsTemporary)
+  }
 }

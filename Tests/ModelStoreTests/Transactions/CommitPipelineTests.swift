@@ -12,10 +12,13 @@ import Testing
     let recorder = Recorder<String>()
     private let subscription: Subscription
 
-    init(_ validators: [Validator] = []) throws {
+    init(
+      _ validators: [Validator] = [], _ configuration: StoreConfiguration = StoreConfiguration()
+    ) throws {
       directory = try TemporaryDirectory()
       store = try Store(
-        at: directory.file("shop.store"), models: Artist.self, Album.self, validators: validators)
+        at: directory.file("shop.store"), models: Artist.self, Album.self, validators: validators,
+        configuration: configuration)
       try PlainDatabase(directory.file("shop.store")).execute(
         """
         INSERT INTO Artist VALUES (1, 'Miles');

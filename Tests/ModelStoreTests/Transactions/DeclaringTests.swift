@@ -107,10 +107,8 @@ import Testing
     #expect(try declare().fetch(Artist.all) == [Artist(id: 1, name: "kept")])
   }
 
-  @Test func aRollbackThatFailsKeepsTheCauseAndStopsTheWriter() throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("a.store")
-    let store = try Store(at: path, models: Artist.self)
+  /// Has SQLite refuse every ROLLBACK of the store's writer.
+  private static func refuseRollbacks(in store: Store) throws {
     _ = try store.core.writer.sync { writer in
       sqlite3_set_authorizer(
         writer.connection.handle,
@@ -120,6 +118,38 @@ import Testing
           return refused ? SQLITE_DENY : SQLITE_OK
         }, nil)
     }
+  }
+
+  @Test func aCheckpointThatCannotLetTheLockGoStopsTheWriter() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"), models: Artist.self)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    try Self.refuseRollbacks(in: store)
+    failure { try store.checkpoint() }
+    let later = failure { try store.write { _ in } }
+    #expect(later?.code == .ioFailure)
+    #expect(later?.message.hasPrefix("Rolling a transaction back failed") == true)
+  }
+
+  @Test func aReaderThatCannotEndItsTransactionSaysSoInWordsOfTheStore() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"), models: Artist.self)
+    let failed = SQLiteError(code: .ioFailure, message: "disk I/O error")
+    let errors = [nil, failed].map { (cause: SQLiteError?) in
+      failure {
+        try store.core.readers.sync { _ in
+          throw ConnectionFailure(moment: .rollback, failure: failed, cause: cause)
+        }
+      }
+    }
+    #expect(errors.map(\.?.code) == [.ioFailure, .ioFailure])
+  }
+
+  @Test func aRollbackThatFailsKeepsTheCauseAndStopsTheWriter() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    let store = try Store(at: path, models: Artist.self)
+    try Self.refuseRollbacks(in: store)
     struct Cause: Error {}
     #expect(throws: Cause.self) {
       try store.write { tx in
@@ -153,8 +183,10 @@ extension DeclaringTests {
   @Test func aTableHasOneModel() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
-    let store = try Store(at: path)
+    var store = try Store(at: path)
     try Self.declare([Self.model("Old", table: "things")], in: store)
+    store.close()
+    store = try Store(at: path)
     try Self.declare([Self.model("New", table: "Things")], in: store)
     #expect(store.schema.models.map(\.name) == ["New"])
     #expect(
@@ -191,6 +223,57 @@ extension DeclaringTests {
     }
     #expect(try Store(at: path).adoptableTables().count == 2)
     #expect(try Set(store.adoptableTables().map { $0.schema?.fields.count }) == [1, 2])
+  }
+
+  @Test func aTableIsAdoptedByItsVeryName() throws {
+    let directory = try TemporaryDirectory()
+    let composed = "caf\u{E9}"
+    let decomposed = "cafe\u{301}"
+    let store = try Store(at: directory.file("a.store"))
+    try store.write { tx in
+      try tx.execute("CREATE TABLE \(identifier: composed) (id INTEGER PRIMARY KEY, a TEXT)")
+      try tx.execute("CREATE TABLE \(identifier: decomposed) (id INTEGER PRIMARY KEY)")
+    }
+    let both = failure { try store.adopt() }
+    #expect(both?.code == .unsupportedSchema)
+    let adopted = try store.adopt([decomposed])
+    #expect(adopted.map { Array($0.table.utf8) } == [Array(decomposed.utf8)])
+    #expect(adopted.map(\.fields.count) == [1])
+    #expect(try store.adoptableTables().map { Array($0.name.utf8) } == [Array(composed.utf8)])
+    let twin = failure { try store.adopt([composed]) }
+    #expect(twin?.code == .unsupportedSchema)
+    #expect(twin?.message.contains("in other bytes") == true)
+    #expect(store.schema.models.map(\.fields.count) == [1])
+  }
+
+  @Test func aTableOfAnOpenStoresModelKeepsThatModel() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    let store = try Store(at: path)
+    try Self.declare([Self.model("Old", table: "things")], in: store)
+    let live = try store.live(Query<Record>(try store.schema.model(named: "Old")))
+    let error = failure {
+      try Self.declare([Self.model("New", table: "things")], in: try Store(at: path))
+    }
+    #expect(error?.code == .configurationConflict)
+    #expect(error?.message.contains("Old") == true)
+    try store.write { tx in try tx.execute("INSERT INTO things VALUES (1)") }
+    #expect(live.count == 1)
+    #expect(store.schema.models.map(\.name) == ["Old"])
+  }
+
+  @Test func aTableWhoseModelIsObservedKeepsThatModel() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    var store = try Store(at: path)
+    try Self.declare([Self.model("Old", table: "things")], in: store)
+    store.close()
+    // Known from the file alone.
+    store = try Store(at: path)
+    let live = try store.live(Query<Record>(try store.schema.model(named: "Old")))
+    let error = failure { try Self.declare([Self.model("New", table: "things")], in: store) }
+    #expect(error?.code == .configurationConflict)
+    #expect(live.count == 0)
   }
 
   @Test(arguments: [

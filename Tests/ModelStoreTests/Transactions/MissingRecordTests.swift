@@ -61,4 +61,18 @@ import Testing
     let stored = try store.fetch(Query<Record>(schema))
     #expect(Set(stored) == Set([records[0], records[1], records[4]]))
   }
+
+  @Test func anUpsertOfNothingInsertsTheDefaults() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("a.store")
+    try PlainDatabase(path).execute(
+      "CREATE TABLE note (id INTEGER PRIMARY KEY, text DEFAULT 'new')")
+    let store = try Store(at: path)
+    let note = try #require(try store.adopt(["note"]).first)
+    try store.write { tx in
+      let stored = [try tx.upsert([:], into: note), try tx.insert([:], into: note)]
+      #expect(
+        stored.map(\.values) == [[.integer(1), .text("new")], [.integer(2), .text("new")]])
+    }
+  }
 }

@@ -65,4 +65,42 @@ import Testing
       #expect(try place.run("insert", "Files", word).code == 4, "\(word)")
     }
   }
+
+  @Test(arguments: ["csv", "tsv"])
+  func infinityComesBackWhereTheColumnIsReal(format: String) throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("r.db"))
+    try raw.execute(
+      "CREATE TABLE R (id INTEGER PRIMARY KEY, x REAL); INSERT INTO R VALUES (1, 9e999), (2, -9e999)"
+    )
+    place.environment["STORECLI_DB"] = place.path("r.db")
+    try #require(try place.run("adopt").code == 0)
+    #expect(try place.run("export", "R", "--to", "r.\(format)").code == 0)
+    try place.run("delete", "R", "--where", "id > 0", "--yes", "-q")
+    #expect(try place.run("import", "r.\(format)", "--model", "R").code == 0)
+    #expect(
+      try raw.value("SELECT group_concat(typeof(x) || ' ' || (x > 0)) FROM R") == "real 1,real 0")
+  }
+
+  @Test func infinityIsRefusedWhereItWouldComeBackAsText() throws {
+    let place = try makeFiles("INSERT INTO Files VALUES (7, NULL, 9e999, NULL)")
+    #expect(
+      try place.run("export", "Files", "--to", "files.csv")
+        == Outcome(
+          code: 1, out: "",
+          err: "error[output]: Files 7: csv cannot tell the number in size from text.\n"))
+  }
+
+  @Test func recordsAreFoundByKeysOfBytes() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("b.db")).execute(
+      "CREATE TABLE B (id BLOB PRIMARY KEY NOT NULL, n); INSERT INTO B VALUES (x'00ff', 1)")
+    place.environment["STORECLI_DB"] = place.path("b.db")
+    try #require(try place.run("adopt").code == 0)
+    let key = try #require(
+      try place.run("query", "B", "--fields", "id").out.split(separator: "\n").first)
+    for spelling in [String(key), "x'00ff'", "base64:AP8=", "id=AP8="] {
+      #expect(try place.run("get", "B", spelling, "--fields", "n").out == "1\n", "\(spelling)")
+    }
+  }
 }

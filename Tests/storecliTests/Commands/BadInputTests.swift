@@ -141,7 +141,17 @@ import Testing
     (["update", "Track", "1", "title=@nothing"], 3, "error[input]: nothing: "),
     (["delete", "Track", "99999"], 3, "error[recordNotFound]: "),
     (["import", "nothing.csv", "--model", "Track"], 3, "error[input]: nothing.csv: "),
-    (["import", "music.store", "--model", "Track"], 4, "error[input]: music.store: "),
+    (["import", "music.store", "--model", "Track"], 64, "error[input]: music.store: "),
+    (["query", "Track", "--count", "--sort", "title"], 64, "error[usage]: --count says one"),
+    (["query", "Track", "--count", "--fields", "id"], 64, "error[usage]: --count says one"),
+    (["query", "Track", "--count", "--all"], 64, "error[usage]: --count says one"),
+    (
+      [
+        "import", "in", "--model", "Artist", "--on-error", "collect", "--rejects", "-",
+      ], 64, "error[usage]: --rejects takes the name"
+    ),
+    (["get", "Artist", "1", "--fields", "\"id"], 64, "error[usage]: A quote in --fields"),
+    (["adopt", "--fields", "nosuch"], 64, "error[usage]: The result has no column nosuch"),
     (["export", "Track", "--to", "music.store"], 64, "error[output]: "),
     (["adopt", "Nothing"], 3, "error[unknownModel]: "),
     (["modles"], 64, "error[usage]: There is no command modles; did you mean models?"),
@@ -225,5 +235,46 @@ import Testing
     let raw = try RawDatabase(disk + "/music.store")
     #expect(try raw.value("SELECT count(*) FROM Artist") == "40")
     #expect(try raw.value("PRAGMA integrity_check") == "ok")
+  }
+
+  @Test func hintsFitTheMistake() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let negative = try place.run("delete", "Artist", "1", "--busy-timeout", "-1")
+    #expect(negative.code == 64 && negative.err.hasSuffix("hint: storecli delete --help\n"))
+    #expect(
+      try place.run("delete", "Artist", "-1").err
+        .hasSuffix("hint: a key that begins with - follows --, as in -- -1\n"))
+    let sql = try place.run("query", "--sql", "SELECT nothing")
+    #expect(sql.code == 64 && sql.err.hasSuffix("hint: storecli models\n"), "\(sql)")
+  }
+
+  @Test func anErrorIsSaidAlsoWhereTheDataBeforeItFindsNoRoom() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let outcome = try place.run(
+      ["get", "Artist", "1", "999", "-o", "table"],
+      launching: ["/bin/sh", "-c", "exec \"$@\" > /dev/full", "sh"])
+    #expect(outcome.code == 3)
+    #expect(outcome.err.hasPrefix("error[recordNotFound]: There is no Artist 999."), "\(outcome)")
+  }
+
+  @Test func adoptingWithAFieldThatTheReportLacksAdoptsNothing() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("notes.db")).execute("CREATE TABLE Note (id INTEGER PRIMARY KEY)")
+    place.environment["STORECLI_DB"] = place.path("notes.db")
+    try expectUntouched("notes.db", in: place) {
+      let outcome = try place.run("adopt", "--fields", "nosuch")
+      #expect(outcome.code == 64)
+    }
+    #expect(try place.run("adopt", "--fields", "model").out == "Note\n")
+  }
+
+  @Test func aCountSaysTheStatementThatItRuns() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let outcome = try place.run("query", "Track", "--count", "-v")
+    #expect(outcome.out == "1201\n")
+    #expect(outcome.err.contains("SELECT count(*)"), "\(outcome)")
   }
 }

@@ -122,4 +122,69 @@ import Testing
       try place.run(["import", "-", "--model", "Artist"] + words, input: header + "1,A,1960\n")
         == Outcome(code: 64, out: "", err: said))
   }
+
+  @Test(arguments: [
+    ("in.tsv", "id\tname\tfounded\n100\tA\t1960\n", ["--delimiter", ";"]),
+    ("in.ndjson", "{\"id\":100,\"name\":\"A\",\"founded\":1960}\n", ["--delimiter", ","]),
+    ("in.json", "[{\"id\":100,\"name\":\"A\",\"founded\":1960}]", ["--null", "-"]),
+  ])
+  func optionsThatDoNothingAreRefused(name: String, text: String, words: [String]) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write(text, to: name)
+    let outcome = try place.run(["import", name, "--model", "Artist"] + words)
+    #expect(
+      outcome.code == 64 && outcome.err.hasPrefix("error[usage]: \(name): \(words[0]) is for CSV"),
+      "\(outcome)")
+    #expect(try place.run("query", "Artist", "--count").out == "40\n")
+  }
+
+  @Test(arguments: ["", "  \n", "{", "{\n", "[", "\"id\": 1}\n"])
+  func whatIsCalledJSONIsNoEmptyCSV(text: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.write(text, to: "in.json")
+    let outcome = try place.run("import", "in.json", "--model", "Artist")
+    #expect(outcome.code == 4 && outcome.err.hasPrefix("error[input]: in.json: "), "\(outcome)")
+  }
+
+  @Test func aBackslashThatEscapesNothingNamesItsField() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let outcome = try place.run(
+      "import", "-", "--model", "Artist", "--format", "tsv",
+      input: "id\tname\tfounded\n100\ta\\b\t1960\n")
+    #expect(outcome.code == 4)
+    #expect(outcome.err.contains("  line 2: name: A backslash in TSV begins"), "\(outcome)")
+  }
+
+  @Test func aPipeIsKeptWhereTMPDIRSays() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let words = ["import", "/dev/stdin", "--model", "Artist"]
+    let piped = ["/bin/sh", "-c", "cat | \"$@\"", "sh"]
+    let record = "{\"id\":100,\"name\":\"A\",\"founded\":1960}\n"
+    place.environment["TMPDIR"] = "/nosuch"
+    let lost = try place.run(words, input: record, launching: piped)
+    #expect(lost.code == 1)
+    #expect(
+      lost.err.contains(
+        "cannot keep the input in a temporary file in /nosuch: No such file or directory"),
+      "\(lost)")
+    place.environment["TMPDIR"] = ""
+    #expect(try place.run(words, input: record, launching: piped).code == 0)
+  }
+
+  @Test func damageInTheStoreIsNoRejectedInput() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try RawDatabase(place.path("music.store")).execute(
+      "UPDATE Track SET title = CAST(x'ff' AS TEXT) WHERE id = 3")
+    let albumID = try place.run("get", "Track", "4", "--fields", "albumID").out.dropLast()
+    let outcome = try place.run(
+      "import", "-", "--model", "Track", "--upsert", "--on-error", "skip",
+      input: "{\"id\":3,\"albumID\":\(albumID),\"title\":\"new\",\"seconds\":100}\n")
+    #expect(outcome.code == 1 && outcome.err.hasPrefix("error[unreadable]: "), "\(outcome)")
+    #expect(outcome.err.contains("  Track 3\n"))
+  }
 }

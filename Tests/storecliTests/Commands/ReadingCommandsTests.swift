@@ -118,8 +118,8 @@ import Testing
         == Outcome(
           code: 2,
           out: """
-            Track\ttitle\tTrack.title.length\tmust have 1 to 120 characters\t2\t3 5
-            Track\talbumID\tTrack.albumID.reference\tmust name an existing record of Album\t1\t7
+            Track\ttitle\tTrack.title.length\terror\tmust have 1 to 120 characters\t2\t3 5
+            Track\talbumID\tTrack.albumID.reference\terror\tmust name an existing record of Album\t1\t7
 
             """, err: ""))
     #expect(try place.run("doctor", "-q").code == 2)

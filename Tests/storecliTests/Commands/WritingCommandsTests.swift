@@ -124,4 +124,29 @@ import Testing
             + "Album.notBeforeArtist.\n"
             + "hint: write through that program, or add --skip-code-validators\n"))
   }
+
+  @Test func anUnreadableValueIsAFailureOfTheFileAndCanBeSetAnew() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let raw = try RawDatabase(place.path("music.store"))
+    try raw.execute("UPDATE Track SET title = CAST(x'ff' AS TEXT) WHERE id = 3")
+    for words in [
+      ["delete", "Track", "3"], ["delete", "Track", "--where", "id = 3", "--yes"],
+      ["delete", "Track", "--where", "id = 3"],
+      ["update", "Track", "--where", "id = 3", "seconds=100", "--yes"],
+      ["update", "Track", "3", "seconds+=1"], ["update", "Track", "3", "title=x", "-n"],
+    ] {
+      let outcome = try place.run(words)
+      #expect(
+        outcome.code == 1 && outcome.err.hasPrefix("error[unreadable]: Track.title: "),
+        "\(words) \(outcome)")
+    }
+    #expect(
+      try place.run("update", "Track", "3", "title=x")
+        == Outcome(
+          code: 0, out: "",
+          err: "written; what was there before cannot be read, so it is not shown\n"))
+    #expect(try place.run("get", "Track", "3", "--fields", "title").out == "x\n")
+    #expect(try place.run("update", "Track", "9999", "title=x").code == 3)
+  }
 }

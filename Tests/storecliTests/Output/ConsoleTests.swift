@@ -115,4 +115,17 @@ import Testing
       Console.endByBrokenPipe()
     }
   }
+
+  @Test func anErrorIsSaidAfterDataThatCannotBeWritten() throws {
+    let talk = Collected()
+    let terminal = Terminal(
+      isInteractive: false, width: nil, palette: Palette(isColoured: false))
+    let full = OutputError.unwritable(SystemError(number: ENOSPC))
+    let console = Console(
+      data: ByteSink { bytes throws(OutputError) in throw full }, dataTerminal: terminal,
+      talk: talk.sink, talkTerminal: terminal)
+    try console.writeLine("row")
+    #expect(throws: full) { try console.report("error") }
+    #expect(talk.text == "error\n")
+  }
 }

@@ -47,7 +47,7 @@ struct DemoCommand: LeafCommand {
   }
 
   private static func makeTemporaryDirectory() throws -> String {
-    let parent = Terminal.environment(["TMPDIR"])["TMPDIR"] ?? "/tmp"
+    let parent = Terminal.temporaryDirectory
     var template = Array("\(parent)/storecli-demo-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       let error = SystemError.last

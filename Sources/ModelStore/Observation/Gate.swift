@@ -1,0 +1,341 @@
+internal import Synchronization
+
+/// Several conditions over fields of records and drafts with one verdict, such as whether a form
+/// may be sent. It decides about a form, not about the file: what must hold for every writer is a
+/// rule's or a validator's business, though a write can be made to depend on a gate
+/// (``Store/write(if:_:)-(_,(Transaction))``).
+///
+/// ```swift
+/// let gate = try Gate(
+///   Check("title", of: draft, \.title, "must not be empty") { !$0.isEmpty },
+///   Check("length", of: draft, \.milliseconds) { $0 > 0 })
+/// let watching = gate.observe { verdict in button.isEnabled = verdict.isValid }
+/// ```
+/// Nothing is evaluated before the first change; ``validate()`` evaluates on demand. Each change
+/// of one of its fields gives one verdict, whether it differs from the last or not. A commit, and a
+/// draft set as a whole, is one change, however many fields it touches. What changed is evaluated
+/// first, the others in the order of declaration, the overall rule last, and nothing more once that
+/// is decided.
+///
+/// Changes of drafts are evaluated on the thread that makes them, those of records on the store's
+/// delivery queue; never two at once. The gate ends when it is dropped. It keeps no store open.
+public final class Gate: Sendable {
+  /// What the conditions come to.
+  public struct Verdict: Hashable, Sendable {
+    /// A condition that was not met.
+    public struct Failure: Hashable, Sendable {
+      /// As the check is called.
+      public let name: String
+      /// What it demands.
+      public let message: String
+    }
+
+    /// Whether the conditions are met, as the reduction and the overall rule have it.
+    public let isValid: Bool
+    /// The condition that failed, the first one evaluated; nil when all is well, and when the
+    /// overall rule decided.
+    public let failed: Failure?
+    /// The names of the conditions whose fields changed, in the order of declaration; none on
+    /// demand.
+    public let changed: [String]
+  }
+
+  /// How the results of the conditions become one.
+  public enum Reduction: Sendable {
+    /// Every condition is met. Ends at the first that is not.
+    case all
+    /// One condition is met. Ends at the first that is.
+    case any
+    /// So many conditions are met. Ends when that is decided.
+    case atLeast(Int)
+    /// The weights of the conditions that are met add up to so much: ``Check/weighing(_:)``. Ends
+    /// when that is decided.
+    case weight(atLeast: Double)
+    /// Whatever the closure makes of all results, in the order of declaration, without those of
+    /// checks that have no predicate.
+    case custom(@Sendable ([Bool]) -> Bool)
+  }
+
+  private struct State {
+    /// By condition; nil for what is not there.
+    var cells: [GateCondition.Cell?]
+    var latest: Verdict?
+    var observers: [VerdictOutlet] = []
+    /// What ends the watching of drafts and records; nil once it has ended.
+    var sources: [@Sendable () -> Void]? = []
+  }
+
+  let conditions: [GateCondition]
+  private let evaluation: GateEvaluation
+  // Never held while a caller's code runs.
+  private let state: Mutex<State>
+  private let calls = OrderedCalls<Change>()
+
+  /// What conditions find after one change.
+  private typealias Change = [(index: Int, cell: GateCondition.Cell?)]
+
+  /// - Parameters:
+  ///   - checks: The conditions, in the order in which they are evaluated.
+  ///   - reduction: What their results come to.
+  /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
+  ///   where records are not settled.
+  public convenience init<each Value: Sendable>(
+    _ checks: repeat Check<each Value>, reduction: Reduction = .all
+  ) throws {
+    try self.init(Self.conditions(of: repeat each checks), reduction, overall: nil)
+  }
+
+  /// - Parameters:
+  ///   - checks: The conditions, in the order in which they are evaluated.
+  ///   - reduction: What their results come to.
+  ///   - overall: A last condition over all values, asked when the others are met.
+  /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
+  ///   where records are not settled.
+  public convenience init<each Value: Sendable>(
+    _ checks: repeat Check<each Value>, reduction: Reduction = .all,
+    overall: @escaping @Sendable (repeat each Value) -> Bool
+  ) throws {
+    try self.init(
+      Self.conditions(of: repeat each checks), reduction, overall: Self.erased(overall))
+  }
+
+  private init(
+    _ conditions: [GateCondition], _ reduction: Reduction,
+    overall: (@Sendable ([any Sendable]) -> Bool)?
+  ) throws {
+    self.conditions = conditions
+    evaluation = GateEvaluation(conditions: conditions, reduction: reduction, overall: overall)
+    state = Mutex(State(cells: Array(repeating: nil, count: conditions.count)))
+    try begin()
+  }
+
+  private static func conditions<each Value: Sendable>(
+    of checks: repeat Check<each Value>
+  ) -> [GateCondition] {
+    var conditions: [GateCondition] = []
+    repeat conditions.append((each checks).condition)
+    return conditions
+  }
+
+  private struct MissingValue: Error {}
+
+  /// An overall rule without its types.
+  private static func erased<each Value: Sendable>(
+    _ overall: @escaping @Sendable (repeat each Value) -> Bool
+  ) -> @Sendable ([any Sendable]) -> Bool {
+    { values in
+      var index = 0
+      func next<Next>(_ type: Next.Type) throws -> Next {
+        defer { index += 1 }
+        guard let value = values[index] as? Next else { throw MissingValue() }
+        return value
+      }
+      do {
+        return overall(repeat try next((each Value).self))
+      } catch {
+        // A value that is not there meets no condition.
+        return false
+      }
+    }
+  }
+
+  deinit { end() }
+
+  /// The latest verdict; nil before the first. Readable at any time, on any thread.
+  public var latest: Verdict? { state.withLock { $0.latest } }
+
+  /// Reads all fields as they are now, evaluates every condition in the order of declaration, as
+  /// far as it takes, and keeps the verdict as the latest. Observers are not called, for nothing
+  /// changed.
+  ///
+  /// - Throws: ``StoreError`` when records cannot be read.
+  public func validate() throws -> Verdict {
+    let verdict = try verdict { store, places in try store.read(places) }
+    state.withLock { $0.latest = verdict }
+    return verdict
+  }
+
+  /// Calls `body` with each verdict from now on, one for each change. While it is paused, the latest
+  /// verdict waits and those before it are dropped.
+  ///
+  /// - Returns: Keep it: dropping it ends the calls. Writes cannot leave it out: a gate is no
+  ///   observer of a store.
+  public func observe(_ body: @escaping @Sendable (Verdict) -> Void) -> Subscription {
+    let outlet = VerdictOutlet(body)
+    state.withLock { $0.observers.append(outlet) }
+    return Subscription(outlet) { [weak self] in
+      outlet.end()
+      self?.state.withLock { state in state.observers.removeAll { $0 === outlet } }
+    }
+  }
+
+  /// The verdicts from now on, for one `for await` loop. A loop that falls behind gets the latest;
+  /// those between are dropped.
+  public var verdicts: AsyncStream<Verdict> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Verdict.self, bufferingPolicy: .bufferingNewest(1))
+    let subscription = observe { continuation.yield($0) }
+    continuation.onTermination = { _ in subscription.cancel() }
+    return stream
+  }
+
+  /// Ends the gate: no change gives a verdict any more. ``latest`` stays.
+  ///
+  /// - Returns: false when it had ended already.
+  @discardableResult
+  public func end() -> Bool {
+    let sources = state.withLock { state in
+      defer { state.sources = nil }
+      return state.sources
+    }
+    for end in sources ?? [] { end() }
+    return sources != nil
+  }
+}
+
+// Evaluating and observing.
+extension Gate {
+  /// What the conditions come to with the values as they are now.
+  ///
+  /// - Parameter read: The records at the places, all of one state of the store.
+  func verdict(
+    reading read: (GateStore, [GatePlace]) throws -> [[SQLValue]?]
+  ) throws -> Verdict {
+    var values: [(any Sendable)?] = Array(repeating: nil, count: conditions.count)
+    for (index, condition) in conditions.enumerated() {
+      if case .draft(let field) = condition.source {
+        values[index] = field.read().flatMap(field.part)
+      }
+    }
+    for part in recordParts {
+      let images = try read(part.store, part.places)
+      for (index, place, field) in part.fields {
+        values[index] = try field.cell(in: images[place])?.value
+      }
+    }
+    return evaluation.verdict(on: values, changed: [])
+  }
+
+  /// The violation that `verdict` is.
+  func violation(of verdict: Verdict) -> Violation {
+    let condition = conditions.first { $0.name == verdict.failed?.name }
+    var violation = Violation(
+      kind: .gate, model: "", rule: verdict.failed?.name ?? "gate",
+      message: verdict.failed?.message ?? "does not meet the conditions as a whole")
+    if case .record(let field) = condition?.source {
+      violation.model = field.place.model
+      violation.key = field.place.key
+      violation.fields = [field.name]
+    }
+    return violation
+  }
+
+  /// The conditions over records of one store.
+  private struct RecordPart {
+    let store: GateStore
+    /// Each record once.
+    var places: [GatePlace] = []
+    /// The conditions, with the positions of their records among the places.
+    var fields: [(index: Int, place: Int, field: GateCondition.RecordField)] = []
+  }
+
+  /// In the order of declaration.
+  private var recordParts: [RecordPart] {
+    var parts: [RecordPart] = []
+    for (index, condition) in conditions.enumerated() {
+      guard case .record(let field) = condition.source else { continue }
+      let part =
+        parts.firstIndex { $0.store.identity == field.store.identity } ?? parts.endIndex
+      if part == parts.endIndex { parts.append(RecordPart(store: field.store)) }
+      let place = parts[part].places.firstIndex(of: field.place) ?? parts[part].places.endIndex
+      if place == parts[part].places.endIndex { parts[part].places.append(field.place) }
+      parts[part].fields.append((index, place, field))
+    }
+    return parts
+  }
+
+  private func begin() throws {
+    do {
+      beginDrafts()
+      for part in recordParts { try begin(part) }
+    } catch {
+      end()
+      throw error
+    }
+  }
+
+  private func beginDrafts() {
+    var parts: [(draft: ObjectIdentifier, fields: [(index: Int, field: GateCondition.DraftField)])]
+    parts = []
+    for (index, condition) in conditions.enumerated() {
+      guard case .draft(let field) = condition.source else { continue }
+      let part = parts.firstIndex { $0.draft == field.draft } ?? parts.endIndex
+      if part == parts.endIndex { parts.append((field.draft, [])) }
+      parts[part].fields.append((index, field))
+    }
+    for (_, fields) in parts {
+      @Sendable func cells(_ whole: any Sendable) -> Change {
+        fields.map { index, field in
+          (index, field.part(whole).map { GateCondition.Cell(value: $0, stored: nil) })
+        }
+      }
+      let (whole, end) = fields[0].field.observe { [weak self] in self?.put(cells($0)) }
+      state.withLock { state in
+        state.sources?.append(end)
+        for change in whole.map(cells) ?? [] { state.cells[change.index] = change.cell }
+      }
+    }
+  }
+
+  private func begin(_ part: RecordPart) throws {
+    @Sendable func cells(_ images: [Int: [SQLValue]?]) throws -> Change {
+      try part.fields.compactMap { index, place, field in
+        guard let image = images[place] else { return nil }
+        return (index, try field.cell(in: image))
+      }
+    }
+    let feed = GateFeed(
+      store: part.store, places: part.places,
+      fields: part.places.indices.map { place in
+        Set(part.fields.filter { $0.place == place }.map(\.field.index))
+      }
+    ) { [weak self] images in
+      do {
+        self?.put(try cells(images))
+      } catch {
+        part.store.report(error)
+      }
+    }
+    state.withLock { $0.sources?.append { feed.end() } }
+    try part.store.begin(feed) { images in
+      let cells = try cells(Dictionary(uniqueKeysWithValues: images.enumerated().map { ($0, $1) }))
+      state.withLock { state in
+        for (index, cell) in cells { state.cells[index] = cell }
+      }
+    }
+  }
+
+  private func put(_ change: Change) {
+    calls.put(change) { receive($0) }
+  }
+
+  /// Takes over what one change brought, evaluates and tells, unless nothing differs.
+  private func receive(_ change: Change) {
+    let (cells, changed) = state.withLock { state in
+      guard state.sources != nil else { return ([] as [GateCondition.Cell?], [] as [Int]) }
+      var changed: [Int] = []
+      for (index, cell) in change where !conditions[index].isSame(state.cells[index], cell) {
+        state.cells[index] = cell
+        changed.append(index)
+      }
+      return (state.cells, changed)
+    }
+    guard !changed.isEmpty else { return }
+    let verdict = evaluation.verdict(on: cells.map { $0?.value }, changed: changed.sorted())
+    let observers = state.withLock { state in
+      state.latest = verdict
+      return state.observers
+    }
+    for observer in observers { observer.tell(verdict) }
+  }
+}

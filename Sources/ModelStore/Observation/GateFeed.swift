@@ -1,0 +1,131 @@
+internal import Synchronization
+
+/// Tells a gate what commits do to its records: once for each commit, with all of its records that
+/// the commit touches.
+final class GateFeed: Sendable {
+  let places: [GatePlace]
+  /// For each place the fields that matter.
+  let fields: [Set<Int>]
+  private let store: GateStore
+  /// Called on the delivery queue with the records as they became; nil for one that is gone.
+  private let receive: @Sendable ([Int: [SQLValue]?]) -> Void
+  private let state = Mutex(State())
+
+  private struct State {
+    var waiting: [Note] = []
+    var ends: [@Sendable () -> Void] = []
+    var isEnded = false
+  }
+
+  private struct Note {
+    var version: UInt64
+    var place: Int
+    var image: [SQLValue]?
+    /// Whether the record has to be read anew.
+    var isReset: Bool
+  }
+
+  /// The most notes that wait; further ones take the place of the last about their record, so that
+  /// a gate that falls behind skips to what is.
+  private static let waitingCountMax = 1024
+
+  init(
+    store: GateStore, places: [GatePlace], fields: [Set<Int>],
+    receive: @escaping @Sendable ([Int: [SQLValue]?]) -> Void
+  ) {
+    self.store = store
+    self.places = places
+    self.fields = fields
+    self.receive = receive
+  }
+
+  /// What watches the record at one place.
+  func observer(of place: Int, interest: ChangeBroker.Interest) -> some ChangeBroker.Observer {
+    PlaceObserver(feed: self, place: place, interests: [interest])
+  }
+
+  private final class PlaceObserver: ChangeBroker.Observer {
+    let feed: GateFeed
+    let place: Int
+    let interests: [ChangeBroker.Interest]
+
+    init(feed: GateFeed, place: Int, interests: [ChangeBroker.Interest]) {
+      self.feed = feed
+      self.place = place
+      self.interests = interests
+    }
+
+    func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+      feed.note(commit, at: place)
+      return .ready
+    }
+
+    func deliver(upTo version: UInt64) { feed.deliver(upTo: version) }
+  }
+
+  private func note(_ commit: ChangeBroker.Commit, at place: Int) {
+    let note = Note(
+      version: commit.changes.version, place: place,
+      // A key that became another of the same meaning is a deletion and an insertion.
+      image: commit.changes.changes.last { $0.new != nil }?.new, isReset: commit.isReset)
+    state.withLock { state in
+      if state.waiting.count >= Self.waitingCountMax,
+        let last = state.waiting.lastIndex(where: { $0.place == place })
+      {
+        let isReset = state.waiting[last].isReset || note.isReset
+        state.waiting.remove(at: last)
+        state.waiting.append(note)
+        state.waiting[state.waiting.count - 1].isReset = isReset
+      } else {
+        state.waiting.append(note)
+      }
+    }
+  }
+
+  /// Every note of a commit is there before the first of its observers is called.
+  private func deliver(upTo version: UInt64) {
+    let notes = state.withLock { state in
+      let count = state.waiting.firstIndex { $0.version > version } ?? state.waiting.endIndex
+      let notes = Array(state.waiting[..<count])
+      state.waiting.removeFirst(count)
+      return state.isEnded ? [] : notes
+    }
+    var images: [Int: [SQLValue]?] = [:]
+    for (index, note) in notes.enumerated() {
+      images[note.place] = .some(note.isReset ? current(note.place) : note.image)
+      let isLast = index + 1 == notes.count || notes[index + 1].version != note.version
+      if isLast {
+        receive(images)
+        images = [:]
+      }
+    }
+  }
+
+  private func current(_ place: Int) -> [SQLValue]? {
+    do {
+      return try store.read([places[place]])[0]
+    } catch {
+      store.report(error)
+      return nil
+    }
+  }
+
+  /// Has `leave` called at the end; at once when it has ended already.
+  func end(by leave: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      if !state.isEnded { state.ends.append(leave) }
+      return state.isEnded
+    }
+    if isLate { leave() }
+  }
+
+  func end() {
+    let ends = state.withLock { state in
+      defer { state.ends = [] }
+      state.isEnded = true
+      state.waiting = []
+      return state.ends
+    }
+    for end in ends { end() }
+  }
+}

@@ -1,0 +1,106 @@
+/// The rows of a file that lack the row they refer to, and the foreign keys that cannot be checked:
+/// what a migration may find but not add to.
+struct BrokenReferences {
+  /// A reference that leads nowhere, known by what it looks for. Not by its row, since a table need
+  /// not have rowids and a migration may give its rows others, nor by its columns, which a
+  /// migration may rename.
+  private struct Break: Hashable {
+    let table: ExactText
+    let parent: ExactText
+    /// The bytes of the key that is missing.
+    var missingKey: [[UInt8]] = []
+    /// Why the foreign keys of the table cannot be checked at all, or nil for a missing key.
+    var problem: String?
+  }
+
+  /// How many rows look for the same.
+  private var counts: [Break: Int] = [:]
+
+  var isEmpty: Bool { counts.isEmpty }
+
+  /// How many rows there are, and tables that cannot be checked.
+  var count: Int { counts.values.reduce(0, +) }
+
+  /// One text for each pair of tables and each problem, in order.
+  var reasons: [String] {
+    Set(counts.keys.map { $0.problem ?? "from \($0.table.text) to \($0.parent.text)" }).sorted()
+  }
+
+  /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8.
+  init(in connection: Connection) throws {
+    let catalog = try Catalog(reading: connection)
+    for table in catalog.tables where !table.foreignKeys.isEmpty {
+      do {
+        for key in try Self.brokenKeys(of: table, on: connection) {
+          try count(key, of: table, in: catalog, on: connection)
+        }
+      } catch let error as SQLiteError where error.code.primary == .error {
+        // The parent's columns are not unique: https://sqlite.org/foreignkeys.html#fk_indexes
+        let unchecked = Break(
+          table: ExactText(table.name), parent: ExactText(""), problem: error.message)
+        counts[unchecked] = 1
+      }
+    }
+  }
+
+  /// What is broken here and was not broken in `earlier`.
+  func subtracting(_ earlier: BrokenReferences) -> BrokenReferences {
+    var rest = self
+    for (known, count) in earlier.counts {
+      guard let here = rest.counts[known] else { continue }
+      rest.counts[known] = here > count ? here - count : nil
+    }
+    return rest
+  }
+
+  private static func brokenKeys(
+    of table: TableFacts, on connection: Connection
+  ) throws -> [ForeignKeyFacts] {
+    try connection.rows(
+      "SELECT DISTINCT fkid FROM pragma_foreign_key_check(\(table.name), 'main') ORDER BY fkid"
+    ) { row in
+      // SQLite numbers foreign keys from the last one declared.
+      table.foreignKeys[table.foreignKeys.count - 1 - Int(try row.integer(at: 0))]
+    }
+  }
+
+  private mutating func count(
+    _ key: ForeignKeyFacts, of table: TableFacts, in catalog: Catalog, on connection: Connection
+  ) throws {
+    let missing = try connection.rows(Self.missingKeys(key, of: table, in: catalog)) { row in
+      try key.columns.indices.map { try row.blob(at: $0) }
+    }
+    for missingKey in missing {
+      let found = Break(
+        table: ExactText(table.name), parent: ExactText(key.table), missingKey: missingKey)
+      counts[found, default: 0] += 1
+    }
+  }
+
+  /// The keys that rows of `table` look for in vain. `PRAGMA foreign_key_check` tells the rows by
+  /// rowids, which not every table has.
+  private static func missingKeys(
+    _ key: ForeignKeyFacts, of table: TableFacts, in catalog: Catalog
+  ) -> SQLText {
+    let columns = key.columns.map { "_ms_child.\(SQLText.quoted($0))" }
+    let values = columns.map { "CAST(\($0) AS BLOB)" }.joined(separator: ", ")
+    // A NULL refers to nothing.
+    var conditions = columns.map { "\($0) IS NOT NULL" }
+    if let parent = catalog.table(named: key.table) {
+      let referenced = key.referencedColumns ?? parent.primaryKey.map(\.name)
+      // As a foreign key compares: with the parent's affinity, which the plus leaves alone, and its
+      // collation: https://sqlite.org/foreignkeys.html#fk_indexes
+      let isSame = zip(referenced, columns)
+        .map { "_ms_parent.\(SQLText.quoted($0)) = +\($1)" }.joined(separator: " AND ")
+      conditions.append(
+        "NOT EXISTS (SELECT 1 FROM main.\(SQLText.quoted(parent.name)) AS _ms_parent WHERE \(isSame))"
+      )
+    }
+    return SQLText(
+      sql: """
+        SELECT \(values)
+        FROM main.\(SQLText.quoted(table.name)) AS _ms_child
+        WHERE \(conditions.joined(separator: " AND "))
+        """)
+  }
+}

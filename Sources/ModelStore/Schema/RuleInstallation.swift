@@ -1,0 +1,107 @@
+/// Brings a file's rule triggers and indexes in line with the rules that it is to keep: creates
+/// what is missing, makes anew what differs, drops what no rule needs.
+struct RuleInstallation {
+  let rules: [RuleObjects]
+
+  /// - Parameter rules: All rules of the file.
+  /// - Throws: ``StoreError`` when a rule cannot be kept, or two have one name.
+  init(_ rules: [Rule], in models: [ModelSchema]) throws(StoreError) {
+    var names = Set(models.flatMap { $0.allRules.map(\.rule.name.asciiFolded) })
+    var resolved: [RuleObjects] = []
+    for rule in rules {
+      guard names.insert(rule.name.asciiFolded).inserted else {
+        throw StoreError(
+          .configurationConflict,
+          "There is another rule called \(rule.name); names are unique in a store.",
+          model: rule.model)
+      }
+      resolved.append(RuleObjects(try ResolvedRule(rule, in: models)))
+    }
+    self.rules = resolved
+  }
+
+  /// What must happen to the file.
+  struct Difference: Hashable, Sendable {
+    /// By name, with whether it is an index.
+    var dropped: [Found] = []
+    /// The text of each.
+    var created: [String] = []
+
+    var isEmpty: Bool { dropped.isEmpty && created.isEmpty }
+  }
+
+  /// A trigger or index of a rule in the file.
+  struct Found: Hashable, Sendable {
+    let name: String
+    let isIndex: Bool
+    let sql: String
+  }
+
+  func difference(from found: [Found]) -> Difference {
+    let wanted = rules.flatMap(\.objects)
+    var difference = Difference()
+    difference.dropped = found.filter { object in
+      !wanted.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }
+    }
+    difference.created = wanted.filter { object in
+      !found.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }
+    }.map(\.sql)
+    return difference
+  }
+
+  /// The file's rule triggers and indexes, by name.
+  static func objects(in connection: Connection) throws -> [Found] {
+    try connection.rows(
+      """
+      SELECT name, type, sql
+      FROM sqlite_schema
+      WHERE type IN ('trigger', 'index') AND instr(name, \(RuleObjects.namePrefix)) = 1
+      ORDER BY name
+      """
+    ) { row in
+      Found(
+        name: try row.text(at: 0), isIndex: try row.text(at: 1) == "index",
+        sql: try row.text(at: 2))
+    }
+  }
+
+  /// Makes the file's triggers and indexes those of ``rules``. Touches no record.
+  ///
+  /// - Throws: ``SQLiteError``, also when records break a unique rule; ``StoreError`` when a
+  ///   condition is refused. The caller rolls back.
+  /// - Precondition: A write transaction is open, and the models' tables exist.
+  func apply(to connection: Connection) throws {
+    precondition(connection.isInTransaction, "Rules are installed inside a transaction.")
+    let difference = difference(from: try Self.objects(in: connection))
+    guard !difference.isEmpty else { return }
+    for rule in rules { try rule.check(on: connection) }
+    for object in difference.dropped {
+      let kind = object.isIndex ? "INDEX" : "TRIGGER"
+      try connection.execute("DROP \(kind) \(SQLText.quoted(object.name))")
+    }
+    for sql in difference.created { try connection.execute(sql) }
+  }
+}
+
+extension RuleObjects {
+  /// Asks SQLite whether it accepts the rule's condition.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` and SQLite's reason.
+  func check(on connection: Connection) throws {
+    do {
+      guard let expression = rule.expression else { return }
+      try expression.probe(in: rule.model, on: connection)
+      if let name = try expression.registeredFunction(on: connection) {
+        throw refusal("other writers do not have the function \(name).")
+      }
+    } catch let error as SQLiteError {
+      throw refusal("SQLite says: \(error.message). Check the names and the expression.")
+    }
+  }
+
+  private func refusal(_ reason: String) -> StoreError {
+    StoreError(
+      .unsupportedSchema, "The rule \(rule.rule.name) cannot be kept: \(reason)",
+      model: rule.model.name)
+  }
+}

@@ -1,0 +1,119 @@
+/// The triggers or the index that keep one rule: built-in SQL only, so that every writer runs them.
+///
+/// A trigger looks at the row as it is stored, not at NEW: another trigger of the same statement
+/// may have put it right already. It refuses with RAISE(ABORT), which no conflict clause of the
+/// writer's statement overrides: <https://sqlite.org/lang_createtrigger.html#raise>. Updates that
+/// leave the rule's fields alone are not asked, so records that broke the rule before it was there
+/// can still be worked with.
+///
+/// No trigger sees what REPLACE evicts while `recursive_triggers` is off, which is how other
+/// programs open the file: there a referenced record may go, and a negative part of a sum. The
+/// findings of a store list what is left behind.
+struct RuleObjects: Hashable, Sendable {
+  struct Object: Hashable, Sendable {
+    let name: String
+    /// Exactly as `sqlite_schema` will hold it.
+    let sql: String
+  }
+
+  let rule: ResolvedRule
+  /// None for a rule that only warns.
+  let objects: [Object]
+  /// True for stored records that break the rule; nil where none can.
+  let offence: SQLText?
+
+  /// How the name of every rule's trigger or index begins.
+  static let namePrefix = "_ms_rule_"
+
+  init(_ rule: ResolvedRule) {
+    self.rule = rule
+    let sql = RuleSQL(rule)
+    offence = sql.offence
+    guard rule.rule.severity == .error else {
+      objects = []
+      return
+    }
+    let name = Self.namePrefix + rule.rule.name
+    let refusal = SQLText.literal(rule.rule.refusal)
+    func trigger(
+      _ event: String, _ moment: String, on model: ModelSchema, when condition: String? = nil,
+      _ body: String
+    ) -> Object {
+      let when = condition.map { "\nWHEN \($0)" } ?? ""
+      return Object(
+        name: "\(name)_\(event)",
+        sql: """
+          CREATE TRIGGER \(SQLText.quoted("\(name)_\(event)"))
+          \(moment) ON \(SQLText.quoted(model.table))\(when)
+          BEGIN
+          \(body)
+          END
+          """)
+    }
+    let watched = rule.watched
+    let moment = TriggerMoment.update(of: watched)
+    let changed = TriggerMoment.anyChanged(watched)
+    switch rule.rule.demand {
+    case .unique(let condition):
+      let columns = SQLText.quotedList(rule.fields.map(\.column))
+      let part = condition.map { "\nWHERE (\($0))" } ?? ""
+      objects = [
+        Object(
+          name: name,
+          sql: """
+            CREATE UNIQUE INDEX \(SQLText.quoted(name))
+            ON \(SQLText.quoted(rule.model.table)) (\(columns))\(part)
+            """)
+      ]
+    case .immutable:
+      objects = [
+        trigger(
+          "update", moment, on: rule.model, when: changed, "  SELECT RAISE(ABORT, \(refusal));")
+      ]
+    default:
+      let body = """
+          SELECT RAISE(ABORT, \(refusal))
+          FROM \(sql.table.sql)
+          WHERE \(sql.isNew.sql)
+          AND (\((sql.offence ?? "0").sql));
+        """
+      var all = [
+        trigger("insert", "AFTER INSERT", on: rule.model, body),
+        trigger("update", moment, on: rule.model, when: changed, body),
+      ]
+      if let left = sql.sumWithoutOld {
+        let body = "  SELECT RAISE(ABORT, \(refusal));"
+        all += [
+          trigger("delete", "AFTER DELETE", on: rule.model, when: left.sql, body),
+          trigger("leave", moment, on: rule.model, when: "(\(changed)) AND \(left.sql)", body),
+        ]
+      }
+      if let referenced = rule.referenced {
+        all += Self.referencedTriggers(sql, referenced, trigger)
+      }
+      objects = all
+    }
+  }
+
+  private static func referencedTriggers(
+    _ sql: RuleSQL, _ referenced: ModelSchema,
+    _ trigger: (String, String, ModelSchema, String?, String) -> Object
+  ) -> [Object] {
+    let key = referenced.fields[referenced.keyIndices[0]]
+    let old: SQLText = "OLD.\(identifier: key.column)"
+    let column = SQLText.quoted(sql.rule.fields[0].column)
+    let refusal = SQLText.literal(sql.rule.rule.refusalOfReferenced)
+    let body = """
+        SELECT RAISE(ABORT, \(refusal))
+        FROM \(sql.table.sql)
+        WHERE \(old.sql) = \(sql.table.sql).\(column)
+        AND NOT EXISTS (\(sql.referenced(by: old).sql));
+      """
+    return [
+      trigger("referenced_delete", "AFTER DELETE", referenced, nil, body),
+      trigger(
+        "referenced_update", TriggerMoment.update(of: [key]), referenced,
+        TriggerMoment.anyChanged([key]), body),
+    ]
+  }
+}

@@ -1,0 +1,158 @@
+/// The pieces of SQL about records that break one rule.
+struct RuleSQL {
+  /// How a value of the record in question is spelled: a column, or an argument.
+  typealias Cell = (FieldSchema) -> SQLText
+
+  let rule: ResolvedRule
+  let table: SQLText
+  /// The name of other records' table in subqueries.
+  private static let other = "_ms_other"
+
+  init(_ rule: ResolvedRule) {
+    self.rule = rule
+    table = "\(identifier: rule.model.table)"
+  }
+
+  /// True for a stored record that breaks the rule; nil for a rule that no stored record can break.
+  var offence: SQLText? {
+    let cell: Cell = { "\(table).\(identifier: $0.column)" }
+    switch rule.rule.demand {
+    case .condition(let sql): return "NOT (\(SQLText(sql: sql)))"
+    case .unique(let condition?): return "(\(SQLText(sql: condition))) AND \(taken(cell))"
+    case .immutable: return nil
+    default: return storedOffence(cell)
+    }
+  }
+
+  /// True when a record with those values would break the rule; nil where that takes the condition
+  /// to be evaluated, or the record as it was.
+  func offence(proposing cell: Cell) -> SQLText? {
+    switch rule.rule.demand {
+    case .condition, .immutable, .unique(.some): nil
+    default: storedOffence(cell)
+    }
+  }
+
+  private func storedOffence(_ cell: Cell) -> SQLText {
+    switch rule.rule.demand {
+    case .condition, .immutable: return "0"
+    case .required: return Self.joined(rule.fields.map { "\(cell($0)) IS NULL" }, " OR ")
+    case .unique: return taken(cell)
+    case .reference:
+      return
+        "\(cell(rule.fields[0])) IS NOT NULL AND NOT EXISTS (\(referenced(by: cell(rule.fields[0]))))"
+    case .countAtMost(let count, _):
+      return """
+        \(hasGroup(cell)) AND (
+          SELECT count(*) FROM (
+            SELECT 1 \(others(cell)) LIMIT \(SQLText(sql: String(count)))
+          )
+        ) >= \(SQLText(sql: String(count)))
+        """
+    case .sumAtMost(let limit, _):
+      return """
+        \(hasGroup(cell)) AND coalesce((
+          SELECT sum(\(otherCell(rule.fields[0]))) \(others(cell))
+        ), 0) + coalesce(\(cell(rule.fields[0])), 0) > \(Self.literal(limit))
+        """
+    case .noOverlap:
+      let (start, end) = (rule.fields[0], rule.fields[1])
+      return """
+        EXISTS (
+          SELECT 1 \(others(cell))
+          AND \(otherCell(start)) < \(cell(end)) AND \(otherCell(end)) > \(cell(start))
+        )
+        """
+    }
+  }
+
+  /// True when another record of the old record's group has to give way now that this one, which
+  /// was negative, is gone from it.
+  var sumWithoutOld: SQLText? {
+    guard case .sumAtMost(let limit, _) = rule.rule.demand else { return nil }
+    let old: Cell = { "OLD.\(identifier: $0.column)" }
+    return """
+      \(old(rule.fields[0])) < 0 AND \(hasGroup(old)) AND (
+        SELECT sum(\(otherCell(rule.fields[0])))
+        FROM \(table) AS \(identifier: Self.other)
+        WHERE \(sameGroup(old))
+      ) > \(Self.literal(limit))
+      """
+  }
+
+  /// True for the row that the statement inserted or updated.
+  var isNew: SQLText {
+    Self.joined(
+      rule.model.keyIndices.map { index in
+        let column = rule.model.fields[index].column
+        return "\(table).\(identifier: column) IS NEW.\(identifier: column)"
+      }, " AND ")
+  }
+
+  /// Selects the record that `value` names, if there is one.
+  ///
+  /// The key stands on the left so that its collation decides, as it does in a foreign key.
+  func referenced(by value: SQLText) -> SQLText {
+    guard let referenced = rule.referenced else { return "SELECT 1 WHERE 0" }
+    let key = referenced.fields[referenced.keyIndices[0]]
+    return """
+      SELECT 1 FROM \(identifier: referenced.table) AS \(identifier: Self.other)
+      WHERE \(otherCell(key)) = \(value)
+      """
+  }
+
+  private func taken(_ cell: Cell) -> SQLText {
+    var text: SQLText = """
+      EXISTS (
+        SELECT 1 FROM \(table) AS \(identifier: Self.other)
+        WHERE \(Self.joined(rule.fields.map { "\(otherCell($0)) = \(cell($0))" }, " AND "))
+        AND \(isAnother(cell))
+      """
+    // Bare names mean the nearest table: the other record's.
+    if let condition = rule.expression { text.append(" AND (\(SQLText(sql: condition.text)))") }
+    text.append(")")
+    return text
+  }
+
+  /// The other records of the group, ready for further conditions.
+  private func others(_ cell: Cell) -> SQLText {
+    """
+    FROM \(table) AS \(identifier: Self.other)
+    WHERE \(sameGroup(cell)) AND \(isAnother(cell))
+    """
+  }
+
+  private func sameGroup(_ cell: Cell) -> SQLText {
+    rule.group.isEmpty
+      ? "1" : Self.joined(rule.group.map { "\(otherCell($0)) = \(cell($0))" }, " AND ")
+  }
+
+  private func hasGroup(_ cell: Cell) -> SQLText {
+    rule.group.isEmpty ? "1" : Self.joined(rule.group.map { "\(cell($0)) IS NOT NULL" }, " AND ")
+  }
+
+  private func isAnother(_ cell: Cell) -> SQLText {
+    let same = rule.model.keyIndices.map { index in
+      let field = rule.model.fields[index]
+      return "\(otherCell(field)) IS \(cell(field))" as SQLText
+    }
+    return "NOT (\(Self.joined(same, " AND ")))"
+  }
+
+  private func otherCell(_ field: FieldSchema) -> SQLText {
+    "\(identifier: Self.other).\(identifier: field.column)"
+  }
+
+  private static func literal(_ number: Double) -> SQLText {
+    SQLText(sql: SQLValue.real(number).description)
+  }
+
+  private static func joined(_ texts: [SQLText], _ separator: String) -> SQLText {
+    var all = SQLText(sql: "")
+    for (index, text) in texts.enumerated() {
+      if index > 0 { all.append(sql: separator) }
+      all.append(text)
+    }
+    return all
+  }
+}

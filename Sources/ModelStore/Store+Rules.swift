@@ -1,0 +1,54 @@
+extension Store {
+  /// The rules that were added to the file's models, by name, this program's and others'. Those in
+  /// the definitions of tables are in ``schema``.
+  public func rules() throws -> [Rule] {
+    try core.catalogEntries(.rules)
+  }
+
+  /// The stored records that break `rule`, whether the file has it or not: for looking before
+  /// adding it.
+  ///
+  /// - Parameter keyCountMax: The most keys told, at least 0.
+  /// - Returns: nil when none does, and for a field that must not change, since no record shows
+  ///   that it did.
+  /// - Throws: ``StoreError`` when the rule names what is not there, or SQLite refuses its
+  ///   condition.
+  /// - Complexity: Reads all records of the model.
+  public func finding(of rule: Rule, keyCountMax: Int = 5) throws -> RuleFinding? {
+    try core.finding(of: rule, keyCountMax: keyCountMax)
+  }
+
+  /// Adds a rule to the file, or changes the one of that name: from then on it binds every writer.
+  /// No record is touched, and nothing else of the table.
+  ///
+  /// - Parameter keepingOffenders: Whether to add it although records break it. They stay as they
+  ///   are until something changes the rule's fields in them. A unique rule cannot be added so.
+  /// - Returns: The records that break it, their first keys; nil when none does.
+  /// - Throws: ``StoreError`` with code `rejected`, listing and counting the records that break it;
+  ///   `unknownModel`, `unknownField` or `unsupportedSchema` when it cannot be kept. Then nothing
+  ///   was changed.
+  /// - Complexity: Reads all records of the model once, while writers wait.
+  @discardableResult
+  public func add(_ rule: Rule, keepingOffenders: Bool = false) throws -> RuleFinding? {
+    try core.add(rule, keepingOffenders: keepingOffenders)
+  }
+
+  /// Drops a rule that was added. Records stay as they are. A program that declares it enters it
+  /// again when it opens the file.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownRule` when there is none of that name,
+  ///   `unsupportedSchema` when it stands in the definition of a table, which takes a migration.
+  public func dropRule(_ name: String) throws {
+    try core.dropRule(name)
+  }
+}
+
+extension Store {
+  /// What is wrong with a record or draft if it were written now: by itself, and with the records
+  /// that are there. Without a store ask the value: ``Insertable/violations()``.
+  ///
+  /// - Returns: As ``TransactionReads/violations(of:)``; empty when nothing is wrong.
+  public func violations<Value: Insertable>(of value: Value) throws -> [Violation] {
+    try read { reads in try reads.violations(of: value) }
+  }
+}

@@ -1,0 +1,91 @@
+/// What validators have found wrong with a transaction so far.
+struct Judgement {
+  private let options: StoreConfiguration.Refusals
+  private let models: StoreSchema
+  private let connection: Connection
+  private var violations: [Violation] = []
+  private var count = 0
+
+  init(options: StoreConfiguration.Refusals, models: StoreSchema, connection: Connection) {
+    self.options = options
+    self.models = models
+    self.connection = connection
+  }
+
+  /// Whether nobody need be asked any more.
+  var isSettled: Bool { options.stopsAtFirst && count > 0 }
+
+  /// The error that refuses the transaction, or nil.
+  var error: StoreError? {
+    violations.isEmpty ? nil : StoreError(rejecting: violations, count: count)
+  }
+
+  /// - Throws: ``StoreError`` with code `cancelled` when the task that writes was cancelled.
+  func checkNotCancelled() throws(StoreError) {
+    try TransactionAccess.checkNotCancelled(connection)
+  }
+
+  /// Adds what a validator said of one record, which it judged by itself.
+  ///
+  /// - Parameter field: What it is about where the verdict names no field.
+  mutating func add<M>(
+    _ verdict: Verdict<M>, of validator: String, on change: RecordChange, field: Int? = nil
+  ) {
+    for part in verdict.parts {
+      let fields = part.fields.isEmpty ? field.map { [$0] } ?? [] : part.fields
+      add(validator, part, model: change.model, key: change.key, fields, of: M.schema) {
+        change.new ?? change.old
+      }
+    }
+  }
+
+  /// Adds what a validator said of several records of a model.
+  mutating func add<M>(
+    _ verdict: Verdict<M>, of validator: String, in model: String
+  ) throws {
+    for part in verdict.parts {
+      add(
+        validator, part, model: model, key: try part.key.map(Transaction.values), part.fields,
+        of: M.schema, image: { nil })
+    }
+  }
+
+  /// Adds what a validator said of the transaction.
+  mutating func add(_ rejection: Rejection, of validator: String) {
+    guard makeRoom() else { return }
+    let change = rejection.change
+    violations.append(
+      Violation(
+        kind: .validator, model: change?.model ?? "", key: change?.key, fields: rejection.fields,
+        rule: validator, message: rejection.message, remedy: rejection.remedy,
+        values: change.flatMap { values(of: rejection.fields, in: $0) }))
+  }
+
+  private mutating func add<M>(
+    _ validator: String, _ part: Verdict<M>.Part, model: String, key: [SQLValue]?,
+    _ fields: [Int], of schema: ModelSchema, image: () -> [SQLValue]?
+  ) {
+    guard makeRoom() else { return }
+    violations.append(
+      Violation(
+        kind: .validator, model: model, key: key, fields: fields.map { schema.fields[$0].name },
+        rule: validator, message: part.message, remedy: part.remedy,
+        values: options.tellsValues ? image().map { image in fields.map { image[$0] } } : nil))
+  }
+
+  /// Counts one more.
+  ///
+  /// - Returns: Whether it is to be listed.
+  private mutating func makeRoom() -> Bool {
+    guard !isSettled else { return false }
+    count += 1
+    return violations.count < max(1, options.violationCountMax)
+  }
+
+  private func values(of fields: [String], in change: RecordChange) -> [SQLValue]? {
+    guard options.tellsValues, let image = change.new ?? change.old,
+      let schema = models.models.first(where: { $0.name == change.model })
+    else { return nil }
+    return fields.compactMap { schema.fieldIndex(named: $0).map { image[$0] } }
+  }
+}

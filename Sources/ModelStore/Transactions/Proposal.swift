@@ -1,0 +1,226 @@
+/// A record as somebody would write it, held against everything that the file demands.
+struct Proposal {
+  let schema: ModelSchema
+  /// The fields that are given values; the others get their defaults.
+  let fields: [Int]
+  /// Whether a record of that key is there already and would be replaced.
+  var isReplacing: Bool
+}
+
+extension TransactionAccess {
+  /// Everything that is wrong with a record: by itself, and with the others.
+  ///
+  /// - Parameter encode: Binds the values of the proposal's fields, each at its field's position.
+  /// - Returns: What it breaks by itself in the order of fields, then keys and unique sets,
+  ///   references, and rules about several records.
+  func violations(
+    of proposal: Proposal, tellsValues: Bool, _ encode: (inout ArgumentWriter) throws -> Void
+  ) throws -> [Violation] {
+    let judged = try models.probe(of: proposal.schema).judge(
+      fields: proposal.fields, tellsValues: tellsValues, encode)
+    return judged.violations
+      + (try violations(
+        among: judged.image, of: proposal, tellsValues: tellsValues))
+  }
+
+  /// What is wrong with a record because of others.
+  private func violations(
+    among image: [SQLValue], of proposal: Proposal, tellsValues: Bool
+  ) throws -> [Violation] {
+    let schema = proposal.schema
+    let key = schema.keyIndices.map { image[$0] }
+    func holds(_ condition: SQLText) throws -> Bool {
+      try connection.firstRow("SELECT (\(condition)) IS TRUE") { try $0.integer(at: 0) } == 1
+    }
+    func cell(_ field: FieldSchema) -> SQLText {
+      "\(schema.fieldIndex(named: field.name).map { image[$0] } ?? .null)"
+    }
+    var found: [Violation] = []
+    for set in schema.uniqueSets where !(set.isKey && proposal.isReplacing) {
+      var condition: SQLText = "EXISTS (SELECT 1 FROM \(identifier: schema.table) WHERE 1"
+      for name in set.fields {
+        guard let field = schema.field(named: name) else { continue }
+        condition.append(" AND \(identifier: field.column) = \(cell(field))")
+      }
+      if proposal.isReplacing {
+        condition.append(" AND NOT (1")
+        for index in schema.keyIndices {
+          condition.append(" AND \(identifier: schema.fields[index].column) IS \(image[index])")
+        }
+        condition.append(")")
+      }
+      condition.append(")")
+      if try holds(condition) { found.append(schema.duplicate(fields: set.fields, rule: set.rule)) }
+    }
+    for field in schema.fields {
+      guard let reference = field.reference, !cell(field).arguments.contains(.null),
+        let column = models.referencedColumn(of: reference)
+      else { continue }
+      let isThere = try holds(
+        """
+        EXISTS (
+          SELECT 1 FROM \(identifier: reference.table) WHERE \(identifier: column) = \(cell(field))
+        )
+        """)
+      // A record may refer to itself.
+      let isItself =
+        reference.table == schema.table && image[schema.keyIndices[0]] == cell(field).arguments[0]
+      if !isThere, !isItself { found.append(schema.missingReference(field, in: models.schema)) }
+    }
+    for rule in models.rules where rule.model == schema.name {
+      let sql = RuleSQL(try ResolvedRule(rule, in: models.schema.models))
+      guard rule.kind != .required, let offence = sql.offence(proposing: cell) else { continue }
+      if try holds(offence) { found.append(rule.violation) }
+    }
+    return found.map { $0.about(image, of: schema, key: key, tellsValues: tellsValues) }
+  }
+}
+
+extension ModelSchema {
+  /// The fields whose values occur once together, and what the rule is called.
+  fileprivate var uniqueSets: [(fields: [String], rule: String, isKey: Bool)] {
+    let sets = fields.filter { $0.isUnique && key != [$0.name] }.map { [$0.name] } + uniques
+    return [(key, "\(name).key", true)]
+      + sets.map { ($0, "\(name).\($0.joined(separator: ",")).unique", false) }
+      + indexes.filter(\.isUnique).map { ($0.fields, $0.name, false) }
+  }
+
+  /// The violation that another record has the same values.
+  func duplicate(fields: [String], rule: String) -> Violation {
+    Violation(
+      kind: .unique, model: name, fields: fields, rule: rule,
+      message: fields.count > 1
+        ? "must be unique together; another \(name) has the same values"
+        : "must be unique; another \(name) has the same value",
+      remedy: "Choose another value, or change the other record.")
+  }
+
+  fileprivate func missingReference(_ field: FieldSchema, in store: StoreSchema) -> Violation {
+    let target = field.reference.flatMap { store.model(ofTable: $0.table)?.name ?? $0.table } ?? ""
+    return Violation(
+      kind: .reference, model: name, fields: [field.name], rule: "\(name).\(field.name).reference",
+      message: "must name an existing \(target)",
+      remedy: "Insert that record first, or name another.")
+  }
+}
+
+extension ModelRegistry {
+  fileprivate func referencedColumn(of reference: ReferenceSchema) -> String? {
+    if let column = reference.column { return column }
+    guard let model = schema.model(ofTable: reference.table), model.key.count == 1 else {
+      return nil
+    }
+    return model.field(named: model.key[0])?.column
+  }
+}
+
+// All messages of a record that is refused.
+extension TransactionAccess {
+  /// SQLite stops at the first rule that a record breaks.
+  ///
+  /// - Returns: `error` with every rule that the record breaks, where it is about one record and
+  ///   its rules.
+  func completed(
+    _ error: any Error, by proposal: @autoclosure () throws -> Proposal?,
+    _ encode: (inout ArgumentWriter) throws -> Void
+  ) -> any Error {
+    guard let refusal = error as? StoreError, refusal.code == .rejected,
+      refusal.violations.count == 1, refusal.violations[0].kind != .trigger,
+      connection.isInTransaction
+    else { return error }
+    let first = refusal.violations[0]
+    let all: [Violation]
+    do {
+      guard let proposal = try proposal(), first.model == proposal.schema.name else { return error }
+      all = try violations(of: proposal, tellsValues: refusals.tellsValues, encode)
+        .filter { $0.severity == .error }
+    } catch {
+      // What cannot be looked at more closely is refused all the same, for the reason at hand.
+      return refusal
+    }
+    guard let own = all.firstIndex(where: { $0.rule == first.rule && $0.fields == first.fields })
+    else {
+      guard !all.isEmpty else { return error }
+      return Self.error([first] + all, refusal)
+    }
+    var merged = all
+    merged[own].message = first.message
+    merged[own].remedy = first.remedy ?? merged[own].remedy
+    if merged.count == 1, !refusals.tellsValues { return refusal }
+    return Self.error(merged, refusal)
+  }
+
+  /// The record that an insert or upsert would have written.
+  func proposal(
+    _ sql: RecordSQL, _ fields: [Int], isUpsert: Bool,
+    _ encode: (inout ArgumentWriter) throws -> Void
+  ) throws -> Proposal {
+    var proposal = Proposal(schema: sql.schema, fields: fields, isReplacing: false)
+    if isUpsert {
+      let image = try models.probe(of: sql.schema).judge(
+        fields: fields, tellsValues: false, encode
+      ).image
+      let key = sql.schema.keyIndices.map { image[$0] }
+      proposal.isReplacing = try record(sql.schema, key: key) != nil
+    }
+    return proposal
+  }
+
+  /// The error for an update of some fields of one record.
+  func completed(
+    _ error: any Error, updating schema: ModelSchema, key: [SQLValue],
+    values: [(index: Int, value: SQLValue)]
+  ) -> any Error {
+    var image: [SQLValue] = []
+    let fields = schema.fields.indices.filter { schema.fields[$0].generated == nil }
+    func proposal() throws -> Proposal? {
+      guard let present = try record(schema, key: key) else { return nil }
+      image = present.values
+      for (index, value) in values { image[index] = value }
+      return Proposal(schema: schema, fields: fields, isReplacing: true)
+    }
+    return completed(error, by: try proposal()) { arguments in
+      for index in fields { arguments.set(image[index], at: index) }
+    }
+  }
+
+  private static func error(_ violations: [Violation], _ refusal: StoreError) -> StoreError {
+    guard violations.count > 1 else {
+      var error = refusal
+      error.violations = violations
+      return error
+    }
+    var error = StoreError(rejecting: violations, count: violations.count)
+    error.sqliteCode = refusal.sqliteCode
+    return error
+  }
+}
+
+extension TransactionReads where Self: ~Copyable {
+  /// What is wrong with a record or draft if it were written now: by itself, and with the records
+  /// that are there. Rules in Swift are not asked: they judge whole transactions.
+  ///
+  /// - Returns: What it breaks by itself in the order of fields, then keys and unique sets,
+  ///   references, and rules about several records, those that only warn too.
+  public borrowing func violations<Value: Insertable>(of value: Value) throws -> [Violation] {
+    try access.violations(of: value)
+  }
+}
+
+extension TransactionAccess {
+  func violations<Value: Insertable>(of value: Value) throws -> [Violation] {
+    let sql = try statements(for: Value.Inserted.self)
+    do {
+      let isThere = try (value as? Value.Inserted).map {
+        try record(Value.Inserted.self, key: $0.key) != nil
+      }
+      let proposal = Proposal(
+        schema: sql.schema, fields: sql.writableFields, isReplacing: isThere ?? false)
+      return try violations(of: proposal, tellsValues: refusals.tellsValues) {
+        try value.encode(to: &$0)
+      }
+    } catch {
+      throw models.storeError(error, about: sql.schema)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+internal import Testing
+
+@testable internal import ModelStore
+
+@Suite struct SQLExpressionTests {
+  private func problem(_ text: String) -> String? {
+    do throws(SQLExpression.Problem) {
+      _ = try SQLExpression(text)
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  @Test(arguments: [
+    "'noon", "'", "\"", "\"aa", "x'abb", "X'", "[a", "`bb", "'it''s", "'a' || 'a''",
+  ])
+  func aQuoteThatIsLeftOpenIsFound(text: String) {
+    #expect(problem(text) == "leaves a quote open")
+  }
+
+  @Test(arguments: [
+    "'noon'", "''", "''''", "\"a\"\"b\"", "x'abba'", "X''", "[a\"']", "`b``b`", "'x' || x'00'",
+  ])
+  func aQuoteThatIsClosedIsTaken(text: String) {
+    #expect(problem(text) == nil)
+  }
+}

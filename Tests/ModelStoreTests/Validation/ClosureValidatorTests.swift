@@ -1,0 +1,220 @@
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// Validators of fields, of records, of several records and of whole transactions.
+@Suite struct ClosureValidatorTests {
+  private typealias Shop = CommitPipelineTests.Shop
+
+  private static func logged(
+    _ asked: Recorder<String>, rejecting: Bool = false
+  ) -> [Validator] {
+    @Sendable func verdict<M>(_ message: String) -> Verdict<M> {
+      rejecting ? .reject(message) : .accept
+    }
+    return [
+      Validator("whole", over: Album.self, Artist.self) { changes, _ in
+        asked.add("whole \(changes.changes.map(\.model).joined(separator: "+"))")
+        return rejecting ? [Rejection("is wrong")] : []
+      },
+      Validator("record", Album.self) { change, _ in
+        asked.add("record \(change.change.key[0])")
+        return verdict("is wrong as a record")
+      },
+      Validator("title", \Album.title) { old, new, _ in
+        asked.add("title \(old ?? "nothing") → \(new)")
+        return verdict("is wrong as a title")
+      },
+      Validator("together", together: Album.self) { changes, _ in
+        asked.add("together \(changes.count)")
+        return rejecting
+          ? .reject("is wrong with others", \.title, key: changes[0].new?.id) : .accept
+      },
+      Validator("artist", \Album.artistID) { old, new, _ in
+        asked.add("artist \(old.map { "\($0 ?? 0)" } ?? "nothing") → \(new ?? 0)")
+        return verdict("is wrong as an artist")
+      },
+    ]
+  }
+
+  @Test("GS4 GS5 GS6 what changed is asked first, then in declared order, the whole last")
+  func order() throws {
+    let asked = Recorder<String>()
+    let shop = try Shop(Self.logged(asked))
+    try shop.store.write { tx in
+      try tx.set(\Album.title, to: "Aura", for: 2)
+      try tx.insert(Album(id: 3, title: "Tutu"))
+    }
+    #expect(
+      asked.taken() == [
+        "title Blue → Aura", "title nothing → Tutu", "artist nothing → 0", "record 2", "record 3",
+        "together 2", "whole Album+Album",
+      ])
+  }
+
+  @Test func onlyWhatTheTransactionTouchedIsAskedAbout() throws {
+    let asked = Recorder<String>()
+    let shop = try Shop(Self.logged(asked))
+    try shop.store.write { tx in try tx.set(\Artist.name, to: "Davis", for: 1) }
+    #expect(asked.taken() == ["whole Artist"])
+    try shop.store.write { tx in try tx.set(\Album.artistName, to: "D", for: 1) }
+    #expect(asked.taken() == ["record 1", "together 1", "whole Album"])
+    try shop.store.write { tx in try tx.set(\Album.title, to: "So What", for: 1) }
+    #expect(asked.taken() == [])
+    try shop.store.write { tx in _ = try tx.delete(Album.self, 2) }
+    #expect(asked.taken() == ["record 2", "together 1", "whole Album"])
+  }
+
+  @Test func allOfThemReportUnlessTheFirstIsEnough() throws {
+    for stopsAtFirst in [false, true] {
+      let asked = Recorder<String>()
+      var configuration = StoreConfiguration()
+      configuration.refusals.stopsAtFirst = stopsAtFirst
+      let shop = try Shop(Self.logged(asked, rejecting: true), configuration)
+      let error = try shop.refusal { tx in
+        try tx.set(\Album.title, to: "A", for: 1)
+        try tx.set(\Album.title, to: "B", for: 2)
+      }
+      let all: [(String, Int64?, String)] = [
+        ("title", 1, "is wrong as a title"), ("title", 2, "is wrong as a title"),
+        ("record", 1, "is wrong as a record"), ("record", 2, "is wrong as a record"),
+        ("together", 1, "is wrong with others"), ("whole", nil, "is wrong"),
+      ]
+      let expected = stopsAtFirst ? Array(all.prefix(1)) : all
+      #expect(
+        error?.violations
+          == expected.map { rule, key, message in
+            Violation(
+              kind: .validator, model: key == nil ? "" : "Album",
+              key: key.map { [.integer($0)] },
+              fields: ["title", "together"].contains(rule) ? ["title"] : [], rule: rule,
+              message: message)
+          })
+      #expect(error?.violationCount == expected.count)
+      #expect(asked.events.count == (stopsAtFirst ? 1 : 6))
+    }
+  }
+
+  @Test func ofTenThousandRecordsTheFirstAreListedAndAllAreCounted() throws {
+    let short = Validator("short", \Album.title) { _, new, _ in
+      new.count > 6 ? .reject("must be short") : .accept
+    }
+    let shop = try Shop([short])
+    try shop.store.write { tx in
+      for id in 3...10_002 { try tx.insert(Album(id: Int64(id), title: "T\(id)")) }
+    }
+    shop.store.waitForDelivery()
+    _ = shop.recorder.taken()
+    let error = try shop.refusal { tx in
+      try tx.execute("UPDATE Album SET title = title || ' (again)' WHERE id > 2")
+    }
+    #expect(error?.violationCount == 10_000)
+    #expect(error?.violations.count == 100)
+    #expect(error?.violations.first?.key == [.integer(3)])
+    #expect(error?.message.contains("(and 9999 more)") == true)
+  }
+
+  @Test func valuesAreToldOnlyWhenAskedFor() throws {
+    for tellsValues in [false, true] {
+      var configuration = StoreConfiguration()
+      configuration.refusals.tellsValues = tellsValues
+      let secret = Validator("secret", \Album.title) { _, new, _ in
+        new == "secret" ? .reject("must not be that") : .accept
+      }
+      let shop = try Shop([secret], configuration)
+      let error = try shop.refusal { tx in try tx.set(\Album.title, to: "secret", for: 1) }
+      #expect(error?.violations.map(\.values) == [tellsValues ? [.text("secret")] : nil])
+      #expect(error.map { "\($0)".contains("secret must") } == false)
+    }
+  }
+
+  @Test func aFieldsValidatorSeesTheFieldAloneAndTheNetChange() throws {
+    let asked = Recorder<String>()
+    let shop = try Shop([Self.logged(asked)[2]])
+    try shop.store.write { tx in
+      try tx.set(\Album.title, to: "X", for: 1)
+      try tx.set(\Album.title, to: "Y", for: 1)
+      try tx.set(\Album.title, to: "Z", for: 2)
+      try tx.set(\Album.title, to: "Blue", for: 2)
+    }
+    #expect(asked.taken() == ["title So What → Y"])
+  }
+
+  @Test func aSlowValidatorEndsWithItsTask() async throws {
+    // Blocking a thread of the test's own pool could keep the task from beginning.
+    let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+    let slow = Validator("slow", Album.self) { _, reads in
+      signal.finish()
+      while true { try reads.checkCancellation() }
+    }
+    let shop = try Shop([slow])
+    let store = shop.store
+    let task = Task {
+      try await store.write { tx in try tx.set(\Album.title, to: "T", for: 1) }
+    }
+    for await _ in begun {}
+    task.cancel()
+    let error = await #expect(throws: StoreError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(try store.find(Album.self, 1)?.title == "So What")
+    try await store.write { tx in try tx.set(\Artist.name, to: "Goes on", for: 1) }
+  }
+
+  @Test func aQueryOfASlowValidatorEndsWithItsTask() async throws {
+    // Blocking a thread of the test's own pool could keep the task from beginning.
+    let (begun, signal) = AsyncStream.makeStream(of: Void.self)
+    let slow = Validator("slow", Album.self) { _, reads in
+      signal.finish()
+      _ = try reads.value(
+        Int64.self,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+      return .accept
+    }
+    let shop = try Shop([slow])
+    let store = shop.store
+    let task = Task {
+      try await store.write { tx in try tx.set(\Album.title, to: "T", for: 1) }
+    }
+    for await _ in begun {}
+    task.cancel()
+    let error = await #expect(throws: StoreError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(try store.find(Album.self, 1)?.title == "So What")
+  }
+
+  @Test func whatCannotBeAskedIsRefusedWhereItIsDeclared() throws {
+    let directory = try TemporaryDirectory()
+    func refusal(_ validator: Validator) -> StoreError.Code? {
+      failure {
+        try Store(
+          at: directory.file("shop.store"), models: Artist.self, Album.self,
+          validators: [validator])
+      }?.code
+    }
+    #expect(refusal(Validator("nobody's") { _, _ in [] }) == .misuse)
+    #expect(
+      refusal(Validator("no field", \Album.title.computed) { _, _, _ in .accept }) == .unknownField)
+  }
+
+  @Test func otherProgramsAreToldWhatTheyCannotCheck() throws {
+    let shop = try Shop(Self.logged(Recorder()))
+    let path = shop.store.path
+    #expect(
+      try shop.store.declaredValidators() == [
+        DeclaredValidator(name: "artist", models: ["Album"], isInForce: true),
+        DeclaredValidator(name: "record", models: ["Album"], isInForce: true),
+        DeclaredValidator(name: "title", models: ["Album"], isInForce: true),
+        DeclaredValidator(name: "together", models: ["Album"], isInForce: true),
+        DeclaredValidator(name: "whole", models: ["Album", "Artist"], isInForce: true),
+      ])
+    shop.store.close()
+    let other = try Store(at: path)
+    #expect(try other.declaredValidators().map(\.isInForce) == Array(repeating: false, count: 5))
+  }
+}
+
+extension String {
+  /// No stored field, however it looks.
+  fileprivate var computed: String { self }
+}

@@ -1,0 +1,135 @@
+import Testing
+
+@Suite struct ValidatorsTests {
+  private func place() throws -> Workplace {
+    let place = try Workplace()
+    try place.makeMusic()
+    return place
+  }
+
+  @Test func offendersAreShownBeforeARuleIsAdded() throws {
+    let place = try place()
+    try place.run("update", "Track", "1", "seconds=10")
+    try place.run("update", "Track", "2", "seconds=11")
+    let refused = try place.run(
+      "validators", "add", "Track", "--range", "seconds=20..", "--name", "Track.long")
+    #expect(refused.code == 4)
+    #expect(refused.out == "")
+    #expect(
+      refused.err.hasPrefix(
+        """
+        error[rejected]: The rule Track.long was not added: 2 records break it already. \
+        Change those first; nothing was changed.
+          Track 1.seconds  must be 20 or greater  (rule Track.long)
+          Track 2.seconds  must be 20 or greater  (rule Track.long)
+
+        """))
+  }
+
+  @Test func aRuleIsAddedListedObeyedAndDropped() throws {
+    let place = try place()
+    #expect(
+      try place.run(
+        "validators", "add", "Track", "--check", "seconds <> 13", "--name", "Track.lucky",
+        "--message", "must not bring bad luck")
+        == Outcome(code: 0, out: "", err: "added Track.lucky: Track must not bring bad luck\n"))
+    #expect(
+      try place.run("validators", "list", "Track", "-q").out == """
+        Track.title.length\tTrack\ttitle\terror\ttable\tmust have 1 to 120 characters
+        Track.seconds.range\tTrack\tseconds\terror\ttable\tmust be 1 to 7200
+        Track.lucky\tTrack\t\terror\tadded\tmust not bring bad luck
+
+        """)
+    let refused = try place.run("update", "Track", "1", "seconds=13")
+    #expect(refused.code == 4)
+    #expect(refused.err.contains("must not bring bad luck"))
+    #expect(try place.run("validators", "drop", "Track.lucky").err == "dropped Track.lucky\n")
+    #expect(try place.run("update", "Track", "1", "seconds=13").code == 0)
+    #expect(try place.run("validators", "drop", "Track.lucky").code == 3)
+    #expect(try place.run("validators", "drop", "Track.title.length").code == 1)
+  }
+
+  @Test func aDryRunAddsNothing() throws {
+    let place = try place()
+    #expect(
+      try place.run("validators", "add", "Track", "--unique", "albumID", "-n").err.hasSuffix(
+        "dry run: nothing was added\n"))
+    #expect(
+      try place.run("validators", "list", "Track", "--fields", "rule", "-q").out == """
+        Track.title.length
+        Track.seconds.range
+
+        """)
+  }
+
+  @Test func everyDemandHasAnOption() throws {
+    let place = try place()
+    let all = [
+      ["--required", "title"], ["--length", "title=1.."], ["--bytes", "title=..900"],
+      ["--range", "seconds=0.5..9000"], ["--one-of", "title=a,b"], ["--like", "title=%"],
+      ["--glob", "title=*"], ["--unique", "title,id"],
+      ["--unique", "title", "--where", "seconds < 0"],
+      ["--references", "albumID=Album"], ["--immutable", "albumID"],
+      ["--at-most", "1000", "--per", "albumID"], ["--sum", "seconds=100000", "--per", "albumID"],
+      ["--no-overlap", "id,seconds", "--per", "albumID"],
+    ]
+    for words in all {
+      let outcome = try place.run(
+        ["validators", "add", "Track", "--keep-offenders", "--name", "r"] + words)
+      #expect(outcome.code == 0, "\(words): \(outcome)")
+      #expect(try place.run("validators", "drop", "r").code == 0)
+    }
+    for words in [
+      [], ["--required", "title", "--check", "1"], ["--required", "title", "--per", "id"],
+    ] {
+      #expect(try place.run(["validators", "add", "Track"] + words).code == 64)
+    }
+    #expect(
+      try place.run("validators", "add", "Track", "--required", "titel").err.contains("title"))
+    #expect(try place.run("validators", "add", "Track", "--length", "title=x").code == 64)
+  }
+
+  @Test func everyThingWrongWithARecordIsTold() throws {
+    let place = try place()
+    let refused = try place.run("insert", "Track", "id=1", "title=", "seconds=0", "albumID=999")
+    #expect(
+      refused
+        == Outcome(
+          code: 4, out: "",
+          err: """
+            error[rejected]: Nothing was changed: 4 rules refuse it.
+              Track 1.title  must have 1 to 120 characters  (rule Track.title.length)
+              Track 1.seconds  must be 1 to 7200  (rule Track.seconds.range)
+              Track 1.id  must be unique; another Track has the same value  (rule Track.key)
+              Track 1.albumID  must name an existing Album  (rule Track.albumID.reference)
+            hint: storecli models Track
+
+            """))
+    try place.write("id,title,seconds,albumID\n900000,\"\",0,1\n", to: "tracks.csv")
+    #expect(
+      try place.run("import", "tracks.csv", "--model", "Track", "--on-error", "skip").err.contains(
+        "line 2: title must have 1 to 120 characters; seconds must be 1 to 7200"))
+  }
+
+  @Test func anErrorForAProgramHasItAll() throws {
+    let place = try place()
+    let refused = try place.run("update", "Track", "1", "seconds=0", "--json")
+    #expect(
+      refused.err.contains(
+        #""violations":[{"kind":"check","model":"Track","key":null,"fields":["seconds"],"rule":"Track.seconds.range","message":"must be 1 to 7200","remedy":"Change the value.","severity":"error"}],"violationCount":1"#
+      ))
+  }
+
+  @Test func validateListsWarnings() throws {
+    let place = try place()
+    try place.run("update", "Track", "3", "seconds=10")
+    #expect(
+      try place.run(
+        "validators", "add", "Track", "--range", "seconds=20..", "--severity", "warning",
+        "--name", "Track.short"
+      ).err.hasSuffix("broken by 1 record: 3\n"))
+    let outcome = try place.run("validate", "Track", "-q")
+    #expect(outcome.code == 2)
+    #expect(outcome.out == "Track\tseconds\tTrack.short\twarning\tmust be 20 or greater\t1\t3\n")
+  }
+}
