@@ -11,7 +11,7 @@ struct RuleWords {
   /// - Throws: ``CommandError`` for a field that the model does not have, with near misses, and for
   ///   words that are no range or number.
   func rule(for schema: ModelSchema) throws -> Rule {
-    let per = options.per.map(CommaList.parts(of:)) ?? []
+    let per = try options.per.map(names) ?? []
     for name in per { _ = try schema.requiredField(named: name) }
     func made(_ fields: [String], _ label: String, _ demand: Rule.Demand) throws -> Rule {
       for name in fields { _ = try schema.requiredField(named: name) }
@@ -19,14 +19,14 @@ struct RuleWords {
       return Rule(parts.joined(separator: "."), of: schema.name, fields: fields, demand)
     }
     if let fields = options.required {
-      return try made(CommaList.parts(of: fields), "required", .required)
+      return try made(names(fields), "required", .required)
     }
     if let fields = options.unique {
       return try made(
-        CommaList.parts(of: fields), "unique", .unique(where: options.condition))
+        names(fields), "unique", .unique(where: options.condition))
     }
     if let fields = options.immutable {
-      return try made(CommaList.parts(of: fields), "immutable", .immutable)
+      return try made(names(fields), "immutable", .immutable)
     }
     if let sql = options.check { return try made([], "check", .condition(sql: sql)) }
     if let words = options.references {
@@ -41,7 +41,7 @@ struct RuleWords {
       return try made([field], "sum", .sumAtMost(limit: try number(limit, "--sum"), per: per))
     }
     if let fields = options.noOverlap {
-      return try made(CommaList.parts(of: fields), "noOverlap", .noOverlap(per: per))
+      return try made(names(fields), "noOverlap", .noOverlap(per: per))
     }
     return try fieldRule(for: schema)
   }
@@ -76,7 +76,7 @@ struct RuleWords {
     }
     if let words = options.oneOf {
       let (field, texts) = try pair(words, "--one-of")
-      return try made(field, .oneOf(CommaList.parts(of: texts)))
+      return try made(field, .oneOf(names(texts)))
     }
     if let words = options.like {
       let (field, pattern) = try pair(words, "--like")
@@ -93,6 +93,13 @@ struct RuleWords {
     case (nil, let high?): .range(...high)
     case (nil, nil): preconditionFailure("A range has a bound.")
     }
+  }
+
+  /// - Throws: ``CommandError`` when a quote is never closed.
+  private func names(_ text: String) throws -> [String] {
+    let list = CommaList(text)
+    guard list.isClosed else { throw CommandError.usage("A quote is never closed in \(text).") }
+    return list.texts
   }
 
   private func pair(_ words: String, _ option: String) throws -> (String, String) {

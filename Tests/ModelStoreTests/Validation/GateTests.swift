@@ -327,6 +327,21 @@ import Testing
     #expect(try store.find(Album.self, 1)?.title == "Green")
   }
 
+  @Test func whileItIsPausedTheLatestVerdictWaits() throws {
+    let gate = try Gate(name())
+    let (heard, watching) = verdicts(of: gate)
+    watching.pause()
+    for name in ["A", "B", ""] { login.name = name }
+    #expect(heard.events == [])
+    watching.resume()
+    #expect(heard.taken() == [Self.verdict(false, "name", changed: ["name"])])
+    login.name = "C"
+    #expect(heard.taken() == [Self.verdict(true, changed: ["name"])])
+    watching.cancel()
+    login.name = "D"
+    #expect(heard.events == [])
+  }
+
   @Test func verdictsAreASequenceToo() async throws {
     let gate = try Gate(name())
     var loop = gate.verdicts.makeAsyncIterator()
