@@ -12,9 +12,11 @@ struct SchemaValidation {
     var ruleNames: Set<String> = []
     var indexNames: Set<String> = []
     for model in models {
-      if !names.insert(model.name).inserted {
-        problems.append(
-          "Two models are called \(model.name), or the same characters in other bytes.")
+      let (isNew, namesake) = names.insert(model.name)
+      if !isNew {
+        let difference =
+          namesake.isExactly(model.name) ? "" : ", in different bytes (Unicode normalisation)"
+        problems.append("Two models are called \(model.name)\(difference).")
       }
       if !tables.insert(ExactText(model.table.asciiFolded)).inserted {
         problems.append("\(model.name): another model is kept in the table \(model.table) already.")
