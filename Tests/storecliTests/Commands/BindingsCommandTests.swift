@@ -40,6 +40,6 @@ import Testing
     #expect(try place.run("bindings", "list", "-q").out == "")
     #expect(try place.run("update", "Artist", "1", "name=Someone").code == 0)
     #expect(
-      try place.run("query", "Album", "artistName == \"Someone\"", "--count", "-q").out == "0\n")
+      try place.run("query", "Album", "artistName == 'Someone'", "--count", "-q").out == "0\n")
   }
 }
