@@ -1,10 +1,7 @@
 /// A binding that the file does not keep as its catalog says.
 ///
 /// Triggers go missing when a program rebuilds a table without them; a value differs when a record
-/// was written meanwhile. Opening the store with the program that declares the binding makes such
-/// triggers anew and puts every record right. It does not look for wrong values under triggers that
-/// are as they should be: drop one of the binding's triggers, `_ms_binding_NAME_target_insert`, and
-/// open the store after that.
+/// was written meanwhile. ``Store/rebuildBindings()`` mends both.
 public struct BindingFinding: Hashable, Sendable {
   /// The binding's name.
   public let binding: String
