@@ -1,4 +1,4 @@
-/// W13: update records in one transaction, one field of each, BEGIN and COMMIT included: without
+/// Update records in one transaction, one field of each, BEGIN and COMMIT included: without
 /// rules, and under rules of each kind. Every rule is met, so what is timed is the asking.
 struct RuleWorkload {
   /// The records in the table, each of which a run updates.
@@ -6,7 +6,7 @@ struct RuleWorkload {
 
   var workload: Workload {
     Workload(
-      id: "W13",
+      id: "rules",
       title: "update \(count.grouped) records in one transaction under rules (NORMAL)",
       unit: "record",
       contenders: { modelStoreContenders })
