@@ -10,10 +10,11 @@ extension Store {
   }
 
   /// Makes every binding true again, whatever happened to its triggers or to the records: what
-  /// ``bindingFindings()`` finds is mended. Observers are told of each value.
+  /// ``bindingFindings()`` finds is mended. Observers are told of each value that was wrong.
   ///
-  /// - Returns: The bindings of which records had to follow and how many, sources before what
-  ///   follows them; empty when all values were right.
+  /// - Returns: The bindings of which records were wrong and how many, sources before what follows
+  ///   them; empty when all values were right. Values that an edited trigger spoils again meanwhile
+  ///   are put right with the triggers, and observers look anew.
   /// - Throws: ``StoreError`` when a binding names what is not there any more, when a rule refuses
   ///   a value, or when a trigger of the application changes one back. The values that were mended
   ///   before triggers are made anew stay.

@@ -69,7 +69,7 @@ extension Store {
       }
     }
     guard options.contains(.initial) else { return subscribe() }
-    let subscription = try LiveStore(core).whileNobodyWrites { reading in
+    return try LiveStore(core).whileNobodyWrites { reading in
       var initial = QueryGroup.Batch(deltas: [])
       var version: UInt64
       // Reading one may find that another process has written, so that those before are of old.
@@ -85,7 +85,5 @@ extension Store {
       broker.enqueue(for: outcome) { [version] in mailbox.deliver(upTo: version) }
       return subscription
     }
-    broker.settle()
-    return subscription
   }
 }

@@ -99,7 +99,7 @@ extension StoreCore {
     let reload: @Sendable (Connection) throws -> [[SQLValue]] = { connection in
       try connection.rows(text) { row in try row.values() }
     }
-    let subscription = try writer.sync { writer in
+    try settled { writer in
       // No commit of this store can come between reading and registering.
       try publishWhatOthersDid(&writer)
       let images: [[SQLValue]]
@@ -123,8 +123,6 @@ extension StoreCore {
         end()
       }
     }
-    broker.settle()
-    return subscription
   }
 }
 

@@ -229,7 +229,7 @@ extension LiveStore {
     let broker = core.broker
     self.init(broker: broker, report: core.report) { [weak core] body in
       guard let core else { throw StoreError(.misuse, "The store is closed.") }
-      try core.writer.sync { writer in
+      try core.settled { writer in
         try core.publishWhatOthersDid(&writer)
         let connection = writer.connection
         try body(

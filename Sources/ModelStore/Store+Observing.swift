@@ -118,9 +118,6 @@ extension Store {
   /// Looks whether another process has written since, and tells observers if so; reads live queries
   /// again that could not be read after an earlier commit. Every write does this too.
   public func refresh() throws {
-    try core.writer.sync { writer in
-      try core.publishWhatOthersDid(&writer)
-    }
-    core.broker.settle()
+    try core.settled { writer in try core.publishWhatOthersDid(&writer) }
   }
 }

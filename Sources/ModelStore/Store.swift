@@ -115,12 +115,15 @@ extension Store {
     let core = core
     let suppressed = try core.outlets(of: subscriptions)
     let wave = Wave.current
-    let value = try await core.writer.async { writer in
-      try Wave.$current.withValue(wave) {
+    let (value, count) = try await core.writer.async { writer in
+      let before = core.broker.awaitedCount
+      let value = try Wave.$current.withValue(wave) {
         try core.write(&writer, ending: .commit, suppressing: suppressed, body).value
       }
+      let count = core.broker.awaitedCount
+      return (value, count > before ? count : 0)
     }
-    await core.broker.settle()
+    await core.broker.settle(count)
     return value
   }
 
@@ -131,11 +134,9 @@ extension Store {
   public func writeReporting<Result>(
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
-    let committed = try core.writer.sync { writer in
+    try core.settled { writer in
       try core.write(&writer, ending: .commit, reporting: true, body)
     }
-    core.broker.settle()
-    return committed
   }
 
   /// Runs `body` and all validators as one transaction, then rolls it back: tells what a write

@@ -240,7 +240,7 @@ extension StoreCore {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
-    let result = try writer.sync { writer in
+    try settled { writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
       // What is written here is captured by nobody, so whoever observes looks anew.
@@ -257,8 +257,6 @@ extension StoreCore {
         throw models.storeError(writer.noting(error), about: nil)
       }
     }
-    broker.settle()
-    return result
   }
 
   // Adoption

@@ -60,14 +60,13 @@ extension StoreCore {
       observer.end(by: self.broker.add(observer))
       self.broker.enqueue(for: outcome) { observer.deliver(upTo: version) }
     }
-    broker.settle()
   }
 
   /// Calls `body` with the record as it is now, while no commit can come between.
   func atRest<Result>(
     _ key: [SQLValue]?, of schema: ModelSchema, _ body: ([SQLValue]?) throws -> Result
   ) throws -> Result {
-    try writer.sync { writer in
+    try settled { writer in
       try self.publishWhatOthersDid(&writer)
       return try body(try self.record(schema, key, on: writer.connection))
     }
@@ -204,7 +203,6 @@ extension StoreCore {
       let outcome = present.begin(with: image, version: version)
       self.broker.enqueue(for: outcome) { present.deliver(upTo: version) }
     }
-    broker.settle()
   }
 }
 

@@ -172,11 +172,22 @@ final class StoreCore: Sendable {
     suppressing suppressed: [any Outlet] = [],
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> Result {
-    let value = try writer.sync { writer in
+    try settled { writer in
       try self.write(&writer, ending: .commit, suppressing: suppressed, body).value
     }
-    broker.settle()
-    return value
+  }
+
+  /// Runs `body` on the writer's queue and, with the writer let go, waits for those observers who
+  /// asked for it.
+  func settled<Result>(_ body: (inout Writer) throws -> Result) throws -> Result {
+    let (result, count) = try writer.sync { writer in
+      let before = self.broker.awaitedCount
+      let result = try body(&writer)
+      let count = self.broker.awaitedCount
+      return (result, count > before ? count : 0)
+    }
+    broker.settle(count)
+    return result
   }
 
   /// What the subscriptions of a write that leaves them out hear through.

@@ -106,10 +106,6 @@ final class ChangeBroker: Sendable {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
 
-  init() {
-    queue.setSpecific(key: Self.isDelivering, value: ())
-  }
-
   /// The number of the latest commit that was published.
   var version: UInt64 { state.withLock { $0.version } }
 
@@ -166,6 +162,8 @@ final class ChangeBroker: Sendable {
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
   func publish(_ announcement: Announcement) -> ChangeSet {
+    // Who could not follow an earlier commit is told of that before it is left out of this one.
+    if !announcement.suppressed.isEmpty, hasFailed { publish(.nothing) }
     let (published, concerned) = state.withLock { state in
       state.version += 1
       let published = ChangeSet(version: state.version, changes: announcement.changes)
@@ -185,19 +183,16 @@ final class ChangeBroker: Sendable {
       if outcome.contains(.awaited) { isAwaited = true }
     }
     for outlet in announcement.suppressed { outlet.endSuppression() }
-    if isAwaited || !failed.isEmpty {
+    if !failed.isEmpty {
       state.withLock { state in
-        if isAwaited { state.awaitedCount += 1 }
         state.failed.formUnion(failed.filter { state.observers[$0] != nil })
       }
     }
-    if !ready.isEmpty {
-      queue.async { [ready, wave = announcement.wave] in
-        for observer in ready {
-          let path = ObservedPath(model: observer.model)
-          Wave.$current.withValue(wave.heard(at: path)) {
-            observer.deliver(upTo: published.version)
-          }
+    enqueue(for: ready.isEmpty ? [] : isAwaited ? [.ready, .awaited] : .ready) {
+      [ready, wave = announcement.wave] in
+      for observer in ready {
+        Wave.$current.withValue(wave.heard(at: ObservedPath(model: observer.model))) {
+          observer.deliver(upTo: published.version)
         }
       }
     }
@@ -217,6 +212,10 @@ final class ChangeBroker: Sendable {
     let failed = state.failed
     state.failed = []
     for number in failed { parts[number] = [] }
+    // A group tells what its members told, of whatever commit.
+    if !failed.isEmpty {
+      for (number, observer) in state.observers where observer is QueryGroup { parts[number] = [] }
+    }
     func isReset(_ number: UInt64) -> Bool { number > lastSafe || failed.contains(number) }
     if lastSafe < state.nextNumber {
       for number in state.observers.keys where number > lastSafe { parts[number] = [] }
@@ -243,8 +242,9 @@ final class ChangeBroker: Sendable {
   /// that there is something to deliver.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
+    queue.async { Self.$isDelivering.withValue(true, operation: body) }
+    // Behind its turn: whoever counts it finds the turn in the queue.
     if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
-    queue.async(execute: body)
   }
 
   /// Waits until everything published so far has been delivered.
@@ -255,29 +255,32 @@ final class ChangeBroker: Sendable {
     queue.sync {}
   }
 
-  /// Waits until those have been told for whom a write waits; not inside a callback, whose own
+  /// How many deliveries have had to be waited for so far. What it grows by while the writer is
+  /// held is what the holder has to wait for.
+  var awaitedCount: UInt64 { state.withLock { $0.awaitedCount } }
+
+  /// Waits until the first `count` awaited deliveries are over; not inside a callback, whose own
   /// round comes first.
-  func settle() {
-    guard let count = countToSettle() else { return }
+  func settle(_ count: UInt64) {
+    guard isUnsettled(count) else { return }
     queue.sync {}
     state.withLock { $0.settledCount = max($0.settledCount, count) }
   }
 
-  /// As ``settle()``, for a task.
-  func settle() async {
-    guard let count = countToSettle() else { return }
+  /// As ``settle(_:)``, for a task.
+  func settle(_ count: UInt64) async {
+    guard isUnsettled(count) else { return }
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     state.withLock { $0.settledCount = max($0.settledCount, count) }
   }
 
-  private func countToSettle() -> UInt64? {
-    guard DispatchQueue.getSpecific(key: Self.isDelivering) == nil else { return nil }
-    return state.withLock { $0.awaitedCount > $0.settledCount ? $0.awaitedCount : nil }
+  private func isUnsettled(_ count: UInt64) -> Bool {
+    !Self.isDelivering && state.withLock { $0.settledCount < count }
   }
 
-  /// Marks the delivery queues of all stores: a callback that waited for another's could wait for
-  /// itself.
-  private static let isDelivering = DispatchSpecificKey<Void>()
+  /// Whether this is a callback of any store, or a task that one began: a callback that waited for
+  /// another's could wait for itself.
+  @TaskLocal private static var isDelivering = false
 }
 
 extension ChangeBroker.Observer {

@@ -112,7 +112,6 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
       let version = source.rows.version
       reading.broker.enqueue(for: outcome) { [source] in source.wake(upTo: version) }
     }
-    store.broker.settle()
   }
 
   // Subscribing
@@ -121,15 +120,13 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     _ mailbox: Mailbox<QueryDelta>, _ options: ObservationOptions
   ) throws -> Subscription {
     guard options.contains(.initial) else { return subscribe(mailbox) }
-    let subscription = try store.whileNobodyWrites { reading in
+    return try store.whileNobodyWrites { reading in
       let initial = try reading.initial(query, source)
       let outcome = mailbox.put(initial)
       let subscription = subscribe(mailbox)
       reading.broker.enqueue(for: outcome) { mailbox.deliver(upTo: initial.version) }
       return subscription
     }
-    store.broker.settle()
-    return subscription
   }
 
   private func subscribe(_ mailbox: Mailbox<QueryDelta>) -> Subscription {

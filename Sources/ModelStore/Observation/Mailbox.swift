@@ -30,7 +30,12 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
         events.append(event)
         return
       }
-      if let both = last.followed(by: event) { events.append(both) }
+      if let both = last.followed(by: event) {
+        events.append(both)
+      } else if !events.isEmpty {
+        // What was sealed off before them stays so.
+        isSealed = true
+      }
     }
   }
 
@@ -64,7 +69,9 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
           state.reader = nil
           return (reader, [])
         }
-        state.append(event, capacity: capacity)
+        // What a write waits for is told with that write's turn, so it does not fold.
+        let isAwaited = call == .awaited && !state.isPaused
+        state.append(event, capacity: isAwaited ? .max : capacity)
         guard state.receive != nil, !state.isPaused else { return (nil, []) }
         return (nil, call == .awaited ? [.ready, .awaited] : .ready)
       }
@@ -83,21 +90,19 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     state.withLock { $0.receive = receive }
   }
 
-  /// Calls the receiver with the oldest event, unless it is of a later commit.
-  ///
-  /// - Returns: Whether it was called.
-  @discardableResult
-  func deliver(upTo version: UInt64) -> Bool {
-    let due: (Event, @Sendable (Event) -> Void)? = state.withLock { state in
+  /// Calls the receiver with each event that waits, but for those of commits after `version`.
+  func deliver(upTo version: UInt64) {
+    while let (event, receive) = due(upTo: version) { receive(event) }
+  }
+
+  private func due(upTo version: UInt64) -> (Event, @Sendable (Event) -> Void)? {
+    state.withLock { state in
       guard !state.isPaused, let receive = state.receive, let first = state.events.first,
         first.version <= version
       else { return nil }
       state.events.removeFirst()
       return (first, receive)
     }
-    guard let (event, receive) = due else { return false }
-    receive(event)
-    return true
   }
 
   // Loops
@@ -137,7 +142,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     // Commits from now on bring their own turn on the delivery queue.
     guard let broker else { return }
     let version = broker.version
-    broker.enqueue { [self] in while deliver(upTo: version) {} }
+    broker.enqueue { [self] in deliver(upTo: version) }
   }
 
   /// Forgets the events that nobody has taken.

@@ -54,17 +54,20 @@ extension ObservedChanges {
     to actor: Receiver,
     _ body: @escaping @Sendable (isolated Receiver, Event) async -> Void
   ) -> Subscription {
-    Task { [weak actor, weak subscription, advance, report] in
-      var isOver = false
-      while !isOver {
-        do {
-          guard let event = try await advance(), let actor else { break }
-          isOver = await Self.hand(event, to: actor, unless: subscription, body)
-        } catch {
-          report(StoreError(reporting: error))
+    // A task of its own, which has nothing of the callback that may have begun it.
+    Wave.$current.withValue(Wave()) {
+      Task { [weak actor, weak subscription, advance, report] in
+        var isOver = false
+        while !isOver {
+          do {
+            guard let event = try await advance(), let actor else { break }
+            isOver = await Self.hand(event, to: actor, unless: subscription, body)
+          } catch {
+            report(StoreError(reporting: error))
+          }
         }
+        subscription?.cancel()
       }
-      subscription?.cancel()
     }
     return subscription
   }

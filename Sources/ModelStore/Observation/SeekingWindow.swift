@@ -49,6 +49,8 @@ struct SeekingWindow: Sendable {
     if known.count < limit, isFull {
       known += try sought(.after, old.images[old.images.count - 1], limit - known.count)
     }
+    // Another process may have written since; then a row can be there twice.
+    guard Set(known.map(\.entry.key)).count == known.count else { return try all(in: window) }
     let shown = known.prefix(limit)
     return RowList(entries: shown.map(\.entry), images: shown.map(\.image), window: window)
   }

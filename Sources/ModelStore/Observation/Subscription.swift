@@ -31,7 +31,7 @@ public final class Subscription: Sendable {
   var isEnded: Bool { ending.withLock { $0 == nil } }
 
   /// Lets events wait, as the observation's ``Backlog`` says, until ``resume()``: while nobody
-  /// looks. A call that is running ends first. Calling it again does nothing.
+  /// looks. It does not wait for a call that is running. Calling it again does nothing.
   public func pause() { outlet.pause() }
 
   /// Has events told again, those that waited first, in commit order.

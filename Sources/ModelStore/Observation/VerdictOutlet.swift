@@ -5,8 +5,10 @@ final class VerdictOutlet: Outlet {
   private struct State {
     var body: (@Sendable (Gate.Verdict) -> Void)?
     var isPaused = false
-    /// The latest verdict since it was paused.
-    var waiting: Gate.Verdict?
+    /// Whether somebody is handing over what waits.
+    var isTelling = false
+    /// Oldest first; one at most while it is paused.
+    var waiting: [Gate.Verdict] = []
   }
 
   // Never held while the body runs.
@@ -20,27 +22,43 @@ final class VerdictOutlet: Outlet {
   var broker: ChangeBroker? { nil }
 
   func tell(_ verdict: Gate.Verdict) {
-    let body = state.withLock { state in
-      guard state.isPaused else { return state.body }
-      state.waiting = verdict
-      return nil
+    state.withLock { state in
+      if state.isPaused { state.waiting = [] }
+      state.waiting.append(verdict)
     }
-    body?(verdict)
+    handOver()
   }
 
   func pause() {
-    state.withLock { $0.isPaused = true }
+    state.withLock { state in
+      state.isPaused = true
+      state.waiting = state.waiting.suffix(1)
+    }
   }
 
   func resume() {
-    let (body, waiting) = state.withLock { state in
-      defer {
-        state.isPaused = false
-        state.waiting = nil
-      }
-      return (state.body, state.waiting)
+    state.withLock { $0.isPaused = false }
+    handOver()
+  }
+
+  /// Calls the body with what waits, one verdict after the other, unless somebody does so already.
+  private func handOver() {
+    let isFirst = state.withLock { state in
+      defer { state.isTelling = true }
+      return !state.isTelling
     }
-    if let waiting { body?(waiting) }
+    guard isFirst else { return }
+    while let (verdict, body) = next() { body(verdict) }
+  }
+
+  private func next() -> (Gate.Verdict, @Sendable (Gate.Verdict) -> Void)? {
+    state.withLock { state in
+      guard !state.isPaused, let body = state.body, !state.waiting.isEmpty else {
+        state.isTelling = false
+        return nil
+      }
+      return (state.waiting.removeFirst(), body)
+    }
   }
 
   /// Ends the calls, and lets the body go.

@@ -217,6 +217,25 @@ import Testing
     subscription.cancel()
   }
 
+  /// What came after the suppressed write was undone, and what came then was folded across it.
+  @Test func whatIsUndoneAfterASuppressedWriteLeavesItsGap() throws {
+    let shop = try MusicShop()
+    let subscription = try shop.store.observe(.field(\Album.title, of: 1), backlog: .latest) {
+      shop.told.add($0.text)
+    }
+    subscription.pause()
+    try shop.setTitle("a")
+    try shop.store.write(suppressing: [subscription]) { tx in
+      try tx.set(\Album.title, to: "mine", for: 1)
+    }
+    try shop.setTitle("c")
+    try shop.setTitle("mine")
+    try shop.setTitle("e")
+    subscription.resume()
+    #expect(shop.news() == ["one → a", "mine → e"])
+    subscription.cancel()
+  }
+
   @Test func aRefusedSuppressedWriteLeavesNoTrace() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(\Album.title, of: 1) { shop.told.add($0.text) }

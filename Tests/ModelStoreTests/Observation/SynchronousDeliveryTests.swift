@@ -73,6 +73,72 @@ import Testing
     subscription.cancel()
   }
 
+  /// The answer of an earlier callback was folded into what the write waited for, whose turn then
+  /// had nothing to tell.
+  @Test func whatAWriteWaitsForIsNotFoldedWithTheAnswer() throws {
+    let shop = try MusicShop()
+    let answering = try shop.store.observe(\Album.title, of: 1) {
+      [store = shop.store, told = shop.told] change in
+      guard change.new == "a" else { return }
+      do {
+        try store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+      } catch {
+        told.add("\(error)")
+      }
+    }
+    let subscription = try shop.store.observe(
+      .field(\Album.title, of: 1), options: .synchronous, backlog: .latest
+    ) { shop.told.add($0.text) }
+    try shop.setTitle("a")
+    #expect(shop.told.events.first == "one → a")
+    shop.settle()
+    #expect(shop.told.events == ["one → a", "a → b"])
+    for subscription in [answering, subscription] { subscription.cancel() }
+  }
+
+  /// The queue of a transaction hid that this was a callback, which then waited for itself.
+  @Test func aWriteInsideAReadInACallbackDoesNotWaitEither() throws {
+    let shop = try MusicShop()
+    let subscription = try shop.store.observe(
+      .field(\Album.title, of: 1), options: .synchronous
+    ) { [store = shop.store, told = shop.told] change in
+      told.add(change.text)
+      guard change.new == "a" else { return }
+      do {
+        try store.read { _ in
+          try store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
+        }
+      } catch {
+        told.add("\(error)")
+      }
+    }
+    try shop.setTitle("a")
+    #expect(shop.news() == ["one → a", "a → b"])
+    subscription.cancel()
+  }
+
+  @Test func aWriteWaitsForItsOwnObserversOnly() async throws {
+    let shop = try MusicShop()
+    let gate = DispatchGate()
+    let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
+    let subscription = try shop.store.observe(
+      .field(\Album.title, of: 1), options: .synchronous
+    ) { shop.told.add($0.text) }
+    try await shop.store.write { tx in try tx.set(\Artist.name, to: "blocks", for: 1) }
+    let store = shop.store
+    let waiting = Task {
+      try await store.write { tx in try tx.set(\Album.title, to: "a", for: 1) }
+    }
+    while store.core.broker.awaitedCount == 0 { await Task.yield() }
+    // Would wait for the other write's observer, behind the gate, for ever.
+    try await store.write { tx in try tx.set(\Album.title, to: "other", for: 3) }
+    #expect(shop.told.events == [])
+    gate.open()
+    try await waiting.value
+    #expect(shop.told.events == ["one → a"])
+    for subscription in [blocking, subscription] { subscription.cancel() }
+  }
+
   @Test func nobodyWaitsForThosePausedOrLeftOut() throws {
     let shop = try MusicShop()
     let gate = DispatchGate()
