@@ -99,7 +99,7 @@ extension StoreCore {
     let reload: @Sendable (Connection) throws -> [[SQLValue]] = { connection in
       try connection.rows(text) { row in try row.values() }
     }
-    try settled { writer in
+    return try settled { writer in
       // No commit of this store can come between reading and registering.
       try publishWhatOthersDid(&writer)
       let images: [[SQLValue]]

@@ -240,7 +240,7 @@ extension StoreCore {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
-    try settled { writer in
+    return try settled { writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
       // What is written here is captured by nobody, so whoever observes looks anew.
