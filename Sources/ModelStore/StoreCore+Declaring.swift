@@ -217,7 +217,7 @@ extension StoreCore {
 
   /// The declared models, those declared before by another `Store` on the file, and those of the
   /// catalog. Each table has one model, whose changes are told: the first of these.
-  private func knownModels(
+  func knownModels(
     on connection: Connection, declaring declared: [ModelSchema]
   ) throws -> [ModelSchema] {
     var known = declared
@@ -351,7 +351,7 @@ extension [ModelSchema] {
 
 extension ModelSchema {
   /// Whether the two are kept in the same table.
-  fileprivate func hasTable(of other: ModelSchema) -> Bool {
+  func hasTable(of other: ModelSchema) -> Bool {
     table.asciiFolded.isExactly(other.table.asciiFolded)
   }
 }

@@ -82,12 +82,22 @@ extension StoreCore {
     }
   }
 
+  /// The models as the file has them now: another process may have added one, or a field.
+  private func filedModels(on connection: Connection) throws -> [ModelSchema] {
+    let filed = try CatalogEntries.models.read(on: connection)
+    let known = try knownModels(on: connection, declaring: [])
+    return known.map { model in
+      filed.first { $0.name == model.name && $0.hasTable(of: model) } ?? model
+    }
+  }
+
   func add(_ rule: Rule, keepingOffenders: Bool) throws -> RuleFinding? {
     try changingCatalog { connection in
-      let models = models.schema.models
+      let models = try filedModels(on: connection)
       let others = try CatalogEntries.rules.read(on: connection).filter { $0.name != rule.name }
       let installation = try RuleInstallation(
-        others.filter { ResolvedRule.canResolve($0, in: models) } + [rule], in: models)
+        others.filter { ResolvedRule.canResolve($0, in: models) } + [rule], in: models,
+        leaving: others.filter { !ResolvedRule.canResolve($0, in: models) })
       var finding: RuleFinding?
       for objects in installation.rules where objects.rule.rule == rule {
         try objects.check(on: connection)
@@ -105,15 +115,16 @@ extension StoreCore {
 
   func dropRule(_ name: String) throws {
     try changingCatalog { connection in
-      let models = models.schema.models
+      let models = try filedModels(on: connection)
       let present = try CatalogEntries.rules.read(on: connection)
       guard present.contains(where: { $0.name == name }) else {
         throw Self.missingRule(name, in: models)
       }
-      let others = present.filter {
-        $0.name != name && ResolvedRule.canResolve($0, in: models)
-      }
-      try RuleInstallation(others, in: models).apply(to: connection)
+      let others = present.filter { $0.name != name }
+      let installation = try RuleInstallation(
+        others.filter { ResolvedRule.canResolve($0, in: models) }, in: models,
+        leaving: others.filter { !ResolvedRule.canResolve($0, in: models) })
+      try installation.apply(to: connection)
       try CatalogEntries.rules.remove([name], on: connection)
     }
   }

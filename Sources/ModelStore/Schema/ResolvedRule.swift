@@ -97,7 +97,7 @@ struct ResolvedRule: Hashable, Sendable {
     }
   }
 
-  /// The fields whose change may break the rule.
+  /// The fields whose change may break the rule; none when only another record can break it.
   var watched: [FieldSchema] {
     switch rule.demand {
     case .required, .immutable, .reference, .unique: return fields
@@ -108,5 +108,11 @@ struct ResolvedRule: Hashable, Sendable {
       let named = model.fields.filter { names.contains($0.column.asciiFolded) }
       return named.isEmpty ? model.fields : named
     }
+  }
+
+  /// The key's fields that are not ``watched``.
+  var keyBesideWatched: [FieldSchema] {
+    let names = Set(watched.map(\.name))
+    return model.keyIndices.map { model.fields[$0] }.filter { !names.contains($0.name) }
   }
 }

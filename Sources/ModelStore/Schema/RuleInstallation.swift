@@ -2,10 +2,16 @@
 /// what is missing, makes anew what differs, drops what no rule needs.
 struct RuleInstallation {
   let rules: [RuleObjects]
+  /// The names of triggers and indexes that are left as they are.
+  private let untouched: Set<String>
 
-  /// - Parameter rules: All rules of the file.
+  /// - Parameters:
+  ///   - rules: All rules of the file that `models` can tell of.
+  ///   - unresolved: The others, whose triggers and indexes stay as they are.
   /// - Throws: ``StoreError`` when a rule cannot be kept, or two have one name.
-  init(_ rules: [Rule], in models: [ModelSchema]) throws(StoreError) {
+  init(
+    _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = []
+  ) throws(StoreError) {
     var names = Set(models.flatMap { $0.allRules.map(\.rule.name.asciiFolded) })
     var resolved: [RuleObjects] = []
     for rule in rules {
@@ -18,6 +24,7 @@ struct RuleInstallation {
       resolved.append(RuleObjects(try ResolvedRule(rule, in: models)))
     }
     self.rules = resolved
+    untouched = Set(unresolved.flatMap { RuleObjects.objectNames(ofRule: $0.name) })
   }
 
   /// What must happen to the file.
@@ -41,7 +48,8 @@ struct RuleInstallation {
     let wanted = rules.flatMap(\.objects)
     var difference = Difference()
     difference.dropped = found.filter { object in
-      !wanted.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }
+      !untouched.contains(object.name)
+        && !wanted.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }
     }
     difference.created = wanted.filter { object in
       !found.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }

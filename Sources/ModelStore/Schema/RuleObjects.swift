@@ -25,6 +25,13 @@ struct RuleObjects: Hashable, Sendable {
   /// How the name of every rule's trigger or index begins.
   static let namePrefix = "_ms_rule_"
 
+  /// What the triggers or the index of the rule `name` may be called.
+  static func objectNames(ofRule name: String) -> [String] {
+    [
+      "", "_insert", "_update", "_delete", "_leave", "_referenced_delete", "_referenced_update",
+    ].map { namePrefix + name + $0 }
+  }
+
   init(_ rule: ResolvedRule) {
     self.rule = rule
     let sql = RuleSQL(rule)
@@ -51,8 +58,6 @@ struct RuleObjects: Hashable, Sendable {
           """)
     }
     let watched = rule.watched
-    let moment = TriggerMoment.update(of: watched)
-    let changed = TriggerMoment.anyChanged(watched)
     switch rule.rule.demand {
     case .unique(let condition):
       let columns = SQLText.quotedList(rule.fields.map(\.column))
@@ -68,7 +73,8 @@ struct RuleObjects: Hashable, Sendable {
     case .immutable:
       objects = [
         trigger(
-          "update", moment, on: rule.model, when: changed, "  SELECT RAISE(ABORT, \(refusal));")
+          "update", TriggerMoment.update(of: watched), on: rule.model,
+          when: TriggerMoment.anyChanged(watched), "  SELECT RAISE(ABORT, \(refusal));")
       ]
     default:
       let body = """
@@ -77,15 +83,23 @@ struct RuleObjects: Hashable, Sendable {
           WHERE \(sql.isNew.sql)
           AND (\((sql.offence ?? "0").sql));
         """
-      var all = [
-        trigger("insert", "AFTER INSERT", on: rule.model, body),
-        trigger("update", moment, on: rule.model, when: changed, body),
-      ]
+      var all = [trigger("insert", "AFTER INSERT", on: rule.model, body)]
+      if !watched.isEmpty {
+        // A trigger that gives the record another key hides it from the one that looks next.
+        let asked = watched + rule.keyBesideWatched
+        all.append(
+          trigger(
+            "update", TriggerMoment.update(of: asked), on: rule.model,
+            when: TriggerMoment.anyChanged(asked), body))
+      }
       if let left = sql.sumWithoutOld {
         let body = "  SELECT RAISE(ABORT, \(refusal));"
+        let changed = TriggerMoment.anyChanged(watched)
         all += [
           trigger("delete", "AFTER DELETE", on: rule.model, when: left.sql, body),
-          trigger("leave", moment, on: rule.model, when: "(\(changed)) AND \(left.sql)", body),
+          trigger(
+            "leave", TriggerMoment.update(of: watched), on: rule.model,
+            when: "(\(changed)) AND \(left.sql)", body),
         ]
       }
       if let referenced = rule.referenced {

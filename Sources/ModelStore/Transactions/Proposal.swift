@@ -146,7 +146,6 @@ extension TransactionAccess {
     var merged = all
     merged[own].message = first.message
     merged[own].remedy = first.remedy ?? merged[own].remedy
-    if merged.count == 1, !refusals.tellsValues { return refusal }
     return Self.error(merged, refusal)
   }
 

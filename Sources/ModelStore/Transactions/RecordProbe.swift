@@ -3,7 +3,7 @@ internal import Synchronization
 /// Holds one record against what its model demands of each record by itself, without the store: in
 /// a database in memory whose only table has the model's columns and none of its constraints. So
 /// SQLite itself evaluates the conditions, all of them, with the types and collations that they
-/// have in the file.
+/// have in the file. What takes a generated column is left to the file.
 final class RecordProbe: Sendable {
   /// A record as the table would hold it, and what is wrong with it.
   struct Judged {
@@ -22,7 +22,7 @@ final class RecordProbe: Sendable {
   init(_ schema: ModelSchema, rules: [Rule]) throws {
     self.schema = schema
     checks = RecordChecks(schema: schema, models: [schema], rules: rules).checks
-      .filter { !$0.readsOthers }
+      .filter { !$0.readsOthers && !Self.isAboutGenerated($0, in: schema) }
     var text: SQLText = "SELECT "
     for check in checks { text.append("(\(check.offence)) IS TRUE, ") }
     text.append(sql: SQLText.quotedList(schema.fields.map(\.column)))
@@ -36,6 +36,19 @@ final class RecordProbe: Sendable {
     try connection.run(
       SQLText(sql: "CREATE TABLE \(SQLText.quoted(schema.table)) (\(columns))"))
     queue = ConnectionQueue(connection, connection: connection, label: "modelstore.probe")
+  }
+
+  /// Whether the check takes a value that only the file's own definition can compute.
+  private static func isAboutGenerated(_ check: RecordChecks.Check, in schema: ModelSchema) -> Bool
+  {
+    let columns = schema.fields.filter { $0.generated != nil }.map(\.column.asciiFolded)
+    guard !columns.isEmpty else { return false }
+    do throws(SQLExpression.Problem) {
+      let names = try SQLExpression(check.offence.sql).plainNames
+      return names.contains(where: columns.contains)
+    } catch {
+      return true
+    }
   }
 
   private static func definition(of field: FieldSchema) -> String {

@@ -78,7 +78,7 @@ struct ValidatorsAddCommand: LeafCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add a rule to a model, or change the one of its name.",
+    commandName: "add", abstract: "Add a rule to a model, or change its message or severity.",
     discussion: """
       Examples: storecli validators add Track --required composer
       storecli validators add Track --length title=1..200
@@ -190,18 +190,31 @@ struct ValidatorsAddCommand: LeafCommand {
     if let message { rule.message = message }
     if let name { rule.name = name }
     rule.severity = severity.meaning
+    try check(rule, against: looked.store.rules())
     let found = try looked.store.finding(of: rule)
     looked.store.close()
     guard !write.dryRun else {
       try context.console.say(found.map(Self.offenders) ?? "no record breaks it")
       try context.console.say("dry run: nothing was added")
-      return found == nil || keepOffenders || severity == .warning ? .ok : .rejected
+      let canKeep = severity == .warning || keepOffenders && rule.kind != .unique
+      return found == nil || canKeep ? .ok : .rejected
     }
     let opened = try context.openForWriting(write)
     let finding = try opened.store.add(rule, keepingOffenders: keepOffenders)
     try context.console.say("added \(rule.name): \(rule.model) \(rule.message)")
     if let finding { try context.console.say(Self.offenders(finding)) }
     return .ok
+  }
+
+  /// Names are unique in a store, so another rule of that name would be lost.
+  private func check(_ rule: Rule, against present: [Rule]) throws {
+    guard let other = present.first(where: { $0.name == rule.name }),
+      other.model != rule.model || other.fields != rule.fields || other.demand != rule.demand
+    else { return }
+    throw CommandError.usage(
+      "There is a rule \(other.name) already: \(other.model) \(other.message).",
+      hint: "give this one another --name, or storecli validators drop \(Shell.quoted(other.name))",
+      model: other.model)
   }
 
   private static func offenders(_ finding: RuleFinding) -> String {

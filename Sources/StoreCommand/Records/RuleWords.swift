@@ -55,7 +55,7 @@ struct RuleWords {
       let (field, text) = try pair(words, "--length")
       let bounds = try range(text, "--length") { try wholeNumber($0, "--length") }
       switch bounds {
-      case (let low?, let high?): return try made(field, .length(low...max(low, high)))
+      case (let low?, let high?): return try made(field, .length(low...high))
       case (let low?, nil): return try made(field, .length(low...))
       case (_, let high): return try made(field, .length(...(high ?? 0)))
       }
@@ -64,7 +64,7 @@ struct RuleWords {
       let (field, text) = try pair(words, "--bytes")
       let (low, high) = try range(text, "--bytes") { try wholeNumber($0, "--bytes") }
       guard let high else { throw CommandError.usage("--bytes takes an upper bound.") }
-      return try made(field, low.map { .byteLength($0...max($0, high)) } ?? .byteLength(...high))
+      return try made(field, low.map { .byteLength($0...high) } ?? .byteLength(...high))
     }
     if let words = options.range {
       let (field, text) = try pair(words, "--range")
@@ -88,7 +88,7 @@ struct RuleWords {
 
   private static func rule<Number: RuleNumber>(_ range: (Number?, Number?)) -> FieldRule {
     switch range {
-    case (let low?, let high?): .range(low...max(low, high))
+    case (let low?, let high?): .range(low...high)
     case (let low?, nil): .range(low...)
     case (nil, let high?): .range(...high)
     case (nil, nil): preconditionFailure("A range has a bound.")
@@ -109,8 +109,8 @@ struct RuleWords {
     return (String(words[..<cut]), String(words[words.index(after: cut)...]))
   }
 
-  /// At least one bound is there.
-  private func range<Number>(
+  /// At least one bound is there, and the lower one is not the greater.
+  private func range<Number: Comparable>(
     _ text: String, _ option: String, _ bound: (String) throws -> Number
   ) throws -> (Number?, Number?) {
     guard let cut = text.firstRange(of: ".."), text != ".." else {
@@ -119,7 +119,12 @@ struct RuleWords {
     func part(_ words: Substring) throws -> Number? {
       words.isEmpty ? nil : try bound(String(words))
     }
-    return (try part(text[..<cut.lowerBound]), try part(text[cut.upperBound...]))
+    let low = try part(text[..<cut.lowerBound])
+    let high = try part(text[cut.upperBound...])
+    if let low, let high, low > high {
+      throw CommandError.usage("\(option) takes the lower bound first; got \(text).")
+    }
+    return (low, high)
   }
 
   private func wholeNumber(_ text: String, _ option: String) throws -> Int {

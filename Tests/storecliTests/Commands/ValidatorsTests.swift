@@ -54,6 +54,12 @@ import Testing
     #expect(
       try place.run("validators", "add", "Track", "--unique", "albumID", "-n").err.hasSuffix(
         "dry run: nothing was added\n"))
+    for ending in [["-n"], []] {
+      #expect(
+        try place.run(
+          ["validators", "add", "Track", "--unique", "albumID", "--keep-offenders"] + ending
+        ).code == 4)
+    }
     #expect(
       try place.run("validators", "list", "Track", "--fields", "rule", "-q").out == """
         Track.title.length
@@ -89,6 +95,49 @@ import Testing
     #expect(try place.run("validators", "add", "Track", "--length", "title=x").code == 64)
   }
 
+  @Test(arguments: [
+    ["--length", "title=5..2"], ["--bytes", "title=5..2"], ["--range", "seconds=5..2"],
+    ["--range", "seconds=0.5..0.2"],
+  ])
+  func aRangeBeginsWithItsLowerBound(words: [String]) throws {
+    let place = try place()
+    let outcome = try place.run(["validators", "add", "Track"] + words)
+    #expect(outcome.code == 64)
+    #expect(outcome.err.contains("\(words[0]) takes the lower bound first"))
+  }
+
+  @Test func anotherRuleOfTheSameNameIsNotReplaced() throws {
+    let place = try place()
+    let first = ["validators", "add", "Track", "--check", "seconds <> 13"]
+    #expect(try place.run(first).code == 0)
+    #expect(try place.run(first + ["--message", "must not bring bad luck"]).code == 0)
+    let unique = ["validators", "add", "Track", "--unique", "title", "--where", "seconds < 0"]
+    #expect(try place.run(unique).code == 0)
+    #expect(
+      try place.run("validators", "add", "Track", "--check", "seconds <> 14")
+        == Outcome(
+          code: 64, out: "",
+          err: """
+            error[usage]: There is a rule Track.check already: Track must not bring bad luck.
+            hint: give this one another --name, or storecli validators drop Track.check
+
+            """))
+    for words in [
+      ["Track", "--unique", "title", "--where", "seconds < 1"],
+      ["Album", "--required", "title", "--name", "Track.check"],
+    ] {
+      #expect(try place.run(["validators", "add"] + words).code == 64, "\(words)")
+    }
+    #expect(
+      try place.run("validators", "list", "Track", "--fields", "rule,message", "-q").out == """
+        Track.title.length\tmust have 1 to 120 characters
+        Track.seconds.range\tmust be 1 to 7200
+        Track.check\tmust not bring bad luck
+        Track.title.unique\tmust be unique where seconds < 0
+
+        """)
+  }
+
   @Test func everyThingWrongWithARecordIsTold() throws {
     let place = try place()
     let refused = try place.run("insert", "Track", "id=1", "title=", "seconds=0", "albumID=999")
@@ -116,7 +165,7 @@ import Testing
     let refused = try place.run("update", "Track", "1", "seconds=0", "--json")
     #expect(
       refused.err.contains(
-        #""violations":[{"kind":"check","model":"Track","key":null,"fields":["seconds"],"rule":"Track.seconds.range","message":"must be 1 to 7200","remedy":"Change the value.","severity":"error"}],"violationCount":1"#
+        #""violations":[{"kind":"check","model":"Track","key":1,"fields":["seconds"],"rule":"Track.seconds.range","message":"must be 1 to 7200","remedy":"Change the value.","severity":"error"}],"violationCount":1"#
       ))
   }
 

@@ -1,0 +1,135 @@
+import Testing
+
+@testable import ModelStore
+
+/// What else touches a rule's records and the rule itself: keys that change, other programs.
+@Suite struct RuleReachTests {
+  @Test func aLimitOnAllRecordsIsKept() throws {
+    let hotel = try Hotel()
+    try hotel.store.add(.atMost(4, of: Booking.self, name: "Booking.few"))
+    #expect(try hotel.shell("INSERT INTO Booking VALUES (4, 1, 'B', 20, 21, 1, NULL)") == nil)
+    #expect(
+      try hotel.shell("INSERT INTO Booking VALUES (5, 1, 'B', 30, 31, 1, NULL)")?.hasSuffix(
+        "Booking must be at most 4 (rule Booking.few)") == true)
+    #expect(try hotel.shell("UPDATE Booking SET id = id + 100, room = 2") == nil)
+    let violations = try hotel.violations { tx in try tx.insert(Booking(id: 5)) }
+    #expect(violations.map(\.message) == ["must be at most 4"])
+  }
+
+  @Test(arguments: [true, false])
+  func aTriggerThatChangesTheKeyHidesNoRecord(isOlder: Bool) throws {
+    let hotel = try Hotel()
+    let rule = Rule.required(\Booking.note)
+    if !isOlder { try hotel.store.add(rule, keepingOffenders: true) }
+    #expect(
+      try hotel.shell(
+        """
+        CREATE TRIGGER renumber AFTER INSERT ON Booking WHEN NEW.id < 100
+        BEGIN UPDATE Booking SET id = NEW.id + 100 WHERE id = NEW.id; END
+        """) == nil)
+    if isOlder { try hotel.store.add(rule, keepingOffenders: true) }
+    #expect(
+      try hotel.shell("INSERT INTO Booking VALUES (9, 1, 'B', 20, 21, 1, NULL)")?.contains(
+        rule.name) == true)
+    #expect(try hotel.shell("INSERT INTO Booking VALUES (9, 1, 'B', 20, 21, 1, 'n')") == nil)
+  }
+
+  @Test func aRuleOfAModelThatAnotherProgramAddedStaysAndCanBeJoined() throws {
+    let rule = Rule.required(\Booking.note)
+    let place = try TemporaryDirectory()
+    let store = try Store(at: place.file("rooms.store"), models: Room.self)
+    // What another process leaves behind when it declares Booking.
+    let hotel = try Hotel()
+    try hotel.store.add(rule, keepingOffenders: true)
+    let file = try PlainDatabase(store.path)
+    let made = try PlainDatabase(hotel.store.path).rows(
+      """
+      SELECT sql FROM sqlite_schema
+      WHERE tbl_name = 'Booking' AND sql IS NOT NULL ORDER BY type <> 'table'
+      """)
+    for row in made {
+      guard case .text(let sql) = row[0] else { continue }
+      try file.execute(sql)
+    }
+    let entries = try PlainDatabase(hotel.store.path).rows(
+      """
+      SELECT 'INSERT INTO _ms_models (name, format, definition) VALUES ('
+        || quote(name) || ',' || format || ',' || quote(definition) || ')'
+      FROM _ms_models WHERE name = 'Booking'
+      UNION ALL
+      SELECT 'INSERT INTO _ms_rules (name, format, definition) VALUES ('
+        || quote(name) || ',' || format || ',' || quote(definition) || ')'
+      FROM _ms_rules
+      """)
+    #expect(entries.count == 2)
+    for row in entries {
+      guard case .text(let sql) = row[0] else { continue }
+      try file.execute(sql)
+    }
+    func triggers() throws -> [[SQLValue]] {
+      try file.rows(
+        "SELECT name, sql FROM sqlite_schema WHERE instr(name, '\(rule.name)') > 0 ORDER BY name")
+    }
+    let before = try triggers()
+    #expect(before.count == 2)
+    let few = Rule.atMost(2, of: Booking.self, name: "Booking.few")
+    try store.add(few)
+    try store.add(.immutable(\Room.name))
+    try store.dropRule("Room.name.immutable")
+    #expect(try triggers() == before)
+    #expect(try store.rules().map(\.name) == ["Booking.few", rule.name])
+    try store.dropRule(few.name)
+    try store.dropRule(rule.name)
+    #expect(try triggers() == [])
+  }
+
+  @Test func whatBelongsToARuleThatCannotBeToldOfIsLeftAlone() throws {
+    let kept = Rule("Gone.note.required", of: "Gone", fields: ["note"], .required)
+    let installation = try RuleInstallation([], in: [Booking.schema], leaving: [kept])
+    func found(_ name: String) -> RuleInstallation.Found {
+      RuleInstallation.Found(name: name, isIndex: false, sql: "")
+    }
+    let others = [found("_ms_rule_Gone.note.required2_insert"), found("_ms_rule_Gone.note_update")]
+    #expect(
+      installation.difference(
+        from: [
+          found("_ms_rule_Gone.note.required_insert"), found("_ms_rule_Gone.note.required"),
+        ] + others) == RuleInstallation.Difference(dropped: others))
+  }
+
+  @Test func aRefusalForOneReasonNamesTheRecord() throws {
+    let hotel = try Hotel()
+    let violations = try hotel.violations { tx in try tx.set(\Booking.price, to: -1, for: 2) }
+    #expect(
+      violations == [
+        Violation(
+          kind: .check, model: "Booking", key: [.integer(2)], fields: ["price"],
+          rule: "Booking.price.range", message: "must be 0 or greater", remedy: "Change the value.")
+      ])
+  }
+
+  @Test func generatedColumnsAreNotTakenForMissing() throws {
+    let place = try TemporaryDirectory()
+    let path = place.file("invoices.store")
+    try PlainDatabase(path).execute(
+      """
+      CREATE TABLE Invoice (
+        id INTEGER PRIMARY KEY, net INTEGER NOT NULL,
+        gross INTEGER NOT NULL GENERATED ALWAYS AS (net * 2) STORED)
+      """)
+    let store = try Store(at: path)
+    let invoice = try #require(try store.adopt().first)
+    try store.add(Rule("Invoice.net.positive", of: "Invoice", .condition(sql: "net > 0")))
+    try store.add(Rule("Invoice.gross.few", of: "Invoice", .condition(sql: "gross < 100")))
+    func refusals(_ values: [String: SQLValue]) -> [String]? {
+      failure { try store.write { tx in _ = try tx.insert(values, into: invoice) } }?
+        .violations.map(\.rule)
+    }
+    #expect(refusals(["id": .integer(1), "net": .integer(0)]) == ["Invoice.net.positive"])
+    #expect(refusals(["id": .integer(1), "net": .integer(50)]) == ["Invoice.gross.few"])
+    #expect(refusals(["id": .integer(1), "net": .null]) == ["Invoice.net.required"])
+    try store.write { tx in
+      _ = try tx.insert(["id": .integer(1), "net": .integer(49)], into: invoice)
+    }
+  }
+}
