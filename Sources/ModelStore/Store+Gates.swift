@@ -80,7 +80,9 @@ extension StoreCore {
           try self.publishWhatOthersDid(&writer)
           let access = TransactionAccess(
             connection: writer.connection, models: self.models, capture: nil, isWritable: false)
-          try start(try self.images(at: feed.places, access))
+          let images = try self.images(at: feed.places, access)
+          try self.journalSight.note(on: writer.connection)
+          try start(images)
           for (place, fields) in feed.fields.enumerated() {
             let schema = try self.models.schema.model(named: feed.places[place].model)
             let interest = ChangeBroker.Interest(

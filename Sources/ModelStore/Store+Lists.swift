@@ -105,6 +105,7 @@ extension StoreCore {
       let images: [[SQLValue]]
       do {
         images = try reload(writer.connection)
+        try journalSight.note(on: writer.connection)
       } catch {
         throw models.storeError(error, about: rule.slots)
       }
@@ -113,7 +114,7 @@ extension StoreCore {
         rule: rule, images: images, version: version, mailbox: mailbox,
         reload: { [weak self] in
           guard let self else { return [] }
-          return try writersReader.sync(reload)
+          return try readCommitted(reload)
         }, report: report)
       let outcome = options.contains(.initial) ? result.putContents() : []
       let end = broker.add(result)

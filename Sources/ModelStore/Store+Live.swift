@@ -15,15 +15,6 @@ extension Store {
 }
 
 extension StoreCore {
-  /// Tells observers what other connections wrote, and reads again what could not be read.
-  func publishWhatOthersDid(_ writer: inout Writer) throws {
-    if try writer.noticeForeignCommit() {
-      broker.publish(.reset)
-    } else if broker.hasFailed {
-      broker.publish(.nothing)
-    }
-  }
-
   fileprivate func source(for plan: LiveBlueprint) throws -> any LiveSource {
     let ready = try beside(plan) { try self.readySource(for: plan, on: $0) }
     if let ready { return ready }
@@ -41,7 +32,9 @@ extension StoreCore {
     try writer.sync { writer in
       try self.publishWhatOthersDid(&writer)
       do {
-        return try body(writer.connection)
+        let result = try body(writer.connection)
+        try self.journalSight.note(on: writer.connection)
+        return result
       } catch {
         throw self.models.storeError(error, about: plan.base.schema)
       }
@@ -134,7 +127,7 @@ extension StoreCore {
   /// What a query selects as of the latest commit, for the committing thread.
   private func read(_ query: Query<Record>) throws -> [[SQLValue]] {
     let text = try query.selectText()
-    return try writersReader.sync { connection in
+    return try readCommitted { connection in
       try connection.rows(text) { row in try row.values() }
     }
   }
@@ -147,7 +140,7 @@ extension StoreCore {
   private func reading(_ text: SQLText) -> @Sendable () throws -> [[SQLValue]] {
     { [weak self] in
       guard let self else { return [] }
-      return try writersReader.sync { connection in
+      return try readCommitted { connection in
         try connection.rows(text) { row in try row.values() }
       }
     }
@@ -160,7 +153,7 @@ extension StoreCore {
     let text = models.statements(for: schema).select
     return { [weak self] keys in
       guard let self, !keys.isEmpty else { return keys.map { _ in nil } }
-      return try writersReader.sync { connection in
+      return try readCommitted { connection in
         try keys.map { key in
           try connection.firstRow(SQLText(sql: text, arguments: key)) { row in try row.values() }
         }
@@ -172,7 +165,7 @@ extension StoreCore {
   private func interests(
     readBy text: SQLText, of schema: ModelSchema
   ) throws -> [ChangeBroker.Interest] {
-    let (sources, catalog) = try writersReader.sync { connection in
+    let (sources, catalog) = try readCommitted { connection in
       (try connection.sources(of: text.sql), try Catalog(reading: connection))
     }
     var observed: Set<ExactText> = []
@@ -236,6 +229,7 @@ extension LiveStore {
           Reading(
             read: { text in try connection.rows(text) { row in try row.values() } },
             broker: broker))
+        try core.journalSight.note(on: connection)
       }
     }
   }

@@ -31,7 +31,7 @@ public final class Store: Sendable {
       try core.declare(
         Declarations(
           migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-          rules: rules, validators: validators),
+          rules: rules, validators: validators, changeJournal: configuration.changeJournal),
         allowing: configuration.schemaChanges)
     } catch {
       throw Self.openingError(error, path: path, access: configuration.access)

@@ -71,6 +71,12 @@ public struct StoreConfiguration: Hashable, Sendable {
     case none
   }
 
+  /// Whether the changes of the declared models are entered in the file's change journal, and how
+  /// much of them. By default each model is as the file says, at first without: every change then
+  /// costs about twice as much, which only who needs history or other processes should pay. See
+  /// ``ChangeJournal``.
+  public var changeJournal: JournalDetail?
+
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
@@ -81,6 +87,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   func isCompatible(with other: StoreConfiguration) -> Bool {
     var mine = self
     mine.schemaChanges = other.schemaChanges
+    mine.changeJournal = other.changeJournal
     if mine.access != .readOnly, other.access != .readOnly { mine.access = other.access }
     return mine == other
   }

@@ -5,6 +5,8 @@ struct Declarations {
   var bindings: [Binding] = []
   var rules: [Rule] = []
   var validators: [Validator] = []
+  /// How much of the models' changes is entered in the change journal; nil for as the file says.
+  var changeJournal: JournalDetail?
 
   var isEmpty: Bool {
     migrations.isEmpty && models.isEmpty && bindings.isEmpty && rules.isEmpty
@@ -42,12 +44,14 @@ extension StoreCore {
       defer {
         // A migration may have been kept although what came after it failed.
         writer.lists.forget()
-        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
+        if writer.connection.totalChangeCount != changeCount { announceReset(&writer) }
       }
       do {
         if configuration.access != .readOnly, !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
-          try Migrator(connection: writer.connection, scope: .app).apply(declarations.migrations)
+          try Migrator(
+            connection: writer.connection, scope: .app, preparation: JournalInstallation.suspend
+          ).apply(declarations.migrations)
         } else if configuration.access != .readOnly || !declarations.isEmpty {
           // Refuses what a newer library wrote, without writing. Who only reads what the file says
           // of itself needs no more than catalog entries that this library knows.
@@ -57,6 +61,8 @@ extension StoreCore {
         try check(declarations.models, on: writer.connection)
         if try !isUpToDate(declarations, on: writer.connection) {
           try install(declarations, allowing: changes, on: writer.connection)
+        } else if configuration.access != .readOnly, !declarations.isEmpty {
+          try installJournal(declarations, on: writer.connection)
         }
         try reload(&writer, declaring: declarations.models)
         add(declarations)
@@ -188,6 +194,7 @@ extension StoreCore {
         declarations.validators.map { ValidatorSchema(name: $0.name, models: $0.models) },
         on: connection)
     }
+    try installJournal(declarations, on: connection)
   }
 
   /// The declared bindings and those that the file has from other programs, so that cycles and
@@ -232,6 +239,7 @@ extension StoreCore {
     let known = try knownModels(on: writer.connection, declaring: models)
     try writer.adopt(StoreSchema(models: known), catalog: try Catalog(reading: writer.connection))
     use(writer.models)
+    journalSight.setActive(writer.journal?.isActive ?? false)
   }
 
   /// Runs `body` as a transaction that changes what the file keeps besides records, and reads the
@@ -245,12 +253,17 @@ extension StoreCore {
       let changeCount = writer.connection.totalChangeCount
       // What is written here is captured by nobody, so whoever observes looks anew.
       defer {
-        if writer.connection.totalChangeCount != changeCount { broker.publish(.reset) }
+        if writer.connection.totalChangeCount != changeCount { announceReset(&writer) }
       }
       do {
         try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
         let connection = writer.connection
-        let result = try connection.inTransaction { try body(connection) }
+        let result = try connection.inTransaction {
+          let result = try body(connection)
+          // A new unique rule is something else by which REPLACE may evict records.
+          try self.alignJournal(on: connection)
+          return result
+        }
         try reload(&writer, declaring: [])
         return result
       } catch {

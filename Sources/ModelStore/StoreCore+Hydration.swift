@@ -54,6 +54,7 @@ extension StoreCore {
     try reader.withStatement("BEGIN") { try $0.run() }
     do {
       try reader.withStatement("SELECT 1 FROM sqlite_schema LIMIT 1") { try $0.run() }
+      try journalSight.note(on: reader)
     } catch {
       throw reader.rollBack(after: error)
     }

@@ -68,7 +68,9 @@ extension StoreCore {
   ) throws -> Result {
     try settled { writer in
       try self.publishWhatOthersDid(&writer)
-      return try body(try self.record(schema, key, on: writer.connection))
+      let image = try self.record(schema, key, on: writer.connection)
+      try self.journalSight.note(on: writer.connection)
+      return try body(image)
     }
   }
 

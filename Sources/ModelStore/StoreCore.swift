@@ -21,6 +21,7 @@ final class StoreCore: Sendable {
   /// Where results of live queries are read while others write: who reads there waits for the
   /// writer, so nobody whom the writer waits for may need it.
   let hydrationReader: ReaderPool
+  let journalSight = JournalSight()
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
@@ -226,7 +227,7 @@ final class StoreCore: Sendable {
       validators: validators,
       snapshot: { read in try self.writersReader.sync(read) },
       onForeignSchema: { try self.reloadSchema(&$0) },
-      onForeignCommit: { self.broker.publish(.reset) },
+      onForeignCommit: { try self.announceForeignCommit(&$0) },
       body)
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
@@ -275,6 +276,7 @@ final class StoreCore: Sendable {
     let catalog = try Catalog(reading: writer.connection)
     try writer.adopt(models.schema, catalog: catalog)
     use(writer.models)
+    journalSight.setActive(writer.journal?.isActive ?? false)
   }
 
   /// Runs `body` in a read transaction on `connection`.

@@ -74,6 +74,8 @@ final class ChangeBroker: Sendable {
     var edits: [ListIdentity: ListEdits] = [:]
     /// Whether observers cannot rely on `changes` alone.
     var isReset = false
+    /// The models whose observers cannot.
+    var resetModels: Set<String> = []
     /// The latest observer whose interest the changes cover. One that came later, while the
     /// transaction ran, is told to look anew.
     var knownObserver = UInt64.max
@@ -209,8 +211,14 @@ final class ChangeBroker: Sendable {
   ) -> [Delivery] {
     let lastSafe = announcement.isReset ? 0 : announcement.knownObserver
     var parts: [UInt64: [RecordChange]] = [:]
-    let failed = state.failed
+    var failed = state.failed
     state.failed = []
+    if !announcement.resetModels.isEmpty {
+      for (number, observer) in state.observers
+      where observer.interests.contains(where: { announcement.resetModels.contains($0.model) }) {
+        failed.insert(number)
+      }
+    }
     for number in failed { parts[number] = [] }
     // A group tells what its members told, of whatever commit.
     if !failed.isEmpty {

@@ -6,6 +6,8 @@
 struct Migrator {
   let connection: Connection
   let scope: MigrationLedger.Scope
+  /// What comes first in the transaction of each migration.
+  var preparation: (Connection) throws -> Void = { _ in }
 
   private var ledger: MigrationLedger { MigrationLedger(connection: connection, scope: scope) }
 
@@ -45,6 +47,7 @@ struct Migrator {
       try connection.execute("PRAGMA legacy_alter_table = OFF")
       guard let migration = try pending(migrations).first else { return nil }
       let script = MigrationScript(migration)
+      try preparation(connection)
       if scope == .app {
         let earlier = try BrokenReferences(in: connection)
         try script.run(on: connection)

@@ -8,5 +8,8 @@ enum StoreMigrations {
     Migration(
       version: 2, name: "rules",
       sql: String(decoding: PackageResources._002_rules_sql, as: UTF8.self)),
+    Migration(
+      version: 3, name: "change_journal",
+      sql: String(decoding: PackageResources._003_change_journal_sql, as: UTF8.self)),
   ]
 }

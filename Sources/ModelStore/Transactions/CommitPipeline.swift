@@ -21,6 +21,15 @@ struct CommitPipeline {
   /// Reads one row as of before the transaction: on another connection, which sees the last commit
   /// for as long as this one has not committed.
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
+  /// How the transaction is signed in the change journal; nil where nothing is entered.
+  let journal: Signing?
+
+  /// What a signature in the change journal says besides what the transaction says itself.
+  struct Signing {
+    /// The position of the newest row before the transaction.
+    let after: Int64
+    let program: WritingProgram
+  }
 
   /// What a transaction did.
   struct CommittedWork<Result> {
@@ -30,6 +39,8 @@ struct CommitPipeline {
     /// What the editors of ordered lists did.
     let edits: [ListIdentity: ListEdits]
     let schemaChanged: Bool
+    /// The position of the transaction's last row in the change journal; nil when it has none.
+    let journalPosition: Int64?
   }
 
   /// - Precondition: A write transaction is open. It is not, afterwards.
@@ -41,6 +52,7 @@ struct CommitPipeline {
     session?.start(on: connection)
     defer { session?.stop(on: connection) }
     let orders = lists.savepoint
+    let changeCount = connection.totalChangeCount
     lists.begin(on: connection, beside: session, logging: session?.models ?? [])
     do {
       let access = TransactionAccess(
@@ -63,8 +75,11 @@ struct CommitPipeline {
       }
       try validate(changes, access)
       try access.checkNotCancelled()
+      var position: Int64?
       switch ending {
-      case .commit: try commit()
+      case .commit:
+        if connection.totalChangeCount != changeCount { position = try sign(access) }
+        try commit()
       case .rollback:
         if connection.hasUnresolvedReferences { throw try brokenReferences() }
         try connection.rollBack()
@@ -72,7 +87,8 @@ struct CommitPipeline {
       let edits = lists.end()
       if ending == .rollback { lists.rollBack(to: orders) }
       return CommittedWork(
-        value: value, changes: changes, edits: edits, schemaChanged: schemaChanged)
+        value: value, changes: changes, edits: edits, schemaChanged: schemaChanged,
+        journalPosition: position)
     } catch {
       _ = lists.end()
       lists.rollBack(to: orders)
@@ -91,6 +107,19 @@ struct CommitPipeline {
       if judgement.isSettled { break }
     }
     if let error = judgement.error { throw error }
+  }
+
+  /// Says in the change journal whose the transaction is.
+  ///
+  /// - Returns: The position of what it says.
+  private func sign(_ access: TransactionAccess) throws -> Int64? {
+    guard let journal else { return nil }
+    let mark = JournalMark(
+      first: journal.after + 1, id: access.transactionID, time: WritingProgram.now,
+      program: journal.program.name, process: journal.program.process,
+      signature: access.signature, reverted: access.revertedTransaction)
+    try mark.write(on: connection)
+    return connection.lastInsertRowID
   }
 
   /// A deferred foreign key that is broken ends COMMIT, not the transaction; so it can be told

@@ -25,6 +25,23 @@ public struct Transaction: ~Copyable, TransactionReads {
   }
 }
 
+// The change journal.
+extension Transaction {
+  /// Says in the change journal who wrote the transaction, and for what. The last call counts.
+  /// Without a journal it does nothing.
+  ///
+  /// - Parameters:
+  ///   - author: On whose behalf.
+  ///   - tag: What the transaction belongs to: "nightly import".
+  public borrowing func sign(author: String? = nil, tag: String? = nil) {
+    access.signature = TransactionSignature(author: author, tag: tag)
+  }
+
+  /// What the change journal calls the transaction, in every process. Keep it where the outcome of
+  /// a COMMIT may have to be found out later; see ``ChangeJournal/outcome(of:)``.
+  public var id: TransactionID { access.transactionID }
+}
+
 // Records of a Swift type.
 extension Transaction {
   /// Inserts a record or a draft.

@@ -10,6 +10,12 @@ public final class TransactionAccess {
   let refusals: StoreConfiguration.Refusals
   /// Whether a statement ran that may have changed the schema.
   private(set) var ranRawSQL = false
+  /// What the change journal calls the transaction.
+  private(set) lazy var transactionID = TransactionID.make()
+  /// What the change journal is to say of it.
+  var signature = TransactionSignature()
+  /// The transaction that this one takes back, if any.
+  var revertedTransaction: TransactionID?
   private let isWritable: Bool
   /// The statements looked up last: a loop over records of one type asks the registry once.
   private var latest: (model: ObjectIdentifier, sql: RecordSQL)?

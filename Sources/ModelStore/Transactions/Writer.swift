@@ -8,6 +8,9 @@ struct Writer {
   private let checkpointer: Checkpointer?
   private(set) var models: ModelRegistry
   let lists = ListOrders()
+  /// Where this store stands in the file's change journal; nil when the file has none.
+  private(set) var journal: JournalHead?
+  private let program = WritingProgram()
   private var triggers: [OriginTracker.TriggerFacts] = []
   private var columns: [ExactText: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
@@ -36,9 +39,15 @@ struct Writer {
   /// Takes over another set of models, or the same after the file's schema changed.
   mutating func adopt(_ schema: StoreSchema, catalog: Catalog) throws {
     schemaVersion = try connection.schemaVersion()
-    // The triggers of rules write nothing.
+    // The triggers of rules write nothing, those of the journal nothing of a model.
     let writing = catalog.tables.map { table in
-      (table, table.triggers.filter { !$0.name.hasPrefix(RuleObjects.namePrefix) })
+      (
+        table,
+        table.triggers.filter {
+          !$0.name.hasPrefix(RuleObjects.namePrefix)
+            && !$0.name.hasPrefix(JournalTriggers.namePrefix)
+        }
+      )
     }
     triggers = writing.flatMap { table, triggers in
       triggers.map { trigger in
@@ -68,6 +77,8 @@ struct Writer {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
       })
+    journal = try JournalHead(
+      reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
     plan = nil
     reportingPlan = nil
     lists.adopt(
@@ -91,6 +102,29 @@ struct Writer {
     return true
   }
 
+  /// What other connections did to `models`, as far as the change journal tells.
+  ///
+  /// - Parameters:
+  ///   - hidden: Whether somebody has read beyond a position of the journal.
+  ///   - newest: Reads a record as it is now.
+  /// - Returns: nil when everything must be looked at anew.
+  /// - Precondition: A transaction is open.
+  mutating func foreignNews(
+    of models: [ModelSchema], hidden: (Int64) -> Bool,
+    newest: (ModelSchema, _ key: [SQLValue]) throws -> [SQLValue]?
+  ) throws -> JournalHead.News? {
+    guard let start = journal?.position else { return nil }
+    let isKnown = try connection.schemaVersion() == schemaVersion
+    let news = try journal?.advance(on: connection, models: models, newest: newest)
+    return isKnown && !hidden(start) ? news : nil
+  }
+
+  /// Takes everything in the change journal for announced.
+  mutating func passJournal() throws {
+    guard journal != nil else { return }
+    journal?.position = try JournalReader.bounds(on: connection)?.upperBound ?? 0
+  }
+
   /// Runs one transaction.
   ///
   /// - Parameters:
@@ -103,7 +137,7 @@ struct Writer {
     ending: CommitPipeline.Ending, scope: () -> CaptureScope, validators: [Validator],
     snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
     onForeignSchema: (inout Writer) throws -> Void,
-    onForeignCommit: () -> Void,
+    onForeignCommit: (inout Writer) throws -> Void,
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> CommitPipeline.CommittedWork<Result> {
     try checkUsable()
@@ -111,7 +145,9 @@ struct Writer {
     do {
       try connection.withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
       let pipeline = try prepare(scope(), validators, snapshot, onForeignSchema, onForeignCommit)
-      return try pipeline.run(ending: ending, body)
+      let work = try pipeline.run(ending: ending, body)
+      if let position = work.journalPosition { journal?.position = position }
+      return work
     } catch {
       throw models.storeError(noting(error), about: nil)
     }
@@ -131,15 +167,20 @@ struct Writer {
   private mutating func prepare(
     _ scope: CaptureScope, _ validators: [Validator],
     _ snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
-    _ onForeignSchema: (inout Writer) throws -> Void, _ onForeignCommit: () -> Void
+    _ onForeignSchema: (inout Writer) throws -> Void,
+    _ onForeignCommit: (inout Writer) throws -> Void
   ) throws -> CommitPipeline {
     do {
       if try connection.schemaVersion() != schemaVersion { try onForeignSchema(&self) }
-      if try noticeForeignCommit() { onForeignCommit() }
+      if try noticeForeignCommit() { try onForeignCommit(&self) }
       return CommitPipeline(
         connection: connection, models: models, plan: capturePlan(scope),
         lists: lists, schemaVersion: schemaVersion, validators: validators,
-        refusals: configuration.refusals, snapshot: snapshot)
+        refusals: configuration.refusals, snapshot: snapshot,
+        journal: journal.flatMap { journal in
+          journal.isActive
+            ? CommitPipeline.Signing(after: journal.position, program: program) : nil
+        })
     } catch {
       throw connection.rollBack(after: error)
     }

@@ -10,9 +10,13 @@ extension Project {
     ("Schema", ["SQLite"]),
     ("Ordering", ["SQLite", "Schema"]),
     ("Changes", ["SQLite", "Schema", "Ordering"]),
+    ("Journal", ["SQLite", "Schema", "Changes"]),
     ("Models", ["SQLite", "Schema", "Changes"]),
     ("Queries", ["SQLite", "Schema", "Ordering", "Changes", "Models"]),
-    ("Transactions", ["SQLite", "Schema", "Ordering", "Changes", "Models", "Queries"]),
+    (
+      "Transactions",
+      ["SQLite", "Schema", "Ordering", "Changes", "Journal", "Models", "Queries"]
+    ),
     ("Observation", ["SQLite", "Schema", "Ordering", "Changes", "Models", "Queries"]),
   ]
 

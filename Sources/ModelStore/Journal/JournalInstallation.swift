@@ -1,0 +1,138 @@
+/// Brings a file's journal triggers in line with what is to be entered: creates what is missing,
+/// makes anew what differs, drops what belongs to no model.
+///
+/// Wherever triggers come or go, changes may have been missed, so a row in the journal says so.
+struct JournalInstallation {
+  /// What is to be entered, by the model's name.
+  private let wanted: [String: (schema: ModelSchema, detail: JournalDetail)]
+  private let catalog: Catalog
+
+  /// - Parameters:
+  ///   - details: For each model whose changes are to be entered, how much of them.
+  ///   - models: All models of the file.
+  /// - Throws: ``StoreError`` with code `unknownModel`, or `unsupportedSchema` for a model whose
+  ///   changes cannot be entered.
+  init(
+    _ details: [String: JournalDetail], in models: [ModelSchema], catalog: Catalog
+  ) throws(StoreError) {
+    var wanted: [String: (schema: ModelSchema, detail: JournalDetail)] = [:]
+    for (name, detail) in details {
+      guard let schema = models.first(where: { $0.name == name }) else {
+        throw StoreError(
+          .unknownModel, "\(name) is not a model of this store, so its changes are not entered.",
+          model: name)
+      }
+      if let reason = JournalLayout.refusal(of: schema) {
+        throw StoreError(
+          .unsupportedSchema, "The change journal cannot hold changes of \(name): \(reason).",
+          model: name)
+      }
+      wanted[name] = (schema, detail)
+    }
+    self.wanted = wanted
+    self.catalog = catalog
+  }
+
+  /// The triggers of `schema`, were its changes entered as `layout`; nil when it has no table.
+  static func triggers(
+    of schema: ModelSchema, as layout: JournalLayout, number: Int64, in catalog: Catalog
+  ) -> [JournalTriggers.Trigger]? {
+    guard let facts = catalog.table(named: schema.table) else { return nil }
+    return JournalTriggers(number: number, layout: layout, schema: schema, facts: facts).triggers
+  }
+
+  /// The models whose triggers are there in the right words.
+  static func intactModels(
+    _ layouts: JournalLayouts, models: [ModelSchema], in catalog: Catalog
+  ) -> Set<String> {
+    let found = triggers(in: catalog)
+    return Set(
+      models.filter { schema in
+        guard let number = layouts.current[schema.name], let layout = layouts.all[number],
+          layout == JournalLayout(schema, detail: layout.detail),
+          let triggers = triggers(of: schema, as: layout, number: number, in: catalog)
+        else { return false }
+        return triggers.allSatisfy { found[$0.name]?.isExactly($0.sql) ?? false }
+      }.map(\.name))
+  }
+
+  /// The journal's triggers in the file: name → text.
+  private static func triggers(in catalog: Catalog) -> [String: String] {
+    let all = catalog.tables.flatMap(\.triggers)
+      .filter { $0.name.hasPrefix(JournalTriggers.namePrefix) }
+    return Dictionary(all.map { ($0.name, $0.sql) }) { first, _ in first }
+  }
+
+  /// Whether the file is as it should be.
+  func isInstalled(_ layouts: JournalLayouts) -> Bool {
+    let intact = Self.intactModels(
+      layouts, models: wanted.values.map(\.schema), in: catalog)
+    let found = Set(
+      Self.triggers(in: catalog).keys.compactMap { JournalTriggers.model(ofTrigger: $0) })
+    return wanted.allSatisfy { name, model in
+      intact.contains(name) && layouts.layout(of: name)?.detail == model.detail
+    } && layouts.current.keys.allSatisfy { wanted[$0] != nil } && found.isSubset(of: wanted.keys)
+  }
+
+  /// Makes the file's triggers those that are wanted.
+  ///
+  /// - Precondition: A write transaction is open, and the store's own migrations were applied.
+  func apply(_ layouts: inout JournalLayouts, on connection: Connection) throws {
+    precondition(connection.isInTransaction, "The journal is installed inside a transaction.")
+    let found = Self.triggers(in: catalog)
+    let intact = Self.intactModels(layouts, models: wanted.values.map(\.schema), in: catalog)
+    let kept = wanted.filter { name, model in
+      intact.contains(name) && layouts.layout(of: name)?.detail == model.detail
+    }
+    for name in found.keys.sorted() {
+      guard JournalTriggers.model(ofTrigger: name).map({ kept[$0] == nil }) ?? true else {
+        continue
+      }
+      try connection.execute("DROP TRIGGER \(SQLText.quoted(name))")
+    }
+    for name in layouts.current.keys.sorted() where wanted[name] == nil {
+      try Self.note(.stopped, layouts.current[name], on: connection)
+      try layouts.leave(name, on: connection)
+    }
+    for (name, model) in wanted.sorted(by: { $0.key < $1.key }) where kept[name] == nil {
+      let layout = JournalLayout(model.schema, detail: model.detail)
+      let number = try layouts.enter(layout, on: connection)
+      guard
+        let triggers = Self.triggers(of: model.schema, as: layout, number: number, in: catalog)
+      else {
+        throw StoreError(
+          .schemaMismatch, "The model \(name) has no table \(model.schema.table) in the file.",
+          model: name)
+      }
+      for trigger in triggers { try connection.execute(trigger.sql) }
+      try Self.note(.started, number, on: connection)
+    }
+  }
+
+  private static func note(
+    _ kind: JournalMark.Kind, _ layout: Int64?, on connection: Connection
+  ) throws {
+    guard let layout else { return }
+    try connection.run(
+      """
+      INSERT INTO _ms_journal (layout, entry, c0)
+      VALUES (\(JournalLayout.journalNumber), \(kind.rawValue), \(layout))
+      """)
+  }
+
+  /// Drops every trigger of the journal, so that tables can be changed as SQLite allows only
+  /// without them. ``apply(_:on:)`` makes them anew and says in the journal that it has a gap.
+  ///
+  /// - Precondition: A write transaction is open.
+  static func suspend(on connection: Connection) throws {
+    let names = try connection.rows(
+      """
+      SELECT name
+      FROM sqlite_schema
+      WHERE type = 'trigger' AND instr(name, \(JournalTriggers.namePrefix)) = 1
+      ORDER BY name
+      """
+    ) { row in try row.text(at: 0) }
+    for name in names { try connection.execute("DROP TRIGGER \(SQLText.quoted(name))") }
+  }
+}

@@ -1,0 +1,89 @@
+/// The layouts of a file: all that its journal's rows are written in, and which of them each
+/// model's triggers fill in now.
+struct JournalLayouts: Hashable, Sendable {
+  /// By number.
+  private(set) var all: [Int64: JournalLayout] = [:]
+  /// By model.
+  private(set) var current: [String: Int64] = [:]
+
+  init() {}
+
+  /// - Returns: nil when the file has no journal.
+  /// - Throws: ``StoreError`` with code `newerFormat` when a newer library wrote one, `corrupt`
+  ///   when one is no JSON.
+  init?(reading connection: Connection) throws {
+    let exists = try connection.firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_ms_journal_layouts'"
+    ) { row in try row.integer(at: 0) }
+    guard exists != nil else { return nil }
+    let rows = try connection.rows(
+      "SELECT number, is_current, format, definition FROM _ms_journal_layouts"
+    ) { row in
+      (
+        number: try row.integer(at: 0), isCurrent: try row.integer(at: 1) == 1,
+        format: try row.integer(at: 2), definition: try row.text(at: 3)
+      )
+    }
+    for row in rows {
+      let layout = try Self.layout(row.definition, format: row.format, number: row.number)
+      all[row.number] = layout
+      if row.isCurrent { current[layout.model] = row.number }
+    }
+  }
+
+  func layout(of model: String) -> JournalLayout? {
+    current[model].flatMap { all[$0] }
+  }
+
+  private static func layout(
+    _ definition: String, format: Int64, number: Int64
+  ) throws(StoreError) -> JournalLayout {
+    guard format <= CatalogText.format else { throw newer("format \(format)") }
+    do {
+      return try CatalogText.entry(from: definition)
+    } catch {
+      guard error.isDamage else { throw newer(error.reason) }
+      throw StoreError(
+        .corrupt,
+        "What the file says of the layout \(number) of its change journal is no JSON, so it was damaged or edited by hand. Restore a backup; nothing was changed."
+      )
+    }
+  }
+
+  private static func newer(_ reason: String) -> StoreError {
+    StoreError(
+      .newerFormat,
+      "The file keeps its change journal in a way that this version of ModelStore does not know (\(reason)). Update this program; nothing was changed."
+    )
+  }
+
+  /// Makes `layout` the one that its model's triggers fill in.
+  ///
+  /// - Returns: Its number.
+  mutating func enter(_ layout: JournalLayout, on connection: Connection) throws -> Int64 {
+    try leave(layout.model, on: connection)
+    let number: Int64
+    if let known = all.first(where: { $0.value == layout })?.key {
+      number = known
+      try connection.run("UPDATE _ms_journal_layouts SET is_current = 1 WHERE number = \(number)")
+    } else {
+      number = (all.keys.max() ?? JournalLayout.journalNumber) + 1
+      try connection.run(
+        """
+        INSERT INTO _ms_journal_layouts (number, model, is_current, format, definition)
+        VALUES (
+          \(number), \(layout.model), 1, \(CatalogText.format), \(try CatalogText.text(of: layout))
+        )
+        """)
+    }
+    all[number] = layout
+    current[layout.model] = number
+    return number
+  }
+
+  /// Leaves `model` without a current layout.
+  mutating func leave(_ model: String, on connection: Connection) throws {
+    guard current.removeValue(forKey: model) != nil else { return }
+    try connection.run("UPDATE _ms_journal_layouts SET is_current = 0 WHERE model = \(model)")
+  }
+}

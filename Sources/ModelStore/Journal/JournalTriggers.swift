@@ -1,0 +1,283 @@
+/// The triggers that enter one model's changes in the change journal, for every writer: built-in
+/// SQL only, since a trigger that calls a function another program does not have would make that
+/// program's writes fail.
+///
+/// REPLACE deletes what it evicts without a delete trigger where `recursive_triggers` is off, as it
+/// is in other programs: <https://sqlite.org/lang_conflict.html>. So what an insertion or update
+/// may evict is noted before it, and entered as deleted after it, unless the record is still there.
+/// Conflicts with an index over an expression are not foreseen.
+struct JournalTriggers: Hashable, Sendable {
+  struct Trigger: Hashable, Sendable {
+    let name: String
+    /// Exactly as `sqlite_schema` will hold it.
+    let sql: String
+  }
+
+  /// The columns of a unique set, with the collation by which it compares.
+  struct UniqueSet: Hashable, Sendable {
+    struct Column: Hashable, Sendable {
+      let name: String
+      let collation: Collation
+    }
+
+    let columns: [Column]
+  }
+
+  let number: Int64
+  let layout: JournalLayout
+  let triggers: [Trigger]
+
+  /// How the name of every trigger of the journal begins.
+  static let namePrefix = "_ms_journal_"
+
+  /// - Parameter event: Without an underscore, so that no two models share a trigger's name.
+  fileprivate static func name(of event: String, in model: String) -> String {
+    "\(namePrefix)\(model)_\(event)"
+  }
+
+  /// The model that the trigger called `name` belongs to; nil when it is none of the journal.
+  static func model(ofTrigger name: String) -> String? {
+    guard name.hasPrefix(namePrefix), let end = name.lastIndex(of: "_") else { return nil }
+    let start = name.index(name.startIndex, offsetBy: namePrefix.count)
+    return start < end ? String(name[start..<end]) : nil
+  }
+
+  /// - Parameter facts: The model's table as the file has it.
+  init(number: Int64, layout: JournalLayout, schema: ModelSchema, facts: TableFacts) {
+    self.number = number
+    self.layout = layout
+    triggers =
+      JournalSQL(
+        number: number, layout: layout, schema: schema, uniqueSets: facts.uniqueSets
+      ).triggers
+  }
+}
+
+extension TableFacts {
+  /// What no two records have in common, the key among them. An index over some of the records
+  /// counts as if it were over all.
+  fileprivate var uniqueSets: [JournalTriggers.UniqueSet] {
+    var sets: [JournalTriggers.UniqueSet] = []
+    if !primaryKey.isEmpty {
+      sets.append(
+        JournalTriggers.UniqueSet(
+          columns: primaryKey.map { .init(name: $0.name, collation: $0.collation) }))
+    }
+    for index in indexes where index.isUnique {
+      let columns = index.columns.compactMap { column in
+        column.name.map { JournalTriggers.UniqueSet.Column(name: $0, collation: column.collation) }
+      }
+      guard columns.count == index.columns.count else { continue }
+      let set = JournalTriggers.UniqueSet(columns: columns)
+      if !sets.contains(set) { sets.append(set) }
+    }
+    return sets
+  }
+}
+
+/// The SQL of one model's triggers.
+private struct JournalSQL {
+  let number: Int64
+  let layout: JournalLayout
+  let schema: ModelSchema
+  let uniqueSets: [JournalTriggers.UniqueSet]
+  let table: String
+  let keys: [FieldSchema]
+  let others: [FieldSchema]
+
+  init(
+    number: Int64, layout: JournalLayout, schema: ModelSchema,
+    uniqueSets: [JournalTriggers.UniqueSet]
+  ) {
+    self.number = number
+    self.layout = layout
+    self.schema = schema
+    self.uniqueSets = uniqueSets
+    table = SQLText.quoted(schema.table)
+    keys = schema.keyIndices.map { schema.fields[$0] }
+    others = schema.fields.filter { !schema.key.contains($0.name) }
+  }
+
+  var triggers: [JournalTriggers.Trigger] {
+    let insert = images(.insert, "NEW")
+    let delete = images(.delete, "OLD")
+    var all = [
+      trigger("insert", "AFTER INSERT", [entering(evictedBy: "NEW")] + insert),
+      trigger("delete", "AFTER DELETE", delete + [forgetting("OLD")]),
+      trigger(
+        "rekey", TriggerMoment.update(of: keys), when: TriggerMoment.anyChanged(keys),
+        [entering(evictedBy: "NEW")] + delete + insert),
+      trigger("preinsert", "BEFORE INSERT", when: mayEvict(except: nil), noting(except: nil)),
+    ]
+    if !others.isEmpty {
+      all.append(
+        trigger(
+          "update", "AFTER UPDATE",
+          when: "NOT (\(TriggerMoment.anyChanged(keys))) AND (\(TriggerMoment.anyChanged(others)))",
+          updates))
+    }
+    let moment = updateOfUniqueSets
+    all.append(
+      trigger(
+        "preupdate", moment.replacing("AFTER", by: "BEFORE"), when: mayEvict(except: "OLD"),
+        noting(except: "OLD")))
+    all.append(
+      trigger(
+        "evicted", moment,
+        when: "NOT (\(TriggerMoment.anyChanged(keys))) AND \(hasNoted)",
+        [entering(evictedBy: "NEW")]))
+    return all.sorted { $0.name < $1.name }
+  }
+
+  private func trigger(
+    _ event: String, _ moment: String, when condition: String? = nil, _ body: [String]
+  ) -> JournalTriggers.Trigger {
+    let name = JournalTriggers.name(of: event, in: schema.name)
+    let when = condition.map { "\nWHEN \($0)" } ?? ""
+    return JournalTriggers.Trigger(
+      name: name,
+      sql: """
+        CREATE TRIGGER \(SQLText.quoted(name))
+        \(moment) ON \(table)\(when)
+        BEGIN
+        \(body.joined(separator: "\n"))
+        END
+        """)
+  }
+
+  private func columns(_ count: Int) -> String {
+    (0..<count).map { "c\($0)" }.joined(separator: ", ")
+  }
+
+  private func value(_ field: FieldSchema, of row: String) -> String {
+    "\(row).\(SQLText.quoted(field.column))"
+  }
+
+  /// Enters a whole record.
+  private func images(_ kind: JournalCode.Kind, _ row: String) -> [String] {
+    layout.imageParts.enumerated().map { part, places in
+      let values = (keys + others[places]).map { value($0, of: row) }
+      return """
+          INSERT INTO _ms_journal (layout, entry, \(columns(values.count)))
+          VALUES (\(number), \(JournalCode.number(kind, part: part)), \(values.joined(separator: ", ")));
+        """
+    }
+  }
+
+  /// Enters the fields that an update changed.
+  private var updates: [String] {
+    layout.updateParts.enumerated().map { part, places in
+      let fields = others[places]
+      let changed = fields.map { TriggerMoment.anyChanged([$0]) }
+      let mask = zip(changed.indices, changed).map { index, condition in
+        " + (\(condition)) * \(JournalCode.unit(ofField: index))"
+      }
+      let values =
+        keys.map { value($0, of: "NEW") }
+        + zip(fields, changed).flatMap { field, condition in
+          ["OLD", "NEW"].map { "CASE WHEN \(condition) THEN \(value(field, of: $0)) END" }
+        }
+      // Part 0 begins an entry, so it is there even when nothing of it changed.
+      let condition =
+        part == 0 ? "" : "\n  WHERE \(changed.map { "(\($0))" }.joined(separator: " OR "))"
+      return """
+          INSERT INTO _ms_journal (layout, entry, \(columns(values.count)))
+          SELECT \(number), \(JournalCode.number(.update, part: part))\(mask.joined()), \(values.joined(separator: ", "))\(condition);
+        """
+    }
+  }
+
+  // Evictions
+
+  private var hasNoted: String {
+    "EXISTS (SELECT 1 FROM _ms_journal_evicted WHERE layout = \(number))"
+  }
+
+  /// True when other records than `row` may have to go for NEW, or notes of an earlier statement
+  /// are left.
+  private func mayEvict(except row: String?) -> String {
+    ([hasNoted]
+      + uniqueSets.map { set in
+        "EXISTS (SELECT 1 FROM \(table) WHERE \(conflict(set, except: row)))"
+      }).joined(separator: "\n  OR ")
+  }
+
+  private func conflict(_ set: JournalTriggers.UniqueSet, except row: String?) -> String {
+    let terms = set.columns.map { column in
+      let name = "\(table).\(SQLText.quoted(column.name))"
+      let collation = SQLText.quoted(column.collation.name)
+      return "\(name) = NEW.\(SQLText.quoted(column.name)) COLLATE \(collation)"
+    }
+    return (terms + (row.map { [isNot($0)] } ?? [])).joined(separator: " AND ")
+  }
+
+  private func isNot(_ row: String) -> String {
+    let same = keys.map { field in
+      "\(value(field, of: table)) COLLATE BINARY IS \(value(field, of: row))"
+    }
+    return "NOT (\(same.joined(separator: " AND ")))"
+  }
+
+  /// Notes the records that may have to go.
+  private func noting(except row: String?) -> [String] {
+    let conflicts = uniqueSets.map { "(\(conflict($0, except: row)))" }.joined(separator: " OR ")
+    return ["  DELETE FROM _ms_journal_evicted WHERE layout = \(number);"]
+      + layout.imageParts.enumerated().map { part, places in
+        let values = (keys + others[places]).map { value($0, of: table) }
+        return """
+            INSERT INTO _ms_journal_evicted (layout, entry, \(columns(values.count)))
+            SELECT \(number), \(JournalCode.number(.delete, part: part)), \(values.joined(separator: ", "))
+            FROM \(table)
+            WHERE \(conflicts);
+          """
+      }
+  }
+
+  /// Enters those of the noted records that are gone: their keys are nobody's now, or `row`'s.
+  private func entering(evictedBy row: String) -> String {
+    let all = columns(JournalLayout.columnCount)
+    let taken = keys.enumerated().map { index, field in
+      // With NEW on the left, its column's collation decides, as it did for the conflict.
+      "\(value(field, of: row)) = c\(index)"
+    }
+    let present = keys.enumerated().map { index, field in
+      "\(value(field, of: table)) IS c\(index)"
+    }
+    return """
+        INSERT INTO _ms_journal (layout, entry, \(all))
+        SELECT layout, entry, \(all)
+        FROM _ms_journal_evicted
+        WHERE layout = \(number)
+        AND (
+          (\(taken.joined(separator: " AND ")))
+          OR NOT EXISTS (SELECT 1 FROM \(table) WHERE \(present.joined(separator: " AND ")))
+        )
+        ORDER BY \(columns(keys.count)), entry;
+      """
+  }
+
+  /// Takes back the note about `row`, which a trigger has seen going.
+  private func forgetting(_ row: String) -> String {
+    let same = keys.enumerated().map { index, field in
+      "c\(index) COLLATE BINARY IS \(value(field, of: row))"
+    }
+    return """
+        DELETE FROM _ms_journal_evicted
+        WHERE layout = \(number) AND \(same.joined(separator: " AND "));
+      """
+  }
+
+  /// The updates that may evict other records.
+  private var updateOfUniqueSets: String {
+    let names = Set(uniqueSets.flatMap(\.columns).map(\.name.asciiFolded))
+    let fields = schema.fields.filter { names.contains($0.column.asciiFolded) }
+    // The model may leave out columns of the table.
+    return fields.count == names.count ? TriggerMoment.update(of: fields) : "AFTER UPDATE"
+  }
+}
+
+extension String {
+  fileprivate func replacing(_ start: String, by other: String) -> String {
+    hasPrefix(start) ? other + dropFirst(start.count) : self
+  }
+}

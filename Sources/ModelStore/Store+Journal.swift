@@ -1,0 +1,82 @@
+extension Store {
+  /// The durable log of changes in the store's file.
+  public var changeJournal: ChangeJournal { ChangeJournal(core: core) }
+}
+
+/// The durable log of changes in a store's file: what every program changed, in the order of
+/// commits. Not SQLite's rollback journal or write-ahead log, which are gone after a commit.
+///
+/// Triggers in the file fill it, in the transaction of the change itself, so that the plain
+/// `sqlite3` shell is heard too and nothing is missing after a crash. It is off until somebody
+/// turns it on; see ``StoreConfiguration/changeJournal`` for doing so when a program opens its
+/// store.
+///
+/// A value that stands for the log; all calls may be made from any thread, and each reads the file
+/// anew.
+public struct ChangeJournal: Sendable {
+  let core: StoreCore
+
+  /// Enters the changes of models from now on, by every writer.
+  ///
+  /// Where something is entered already, in the same detail, nothing happens.
+  ///
+  /// - Parameters:
+  ///   - detail: How much of each change is kept.
+  ///   - models: Their names; the slots of their ordered lists come along. All tables when nil.
+  /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a view, and for a
+  ///   key of more than 14 fields.
+  /// - Complexity: O(models); no record is read.
+  public func turnOn(_ detail: JournalDetail = .full, for models: [String]? = nil) throws {
+    try core.changingCatalog { connection in
+      try core.changeJournal(on: connection) { details, known in
+        for name in try Self.names(models, in: known) { details[name] = detail }
+      }
+    }
+  }
+
+  /// Enters the changes of models no more. What was entered stays until it is trimmed.
+  ///
+  /// Readers of the journal are told that changes may be missing when it is turned on again.
+  ///
+  /// - Parameter models: Their names; the slots of their ordered lists come along. All when nil.
+  /// - Throws: ``StoreError`` with code `unknownModel`.
+  public func turnOff(for models: [String]? = nil) throws {
+    try core.changingCatalog { connection in
+      try core.changeJournal(on: connection) { details, known in
+        for name in try Self.names(models, in: known) { details[name] = nil }
+      }
+    }
+  }
+
+  /// How much is entered of each model's changes, by the model's name; without those of which
+  /// nothing is.
+  public func details() throws -> [String: JournalDetail] {
+    try core.readers.sync { connection in
+      let layouts = try JournalLayouts(reading: connection) ?? JournalLayouts()
+      return layouts.current.compactMapValues { layouts.all[$0]?.detail }
+    }
+  }
+
+  /// The position of the newest entry; ``JournalPosition/start`` when there is none.
+  public func position() throws -> JournalPosition {
+    try core.readers.sync { connection in
+      guard try JournalLayouts(reading: connection) != nil else { return .start }
+      let newest = try JournalReader.bounds(on: connection)?.upperBound
+      return newest.map { JournalPosition(rawValue: $0) } ?? .start
+    }
+  }
+
+  /// The models called `names` and the slots of their lists.
+  private static func names(_ names: [String]?, in models: [ModelSchema]) throws -> [String] {
+    guard let names else {
+      return models.filter { JournalLayout.refusal(of: $0) == nil }.map(\.name)
+    }
+    return try names.flatMap { name in
+      guard let model = models.first(where: { $0.name == name }) else {
+        throw StoreError(
+          .unknownModel, "\(name) is not a model of this store.", model: name)
+      }
+      return [name] + model.lists.map { $0.slotModelName(of: model) }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// What other connections do to the file, and what the file says of it.
+extension StoreCore {
+  /// Announces what other connections have committed since this store last looked: exactly, where
+  /// the change journal tells; otherwise observers look anew.
+  ///
+  /// - Precondition: A transaction is open on the writer's connection.
+  func announceForeignCommit(_ writer: inout Writer) throws {
+    let observed = broker.interests().keys
+    let models = models.schema.models.filter { $0.kind == .table && observed.contains($0.name) }
+    let connection = writer.connection
+    let access = TransactionAccess(
+      connection: connection, models: self.models, capture: nil, isWritable: false)
+    let news = try writer.foreignNews(of: models, hidden: { self.journalSight.reaches(beyond: $0) })
+    {
+      try access.record($0, key: $1)?.values
+    }
+    guard let news else {
+      broker.publish(.reset)
+      return
+    }
+    broker.publish(
+      ChangeBroker.Announcement(changes: news.changes, resetModels: news.resetModels))
+  }
+
+  /// Tells observers what other connections wrote, and reads again what could not be read.
+  func publishWhatOthersDid(_ writer: inout Writer) throws {
+    if try writer.noticeForeignCommit() {
+      let connection = writer.connection
+      try connection.withStatement("BEGIN") { try $0.run() }
+      do {
+        try announceForeignCommit(&writer)
+        try connection.withStatement("COMMIT") { try $0.run() }
+      } catch {
+        throw writer.noting(connection.rollBack(after: error))
+      }
+    } else if broker.hasFailed {
+      broker.publish(.nothing)
+    }
+  }
+
+  /// Tells observers to look anew after something that nobody captured.
+  func announceReset(_ writer: inout Writer) {
+    broker.publish(.reset)
+    do {
+      try writer.passJournal()
+    } catch {
+      report(StoreError(reporting: models.storeError(error, about: nil)))
+    }
+  }
+
+  /// Reads as of the latest commit, for the committing thread.
+  func readCommitted<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try writersReader.sync { connection in
+      let result = try body(connection)
+      try self.journalSight.note(on: connection)
+      return result
+    }
+  }
+
+  // Turning it on and off
+
+  /// Enters the changes of declared models in the journal as the configuration asks, and those of
+  /// the others as the file says.
+  func installJournal(_ declarations: Declarations, on connection: Connection) throws {
+    let detail = declarations.changeJournal
+    let layouts = try JournalLayouts(reading: connection)
+    guard let layouts, detail != nil || !layouts.current.isEmpty else { return }
+    let models = try knownModels(on: connection, declaring: declarations.models)
+    var details = Self.details(layouts, in: models)
+    if let detail {
+      for model in declarations.models where model.kind == .table { details[model.name] = detail }
+    }
+    let catalog = try Catalog(reading: connection)
+    let installation = try JournalInstallation(details, in: models, catalog: catalog)
+    guard !installation.isInstalled(layouts) else { return }
+    try connection.inTransaction {
+      // Another process may have been faster.
+      guard var layouts = try JournalLayouts(reading: connection) else { return }
+      let catalog = try Catalog(reading: connection)
+      try JournalInstallation(details, in: models, catalog: catalog)
+        .apply(&layouts, on: connection)
+    }
+  }
+
+  /// Brings the journal's triggers in line with tables that have changed.
+  ///
+  /// - Precondition: A write transaction is open.
+  func alignJournal(on connection: Connection) throws {
+    try changeJournal(on: connection) { _, _ in }
+  }
+
+  /// Enters other changes than before.
+  ///
+  /// - Parameter change: Given how much is entered of each model, and all models.
+  /// - Precondition: A write transaction is open, and the store's own migrations were applied.
+  func changeJournal(
+    on connection: Connection,
+    _ change: (inout [String: JournalDetail], [ModelSchema]) throws -> Void
+  ) throws {
+    guard var layouts = try JournalLayouts(reading: connection) else { return }
+    let models = try knownModels(on: connection, declaring: [])
+    var details = Self.details(layouts, in: models)
+    try change(&details, models)
+    let catalog = try Catalog(reading: connection)
+    let installation = try JournalInstallation(details, in: models, catalog: catalog)
+    if !installation.isInstalled(layouts) { try installation.apply(&layouts, on: connection) }
+  }
+
+  /// How much is entered now of each of `models`.
+  private static func details(
+    _ layouts: JournalLayouts, in models: [ModelSchema]
+  ) -> [String: JournalDetail] {
+    var details: [String: JournalDetail] = [:]
+    for model in models where JournalLayout.refusal(of: model) == nil {
+      details[model.name] = layouts.layout(of: model.name)?.detail
+    }
+    return details
+  }
+}
