@@ -10,6 +10,7 @@ extension Project {
     ("Schema", ["SQLite"]),
     ("Ordering", ["SQLite", "Schema"]),
     ("Changes", ["SQLite", "Schema", "Ordering"]),
+    ("Journal", ["SQLite"]),
     ("Models", ["SQLite", "Schema", "Changes"]),
     ("Queries", ["SQLite", "Schema", "Ordering", "Changes", "Models"]),
     ("Transactions", ["SQLite", "Schema", "Ordering", "Changes", "Models", "Queries"]),
