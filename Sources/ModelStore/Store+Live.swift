@@ -25,7 +25,7 @@ extension StoreCore {
   }
 
   /// Runs `body` on the writer's queue: no commit of this store can come between what it reads and
-  /// what it registers; another process's is noticed by its version at the next write.
+  /// what it registers; another process's is noticed by its version at the next look.
   func beside<Result>(
     _ plan: LiveBlueprint, _ body: (Connection) throws -> Result
   ) throws -> Result {

@@ -21,6 +21,8 @@ final class StoreCore: Sendable {
   /// Where results of live queries are read while others write: who reads there waits for the
   /// writer, so nobody whom the writer waits for may need it.
   let hydrationReader: ReaderPool
+  /// Hears other processes' commits while somebody observes.
+  let signal: ChangeSignal
   let journalSight = JournalSight()
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
@@ -61,11 +63,15 @@ final class StoreCore: Sendable {
     writer = ConnectionQueue(
       try Writer(connection: connection, file: file, configuration: configuration),
       connection: connection, label: "modelstore.writer")
+    signal = ChangeSignal(path: path, queue: writer.makeTurnQueue(label: "modelstore.signal"))
     try file.checkPresence()
+    broker.onAudienceChange { [weak self] in self?.followAudience() }
   }
 
   deinit {
-    if presence.process.isCurrent { presence.end() }
+    guard presence.process.isCurrent else { return }
+    signal.end()
+    presence.end()
   }
 
   /// Says that a file is open, in which process, for longer than its core can be asked.
@@ -299,6 +305,7 @@ final class StoreCore: Sendable {
   }
 
   func close() {
+    signal.end()
     // Inside a transaction nothing is waited for: who runs elsewhere may be closing too.
     let isWaiting = !writer.isCurrent && !readers.isCurrent
     writer.close(waiting: isWaiting)

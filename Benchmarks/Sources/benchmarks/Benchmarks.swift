@@ -17,6 +17,10 @@ struct Benchmarks {
         for workload in Workload.all(scale: 1) {
           print("\(workload.id)  \(workload.title)")
         }
+      case .idle(let seconds):
+        try IdleStore.measure(seconds: seconds)
+      case .write(let path):
+        try ForeignWriter.serve(path)
       case .run(let invocation):
         try await run(invocation)
       }

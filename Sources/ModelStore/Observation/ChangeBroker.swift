@@ -102,6 +102,7 @@ final class ChangeBroker: Sendable {
     /// How many deliveries somebody had to wait for, and how many of them are over.
     var awaitedCount: UInt64 = 0
     var settledCount: UInt64 = 0
+    var audienceChanged: (@Sendable () -> Void)?
   }
 
   // Never held while a subscriber's code runs.
@@ -117,6 +118,15 @@ final class ChangeBroker: Sendable {
   /// The number of the latest observer: those with a higher one come later.
   var latestObserver: UInt64 { state.withLock { $0.nextNumber } }
 
+  /// Whether anybody observes.
+  var hasObservers: Bool { state.withLock { !$0.observers.isEmpty } }
+
+  /// Has `body` called whenever the first observer has come or the last one has gone, before it is
+  /// told that it has. Calls can overtake each other: what holds is ``hasObservers``.
+  func onAudienceChange(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.audienceChanged = body }
+  }
+
   /// For each observed model, the fields to read; nil for all.
   func interests() -> [String: Set<Int>?] {
     state.withLock { $0.routes.interests }
@@ -126,15 +136,16 @@ final class ChangeBroker: Sendable {
   ///
   /// - Returns: What ends it.
   func add(_ observer: some Observer) -> @Sendable () -> Void {
-    let number = state.withLock { state in
+    let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
       state.observers[number] = observer
       for interest in observer.interests {
         if state.routes.add(number, for: interest) { state.generation += 1 }
       }
-      return number
+      return (number, state.observers.count == 1 ? state.audienceChanged : nil)
     }
+    audienceChanged?()
     return { [weak self] in self?.remove(number) }
   }
 
@@ -146,14 +157,16 @@ final class ChangeBroker: Sendable {
   }
 
   private func remove(_ number: UInt64) {
-    let removed: (any Observer)? = state.withLock { state in
-      guard let observer = state.observers.removeValue(forKey: number) else { return nil }
+    let (removed, audienceChanged) = state.withLock {
+      state -> ((any Observer)?, (@Sendable () -> Void)?) in
+      guard let observer = state.observers.removeValue(forKey: number) else { return (nil, nil) }
       state.failed.remove(number)
       for interest in observer.interests {
         if state.routes.remove(number, for: interest) { state.generation += 1 }
       }
-      return observer
+      return (observer, state.observers.isEmpty ? state.audienceChanged : nil)
     }
+    audienceChanged?()
     // Released here, outside the lock: its end may run the caller's code.
     _ = removed
   }

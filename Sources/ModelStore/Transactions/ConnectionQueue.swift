@@ -54,6 +54,20 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     return try queue.sync { try use(body) }
   }
 
+  /// A queue whose blocks wait for their turn like bodies, and may call ``inTurn(_:)``. It does not
+  /// keep the resource.
+  func makeTurnQueue(label: String) -> DispatchQueue {
+    DispatchQueue(label: label, target: queue)
+  }
+
+  /// Runs `body` in a block of a queue that ``makeTurnQueue(label:)`` made.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` after ``close(waiting:)``.
+  func inTurn<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
+    dispatchPrecondition(condition: .onQueue(queue))
+    return try use(body)
+  }
+
   /// Runs `body` on the queue's thread when everyone before it is done. Cancelling the task
   /// interrupts the running statement; then the error's code is `cancelled`.
   func async<Result: Sendable>(

@@ -93,6 +93,17 @@ struct Writer {
     if let poison { throw poison }
   }
 
+  /// Whether another connection has committed since ``noticeForeignCommit()`` last looked. Waits
+  /// for nobody: while another process keeps even readers out, the answer is no.
+  func isBehind() throws -> Bool {
+    guard poison == nil else { return false }
+    do {
+      return try connection.hooks.withoutWaiting { try connection.dataVersion() } != dataVersion
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      return false
+    }
+  }
+
   /// Whether another connection has committed since this one last looked; looks now.
   mutating func noticeForeignCommit() throws -> Bool {
     let now = try connection.dataVersion()

@@ -39,6 +39,25 @@ func lockRows(of path: String) throws -> [String] {
   .sorted()
 }
 
+/// How many descriptors of this process watch `directory` for changes.
+func watchCount(of directory: String) -> Int {
+  var status = stat()
+  guard stat(directory, &status) == 0 else { return 0 }
+  let mark = " ino:\(String(status.st_ino, radix: 16)) "
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo")) ?? []
+  return names.count { name in
+    let text = try? String(contentsOfFile: "/proc/self/fdinfo/\(name)", encoding: .utf8)
+    return text?.split(separator: "\n").contains {
+      $0.hasPrefix("inotify ") && $0.contains(mark)
+    } ?? false
+  }
+}
+
+/// Gives a file another name, in whose place nothing remains.
+func move(_ path: String, to other: String) throws {
+  guard rename(path, other) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+}
+
 /// The last nine bits of a file's mode, in octal; nil when there is no file.
 func mode(of path: String) -> String? {
   var status = stat()

@@ -61,6 +61,9 @@ import Testing
   private static func forkInEveryState(_ path: String) throws {
     let store = try Store(at: path, models: Artist.self)
     let probe = Probe(store: store, path: path)
+    // An observed store listens; a child that lets it go may not end that for its parent.
+    let artists = AwaitedEvents<Artist?>()
+    let subscription = try store.observe(Artist.self, of: 100) { artists.add($0.new) }
     for round in 0..<20 {
       let id = Int64(round)
       #expect(probe.inChild() == 0)
@@ -79,5 +82,11 @@ import Testing
     }
     #expect(try store.fetch(Artist.all).map(\.id) == (0..<20).map { Int64($0) })
     #expect(try store.check() == [])
+    if SQLiteShell.isAvailable {
+      let shell = try SQLiteShell(path)
+      try shell.run("INSERT INTO Artist(id, name) VALUES (100, 'another''s')")
+      try artists.next { $0 == Artist(id: 100, name: "another's") }
+    }
+    subscription.cancel()
   }
 }

@@ -8,6 +8,8 @@ final class EventRecorder<Value: Sendable>: Sendable {
   /// An event, and how long after the commit it came.
   struct Event: Sendable {
     let nanoseconds: UInt64
+    /// When it came, by ``Stopwatch/now``.
+    let time: UInt64
     let value: Value
   }
 
@@ -31,7 +33,7 @@ final class EventRecorder<Value: Sendable>: Sendable {
     state.withLock { state in
       // An initial value has no commit; an event can even be seen before COMMIT's caller runs on.
       let elapsed = now > state.committedAt ? now - state.committedAt : 0
-      state.events.append(.success(Event(nanoseconds: elapsed, value: value)))
+      state.events.append(.success(Event(nanoseconds: elapsed, time: now, value: value)))
     }
     arrived.signal()
   }

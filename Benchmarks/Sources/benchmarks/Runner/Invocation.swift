@@ -13,16 +13,21 @@ struct Invocation {
   /// Where the JSON report goes, if anywhere.
   var jsonPath: String?
 
-  /// The three things the command can do.
+  /// What the command can do.
   enum Request {
     case help
     case list
+    /// Measure what an observed store costs for so many seconds in which nothing happens.
+    case idle(seconds: Int)
+    /// Be the second process of a workload, on that file.
+    case write(path: String)
     case run(Invocation)
   }
 
   static let usage = """
     Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE]
                       [--library NAME] [--contender TEXT] [--list]
+           benchmarks --idle SECONDS
 
       --only LIST     run these workloads; a name without its variant takes every variant
       --runs N        timed runs of each contender, at least 1 (5)
@@ -32,6 +37,7 @@ struct Invocation {
       --contender TEXT
                       only those with that in their name, likewise
       --list          name the workloads and stop
+      --idle SECONDS  processor time of an observed store while nothing happens; no workloads
 
     Files are created under $TMPDIR, or /tmp, and removed at the end.
     """
@@ -45,6 +51,14 @@ struct Invocation {
         return .help
       case "--list":
         return .list
+      case "--idle":
+        let text = try value(of: word, from: &rest)
+        guard let seconds = Int(text), seconds >= 1 else {
+          throw UsageError("--idle takes a whole number of seconds, at least 1; got \(text).")
+        }
+        return .idle(seconds: seconds)
+      case ForeignWriter.option:
+        return .write(path: try value(of: word, from: &rest))
       case "--only":
         invocation.only = try value(of: word, from: &rest).split(separator: ",").map(String.init)
       case "--runs":

@@ -25,6 +25,7 @@ extension Workload {
       OpeningWorkload(order: .integers, rowCount: scaled(1_000_000)).workload,
       OpeningWorkload(order: .texts, rowCount: scaled(1_000_000)).workload,
       WindowWorkload(rowCount: scaled(1_000_000)).workload,
+      ForeignCommitWorkload(commitCount: scaled(2_000)).workload,
       RuleWorkload(count: scaled(100_000)).workload,
     ]
   }

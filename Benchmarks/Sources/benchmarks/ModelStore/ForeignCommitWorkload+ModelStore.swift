@@ -1,0 +1,51 @@
+import ModelStore
+
+extension ForeignCommitWorkload {
+  var modelStoreContenders: [Contender] {
+    [
+      contender("second process, after COMMIT", by: .benchmarks, from: .commitReturned),
+      contender("second process, COMMIT included", by: .benchmarks, from: .commitAsked),
+      contender("sqlite3 shell, COMMIT included", by: .shell, from: .commitAsked),
+    ]
+  }
+
+  /// When the clock starts.
+  private enum Start {
+    /// When the other process is told to commit, through a pipe: its wake-up and the disk count.
+    case commitAsked
+    /// When COMMIT has returned in the other process.
+    case commitReturned
+  }
+
+  private func contender(
+    _ name: String, by program: ForeignWriter.Program, from start: Start
+  ) -> Contender {
+    Contender(library: .modelStore, name: name) { directory in
+      let tracks = Track.generate(rowCount)
+      let path = try directory.copy(of: "foreign") { try Store.buildTracks(tracks, at: $0) }
+      let store = try Store.open(path, StoredTrack.self, synchronous: .full)
+      let policy = try store.policy()
+      let recorder = EventRecorder<FieldChange<String>>()
+      let subscription = try store.observe(\StoredTrack.title, of: 1) { recorder.received($0) }
+      let writer = try ForeignWriter(program, path: path)
+      var generator = SeededGenerator(seed: 0x13_F0E1)
+      return Session(policy: policy) {
+        try withExtendedLifetime(subscription) {
+          try store.checkpoint()
+          let timing = try Stopwatch.collect(limit: commitCount, budget: budget) { _ in
+            let title = Track.randomTitle(using: &generator)
+            _ = try writer.run("BEGIN IMMEDIATE")
+            _ = try writer.run("UPDATE track SET title = '\(title)' WHERE id = 1")
+            let asked = Stopwatch.now
+            let returned = try writer.run("COMMIT")
+            let event = try recorder.next { $0.new == title }
+            let started = start == .commitAsked ? asked : returned ?? asked
+            // The event can come before the other process runs on.
+            return event.time > started ? event.time - started : 0
+          }
+          return Measurement(timing)
+        }
+      }
+    }
+  }
+}

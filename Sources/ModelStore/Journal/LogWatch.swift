@@ -1,0 +1,123 @@
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+
+  /// The system's word that somebody writes to a database's write-ahead log. Not who, nor what.
+  ///
+  /// Watches by name, through inotify: it never opens the files, whose locks SQLite would lose at
+  /// the close of any other descriptor of theirs
+  /// (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
+  final class LogWatch: Sendable {
+    /// Readable when there is something to take.
+    let descriptor: Int32
+    private let logPath: String
+    private let logName: [UInt8]
+    private let directory: Int32
+    /// The log's watch; nil while there is no log.
+    private let log = Mutex<Int32?>(nil)
+
+    /// Nil where the system cannot tell: too many are told already, or the directory may not be
+    /// read.
+    ///
+    /// - Parameter path: The database's, absolute.
+    init?(path: String) {
+      guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+      logPath = path + "-wal"
+      logName = Array(logPath[slash...].utf8.dropFirst())
+      let parent = slash == path.startIndex ? "/" : String(path[..<slash])
+      descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+      guard descriptor >= 0 else { return nil }
+      // The log comes and goes, and comes as another file.
+      directory = inotify_add_watch(
+        descriptor, parent, UInt32(IN_CREATE | IN_MOVED_TO | IN_ONLYDIR))
+      guard directory >= 0, watchLog() else {
+        Glibc.close(descriptor)
+        return nil
+      }
+    }
+
+    /// - Returns: Whether the log is watched, or will be when it comes.
+    private func watchLog() -> Bool {
+      let watch = inotify_add_watch(descriptor, logPath, UInt32(IN_MODIFY | IN_DONT_FOLLOW))
+      guard watch >= 0 || errno == ENOENT else { return false }
+      log.withLock { log in
+        // The one of a log that has lost its name would last as long as somebody has it open.
+        if let log, log != watch { inotify_rm_watch(descriptor, log) }
+        log = watch >= 0 ? watch : nil
+      }
+      return true
+    }
+
+    /// Takes what the system has told so far.
+    ///
+    /// - Returns: Whether the log was written to, or may have been.
+    func take() -> Bool {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      let count = read(descriptor, &buffer, buffer.count)
+      var rest = buffer.prefix(max(0, count))
+      var isSign = false
+      while let event = Event(takingFrom: &rest) {
+        if event.watch == directory {
+          guard event.name.elementsEqual(logName) else { continue }
+          // Whoever made it is about to write, or has before it was watched.
+          isSign = true
+          _ = watchLog()
+        } else if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
+          isSign = true
+          _ = watchLog()
+        } else if event.mask & UInt32(IN_MODIFY) != 0 {
+          isSign = true
+        }
+      }
+      return isSign
+    }
+
+    /// Stops watching. Nothing may be taken after.
+    func close() {
+      Glibc.close(descriptor)
+    }
+
+    /// What <https://man7.org/linux/man-pages/man7/inotify.7.html> calls `inotify_event`.
+    private struct Event {
+      let watch: Int32
+      let mask: UInt32
+      /// The file's name in its directory; empty for the watched file itself.
+      let name: ArraySlice<UInt8>
+
+      /// Takes the first event of `bytes`; nil when there is none.
+      init?(takingFrom bytes: inout ArraySlice<UInt8>) {
+        let header = 16
+        guard bytes.count >= header else { return nil }
+        func number(at place: Int) -> UInt32 {
+          let start = bytes.startIndex + place
+          return bytes[start..<start + 4].enumerated().reduce(0) { number, byte in
+            #if _endian(little)
+              number | UInt32(byte.element) << UInt32(8 * byte.offset)
+            #else
+              number << 8 | UInt32(byte.element)
+            #endif
+          }
+        }
+        watch = Int32(bitPattern: number(at: 0))
+        mask = number(at: 4)
+        let end = header + Int(number(at: 12))
+        guard bytes.count >= end else { return nil }
+        name = bytes.dropFirst(header).prefix(end - header).prefix { $0 != 0 }
+        bytes = bytes.dropFirst(end)
+      }
+    }
+  }
+#else
+  /// Nothing here tells of a file's changes without opening it: who wants to know looks again and
+  /// again.
+  final class LogWatch: Sendable {
+    let descriptor: Int32
+
+    init?(path: String) { return nil }
+
+    func take() -> Bool { false }
+
+    func close() {}
+  }
+#endif

@@ -1,0 +1,223 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// Other processes commit, this one does nothing but observe.
+@Suite(.timeLimit(.minutes(5))) struct HearingOthersTests {
+  private static func shop(
+    _ configure: (inout StoreConfiguration) -> Void = { _ in }
+  ) throws -> (shop: MusicShop, shell: SQLiteShell)? {
+    guard SQLiteShell.isAvailable else { return nil }
+    let shop = try MusicShop(configure)
+    return (shop, try SQLiteShell(shop.store.path))
+  }
+
+  @Test func aFieldAndARecordAreToldTheValuesOfNow() throws {
+    guard let (shop, shell) = try Self.shop() else { return }
+    let titles = AwaitedEvents<String>()
+    let albums = AwaitedEvents<Album?>()
+    let models = AwaitedEvents<Bool>()
+    let subscriptions = [
+      try shop.store.observe(\Album.title, of: 2) { change in
+        if change.isReset { titles.add(change.text) }
+      },
+      try shop.store.observe(Album.self, of: 4) { change in
+        if change.isReset { albums.add(change.new) }
+      },
+      try shop.store.observe(Album.self) { changes in models.add(changes.isReset) },
+    ]
+    try shell.run("UPDATE Album SET title = 'changed' WHERE id = 2")
+    try titles.next { $0 == "none → changed" }
+    #expect(try models.next())
+    try shell.run("INSERT INTO Album(id, title, artistID) VALUES (4, 'four', 1)")
+    // What the file itself keeps in sync is in it.
+    try albums.next { $0 == Album(id: 4, title: "four", artistID: 1, artistName: "Miles") }
+    try shell.run("DELETE FROM Album WHERE id = 4")
+    try albums.next { $0 == nil }
+    subscriptions.forEach { $0.cancel() }
+    #expect(shop.failures.events == [])
+  }
+
+  private static func text(_ changes: QueryChanges<Album>) -> String {
+    let deletions = changes.deletions.map { "-\($0.index)" }
+    let insertions = changes.insertions.map { "+\($0.index) \($0.record.title)" }
+    let moves = changes.moves.map { "\($0.oldIndex)→\($0.newIndex) \($0.record.title)" }
+    return (deletions + insertions + moves).joined(separator: ", ")
+  }
+
+  @Test func aLiveQueryAndItsWindowMoveByTheExactDifference() throws {
+    guard let (shop, shell) = try Self.shop() else { return }
+    let all = AwaitedEvents<String>()
+    let part = AwaitedEvents<String>()
+    let live = try shop.store.live(Album.all.order { $0.title })
+    let window = try shop.store.live(Album.all.order { $0.title }.limit(2))
+    let subscriptions = [
+      try live.observe { all.add(Self.text($0)) }, try window.observe { part.add(Self.text($0)) },
+    ]
+    // one, three, two
+    let expected = [
+      ("INSERT INTO Album(id, title) VALUES (4, 'four')", "+0 four", "-1, +0 four"),
+      ("UPDATE Album SET title = 'zwei' WHERE id = 2", "3→3 zwei", ""),
+      ("UPDATE Album SET title = 'eins' WHERE id = 1", "1→0 eins", "-1, +0 eins"),
+      ("DELETE FROM Album WHERE id = 4", "-1", "-1, +1 three"),
+    ]
+    for (sql, ofAll, ofPart) in expected {
+      try shell.run(sql)
+      #expect(try all.next { !$0.isEmpty } == ofAll, "\(sql)")
+      if !ofPart.isEmpty { #expect(try part.next { !$0.isEmpty } == ofPart, "\(sql)") }
+    }
+    subscriptions.forEach { $0.cancel() }
+    #expect(shop.failures.events == [])
+  }
+
+  @Test func theLatestOfTwoHundredCommitsIsNotMissed() throws {
+    guard let (shop, shell) = try Self.shop() else { return }
+    let results = AwaitedEvents<[Int64]>()
+    let live = try shop.store.live(Album.all.order { $0.title })
+    let subscription = try live.observe { changes in
+      results.add(changes.new.compactMap { if case .integer(let id) = $0[0] { id } else { nil } })
+    }
+    var random = SeededGenerator(seed: 2_026)
+    // Each burst ends alone, so that what is heard of it is its last commit.
+    for burst in 1...20 {
+      for number in 0..<9 {
+        let id = Int.random(in: 1...40, using: &random)
+        let title = Int.random(in: 0..<1_000, using: &random)
+        try shell.run(
+          number.isMultiple(of: 3)
+            ? "DELETE FROM Album WHERE id = \(id)"
+            : "INSERT INTO Album(id, title) VALUES (\(id), 'a\(title)') "
+              + "ON CONFLICT DO UPDATE SET title = excluded.title")
+      }
+      try shell.run("INSERT INTO Album(id, title) VALUES (\(1_000 + burst), 'z\(burst)')")
+      let rows = try shell.run("SELECT id FROM Album ORDER BY title, id")
+      try results.next { $0.map { "\($0)" } == rows }
+    }
+    #expect(live.count == (try shop.store.read { tx in try tx.count(Album.all) }))
+    subscription.cancel()
+    #expect(shop.failures.events == [])
+  }
+
+  @Test func ownCommitsAndOthersInTurnAreAllHeard() throws {
+    guard let (shop, shell) = try Self.shop() else { return }
+    let titles = AwaitedEvents<String>()
+    let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
+    for round in 0..<100 {
+      try shop.setTitle("own \(round)")
+      try shell.run("UPDATE Album SET title = 'other \(round)' WHERE id = 1")
+      try titles.next { $0 == "other \(round)" }
+    }
+    subscription.cancel()
+  }
+
+  @Test func nothingHereWaitsForATransactionElsewhere() throws {
+    guard let (shop, shell) = try Self.shop({ $0.busyTimeout = .seconds(600) }) else { return }
+    let titles = AwaitedEvents<String>()
+    let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
+    let looks = shop.store.core.signal.lookCount
+    // A cache of one page: what it writes goes into the log before it commits.
+    try shell.run("PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+    for number in 0..<2_000 {
+      try shell.run("INSERT INTO Album(id, title) VALUES (\(100 + number), 'uncommitted')")
+    }
+    try shell.run("UPDATE Album SET title = 'late' WHERE id = 1")
+    let count = looks.load(ordering: .relaxed)
+    while looks.load(ordering: .relaxed) < count + 2 { sched_yield() }
+    #expect(try shop.store.core.writer.sync { try !$0.isBehind() })
+    try shell.run("COMMIT")
+    try titles.next { $0 == "late" }
+    subscription.cancel()
+  }
+
+  @Test func itListensFromTheFirstObserverToTheLast() throws {
+    let shop = try MusicShop()
+    let directory = shop.directory.path
+    #expect(watchCount(of: directory) == 0)
+    let first = try shop.store.observe(\Album.title, of: 1) { _ in }
+    let second = try shop.store.live(Album.all)
+    #expect(watchCount(of: directory) == 1)
+    first.cancel()
+    #expect(watchCount(of: directory) == 1)
+    withExtendedLifetime(second) {}
+  }
+
+  @Test func nothingIsLeftWhenTheLastObserverHasGone() throws {
+    let shop = try MusicShop()
+    for _ in 0..<20 {
+      let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }
+      #expect(watchCount(of: shop.directory.path) >= 1)
+      subscription.cancel()
+    }
+    while watchCount(of: shop.directory.path) > 0 { sched_yield() }
+    do {
+      let live = try shop.store.live(Album.all)
+      #expect(watchCount(of: shop.directory.path) >= 1)
+      withExtendedLifetime(live) {}
+    }
+    while watchCount(of: shop.directory.path) > 0 { sched_yield() }
+  }
+
+  @Test func closingTheStoreEndsItForGood() throws {
+    let shop = try MusicShop()
+    let before = try shop.store.observe(\Album.title, of: 1) { _ in }
+    shop.store.close()
+    while watchCount(of: shop.directory.path) > 0 { sched_yield() }
+    let after = try shop.store.observe(\Album.title, of: 1) { _ in }
+    #expect(watchCount(of: shop.directory.path) == 0)
+    withExtendedLifetime((before, after)) {}
+    #expect(shop.failures.events == [])
+  }
+
+  @Test func listeningKeepsNoStoreOpen() throws {
+    let directory = try TemporaryDirectory()
+    weak var core: StoreCore?
+    var subscription: Subscription?
+    do {
+      let store = try Store(at: directory.file("dropped.store"), models: Album.self)
+      core = store.core
+      subscription = try store.observe(\Album.title, of: 1) { _ in }
+      #expect(watchCount(of: directory.path) == 1)
+    }
+    // A look that was running may have had it last.
+    while core != nil { sched_yield() }
+    while watchCount(of: directory.path) > 0 { sched_yield() }
+    subscription?.cancel()
+  }
+
+  @Test func aReadOnlyStoreHearsToo() throws {
+    guard SQLiteShell.isAvailable else { return }
+    let directory = try TemporaryDirectory()
+    let path = directory.file("read.store")
+    do {
+      let store = try Store(at: path, models: Album.self)
+      try store.write { tx in try tx.insert(Album(id: 1, title: "one")) }
+    }
+    let shell = try SQLiteShell(path)
+    try shell.run("SELECT 1 FROM Album")
+    var configuration = StoreConfiguration()
+    configuration.access = .readOnly
+    let store = try Store(at: path, models: Album.self, configuration: configuration)
+    let titles = AwaitedEvents<String>()
+    let subscription = try store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
+    try shell.run("UPDATE Album SET title = 'other' WHERE id = 1")
+    try titles.next { $0 == "other" }
+    subscription.cancel()
+  }
+
+  /// Own commits write to the log as others' do. What matters is that they cause few looks.
+  @Test func aStoreThatCommitsInALoopLooksLittle() throws {
+    let shop = try MusicShop { $0.durability = .normal }
+    let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }
+    let looks = shop.store.core.signal.lookCount
+    let before = looks.load(ordering: .relaxed)
+    let commitCount = 2_000
+    for number in 0..<commitCount { try shop.setTitle("\(number)") }
+    let count = looks.load(ordering: .relaxed) - before
+    subscription.cancel()
+    print("\(count) looks beside \(commitCount) own commits")
+    #expect(count <= 2 * commitCount)
+    #expect(shop.failures.events == [])
+  }
+}
