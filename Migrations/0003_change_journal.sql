@@ -9,16 +9,16 @@ CREATE TABLE _ms_journal (
   position INTEGER NOT NULL PRIMARY KEY,
   layout INTEGER NOT NULL,
   entry INTEGER NOT NULL,
-  c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15
+  c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11
 );
 
--- Records that an insertion or update of the running statement may evict. Empty, or left behind by
--- a statement that evicted nothing.
+-- Records that an insertion or update of the running statement may evict, or that one before it
+-- might have.
 
 CREATE TABLE _ms_journal_evicted (
   layout INTEGER NOT NULL,
   entry INTEGER NOT NULL,
-  c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15
+  c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11
 );
 
 -- How the records of a model stand in the journal's rows. The current layout of a model is the one

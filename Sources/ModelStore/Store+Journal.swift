@@ -24,7 +24,7 @@ public struct ChangeJournal: Sendable {
   ///   - detail: How much of each change is kept.
   ///   - models: Their names; the slots of their ordered lists come along. All tables when nil.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a view, and for a
-  ///   key of more than 14 fields.
+  ///   key of more than 10 fields.
   /// - Complexity: O(models); no record is read.
   public func turnOn(_ detail: JournalDetail = .full, for models: [String]? = nil) throws {
     try core.changingCatalog { connection in

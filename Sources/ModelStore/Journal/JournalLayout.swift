@@ -21,7 +21,7 @@ struct JournalLayout: Hashable, Sendable, Codable {
   let others: [Field]
 
   /// How many columns of values a row has.
-  static let columnCount = 16
+  static let columnCount = 12
   /// The most fields that a key may have: one value, old and new, must fit beside it.
   static let keyCountMax = columnCount - 2
   /// The layout of rows about transactions and about the journal itself.

@@ -102,11 +102,11 @@ private struct JournalSQL {
     let insert = images(.insert, "NEW")
     let delete = images(.delete, "OLD")
     var all = [
-      trigger("insert", "AFTER INSERT", [entering(evictedBy: "NEW")] + insert),
+      trigger("insert", "AFTER INSERT", entering(evictedBy: "NEW", before: insert)),
       trigger("delete", "AFTER DELETE", delete + [forgetting("OLD")]),
       trigger(
         "rekey", TriggerMoment.update(of: keys), when: TriggerMoment.anyChanged(keys),
-        [entering(evictedBy: "NEW")] + delete + insert),
+        entering(evictedBy: "NEW", before: []) + delete + insert),
       trigger("preinsert", "BEFORE INSERT", when: mayEvict(except: nil), noting(except: nil)),
     ]
     if !others.isEmpty {
@@ -124,8 +124,11 @@ private struct JournalSQL {
     all.append(
       trigger(
         "evicted", moment,
-        when: "NOT (\(TriggerMoment.anyChanged(keys))) AND \(hasNoted)",
-        [entering(evictedBy: "NEW")]))
+        when: """
+          NOT (\(TriggerMoment.anyChanged(keys)))
+            AND \(hasNoted)
+          """,
+        entering(evictedBy: "NEW", before: [])))
     return all.sorted { $0.name < $1.name }
   }
 
@@ -153,14 +156,21 @@ private struct JournalSQL {
     "\(row).\(SQLText.quoted(field.column))"
   }
 
+  /// What the rows of a whole record hold, part by part.
+  private func imageRows(_ kind: JournalCode.Kind, _ row: String) -> [[String]] {
+    layout.imageParts.enumerated().map { part, places in
+      ["\(number)", "\(JournalCode.number(kind, part: part))"]
+        + (keys + others[places]).map { value($0, of: row) }
+    }
+  }
+
   /// Enters a whole record.
   private func images(_ kind: JournalCode.Kind, _ row: String) -> [String] {
-    layout.imageParts.enumerated().map { part, places in
-      let values = (keys + others[places]).map { value($0, of: row) }
-      return """
-          INSERT INTO _ms_journal (layout, entry, \(columns(values.count)))
-          VALUES (\(number), \(JournalCode.number(kind, part: part)), \(values.joined(separator: ", ")));
-        """
+    imageRows(kind, row).map { values in
+      """
+        INSERT INTO _ms_journal (layout, entry, \(columns(values.count - 2)))
+        VALUES (\(values.joined(separator: ", ")));
+      """
     }
   }
 
@@ -218,24 +228,35 @@ private struct JournalSQL {
     return "NOT (\(same.joined(separator: " AND ")))"
   }
 
-  /// Notes the records that may have to go.
+  /// Notes the records that may have to go, the rows of each behind one another.
   private func noting(except row: String?) -> [String] {
     let conflicts = uniqueSets.map { "(\(conflict($0, except: row)))" }.joined(separator: " OR ")
-    return ["  DELETE FROM _ms_journal_evicted WHERE layout = \(number);"]
-      + layout.imageParts.enumerated().map { part, places in
-        let values = (keys + others[places]).map { value($0, of: table) }
-        return """
-            INSERT INTO _ms_journal_evicted (layout, entry, \(columns(values.count)))
-            SELECT \(number), \(JournalCode.number(.delete, part: part)), \(values.joined(separator: ", "))
-            FROM \(table)
-            WHERE \(conflicts);
-          """
-      }
+    let rows = imageRows(.delete, table)
+    let width = rows[0].count
+    let selects = rows.map { values in
+      // All parts are as wide as the first, which is full where there are others.
+      let padded = values + Array(repeating: "NULL", count: width - values.count)
+      return """
+          SELECT \(padded.joined(separator: ", "))
+          FROM \(table)
+          WHERE \(conflicts)
+        """
+    }
+    let order = (0..<keys.count).map { "\($0 + 3)" } + ["2"]
+    return [
+      "  DELETE FROM _ms_journal_evicted WHERE layout = \(number);",
+      """
+        INSERT INTO _ms_journal_evicted (layout, entry, \(columns(width - 2)))
+      \(selects.joined(separator: "\n  UNION ALL\n"))
+        ORDER BY \(order.joined(separator: ", "));
+      """,
+    ]
   }
 
-  /// Enters those of the noted records that are gone: their keys are nobody's now, or `row`'s.
-  private func entering(evictedBy row: String) -> String {
-    let all = columns(JournalLayout.columnCount)
+  /// Enters those of the noted records that are gone: their keys are nobody's now, or `row`'s. Then
+  /// enters what `statements` do.
+  private func entering(evictedBy row: String, before statements: [String]) -> [String] {
+    let width = imageRows(.delete, row)[0].count - 2
     let taken = keys.enumerated().map { index, field in
       // With NEW on the left, its column's collation decides, as it did for the conflict.
       "\(value(field, of: row)) = c\(index)"
@@ -243,17 +264,20 @@ private struct JournalSQL {
     let present = keys.enumerated().map { index, field in
       "\(value(field, of: table)) IS c\(index)"
     }
-    return """
-        INSERT INTO _ms_journal (layout, entry, \(all))
-        SELECT layout, entry, \(all)
+    let insertion = """
+        INSERT INTO _ms_journal (layout, entry, \(columns(width)))
+        SELECT layout, entry, \(columns(width))
         FROM _ms_journal_evicted
         WHERE layout = \(number)
         AND (
           (\(taken.joined(separator: " AND ")))
           OR NOT EXISTS (SELECT 1 FROM \(table) WHERE \(present.joined(separator: " AND ")))
         )
-        ORDER BY \(columns(keys.count)), entry;
       """
+    // One statement instead of two is cheaper, and SQLite takes the parts of UNION ALL in order.
+    let rows = imageRows(.insert, row)
+    guard !statements.isEmpty, rows.count == 1 else { return [insertion + ";"] + statements }
+    return ["\(insertion)\n  UNION ALL SELECT \(rows[0].joined(separator: ", "));"]
   }
 
   /// Takes back the note about `row`, which a trigger has seen going.
