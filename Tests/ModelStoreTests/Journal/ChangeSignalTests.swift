@@ -25,16 +25,19 @@ import Testing
     func listen(beforeLooking act: @escaping @Sendable () throws -> Void = {}) {
       signal.listen(
         while: { isListening.load(ordering: .relaxed) },
-        look: { [looking, heard] in
+        look: { [weak self] in
           try act()
-          return try looking.withLock { state in
-            let version = try state.connection.dataVersion()
-            defer { state.version = version }
-            if version != state.version { heard.add(version) }
-            return ChangeSignal.Sight(
-              hasForeignCommit: version != state.version, ownCommitCount: 0)
-          }
+          return try self?.look() ?? ChangeSignal.Sight(hasForeignCommit: false, ownCommitCount: 0)
         }, report: { [failures] in failures.add("\($0)") })
+    }
+
+    private func look() throws -> ChangeSignal.Sight {
+      try looking.withLock { state in
+        let version = try state.connection.dataVersion()
+        defer { state.version = version }
+        if version != state.version { heard.add(version) }
+        return ChangeSignal.Sight(hasForeignCommit: version != state.version, ownCommitCount: 0)
+      }
     }
   }
 

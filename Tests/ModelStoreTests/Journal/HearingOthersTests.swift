@@ -14,6 +14,10 @@ import Testing
     return (shop, try SQLiteShell(shop.store.path))
   }
 
+  private static func lookCount(_ store: Store) -> Int {
+    store.core.signal.lookCount.load(ordering: .relaxed)
+  }
+
   @Test func aFieldAndARecordAreToldTheValuesOfNow() throws {
     guard let (shop, shell) = try Self.shop() else { return }
     let titles = AwaitedEvents<String>()
@@ -116,15 +120,14 @@ import Testing
     guard let (shop, shell) = try Self.shop({ $0.busyTimeout = .seconds(600) }) else { return }
     let titles = AwaitedEvents<String>()
     let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
-    let looks = shop.store.core.signal.lookCount
     // A cache of one page: what it writes goes into the log before it commits.
     try shell.run("PRAGMA cache_size = 1; BEGIN IMMEDIATE")
     for number in 0..<2_000 {
       try shell.run("INSERT INTO Album(id, title) VALUES (\(100 + number), 'uncommitted')")
     }
     try shell.run("UPDATE Album SET title = 'late' WHERE id = 1")
-    let count = looks.load(ordering: .relaxed)
-    while looks.load(ordering: .relaxed) < count + 2 { sched_yield() }
+    let count = Self.lookCount(shop.store)
+    while Self.lookCount(shop.store) < count + 2 { sched_yield() }
     #expect(try shop.store.core.writer.sync { try !$0.isBehind() })
     try shell.run("COMMIT")
     try titles.next { $0 == "late" }
@@ -210,11 +213,10 @@ import Testing
   @Test func aStoreThatCommitsInALoopLooksLittle() throws {
     let shop = try MusicShop { $0.durability = .normal }
     let subscription = try shop.store.observe(\Album.title, of: 1) { _ in }
-    let looks = shop.store.core.signal.lookCount
-    let before = looks.load(ordering: .relaxed)
+    let before = Self.lookCount(shop.store)
     let commitCount = 2_000
     for number in 0..<commitCount { try shop.setTitle("\(number)") }
-    let count = looks.load(ordering: .relaxed) - before
+    let count = Self.lookCount(shop.store) - before
     subscription.cancel()
     print("\(count) looks beside \(commitCount) own commits")
     #expect(count <= 2 * commitCount)

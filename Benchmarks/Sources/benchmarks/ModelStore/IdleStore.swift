@@ -36,7 +36,7 @@ enum IdleStore {
   private static func processorTime() throws -> Int {
     var usage = rusage()
     #if canImport(Glibc)
-      let code = getrusage(RUSAGE_SELF, &usage)
+      let code = getrusage(RUSAGE_SELF.rawValue, &usage)
     #else
       let code = getrusage(RUSAGE_SELF, &usage)
     #endif
