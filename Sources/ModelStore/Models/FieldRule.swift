@@ -110,9 +110,11 @@ public struct FieldRule: Hashable, Sendable {
       condition: ["", " IN (\(texts.map(SQLText.literal).joined(separator: ", ")))"])
   }
 
-  /// One of the given values, as they are stored: `1` is not `'1'`.
+  /// One of the given values, as they are stored: `1` is not `'1'`. NULL passes whether it is among
+  /// them or not.
   public static func oneOf(values: [SQLValue]) -> FieldRule {
-    let literals = values.map(\.description)
+    // What is not in a list with a NULL is neither in it nor not.
+    let literals = values.filter { $0 != .null }.map(\.description)
     return FieldRule(
       label: "oneOf", message: message(oneOf: literals),
       condition: ["", " IN (\(literals.joined(separator: ", ")))"])

@@ -84,15 +84,14 @@ struct RuleWords {
   }
 
   private func range(_ text: String, of field: FieldSchema) throws -> FieldRule {
-    do {
-      return Self.rule(try bounds(text) { Int($0) })
-    } catch let error {
-      // Whole numbers beyond 64 bits are reals to SQLite, which no integer is compared with exactly.
-      let isWhole = text.allSatisfy { $0.isASCII && ($0.isNumber || ".+-".contains($0)) }
-      guard field.type != .integer || !isWhole || text.replacing("..", with: "").contains(".")
-      else { throw error }
+    let numbers = text.split(separator: "..")
+    let isWhole = numbers.allSatisfy { Int($0) != nil }
+    let isFractional = numbers.contains { $0.contains { ".eE".contains($0) } }
+    // Beyond 64 bits there are only reals.
+    guard isWhole || field.type == .integer && !isFractional else {
       return Self.rule(try bounds(text) { Double($0).flatMap { $0.isFinite ? $0 : nil } })
     }
+    return Self.rule(try bounds(text) { Int($0) })
   }
 
   private static func rule<Number: RuleNumber>(_ bounds: Bounds<Number>) -> FieldRule {

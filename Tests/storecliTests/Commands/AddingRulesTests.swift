@@ -108,7 +108,7 @@ import Testing
       message: "must add up to at most 6 for each s", bad: "n = 4, s = 'zz'", good: "n = 4"),
     Case(
       words: ["--no-overlap", "n,id"], name: "T.n-id.noOverlap", fields: "n,id",
-      message: "must not overlap with another", bad: "n = -1", good: "n = 1"),
+      message: "must not overlap with another", bad: "n = 0", good: "n = 1"),
   ]
 
   @Test(arguments: cases)
@@ -118,10 +118,10 @@ import Testing
     let added = try place.run(
       ["validators", "add", "T", "--keep-offenders"] + name + demand.words)
     let single = !demand.fields.isEmpty && !demand.fields.contains(",")
-    let place1 = single ? "T.\(demand.fields)" : "T"
+    let subject = single ? "T.\(demand.fields)" : "T"
     #expect(added.code == 0)
     #expect(
-      added.err.hasPrefix("added \(demand.name): \(place1) \(demand.message)\n"), "\(added)")
+      added.err.hasPrefix("added \(demand.name): \(subject) \(demand.message)\n"), "\(added)")
     #expect(
       try place.run("validators", "list", "--fields", "rule,fields,stands,message", "-q").out
         .hasSuffix("\(demand.name)\t\(demand.fields)\tadded\t\(demand.message)\n"))
