@@ -4,12 +4,3 @@ import ArgumentParser
 protocol ChangingCommand: LeafCommand {
   var change: ChangeOptions { get }
 }
-
-/// A command that changes records.
-protocol WritingCommand: ChangingCommand {
-  var write: WriteOptions { get }
-}
-
-extension WritingCommand {
-  var change: ChangeOptions { write.change }
-}
