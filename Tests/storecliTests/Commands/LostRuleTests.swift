@@ -77,7 +77,7 @@ import Testing
     place.environment["STORECLI_DB"] = place.path("t.db")
     let raw = try RawDatabase(place.path("t.db"))
     try raw.execute(
-      "CREATE TABLE T (id INTEGER PRIMARY KEY, n); INSERT INTO T VALUES (7, 1), (9, 2)")
+      "CREATE TABLE T (id INTEGER PRIMARY KEY, n INTEGER); INSERT INTO T VALUES (7, 1), (9, 2)")
     try place.run("adopt")
     try #require(try place.run("validators", "add", "T", "--unique", "n").code == 0)
     try raw.execute("DROP INDEX \"_ms_rule_T.n.unique\"; UPDATE T SET n = 3")
