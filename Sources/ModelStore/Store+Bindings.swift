@@ -23,4 +23,14 @@ extension Store {
   public func rebuildBindings() throws -> [(binding: String, recordCount: Int)] {
     try core.rebuildBindings()
   }
+
+  /// Puts every bound value right as ``rebuildBindings()`` does, then rolls that back: tells which
+  /// records it would change, or why it would be refused. Nothing is announced.
+  ///
+  /// - Returns: As ``rebuildBindings()``.
+  /// - Throws: ``StoreError`` when a binding names what is not there any more, or when a rule
+  ///   refuses a value.
+  public func previewBindingsRebuild() throws -> [(binding: String, recordCount: Int)] {
+    try core.previewBindingsRebuild()
+  }
 }

@@ -30,18 +30,26 @@ extension Store {
   /// of fields, references, conditions, and rules that were added, those that only warn too. Rules
   /// in Swift run only when something is written.
   ///
-  /// - Parameter keyCountMax: The most keys in one finding, at least 0.
+  /// - Parameters:
+  ///   - keyCountMax: The most keys in one finding, at least 0.
+  ///   - onProgress: Called on this thread before each reading of the records, with how many
+  ///     readings are done and how many there are in all.
   /// - Returns: The rules that are broken, in the order of fields, then those over several fields,
   ///   then texts that are not UTF-8; none for a view.
   /// - Complexity: Reads all records once for each rule.
-  public func findings(in schema: ModelSchema, keyCountMax: Int = 5) throws -> [RuleFinding] {
+  public func findings(
+    in schema: ModelSchema, keyCountMax: Int = 5,
+    onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+  ) throws -> [RuleFinding] {
     guard schema.kind == .table else { return [] }
     let checks = RecordChecks(schema: schema, models: self.schema.models, rules: try rules()).checks
     return try read { reads in
-      let broken = try checks.compactMap { check in
-        try reads.finding(
+      let broken = try checks.enumerated().compactMap { place, check in
+        try onProgress(place, checks.count + 1)
+        return try reads.finding(
           check.violation, check.offence, in: schema, keyCountMax: keyCountMax)
       }
+      try onProgress(checks.count, checks.count + 1)
       return broken + (try Self.unreadableTexts(of: schema, reads, keyCountMax))
     }
   }

@@ -11,8 +11,7 @@ extension Store {
   /// - Parameter keyCountMax: The most keys told, at least 0.
   /// - Returns: nil when none does, and for a field that must not change, since no record shows
   ///   that it did.
-  /// - Throws: ``StoreError`` when the rule names what is not there, or SQLite refuses its
-  ///   condition.
+  /// - Throws: ``StoreError`` as ``add(_:keepingOffenders:)`` does when the rule cannot be kept.
   /// - Complexity: Reads all records of the model.
   public func finding(of rule: Rule, keyCountMax: Int = 5) throws -> RuleFinding? {
     try core.finding(of: rule, keyCountMax: keyCountMax)
@@ -25,8 +24,9 @@ extension Store {
   ///   are until something changes the rule's fields in them. A unique rule cannot be added so.
   /// - Returns: The records that break it, their first keys; nil when none does.
   /// - Throws: ``StoreError`` with code `rejected`, listing and counting the records that break it;
-  ///   `unknownModel`, `unknownField` or `unsupportedSchema` when it cannot be kept. Then nothing
-  ///   was changed.
+  ///   `unknownModel`, `unknownField` or `unsupportedSchema` when it cannot be kept;
+  ///   `configurationConflict` when a rule in a table's definition or in Swift has its name. Then
+  ///   nothing was changed.
   /// - Complexity: Reads all records of the model once, while writers wait.
   @discardableResult
   public func add(_ rule: Rule, keepingOffenders: Bool = false) throws -> RuleFinding? {
@@ -40,6 +40,30 @@ extension Store {
   ///   `unsupportedSchema` when it stands in the definition of a table, which takes a migration.
   public func dropRule(_ name: String) throws {
     try core.dropRule(name)
+  }
+
+  /// Compares the triggers and indexes of all rules beside tables with what the file's catalog
+  /// says. The records that break rules are told by ``findings(in:keyCountMax:onProgress:)``.
+  ///
+  /// - Returns: The rules that are not kept, by name; then those that name a model or field that is
+  ///   not there any more.
+  public func unkeptRules() throws -> [UnkeptRule] {
+    try core.unkeptRules()
+  }
+
+  /// Makes the triggers and indexes anew that ``unkeptRules()`` finds wrong, and drops those of no
+  /// rule. No record is touched: those that came to break a rule meanwhile stay as they are until
+  /// something changes the rule's fields in them.
+  ///
+  /// - Returns: The rules that were not kept, by name.
+  /// - Throws: ``StoreError`` with code `rejected`, listing and counting them, when records break a
+  ///   unique rule; `schemaMismatch` when a table is not as its model says. Then nothing was
+  ///   changed.
+  /// - Complexity: Reads all records of each model whose unique rule is not kept, while writers
+  ///   wait.
+  @discardableResult
+  public func rebuildRules() throws -> [UnkeptRule] {
+    try core.rebuildRules()
   }
 }
 

@@ -16,10 +16,11 @@ struct Declarations {
 
 extension Declarations {
   fileprivate func checkValidatorNames() throws(StoreError) {
-    var names: Set<String> = []
-    for validator in validators where !names.insert(validator.name).inserted {
+    var names = Set(rules.map(\.name.asciiFolded))
+    for validator in validators where !names.insert(validator.name.asciiFolded).inserted {
       throw StoreError(
-        .configurationConflict, "Two validators are called \(validator.name); names are unique.",
+        .configurationConflict,
+        "Two validators, or a validator and a rule, are called \(validator.name); names are unique.",
         model: validator.models.first)
     }
   }

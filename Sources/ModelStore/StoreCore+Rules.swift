@@ -33,7 +33,7 @@ extension StoreCore {
     for rule in installation.rules where entered.contains(rule.rule.rule) {
       try rule.check(on: connection)
       let finding = try finding(of: rule, on: connection, keyCountMax: refusalKeyCountMax)
-      if let finding, rule.rule.rule.severity == .error { throw Self.refusal(finding) }
+      if let finding, rule.rule.rule.severity == .error { throw Self.refusal(finding, "added") }
     }
     try installation.apply(to: connection)
     try CatalogEntries.rules.remove(all.obsolete, on: connection)
@@ -54,13 +54,13 @@ extension StoreCore {
       rule.rule.rule.violation, offence, in: rule.rule.model, keyCountMax: keyCountMax)
   }
 
-  /// Why a rule is not added.
-  private static func refusal(_ finding: RuleFinding) -> StoreError {
+  /// Why a rule is not `added`, or whatever was to be done with it.
+  private static func refusal(_ finding: RuleFinding, _ added: String) -> StoreError {
     let violation = finding.violation
     let records = finding.count == 1 ? "1 record breaks" : "\(finding.count) records break"
     return StoreError(
       .rejected,
-      "The rule \(violation.rule) was not added: \(records) it already. Change those first; nothing was changed.",
+      "The rule \(violation.rule) was not \(added): \(records) it already. Change those first; nothing was changed.",
       model: violation.model, field: violation.fields.count == 1 ? violation.fields[0] : nil,
       violations: finding.keys.map { key in
         var offender = violation
@@ -71,15 +71,26 @@ extension StoreCore {
 
   /// The stored records that break `rule`, whether the file has it or not.
   func finding(of rule: Rule, keyCountMax: Int) throws -> RuleFinding? {
-    let objects = RuleObjects(try ResolvedRule(rule, in: models.schema.models))
-    return try readers.sync { connection in
+    try readers.sync { connection in
       do {
-        try objects.check(on: connection)
-        return try finding(of: objects, on: connection, keyCountMax: keyCountMax)
+        let installation = try installation(adding: rule, on: connection)
+        return try finding(of: rule, in: installation, on: connection, keyCountMax: keyCountMax)
       } catch {
-        throw models.storeError(error, about: objects.rule.model)
+        throw models.storeError(
+          error, about: models.schema.models.first { $0.name == rule.model })
       }
     }
+  }
+
+  /// The stored records that break a rule of `installation`, which SQLite is asked about first.
+  private func finding(
+    of rule: Rule, in installation: RuleInstallation, on connection: Connection, keyCountMax: Int
+  ) throws -> RuleFinding? {
+    for objects in installation.rules where objects.rule.rule == rule {
+      try objects.check(on: connection)
+      return try finding(of: objects, on: connection, keyCountMax: keyCountMax)
+    }
+    return nil
   }
 
   /// The models as the file has them now: another process may have added one, or a field.
@@ -91,21 +102,42 @@ extension StoreCore {
     }
   }
 
+  /// What keeps the file's rules and `rule`, in the place of the one of its name.
+  ///
+  /// - Throws: ``StoreError`` when it cannot be kept, or not under its name.
+  private func installation(
+    adding rule: Rule, on connection: Connection
+  ) throws -> RuleInstallation {
+    let validators = try CatalogEntries.validators.read(on: connection)
+    guard !validators.contains(where: { $0.name.asciiFolded == rule.name.asciiFolded }) else {
+      throw StoreError(
+        .configurationConflict,
+        "There is a rule in Swift called \(rule.name); names are unique in a store.",
+        model: rule.model)
+    }
+    let others = try CatalogEntries.rules.read(on: connection).filter { $0.name != rule.name }
+    return try installation(of: others + [rule], requiring: rule, on: connection)
+  }
+
+  /// What keeps `rules`. Those whose model or field is gone are left as they are, except the
+  /// required one.
+  private func installation(
+    of rules: [Rule], requiring required: Rule? = nil, on connection: Connection
+  ) throws -> RuleInstallation {
+    let models = try filedModels(on: connection)
+    let lost = rules.filter { $0 != required && !ResolvedRule.canResolve($0, in: models) }
+    return try RuleInstallation(
+      rules.filter { !lost.contains($0) }, in: models, leaving: lost)
+  }
+
   func add(_ rule: Rule, keepingOffenders: Bool) throws -> RuleFinding? {
     try changingCatalog { connection in
-      let models = try filedModels(on: connection)
-      let others = try CatalogEntries.rules.read(on: connection).filter { $0.name != rule.name }
-      let installation = try RuleInstallation(
-        others.filter { ResolvedRule.canResolve($0, in: models) } + [rule], in: models,
-        leaving: others.filter { !ResolvedRule.canResolve($0, in: models) })
-      var finding: RuleFinding?
-      for objects in installation.rules where objects.rule.rule == rule {
-        try objects.check(on: connection)
-        finding = try self.finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
-      }
+      let installation = try installation(adding: rule, on: connection)
+      let finding = try self.finding(
+        of: rule, in: installation, on: connection, keyCountMax: refusalKeyCountMax)
       // A unique index holds for all records or is none.
       if let finding, rule.severity == .error, !keepingOffenders || rule.kind == .unique {
-        throw Self.refusal(finding)
+        throw Self.refusal(finding, "added")
       }
       try installation.apply(to: connection)
       try CatalogEntries.rules.write([rule], on: connection)
@@ -115,18 +147,63 @@ extension StoreCore {
 
   func dropRule(_ name: String) throws {
     try changingCatalog { connection in
-      let models = try filedModels(on: connection)
       let present = try CatalogEntries.rules.read(on: connection)
       guard present.contains(where: { $0.name == name }) else {
-        throw Self.missingRule(name, in: models)
+        throw Self.missingRule(name, in: try filedModels(on: connection))
       }
-      let others = present.filter { $0.name != name }
-      let installation = try RuleInstallation(
-        others.filter { ResolvedRule.canResolve($0, in: models) }, in: models,
-        leaving: others.filter { !ResolvedRule.canResolve($0, in: models) })
-      try installation.apply(to: connection)
+      try installation(of: present.filter { $0.name != name }, on: connection)
+        .apply(to: connection)
       try CatalogEntries.rules.remove([name], on: connection)
     }
+  }
+
+  func unkeptRules() throws -> [UnkeptRule] {
+    try readers.sync { connection in
+      try read(connection) { reads in try unkeptRules(on: reads.access.connection) }
+    }
+  }
+
+  private func unkeptRules(on connection: Connection) throws -> [UnkeptRule] {
+    let models = try filedModels(on: connection)
+    let rules = try CatalogEntries.rules.read(on: connection)
+    let lost = rules.filter { !ResolvedRule.canResolve($0, in: models) }
+      .map { UnkeptRule(rule: $0.name, objects: []) }
+    return try installation(of: rules, on: connection).unkept(in: connection) + lost
+  }
+
+  func rebuildRules() throws -> [UnkeptRule] {
+    try changingCatalog { connection in
+      let unkept = try unkeptRules(on: connection).filter { !$0.objects.isEmpty }
+      guard !unkept.isEmpty else { return [] }
+      let installation = try installation(
+        of: CatalogEntries.rules.read(on: connection), on: connection)
+      try Self.checkTables(of: installation.rules.map(\.rule), on: connection)
+      // A unique index holds for all records or is none. Records that break another rule meanwhile
+      // stay, as they do when it is added by choice.
+      for objects in installation.rules
+      where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
+        && unkept.contains(where: { $0.rule == objects.rule.rule.name })
+      {
+        let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
+        if let finding { throw Self.refusal(finding, "put in place") }
+      }
+      try installation.apply(to: connection)
+      return unkept
+    }
+  }
+
+  /// A trigger that names what is not there would make every write of its table fail.
+  private static func checkTables(
+    of rules: [ResolvedRule], on connection: Connection
+  ) throws {
+    let models = rules.flatMap { [$0.model] + ($0.referenced.map { [$0] } ?? []) }
+    let differences = SchemaDifference.differences(
+      of: models, in: try Catalog(reading: connection))
+    guard let first = differences.first else { return }
+    throw StoreError(
+      .schemaMismatch,
+      "Rules cannot be put in place while a table differs from its model: \(first.sentence)",
+      model: first.model)
   }
 
   private static func missingRule(_ name: String, in models: [ModelSchema]) -> StoreError {

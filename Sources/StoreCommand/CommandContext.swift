@@ -4,57 +4,69 @@ import ModelStore
 struct CommandContext {
   let options: GlobalOptions
   let console: Console
+  /// How long every opening of the file waits for another program.
+  let busyTimeout: Duration
+  /// Whether what the command changes is to be rolled back.
+  let isDryRun: Bool
+
+  init(_ command: any LeafCommand, console: Console) {
+    options = command.options
+    self.console = console
+    let change = (command as? any ChangingCommand)?.change
+    busyTimeout = .seconds(change?.busyTimeout ?? 5)
+    isDryRun = change?.dryRun ?? false
+  }
 
   /// Opens the store for reading; never creates a file.
   ///
   /// - Throws: ``CommandError`` when no database is named or nothing is there; ``StoreError``.
   func openForReading() throws -> OpenedStore {
-    try open(access: .readOnly, busyTimeout: .seconds(5))
+    try open(access: .readOnly)
   }
 
-  /// Opens an existing store for reading, to look at it before it is opened for writing.
+  /// Opens an existing store to see what is to be changed in it, before it is opened for writing.
   ///
-  /// - Returns: Nil where only a writer can look: a program ended in the middle of a transaction,
-  ///   which must be rolled back first, or a file that readers need is missing beside the database.
+  /// Opening a database of another program for writing changes how it keeps its log, so whatever
+  /// may refuse the command comes first. Only where nobody but a writer can look is it opened for
+  /// writing now: a program ended in the middle of a transaction, which must be rolled back first,
+  /// or a file that readers need is missing beside the database. A dry run writes nothing then
+  /// either.
+  ///
   /// - Throws: As ``openForReading()``.
-  func openToLook(_ options: WriteOptions) throws -> OpenedStore? {
+  func openToLook() throws -> OpenedStore {
     do {
-      return try open(access: .readOnly, busyTimeout: .seconds(options.busyTimeout))
+      return try open(access: .readOnly)
     } catch let error as StoreError
-      where error.code == .readOnly || error.code == .permissionDenied
+      where !isDryRun && (error.code == .readOnly || error.code == .permissionDenied)
     {
-      return nil
+      return try openForWriting()
     }
   }
 
-  /// Opens an existing store for writing.
-  ///
-  /// Opening a database of another program for writing changes how it keeps its log, so whatever
-  /// may refuse the command comes first.
+  /// Opens an existing store for writing; ``openToLook()`` comes first.
   ///
   /// - Throws: As ``openForReading()``.
-  func openForWriting(_ options: WriteOptions) throws -> OpenedStore {
-    try open(access: .readWrite, busyTimeout: .seconds(options.busyTimeout))
+  func openForWriting() throws -> OpenedStore {
+    try open(access: .readWrite)
   }
 
   /// Opens an existing store to write records of the model called `name`.
   ///
-  /// - Throws: As ``openForReading()`` and ``OpenedStore/writableModel(named:_:)``; then the file
-  ///   is as it was.
-  func openForWriting(
-    _ options: WriteOptions, model name: String
-  ) throws -> (opened: OpenedStore, schema: ModelSchema) {
-    if let looked = try openToLook(options) {
-      _ = try looked.writableModel(named: name, options)
-      looked.store.close()
-    }
-    let opened = try openForWriting(options)
-    return (opened, try opened.writableModel(named: name, options))
+  /// - Parameter plan: Makes of the store, opened to look, and the model what is to be written.
+  /// - Throws: As ``openForReading()`` and ``OpenedStore/writableModel(named:_:)``, and what `plan`
+  ///   throws; then the file is as it was.
+  func openForWriting<Plan>(
+    _ options: WriteOptions, model name: String,
+    _ plan: (OpenedStore, ModelSchema) throws -> Plan = { _, _ in }
+  ) throws -> (opened: OpenedStore, schema: ModelSchema, plan: Plan) {
+    let looked = try openToLook()
+    let plan = try plan(looked, try looked.writableModel(named: name, options))
+    looked.store.close()
+    let opened = try openForWriting()
+    return (opened, try opened.writableModel(named: name, options), plan)
   }
 
-  private func open(
-    access: StoreConfiguration.Access, busyTimeout: Duration
-  ) throws -> OpenedStore {
+  private func open(access: StoreConfiguration.Access) throws -> OpenedStore {
     let location = try DatabaseLocation(option: options.database)
     if access == .readOnly {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
@@ -99,6 +111,22 @@ struct CommandContext {
       indices: indices, writer: try rowWriter(columns: indices.map { columns[$0] }))
   }
 
+  /// A cell of several values, for a column that means ``OutputColumn/Meaning/json``: an array for
+  /// programs that read JSON, `text` for everybody else.
+  func list(_ values: [JSONValue], as text: String) throws -> SQLValue {
+    format == .json || format == .ndjson ? .text(try JSONText.text(.array(values))) : .text(text)
+  }
+
+  /// Names as one cell, joined by commas.
+  func list(names: [String]) throws -> SQLValue {
+    try list(names.map { .string($0) }, as: names.joined(separator: ","))
+  }
+
+  /// Keys as one cell, with a blank between two.
+  func list(keys: [[SQLValue]]) throws -> SQLValue {
+    try list(keys.map(KeyText.json), as: keys.map(KeyText.text).joined(separator: " "))
+  }
+
   /// Ends a result and says when cells were cut in it.
   func finish(_ writer: any RowWriter) throws {
     var writer = writer
@@ -114,30 +142,31 @@ struct CommandContext {
 extension CommandContext {
   /// Runs one transaction and reports what it changed; a dry run rolls it back.
   ///
-  /// - Parameter isRepair: Whether what `body` writes needs nothing of what was there. Then stored
-  ///   values that cannot be read hinder the report only.
+  /// - Parameters:
+  ///   - repair: What `body` writes where that needs nothing of what was there. Then stored values
+  ///     that cannot be read hinder the report only, which has nothing but this.
+  ///   - body: Returns how many records it was about.
   /// - Throws: What `body` throws; a stored value that cannot be read is a failure of the file.
   func writing(
-    _ opened: OpenedStore, _ options: WriteOptions, isRepair: Bool = false,
-    _ body: (borrowing Transaction) throws -> Void
+    _ opened: OpenedStore, repair: ChangeLine? = nil, _ body: (borrowing Transaction) throws -> Int
   ) throws {
     let store = opened.store
-    guard !options.dryRun else {
-      let changes = try opened.changes(isPreview: true, body)
-      return try ChangeReport(changes, in: store.schema).write(to: self, isDryRun: true)
+    var recordCount = 0
+    func counting(_ transaction: borrowing Transaction) throws {
+      recordCount = try body(transaction)
     }
-    let changes: ChangeSet
+    var report: ChangeReport
     do {
-      changes = try opened.changes(isPreview: false, body)
-    } catch let error as CommandError where isRepair && error.isUnreadable {
-      try store.write(body)
-      return try telling {
-        try console.say("written; what was there before cannot be read, so it is not shown")
-      }
+      let changes = try opened.changes(isPreview: isDryRun, counting)
+      report = ChangeReport(changes, in: store.schema)
+    } catch let error as CommandError where error.isUnreadable {
+      guard let repair else { throw error }
+      try opened.write(isPreview: isDryRun, counting)
+      report = ChangeReport(repair: repair)
     }
-    try telling {
-      try ChangeReport(changes, in: store.schema).write(to: self, isDryRun: false)
-    }
+    report.isAboutNoRecord = recordCount == 0
+    guard !isDryRun else { return try report.write(to: self) }
+    try telling { try report.write(to: self) }
   }
 
   /// Runs `body`, which tells what is committed already. When it fails, the error says that only

@@ -22,6 +22,8 @@ struct CommandError: Error {
   var violations: [Violation]
   /// How many there are in all.
   var violationCount: Int
+  /// Whether a stored value could not be read.
+  private(set) var isUnreadable = false
 
   init(
     _ exitCode: ExitCode, code: String, _ message: String, details: [String] = [],
@@ -50,17 +52,13 @@ struct CommandError: Error {
   init(unreadable error: StoreError) {
     self.init(error)
     exitCode = .failed
-    code = Self.unreadableCode
+    code = "unreadable"
+    isUnreadable = true
     hint = error.model.map { "storecli validate \(Shell.quoted($0))" } ?? "storecli doctor"
     if let model = error.model, let key = error.key {
       details = ["  \(model) \(KeyText.text(key))"]
     }
   }
-
-  /// Whether a stored value could not be read.
-  var isUnreadable: Bool { code == Self.unreadableCode }
-
-  private static let unreadableCode = "unreadable"
 
   /// What a command threw, in words.
   init(_ error: any Error) {
@@ -69,7 +67,9 @@ struct CommandError: Error {
     case let error as StoreError: self.init(error)
     case let error as InputError: self.init(error)
     case let error as OutputError: self.init(.failed, code: "output", "\(error)")
-    case let error as PredicateTextError: self.init(error.storeError)
+    case let error as PredicateTextError:
+      self.init(error.storeError)
+      exitCode = .usage
     default: self.init(.failed, code: "failed", "\(error)")
     }
   }
@@ -79,12 +79,52 @@ struct CommandError: Error {
       ExitCode(error.code), code: error.code.rawValue, error.message, hint: Self.hint(for: error),
       model: error.model, field: error.field, violations: error.violations,
       violationCount: error.violationCount)
-    if error.violationCount > 1 {
-      if message.hasPrefix("Nothing was changed:") {
-        message = "Nothing was changed: \(Grouped.text(error.violationCount)) rules refuse it."
-      }
-      details = Self.lines(for: violations, count: error.violationCount)
+    switch violations.count {
+    case 0: break
+    case 1 where violationCount == 1: message = Self.sentence(for: violations[0], error.message)
+    default:
+      message = "Nothing was changed: \(Grouped.text(violationCount)) rules refuse it."
+      details = Self.lines(for: violations, count: violationCount)
     }
+    guard error.code == .invalidQuery, let missing = Self.missing(in: error.message) else { return }
+    // The words of the command were held against the catalog before SQLite saw them.
+    self = .drift(missing, model: error.model)
+  }
+
+  /// That the file's tables lack what its catalog names; `missing` says what in SQLite's words.
+  static func drift(_ missing: String, model: String? = nil) -> CommandError {
+    CommandError(
+      .failed, code: StoreError.Code.invalidQuery.rawValue,
+      "The tables are not as the file's catalog says: \(missing).", hint: "storecli doctor",
+      model: model)
+  }
+
+  /// A refusal for one reason: which record, why, and by which rule.
+  private static func sentence(for violation: Violation, _ message: String) -> String {
+    guard violation.kind != .trigger else {
+      return violation.rule == "trigger" ? message : "\(message) (trigger \(violation.rule))"
+    }
+    let place = violation.model.isEmpty ? "the transaction" : place(of: violation)
+    return "Nothing was changed: \(place) \(violation.message) (rule \(violation.rule))."
+  }
+
+  /// A model with the key and the fields where they are known: `Track 1.title`.
+  private static func place(of violation: Violation) -> String {
+    let record = violation.key.map { " \(KeyText.text($0))" } ?? ""
+    let fields = violation.fields.isEmpty ? "" : ".\(violation.fields.joined(separator: ","))"
+    return "\(violation.model)\(record)\(fields)"
+  }
+
+  /// The table or column that SQLite does not find, in its words; nil for another complaint. What
+  /// follows is the statement, which is not the user's.
+  private static func missing(in message: String) -> String? {
+    for complaint in ["no such column: ", "no such table: ", "has no column named "] {
+      guard let start = message.firstRange(of: complaint) else { continue }
+      let words = message[start.lowerBound...]
+      let end = words.firstRange(of: " in: ")?.lowerBound ?? words.endIndex
+      return words[..<end].last == "." ? String(words[..<end].dropLast()) : String(words[..<end])
+    }
+    return nil
   }
 
   private init(_ error: InputError) {
@@ -114,12 +154,9 @@ struct CommandError: Error {
   }
 
   /// One line for each violation, the first few in full.
-  private static func lines(for violations: [Violation], count: Int) -> [String] {
+  static func lines(for violations: [Violation], count: Int) -> [String] {
     let shown = violations.prefix(violationCountMax).map { violation in
-      let record = violation.key.map { " \(KeyText.text($0))" } ?? ""
-      let fields = violation.fields.isEmpty ? "" : ".\(violation.fields.joined(separator: ","))"
-      return
-        "  \(violation.model)\(record)\(fields)  \(violation.message)  (rule \(violation.rule))"
+      "  \(place(of: violation))  \(violation.message)  (rule \(violation.rule))"
     }
     let rest = count - shown.count
     return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown

@@ -26,7 +26,10 @@ enum Interruption {
       action.__sigaction_u.__sa_handler = { _ in Interruption.note() }
     #endif
     sigaction(SIGINT, &action, nil)
-    // A parent may have started this program from a thread that blocks signals.
+  }
+
+  /// Lets Ctrl-C in: a parent may have started this program from a thread that blocks signals.
+  static func admit() {
     var interruptOnly = sigset_t()
     sigemptyset(&interruptOnly)
     sigaddset(&interruptOnly, SIGINT)

@@ -7,6 +7,10 @@ protocol LeafCommand: ParsableCommand {
   /// Whether `--fields` has columns to choose from.
   var takesFields: Bool { get }
 
+  /// Whether it answers with data. What only says what it did has errors, which may be JSON, but no
+  /// rows to write in a format.
+  var hasData: Bool { get }
+
   /// Does it.
   ///
   /// - Throws: Anything that ``CommandError`` has words for.
@@ -15,4 +19,5 @@ protocol LeafCommand: ParsableCommand {
 
 extension LeafCommand {
   var takesFields: Bool { true }
+  var hasData: Bool { true }
 }

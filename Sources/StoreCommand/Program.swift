@@ -24,6 +24,7 @@ public struct Program: Sendable {
   private func run() -> ExitCode {
     // A file that may not grow is an error of the write that meets it, not a sudden end.
     signal(SIGXFSZ, SIG_IGN)
+    Interruption.admit()
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
       if let error = UnparsedArguments(arguments).unknownCommand {
@@ -48,7 +49,12 @@ public struct Program: Sendable {
       guard options.fields == nil || command.takesFields else {
         throw CommandError.usage("--fields chooses nothing in what this command answers.")
       }
-      let code = try command.run(CommandContext(options: options, console: console))
+      guard command.hasData || !options.header && [nil, .json, .ndjson].contains(options.format)
+      else {
+        throw CommandError.usage(
+          "This command answers with no rows, so there is no format to write them in.")
+      }
+      let code = try command.run(CommandContext(command, console: console))
       try console.finish()
       return code
     } catch OutputError.readerClosed {

@@ -16,7 +16,6 @@ struct StoreCLI: ParsableCommand {
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
       UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, ValidatorsCommand.self,
       BindingsCommand.self, ImportCommand.self, ExportCommand.self, AdoptCommand.self,
-      DoctorCommand.self,
-      DemoCommand.self, VersionCommand.self,
+      DoctorCommand.self, DemoCommand.self, VersionCommand.self,
     ])
 }

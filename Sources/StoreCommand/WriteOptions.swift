@@ -2,22 +2,8 @@ import ArgumentParser
 
 /// What every command takes that changes records.
 struct WriteOptions: ParsableArguments {
-  @Flag(
-    name: [.customShort("n"), .long],
-    help: "Report what would change, or why it would be refused, and change nothing.")
-  var dryRun = false
-
-  @Option(
-    help: ArgumentHelp(
-      "How long to wait for another writer, in seconds.", valueName: "seconds"))
-  var busyTimeout: Double = 5
+  @OptionGroup var change: ChangeOptions
 
   @Flag(help: "Write although rules in Swift exist that this program cannot check.")
   var skipCodeValidators = false
-
-  func validate() throws {
-    guard (0...86_400).contains(busyTimeout) else {
-      throw ValidationError("--busy-timeout takes 0 to 86400 seconds.")
-    }
-  }
 }

@@ -28,28 +28,28 @@ public struct FieldRule: Hashable, Sendable {
   public static func length(_ range: ClosedRange<Int>) -> FieldRule {
     FieldRule(
       label: "length",
-      message: "must have \(range.lowerBound) to \(range.upperBound) characters",
+      message: "must have \(counted(range, "character"))",
       condition: ["length(", ") BETWEEN \(range.lowerBound) AND \(range.upperBound)"])
   }
 
   /// Text with at least `range.lowerBound` characters (Unicode code points).
   public static func length(_ range: PartialRangeFrom<Int>) -> FieldRule {
     FieldRule(
-      label: "length", message: "must have at least \(range.lowerBound) characters",
+      label: "length", message: "must have at least \(counted(range.lowerBound, "character"))",
       condition: ["length(", ") >= \(range.lowerBound)"])
   }
 
   /// Text with at most `range.upperBound` characters (Unicode code points).
   public static func length(_ range: PartialRangeThrough<Int>) -> FieldRule {
     FieldRule(
-      label: "length", message: "must have at most \(range.upperBound) characters",
+      label: "length", message: "must have at most \(counted(range.upperBound, "character"))",
       condition: ["length(", ") <= \(range.upperBound)"])
   }
 
   /// Text or bytes that take a number of bytes in `range`: text as UTF-8.
   public static func byteLength(_ range: ClosedRange<Int>) -> FieldRule {
     FieldRule(
-      label: "byteLength", message: "must take \(range.lowerBound) to \(range.upperBound) bytes",
+      label: "byteLength", message: "must take \(counted(range, "byte"))",
       condition: [
         "length(CAST(", " AS BLOB)) BETWEEN \(range.lowerBound) AND \(range.upperBound)",
       ])
@@ -58,8 +58,18 @@ public struct FieldRule: Hashable, Sendable {
   /// Text or bytes that take at most `range.upperBound` bytes: text as UTF-8.
   public static func byteLength(_ range: PartialRangeThrough<Int>) -> FieldRule {
     FieldRule(
-      label: "byteLength", message: "must take at most \(range.upperBound) bytes",
+      label: "byteLength", message: "must take at most \(counted(range.upperBound, "byte"))",
       condition: ["length(CAST(", " AS BLOB)) <= \(range.upperBound)"])
+  }
+
+  private static func counted(_ count: Int, _ noun: String) -> String {
+    count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
+  }
+
+  private static func counted(_ range: ClosedRange<Int>, _ noun: String) -> String {
+    range.lowerBound == range.upperBound
+      ? "exactly \(counted(range.lowerBound, noun))"
+      : "\(range.lowerBound) to \(counted(range.upperBound, noun))"
   }
 
   /// Text that is not empty and not only spaces.
@@ -96,14 +106,28 @@ public struct FieldRule: Hashable, Sendable {
   /// One of the given texts.
   public static func oneOf(_ texts: [String]) -> FieldRule {
     FieldRule(
-      label: "oneOf", message: "must be one of: \(texts.joined(separator: ", "))",
+      label: "oneOf", message: message(oneOf: texts.map { $0.isEmpty ? "''" : $0 }),
       condition: ["", " IN (\(texts.map(SQLText.literal).joined(separator: ", ")))"])
+  }
+
+  /// One of the given values, as they are stored: `1` is not `'1'`. NULL passes whether it is among
+  /// them or not.
+  public static func oneOf(values: [SQLValue]) -> FieldRule {
+    // What is not in a list with a NULL is neither in it nor not.
+    let literals = values.filter { $0 != .null }.map(\.description)
+    return FieldRule(
+      label: "oneOf", message: message(oneOf: literals),
+      condition: ["", " IN (\(literals.joined(separator: ", ")))"])
+  }
+
+  private static func message(oneOf texts: [String]) -> String {
+    texts.isEmpty ? "must have no value" : "must be one of: \(texts.joined(separator: ", "))"
   }
 
   /// One of the given numbers.
   public static func oneOf<Number: RuleNumber>(_ numbers: Number...) -> FieldRule {
     FieldRule(
-      label: "oneOf", message: "must be one of: \(numbers.map { "\($0)" }.joined(separator: ", "))",
+      label: "oneOf", message: message(oneOf: numbers.map { "\($0)" }),
       condition: ["", " IN (\(numbers.map(\.ruleLiteral).joined(separator: ", ")))"])
   }
 

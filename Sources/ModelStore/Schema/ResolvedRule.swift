@@ -85,6 +85,9 @@ struct ResolvedRule: Hashable, Sendable {
     if let clock = expression?.clockDependency {
       throw refusal(.unsupportedSchema, "\(clock) is another value tomorrow.")
     }
+    guard expression?.calledNames.contains("raise") != true else {
+      throw refusal(.unsupportedSchema, "RAISE is for triggers; name what is to be true.")
+    }
   }
 
   /// Whether the rule can be kept, in words of the models that there are.

@@ -120,7 +120,7 @@ extension Rule.Demand {
       return fields.count > 1 ? "must be unique together\(among)" : "must be unique\(among)"
     case .reference(let model): return "must name an existing \(model)"
     case .immutable: return "must not change"
-    case .countAtMost(let count, let per): return "must be at most \(count)\(each(per))"
+    case .countAtMost(let count, let per): return "must be one of at most \(count)\(each(per))"
     case .sumAtMost(let limit, let per):
       let number = Int64(exactly: limit).map(String.init) ?? String(limit)
       return "must add up to at most \(number)\(each(per))"

@@ -57,6 +57,26 @@ struct RuleInstallation {
     return difference
   }
 
+  /// The rules that the file's triggers and indexes do not keep, by name.
+  func unkept(in connection: Connection) throws -> [UnkeptRule] {
+    let found = try Self.objects(in: connection)
+    var objects: [String: Set<String>] = [:]
+    var wanted: Set<String> = []
+    for rule in rules {
+      for object in rule.objects {
+        wanted.insert(object.name)
+        guard !found.contains(where: { $0.name == object.name && $0.sql.isExactly(object.sql) })
+        else { continue }
+        objects[rule.rule.rule.name, default: []].insert(object.name)
+      }
+    }
+    for object in found where !untouched.contains(object.name) && !wanted.contains(object.name) {
+      objects[RuleObjects.ruleName(ofObject: object.name), default: []].insert(object.name)
+    }
+    return objects.sorted { $0.key < $1.key }
+      .map { UnkeptRule(rule: $0.key, objects: $0.value.sorted()) }
+  }
+
   /// The file's rule triggers and indexes, by name.
   static func objects(in connection: Connection) throws -> [Found] {
     try connection.rows(

@@ -25,11 +25,20 @@ struct RuleObjects: Hashable, Sendable {
   /// How the name of every rule's trigger or index begins.
   static let namePrefix = "_ms_rule_"
 
+  /// How the names of a rule's triggers may end, the longer ones first; an index has no ending.
+  private static let endings = [
+    "_referenced_delete", "_referenced_update", "_insert", "_update", "_delete", "_leave",
+  ]
+
   /// What the triggers or the index of the rule `name` may be called.
   static func objectNames(ofRule name: String) -> [String] {
-    [
-      "", "_insert", "_update", "_delete", "_leave", "_referenced_delete", "_referenced_update",
-    ].map { namePrefix + name + $0 }
+    (endings + [""]).map { namePrefix + name + $0 }
+  }
+
+  /// The name of the rule that a trigger or index called `name` was made for.
+  static func ruleName(ofObject name: String) -> String {
+    let ending = endings.first { name.hasSuffix($0) } ?? ""
+    return String(name.dropFirst(namePrefix.count).dropLast(ending.count))
   }
 
   init(_ rule: ResolvedRule) {

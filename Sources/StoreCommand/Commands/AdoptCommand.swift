@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `adopt`: makes tables of an existing database models of the store.
-struct AdoptCommand: LeafCommand {
+struct AdoptCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
     commandName: "adopt", abstract: "Make tables of an existing database models.",
     discussion: """
@@ -16,7 +16,7 @@ struct AdoptCommand: LeafCommand {
   )
   var names: [String] = []
 
-  @OptionGroup var write: WriteOptions
+  @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -26,23 +26,17 @@ struct AdoptCommand: LeafCommand {
         OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
         OutputColumn("notes"),
       ])
-    let opened = try look(context)
+    let opened = try context.openToLook()
     let found = try opened.store.adoptableTables()
     let chosen = try chosen(from: found, opened)
-    if write.dryRun || chosen.isEmpty {
+    if change.dryRun || chosen.isEmpty {
       try report(chosen, of: found, to: writer, context)
     } else {
       opened.store.close()
-      try context.openForWriting(write).store.adopt(chosen.map(\.name))
+      try context.openForWriting().store.adopt(chosen.map(\.name))
       try context.telling { try report(chosen, of: found, to: writer, context) }
     }
     return .ok
-  }
-
-  /// The store, for reading where that is possible; a dry run takes no other way.
-  private func look(_ context: CommandContext) throws -> OpenedStore {
-    if let looked = try context.openToLook(write) { return looked }
-    return try write.dryRun ? context.openForReading() : context.openForWriting(write)
   }
 
   private func report(
@@ -63,7 +57,7 @@ struct AdoptCommand: LeafCommand {
         if let reason = table.reason { try context.console.say("not \(table.name): \(reason)") }
       }
     }
-    let verb = write.dryRun ? "would be adopted; dry run: nothing was written" : "adopted"
+    let verb = change.dryRun ? "would be adopted; dry run: nothing was written" : "adopted"
     try context.console.say(
       chosen.isEmpty
         ? "no table is left to adopt" : "\(Grouped.text(chosen.count, "table")) \(verb)")
@@ -73,7 +67,8 @@ struct AdoptCommand: LeafCommand {
     from found: [AdoptableTable], _ opened: OpenedStore
   ) throws -> [AdoptableTable] {
     guard !names.isEmpty else { return found.filter { $0.schema != nil } }
-    return try names.compactMap { name in
+    var seen: Set<String> = []
+    return try names.filter { seen.insert($0).inserted }.compactMap { name in
       if let table = found.first(where: { $0.name == name }) {
         if let reason = table.reason {
           throw CommandError(.failed, code: "unsupportedSchema", reason, model: name)

@@ -17,11 +17,14 @@ struct BindingsCheckCommand: LeafCommand {
     let findings = try store.bindingFindings()
     var writer = try context.reportWriter(
       columns: [
-        OutputColumn("binding", role: .key), OutputColumn("triggers"), OutputColumn("records"),
+        OutputColumn("binding", role: .key), OutputColumn("triggers", meaning: .json),
+        OutputColumn("records"),
       ])
     for finding in findings {
       try writer.write([
-        .text(finding.binding), .text(finding.triggers.joined(separator: " ")),
+        .text(finding.binding),
+        try context.list(
+          finding.triggers.map { .string($0) }, as: finding.triggers.joined(separator: " ")),
         .integer(Int64(finding.recordCount)),
       ])
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `bindings rebuild`: puts right what `bindings check` finds.
-struct BindingsRebuildCommand: LeafCommand {
+struct BindingsRebuildCommand: WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "rebuild", abstract: "Put every bound field right and its triggers in place.",
     discussion: """
@@ -14,26 +14,35 @@ struct BindingsRebuildCommand: LeafCommand {
   @OptionGroup var options: GlobalOptions
 
   var takesFields: Bool { false }
+  var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    if write.dryRun {
-      for finding in try context.openForReading().store.bindingFindings() {
-        try context.console.say(Self.text(finding.binding, finding.recordCount))
+    let looked = try context.openToLook()
+    let bindings = try looked.store.bindings()
+    let findings = try looked.store.bindingFindings()
+    if findings.contains(where: { $0.recordCount > 0 }) {
+      // A value that is put right may be the source of another binding.
+      for model in Set(bindings.map(\.target.model)).sorted() {
+        _ = try looked.writableModel(named: model, write)
       }
-      try context.console.say("dry run: nothing was changed")
-      return .ok
     }
-    let store = try context.openForWriting(write).store
-    let mended = try store.rebuildBindings()
+    looked.store.close()
+    let mended = try findings.isEmpty ? [] : mend(context)
+    for finding in findings where !finding.triggers.isEmpty {
+      try context.console.say(
+        "\(finding.binding): \(finding.triggers.joined(separator: ", ")) made anew")
+    }
     for (binding, recordCount) in mended {
-      try context.console.say(Self.text(binding, recordCount))
+      try context.console.say("\(binding): \(Grouped.text(recordCount, "record")) put right")
     }
     try context.console.say(
-      "\(Grouped.text(try store.bindings().count, "binding")) rebuilt")
+      context.isDryRun
+        ? "dry run: nothing was changed" : "\(Grouped.text(bindings.count, "binding")) in place")
     return .ok
   }
 
-  private static func text(_ binding: String, _ recordCount: Int) -> String {
-    "\(binding): \(Grouped.text(recordCount, "record")) put right"
+  private func mend(_ context: CommandContext) throws -> [(binding: String, recordCount: Int)] {
+    let store = try context.openForWriting().store
+    return try context.isDryRun ? store.previewBindingsRebuild() : store.rebuildBindings()
   }
 }

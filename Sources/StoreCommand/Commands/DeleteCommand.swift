@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `delete`: records by key, or all that meet a predicate, and what goes with them.
-struct DeleteCommand: LeafCommand {
+struct DeleteCommand: WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete records.",
     discussion: """
@@ -36,21 +36,26 @@ struct DeleteCommand: LeafCommand {
   var takesFields: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let (opened, schema) = try context.openForWriting(write, model: model)
-    guard let predicate else {
-      let wanted = try keys.map { try KeyText.parse($0, for: schema) }
-      try context.writing(opened, write) { transaction in
+    let (opened, schema, (wanted, query)) = try context.openForWriting(write, model: model) {
+      _, schema in
+      (
+        try keys.map { try KeyText.parse($0, for: schema) },
+        try PredicateText(schema: schema).query(where: predicate)
+      )
+    }
+    guard predicate != nil else {
+      try context.writing(opened) { transaction in
         for key in wanted where try !transaction.delete(schema, key: key) {
           throw CommandError(
             .notFound, code: "recordNotFound",
             "There is no \(schema.name) \(KeyText.text(key)); nothing was deleted.",
             hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
         }
+        return wanted.count
       }
       return .ok
     }
-    let query = try PredicateText(schema: schema).query(where: predicate)
-    if !write.dryRun, !yes {
+    if !change.dryRun, !yes {
       let changes = try opened.changes(isPreview: true) { transaction in
         _ = try transaction.delete(query)
       }
@@ -65,7 +70,7 @@ struct DeleteCommand: LeafCommand {
         return .failed
       }
     }
-    try context.writing(opened, write) { transaction in _ = try transaction.delete(query) }
+    try context.writing(opened) { transaction in try transaction.delete(query) }
     return .ok
   }
 }

@@ -53,6 +53,9 @@ struct DoctorCommand: LeafCommand {
         report.add("bindings", .ok, "all triggers and values are in place")
       }
     }
+    try report.examine("rules") { report in
+      for rule in try store.unkeptRules() { Self.add(rule, to: &report) }
+    }
     try addRuleFindings(of: store, models, to: &report)
     try report.examine("rules") { report in
       for validator in try store.declaredValidators() {
@@ -65,6 +68,19 @@ struct DoctorCommand: LeafCommand {
           "tables", .note, table.reason ?? "\(table.name) is no model yet (storecli adopt)")
       }
     }
+  }
+
+  private static func add(_ rule: UnkeptRule, to report: inout Report) {
+    guard !rule.objects.isEmpty else {
+      return report.add(
+        "rules", .problem,
+        "\(rule.rule): its model or a field of it is gone (storecli validators drop "
+          + "\(Shell.quoted(rule.rule)))")
+    }
+    report.add(
+      "rules", .problem,
+      "\(rule.rule): missing or changed in the file: "
+        + "\(rule.objects.joined(separator: ", ")) (storecli validators rebuild)")
   }
 
   private static func add(_ finding: BindingFinding, to report: inout Report) {

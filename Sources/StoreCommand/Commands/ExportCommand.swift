@@ -34,7 +34,9 @@ struct ExportCommand: LeafCommand {
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let query = try PredicateText(schema: schema).query(where: predicate, sort: sort)
-    if to != "-" { Interruption.await() }
+    // A stream keeps what was written to it, and its reader may keep the writer waiting: there
+    // Ctrl-C ends the program at once, as it does on standard output.
+    if to != "-", !OutputFile.isStream(to) { Interruption.await() }
     let file =
       to == "-" ? nil : try OutputFile(path: to, refusing: opened.location.storePaths)
     var choices = OutputFormat.Options()

@@ -7,7 +7,8 @@ struct GetCommand: LeafCommand {
     commandName: "get", abstract: "Show records by their keys.",
     discussion: """
       Example: storecli get PlaylistTrack 1,3402
-      A composite key is its values joined by commas, or NAME=VALUE pairs joined by commas.
+      A composite key is its values joined by commas, or NAME=VALUE pairs joined by commas. A \
+      key of one field may be NAME=VALUE, too, but a key of text is the text as it stands.
       """)
 
   @Argument(help: "The model.")

@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `import`: the records of a file, however many, into one model.
-struct ImportCommand: LeafCommand {
+struct ImportCommand: WritingCommand {
   /// What to do with a record that cannot be taken.
   enum ErrorPolicy: String, CaseIterable, ExpressibleByArgument {
     /// Stop; the transaction it stands in is rolled back.
@@ -92,7 +92,7 @@ struct ImportCommand: LeafCommand {
   var takesFields: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let (opened, schema) = try context.openForWriting(write, model: model)
+    let (opened, schema, _) = try context.openForWriting(write, model: model)
     var reading = RecordInput.Options()
     reading.format = format
     reading.delimiter = delimiterByte
@@ -103,14 +103,14 @@ struct ImportCommand: LeafCommand {
       reading.fieldNames[String(pair[..<cut])] = String(pair[cut...].dropFirst())
     }
     let plan = Importing.Plan(
-      isUpsert: upsert, stopsAtError: onError == .stop, batchCount: batch, isDryRun: write.dryRun)
+      isUpsert: upsert, stopsAtError: onError == .stop, batchCount: batch, isDryRun: change.dryRun)
     reading.readsAhead = plan.isOneTransaction
     Interruption.await()
     let input = try RecordInput(
       path: path, schema: schema, options: reading, refusing: opened.location.storePaths)
     // A dry run counts the rejects and writes no file.
     let rejects =
-      onError == .collect && !write.dryRun
+      onError == .collect && !change.dryRun
       ? RejectsFile(
         path: self.rejects ?? RejectsFile.path(for: path, model: model),
         headerBytes: input.headerBytes, refusing: opened.location.storePaths + [path]) : nil

@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `insert`: one record from words, or many from a file, in one transaction.
-struct InsertCommand: LeafCommand {
+struct InsertCommand: WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "insert", abstract: "Add records.",
     discussion: """
@@ -36,19 +36,23 @@ struct InsertCommand: LeafCommand {
   var takesFields: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let (opened, schema) = try context.openForWriting(write, model: model)
-    let storePaths = opened.location.storePaths
+    let (opened, schema, values) = try context.openForWriting(write, model: model) {
+      looked, schema in
+      try from == nil ? assigned(to: schema, looked) : [:]
+    }
     guard let from else {
-      let assignments = try Assignment.parse(words, for: schema, refusing: storePaths)
-      let values = try assignments.values(from: nil, of: schema)
-      try context.writing(opened, write) { try insert(values, into: schema, $0) }
+      try context.writing(opened) { transaction in
+        try insert(values, into: schema, transaction)
+        return 1
+      }
       return .ok
     }
     let input = try RecordInput(
-      path: from, schema: schema, options: RecordInput.Options(), refusing: storePaths)
+      path: from, schema: schema, options: RecordInput.Options(),
+      refusing: opened.location.storePaths)
     // All of them are read before the transaction begins, so that nobody waits for the input.
     let records = try records(of: input)
-    try context.writing(opened, write) { transaction in
+    try context.writing(opened) { transaction in
       for record in records {
         do {
           try insert(record.values, into: schema, transaction)
@@ -56,8 +60,17 @@ struct InsertCommand: LeafCommand {
           throw input.refusal(error, line: record.line)
         }
       }
+      return records.count
     }
     return .ok
+  }
+
+  /// What the words say, read once: one of them may take standard input.
+  private func assigned(
+    to schema: ModelSchema, _ opened: OpenedStore
+  ) throws -> [String: SQLValue] {
+    try Assignment.parse(words, for: schema, refusing: opened.location.storePaths)
+      .values(from: nil, of: schema)
   }
 
   private func insert(

@@ -32,6 +32,7 @@ struct ModelsCommand: LeafCommand {
     let models = store.schema.models
     let bindings = try store.bindings()
     let validators = try store.declaredValidators()
+    let added = try store.rules()
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("model", role: .key), OutputColumn("records"), OutputColumn("fields"),
@@ -41,11 +42,12 @@ struct ModelsCommand: LeafCommand {
     try opened.read { reads in
       for model in models {
         let rules = model.rules.count + model.fields.reduce(0) { $0 + $1.rules.count }
+        let added = added.count { $0.model == model.name }
         let code = validators.count { $0.models.contains(model.name) }
         try writer.write([
           .text(model.name), .integer(Int64(try reads.count(Query<Record>(model)))),
           .integer(Int64(model.fields.count)), .text(model.key.joined(separator: ",")),
-          .integer(Int64(rules + code)),
+          .integer(Int64(rules + added + code)),
           .integer(Int64(bindings.count { $0.target.model == model.name })),
           .text(model.kind == .view ? "view" : model.isAdopted ? "adopted" : "declared"),
         ])

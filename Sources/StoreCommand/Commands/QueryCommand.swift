@@ -157,10 +157,9 @@ struct QueryCommand: LeafCommand {
         "--sql runs statements that only read; records are changed by insert, update and delete.",
         hint: "storecli update --help")
     } catch let error as StoreError where error.code == .invalidQuery {
-      var wrong = CommandError(error)
-      // The statement is SQL of its own, not a predicate.
-      wrong.hint = "storecli models"
-      throw wrong
+      // The statement is the user's, not one that the store made of the catalog.
+      throw CommandError(
+        .usage, code: error.code.rawValue, error.message, hint: "storecli models")
     }
   }
 

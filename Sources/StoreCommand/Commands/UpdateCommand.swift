@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `update`: fields of one record, or of all that meet a predicate.
-struct UpdateCommand: LeafCommand {
+struct UpdateCommand: WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "update", abstract: "Change fields of records.",
     discussion: """
@@ -34,12 +34,39 @@ struct UpdateCommand: LeafCommand {
 
   var takesFields: Bool { false }
 
+  /// What is to be changed.
+  private enum Target {
+    case record(key: [SQLValue])
+    case records(Query<Record>)
+  }
+
   func run(_ context: CommandContext) throws -> ExitCode {
-    let (opened, schema) = try context.openForWriting(write, model: model)
-    guard let predicate else { return try updateOne(schema, opened, context) }
-    let assignments = try assignments(words[...], schema, opened)
-    let query = try PredicateText(schema: schema).query(where: predicate)
-    if !write.dryRun {
+    let (opened, schema, plan) = try context.openForWriting(write, model: model) {
+      looked, schema in
+      let target: Target =
+        if let predicate {
+          .records(try PredicateText(schema: schema).query(where: predicate))
+        } else {
+          .record(key: try KeyText.parse(words[0], for: schema))
+        }
+      let assigning = predicate == nil ? words.dropFirst() : words[...]
+      // Read once: one of the words may take standard input.
+      return (target: target, assignments: try assignments(assigning, schema, looked))
+    }
+    switch plan.target {
+    case .record(let key):
+      try update(key, of: schema, plan.assignments, opened, context)
+      return .ok
+    case .records(let query):
+      return try update(query, of: schema, plan.assignments, opened, context)
+    }
+  }
+
+  private func update(
+    _ query: Query<Record>, of schema: ModelSchema, _ assignments: [Assignment],
+    _ opened: OpenedStore, _ context: CommandContext
+  ) throws -> ExitCode {
+    if !change.dryRun {
       let count = try opened.read { reads in try reads.count(query) }
       let isGranted =
         try count == 0
@@ -51,26 +78,27 @@ struct UpdateCommand: LeafCommand {
         return .failed
       }
     }
-    try context.writing(opened, write) { transaction in
+    try context.writing(opened) { transaction in
       if assignments.isAbsolute {
-        _ = try transaction.update(query, set: try assignments.values(from: nil, of: schema))
-        return
+        return try transaction.update(query, set: try assignments.values(from: nil, of: schema))
       }
-      for record in try OpenedStore.reading({ try transaction.fetch(query) }) {
+      let records = try OpenedStore.reading { try transaction.fetch(query) }
+      for record in records {
         try transaction.update(
           schema, key: record.key, set: try assignments.values(from: record, of: schema))
       }
+      return records.count
     }
     return .ok
   }
 
-  private func updateOne(
-    _ schema: ModelSchema, _ opened: OpenedStore, _ context: CommandContext
-  ) throws -> ExitCode {
-    let key = try KeyText.parse(words[0], for: schema)
-    let assignments = try assignments(words.dropFirst(), schema, opened)
+  private func update(
+    _ key: [SQLValue], of schema: ModelSchema, _ assignments: [Assignment],
+    _ opened: OpenedStore, _ context: CommandContext
+  ) throws {
     // What is set outright can be set over a value that cannot be read.
-    try context.writing(opened, write, isRepair: assignments.isAbsolute) { transaction in
+    let repair = try assignments.isAbsolute ? line(key, schema, assignments) : nil
+    try context.writing(opened, repair: repair) { transaction in
       let record =
         try assignments.isAbsolute
         ? nil : OpenedStore.reading { try transaction.find(schema, key: key) }
@@ -81,8 +109,20 @@ struct UpdateCommand: LeafCommand {
       } catch let error as StoreError where error.code == .recordNotFound {
         throw missing(key, of: schema)
       }
+      return 1
     }
-    return .ok
+  }
+
+  /// The change without what was there before.
+  private func line(
+    _ key: [SQLValue], _ schema: ModelSchema, _ assignments: [Assignment]
+  ) throws -> ChangeLine {
+    let values = try assignments.values(from: nil, of: schema)
+    return ChangeLine(
+      operation: .update, model: schema.name, key: key,
+      fields: schema.fields.compactMap { field in
+        values[field.name].map { ChangeLine.Field(name: field.name, old: nil, new: $0) }
+      }, origin: .user, schema: schema)
   }
 
   private func missing(_ key: [SQLValue], of schema: ModelSchema) -> CommandError {

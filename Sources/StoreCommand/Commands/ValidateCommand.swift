@@ -22,21 +22,28 @@ struct ValidateCommand: LeafCommand {
     var progress = Progress(console: context.console)
     var findings: [RuleFinding] = []
     for (place, model) in models.enumerated() {
-      progress.show("checking \(model.name), \(place + 1) of \(models.count)")
-      findings += try OpenedStore.reading { try store.findings(in: model) }
+      let title = "checking \(model.name), \(place + 1) of \(models.count)"
+      findings += try OpenedStore.reading {
+        try store.findings(in: model) { done, all in
+          progress.show(title, done: done, of: all)
+        }
+      }
     }
     progress.clear()
     var writer = try context.reportWriter(
-      columns: ["model", "fields", "rule", "severity", "message", "records", "first"].map {
-        OutputColumn($0)
-      })
+      columns: [
+        OutputColumn("model"), OutputColumn("fields", meaning: .json),
+        OutputColumn("rule", role: .whole), OutputColumn("severity"),
+        OutputColumn("message", role: .whole), OutputColumn("records"),
+        OutputColumn("first", meaning: .json),
+      ])
     for finding in findings {
       try writer.write([
-        .text(finding.violation.model), .text(finding.violation.fields.joined(separator: ",")),
+        .text(finding.violation.model), try context.list(names: finding.violation.fields),
         .text(finding.violation.rule), .text(finding.violation.severity.rawValue),
         .text(finding.violation.message),
         .integer(Int64(finding.count)),
-        .text(finding.keys.map(KeyText.text).joined(separator: " ")),
+        try context.list(keys: finding.keys),
       ])
     }
     try context.finish(writer)

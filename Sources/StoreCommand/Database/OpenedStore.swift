@@ -78,6 +78,19 @@ struct OpenedStore {
     }
   }
 
+  /// Runs `body` as a transaction whose changes nobody is told; a preview is rolled back.
+  func write(isPreview: Bool, _ body: (borrowing Transaction) throws -> Void) throws {
+    struct Stop: Error {}
+    do {
+      try store.write { transaction in
+        try body(transaction)
+        if isPreview { throw Stop() }
+      }
+    } catch is Stop {
+      // Rolled back, as it should be.
+    }
+  }
+
   /// The model called `name`, for writing.
   ///
   /// - Throws: As ``model(named:)``; and where rules in Swift exist for it that only the program

@@ -68,6 +68,7 @@ struct JSONRows: RowWriter {
           throw .nonFiniteNumber(number, field: columns[index].name)
         }
         try JSONText.append(number, to: &output)
+      case (.text(let text), .json): output.append(contentsOf: text.utf8)
       case (.text(let text), _): JSONText.append(text, to: &output)
       case (.blob, _): try JSONText.append(JSONValue(value), to: &output)
       }

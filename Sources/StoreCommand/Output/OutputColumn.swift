@@ -5,6 +5,8 @@ struct OutputColumn: Hashable, Sendable {
     /// Part of the record's identity: shown first and never cut short.
     case key
     case field
+    /// A field that is never cut short.
+    case whole
   }
 
   /// What the stored values mean.
@@ -13,6 +15,8 @@ struct OutputColumn: Hashable, Sendable {
     case stored
     /// Integers 0 and 1 are false and true; anything else is itself.
     case truth
+    /// Texts are JSON to the formats that are JSON: ``CommandContext/list(_:as:)``.
+    case json
   }
 
   var name: String

@@ -16,7 +16,7 @@ enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unwritable(let error): "cannot write the output: \(error)"
     case .nonFiniteNumber(let number, nil): "JSON cannot express the number \(number)"
     case .nonFiniteNumber(let number, let field?):
-      "JSON cannot express the number \(number) of field \(field); plain and table show it"
+      "JSON cannot express the number \(number) of field \(field); -o csv and -o tsv write it so that import reads it again"
     case .duplicateColumn(let name):
       "two columns are named \(name); JSON needs distinct names, so rename one"
     }

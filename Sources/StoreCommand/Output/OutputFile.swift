@@ -27,6 +27,12 @@ final class OutputFile {
     var byteCount = 0
   }
 
+  /// Whether there is something at `path` that is written to as it comes.
+  static func isStream(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+  }
+
   /// Opens the file for writing. `storePaths` are the store's own files, which are never replaced.
   ///
   /// - Throws: ``CommandError`` naming the path.
@@ -37,6 +43,8 @@ final class OutputFile {
     }
     do {
       (descriptor, replacement) = try Self.open(path)
+    } catch  where error.number == EINTR {
+      throw CommandError(.interrupted, code: "interrupted", "Interrupted; nothing was written.")
     } catch {
       throw CommandError(
         error.isNoSuchFile ? .notFound : .failed, code: "output", "cannot write \(path): \(error)")
@@ -63,9 +71,13 @@ final class OutputFile {
     // A link that leads nowhere ends here, too: there is no file to replace.
     guard stat(path, &status) == 0 else { throw .last }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      let descriptor = systemOpen(path, O_WRONLY | O_CLOEXEC, 0)
-      guard descriptor >= 0 else { throw .last }
-      return (descriptor, nil)
+      while true {
+        let descriptor = systemOpen(path, O_WRONLY | O_CLOEXEC, 0)
+        guard descriptor < 0 else { return (descriptor, nil) }
+        // Opening a pipe waits for its reader.
+        let error = SystemError.last
+        guard error.number == EINTR, !Interruption.isRequested else { throw error }
+      }
     }
     guard let resolved = realpath(path, nil) else { throw .last }
     defer { free(resolved) }

@@ -71,7 +71,7 @@ struct Table: RowWriter {
     for (place, heading) in headings.enumerated() {
       let widest = lines.reduce(DisplayWidth.of(heading)) { max($0, $1[place].width) }
       demands.append(
-        TableLayout.Demand(width: widest, isCuttable: columns[order[place]].role != .key))
+        TableLayout.Demand(width: widest, isCuttable: columns[order[place]].role == .field))
     }
     guard let layout = TableLayout(demands, available: terminal.width) else {
       shape = .sheets
@@ -129,7 +129,7 @@ struct Table: RowWriter {
       let column = columns[order[place]]
       var text = cell.text
       var width = cell.width
-      if width > shape.width && terminal.width != nil && column.role != .key {
+      if width > shape.width && terminal.width != nil && column.role == .field {
         text = DisplayWidth.truncated(text, to: shape.width)
         width = DisplayWidth.of(text)
         cutCellCount += 1
@@ -143,7 +143,7 @@ struct Table: RowWriter {
     switch (value, column.role) {
     case (.null, _): terminal.palette.dressed(text, as: .hint)
     case (_, .key): terminal.palette.dressed(text, as: .identifier)
-    case (_, .field): text
+    case (_, .field), (_, .whole): text
     }
   }
 

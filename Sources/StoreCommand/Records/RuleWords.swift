@@ -1,143 +1,219 @@
 import ModelStore
 
-/// The rule that the options of `validators add` describe.
+/// The rule that the words of `validators add` describe.
 struct RuleWords {
-  private let options: ValidatorsAddCommand
+  let demand: RuleDemand
+  /// `--per`.
+  var group: String?
+  /// `--where`.
+  var condition: String?
 
-  init(_ options: ValidatorsAddCommand) {
-    self.options = options
+  /// - Throws: ``CommandError`` for a field or model that is not there, with near misses, and for
+  ///   words that are no range or number or do not suit the field.
+  func rule(for schema: ModelSchema, in opened: OpenedStore) throws -> Rule {
+    let per = try group.map { try names($0, of: schema) } ?? []
+    switch demand {
+    case .required(let words):
+      return rule("required", of: try names(words, of: schema), in: schema, .required)
+    case .unique(let words):
+      return rule(
+        "unique", of: try names(words, of: schema), in: schema, .unique(where: condition))
+    case .immutable(let words):
+      return rule("immutable", of: try names(words, of: schema), in: schema, .immutable)
+    case .check(let sql): return rule("check", of: [], in: schema, .condition(sql: sql))
+    case .references(let words):
+      let (field, name) = try pair(words, of: schema)
+      let referenced = try opened.model(named: name)
+      return rule("exists", of: [field.name], in: schema, .reference(model: referenced.name))
+    case .atMost(let count):
+      guard count >= 0 else { throw wrong("takes 0 or more; got \(count)") }
+      return rule("count", of: per, in: schema, .countAtMost(count: count, per: per))
+    case .sum(let words):
+      let (field, text) = try numericPair(words, of: schema)
+      return rule(
+        "sum", of: [field.name], in: schema, .sumAtMost(limit: try limit(text), per: per))
+    case .noOverlap(let words):
+      let fields = try names(words, of: schema)
+      guard fields.count == 2 else { throw wrong("takes two fields; got \(words)") }
+      return rule("noOverlap", of: fields, in: schema, .noOverlap(per: per))
+    case .length(let words):
+      let (field, text) = try pair(words, of: schema)
+      return Rule.field(field, of: schema, try length(text))
+    case .bytes(let words):
+      let (field, text) = try pair(words, of: schema)
+      return Rule.field(field, of: schema, try byteLength(text))
+    case .range(let words):
+      let (field, text) = try numericPair(words, of: schema)
+      return Rule.field(field, of: schema, try range(text, of: field))
+    case .oneOf(let words):
+      let (field, text) = try pair(words, of: schema)
+      return try oneOf(list(text), field, schema)
+    case .like(let words):
+      let (field, pattern) = try pair(words, of: schema)
+      return Rule.field(field, of: schema, .matches(like: pattern))
+    case .glob(let words):
+      let (field, pattern) = try pair(words, of: schema)
+      return Rule.field(field, of: schema, .matches(glob: pattern))
+    }
   }
 
-  /// - Throws: ``CommandError`` for a field that the model does not have, with near misses, and for
-  ///   words that are no range or number.
-  func rule(for schema: ModelSchema) throws -> Rule {
-    let per = try options.per.map(names) ?? []
-    for name in per { _ = try schema.requiredField(named: name) }
-    func made(_ fields: [String], _ label: String, _ demand: Rule.Demand) throws -> Rule {
-      for name in fields { _ = try schema.requiredField(named: name) }
-      let parts = [schema.name] + (fields.isEmpty ? [] : [fields.joined(separator: "-")]) + [label]
-      return Rule(parts.joined(separator: "."), of: schema.name, fields: fields, demand)
-    }
-    if let fields = options.required {
-      return try made(names(fields), "required", .required)
-    }
-    if let fields = options.unique {
-      return try made(
-        names(fields), "unique", .unique(where: options.condition))
-    }
-    if let fields = options.immutable {
-      return try made(names(fields), "immutable", .immutable)
-    }
-    if let sql = options.check { return try made([], "check", .condition(sql: sql)) }
-    if let words = options.references {
-      let (field, model) = try pair(words, "--references")
-      return try made([field], "exists", .reference(model: model))
-    }
-    if let count = options.atMost {
-      return try made(per, "count", .countAtMost(count: count, per: per))
-    }
-    if let words = options.sum {
-      let (field, limit) = try pair(words, "--sum")
-      return try made([field], "sum", .sumAtMost(limit: try number(limit, "--sum"), per: per))
-    }
-    if let fields = options.noOverlap {
-      return try made(names(fields), "noOverlap", .noOverlap(per: per))
-    }
-    return try fieldRule(for: schema)
+  /// A rule named as ``Rule/field(_:of:_:severity:)`` names those of one field.
+  private func rule(
+    _ label: String, of fields: [String], in schema: ModelSchema, _ demand: Rule.Demand
+  ) -> Rule {
+    let parts = [schema.name, fields.joined(separator: "-"), label].filter { !$0.isEmpty }
+    return Rule(parts.joined(separator: "."), of: schema.name, fields: fields, demand)
   }
 
-  /// The rules of one field.
-  private func fieldRule(for schema: ModelSchema) throws -> Rule {
-    func made(_ name: String, _ rule: FieldRule) throws -> Rule {
-      Rule.field(try schema.requiredField(named: name), of: schema, rule)
+  // What is demanded of one field
+
+  private func length(_ text: String) throws -> FieldRule {
+    switch try counts(text) {
+    case .from(let low): .length(low...)
+    case .through(let high): .length(...high)
+    case .between(let range): .length(range)
     }
-    if let words = options.length {
-      let (field, text) = try pair(words, "--length")
-      let bounds = try range(text, "--length") { try wholeNumber($0, "--length") }
-      switch bounds {
-      case (let low?, let high?): return try made(field, .length(low...high))
-      case (let low?, nil): return try made(field, .length(low...))
-      case (_, let high): return try made(field, .length(...(high ?? 0)))
+  }
+
+  private func byteLength(_ text: String) throws -> FieldRule {
+    switch try counts(text) {
+    case .from: throw wrong("takes an upper bound; got \(text)")
+    case .through(let high): .byteLength(...high)
+    case .between(let range): .byteLength(range)
+    }
+  }
+
+  private func range(_ text: String, of field: FieldSchema) throws -> FieldRule {
+    let numbers = text.split(separator: "..")
+    let isWhole = numbers.allSatisfy { Int($0) != nil }
+    let isFractional = numbers.contains { $0.contains { ".eE".contains($0) } }
+    // Beyond 64 bits there are only reals.
+    guard isWhole || field.type == .integer && !isFractional else {
+      return Self.rule(try bounds(text) { Double($0).flatMap { $0.isFinite ? $0 : nil } })
+    }
+    return Self.rule(try bounds(text) { Int($0) })
+  }
+
+  private static func rule<Number: RuleNumber>(_ bounds: Bounds<Number>) -> FieldRule {
+    switch bounds {
+    case .from(let low): .range(low...)
+    case .through(let high): .range(...high)
+    case .between(let range): .range(range)
+    }
+  }
+
+  /// Values as the field keeps them; where it keeps any, a number and its text are both meant.
+  private func oneOf(
+    _ texts: [String], _ field: FieldSchema, _ schema: ModelSchema
+  ) throws -> Rule {
+    let values = try texts.flatMap { (text) throws -> [SQLValue] in
+      do throws(StoreError) {
+        let value = try field.parse(text)
+        guard field.type == .any, case .text = value else { return [value] }
+        return [value] + (Self.number(text).map { [$0] } ?? [])
+      } catch {
+        throw wrong("does not suit \(field.name): \(error.message)")
       }
     }
-    if let words = options.bytes {
-      let (field, text) = try pair(words, "--bytes")
-      let (low, high) = try range(text, "--bytes") { try wholeNumber($0, "--bytes") }
-      guard let high else { throw CommandError.usage("--bytes takes an upper bound.") }
-      return try made(field, low.map { .byteLength($0...high) } ?? .byteLength(...high))
-    }
-    if let words = options.range {
-      let (field, text) = try pair(words, "--range")
-      let isWhole =
-        !text.contains { $0 == "e" || $0 == "E" } && !text.replacing("..", with: "").contains(".")
-      return try isWhole
-        ? made(field, Self.rule(range(text, "--range") { try wholeNumber($0, "--range") }))
-        : made(field, Self.rule(range(text, "--range") { try number($0, "--range") }))
-    }
-    if let words = options.oneOf {
-      let (field, texts) = try pair(words, "--one-of")
-      return try made(field, .oneOf(names(texts)))
-    }
-    if let words = options.like {
-      let (field, pattern) = try pair(words, "--like")
-      return try made(field, .matches(like: pattern))
-    }
-    let (field, pattern) = try pair(options.glob ?? "", "--glob")
-    return try made(field, .matches(glob: pattern))
+    var rule = Rule.field(field, of: schema, .oneOf(values: values))
+    let shown = texts.map { $0.isEmpty ? "''" : $0 }.joined(separator: ", ")
+    rule.message = "must be one of: \(shown)"
+    return rule
   }
 
-  private static func rule<Number: RuleNumber>(_ range: (Number?, Number?)) -> FieldRule {
-    switch range {
-    case (let low?, let high?): .range(low...high)
-    case (let low?, nil): .range(low...)
-    case (nil, let high?): .range(...high)
-    case (nil, nil): preconditionFailure("A range has a bound.")
+  private static func number(_ text: String) -> SQLValue? {
+    if let whole = Int64(text) { return .integer(whole) }
+    return Double(text).flatMap { $0.isFinite ? .real($0) : nil }
+  }
+
+  /// A sum is compared with a real.
+  private func limit(_ text: String) throws -> Double {
+    guard let limit = Double(text), limit.isFinite else {
+      throw wrong("takes a number; got \(text)")
+    }
+    if let whole = Int64(text), Int64(exactly: limit) != whole {
+      throw wrong("takes a limit that a 64-bit real keeps exactly; got \(text)")
+    }
+    return limit
+  }
+}
+
+// How words are cut.
+extension RuleWords {
+  private enum Bounds<Number: Comparable> {
+    case from(Number)
+    case through(Number)
+    case between(ClosedRange<Number>)
+  }
+
+  private func counts(_ text: String) throws -> Bounds<Int> {
+    try bounds(text) { number in Int(number).flatMap { $0 >= 0 ? $0 : nil } }
+  }
+
+  private func bounds<Number: Comparable>(
+    _ text: String, _ number: (String) -> Number?
+  ) throws -> Bounds<Number> {
+    guard let cut = text.firstRange(of: ".."), text != ".." else {
+      throw wrong("takes a range such as 1..200, 1.. or ..200; got \(text)")
+    }
+    func bound(_ words: Substring) throws -> Number? {
+      guard !words.isEmpty else { return nil }
+      guard let bound = number(String(words)) else {
+        throw wrong("takes a range of numbers that suit it; got \(text)")
+      }
+      return bound
+    }
+    switch (try bound(text[..<cut.lowerBound]), try bound(text[cut.upperBound...])) {
+    case (let low?, let high?):
+      guard low <= high else { throw wrong("takes the lower bound first; got \(text)") }
+      return .between(low...high)
+    case (let low?, nil): return .from(low)
+    case (nil, let high?): return .through(high)
+    case (nil, nil): throw wrong("takes a range with a bound; got \(text)")
     }
   }
 
-  /// - Throws: ``CommandError`` when a quote is never closed.
-  private func names(_ text: String) throws -> [String] {
+  /// The fields that are named, each once.
+  private func names(_ text: String, of schema: ModelSchema) throws -> [String] {
+    let names = try list(text)
+    for name in names { _ = try schema.requiredField(named: name) }
+    guard Set(names).count == names.count else { throw wrong("takes a field once; got \(text)") }
+    return names
+  }
+
+  private func list(_ text: String) throws -> [String] {
     let list = CommaList(text)
-    guard list.isClosed else { throw CommandError.usage("A quote is never closed in \(text).") }
+    guard list.isClosed else { throw wrong("has a quote that is never closed: \(text)") }
     return list.texts
   }
 
-  private func pair(_ words: String, _ option: String) throws -> (String, String) {
-    guard let cut = words.firstIndex(of: "=") else {
-      throw CommandError.usage("\(option) takes FIELD=…; got \(words).")
-    }
-    return (String(words[..<cut]), String(words[words.index(after: cut)...]))
+  /// The field and what follows its equals sign. A field's whole name is tried first: names may
+  /// hold any sign.
+  private func pair(
+    _ words: String, of schema: ModelSchema
+  ) throws -> (field: FieldSchema, text: String) {
+    let named = schema.fields.filter { words.hasPrefix($0.name + "=") }
+      .max { $0.name.utf8.count < $1.name.utf8.count }
+    if let named { return (named, String(words.dropFirst(named.name.count + 1))) }
+    guard let cut = words.firstIndex(of: "=") else { throw wrong("takes FIELD=…; got \(words)") }
+    return (
+      try schema.requiredField(named: String(words[..<cut])),
+      String(words[words.index(after: cut)...])
+    )
   }
 
-  /// At least one bound is there, and the lower one is not the greater.
-  private func range<Number: Comparable>(
-    _ text: String, _ option: String, _ bound: (String) throws -> Number
-  ) throws -> (Number?, Number?) {
-    guard let cut = text.firstRange(of: ".."), text != ".." else {
-      throw CommandError.usage("\(option) takes a range such as 1..200, 1.. or ..200; got \(text).")
+  private func numericPair(
+    _ words: String, of schema: ModelSchema
+  ) throws -> (field: FieldSchema, text: String) {
+    let (field, text) = try pair(words, of: schema)
+    switch field.type {
+    case .integer, .real, .any, .date: return (field, text)
+    case .boolean, .text, .blob, .uuid, .url, .decimal, .json:
+      throw wrong("takes a field of numbers; \(field.name) is of type \(field.type.rawValue)")
     }
-    func part(_ words: Substring) throws -> Number? {
-      words.isEmpty ? nil : try bound(String(words))
-    }
-    let low = try part(text[..<cut.lowerBound])
-    let high = try part(text[cut.upperBound...])
-    if let low, let high, low > high {
-      throw CommandError.usage("\(option) takes the lower bound first; got \(text).")
-    }
-    return (low, high)
   }
 
-  private func wholeNumber(_ text: String, _ option: String) throws -> Int {
-    guard let number = Int(text) else {
-      throw CommandError.usage("\(option) takes whole numbers; got \(text).")
-    }
-    return number
-  }
-
-  private func number(_ text: String, _ option: String) throws -> Double {
-    guard let number = Double(text), number.isFinite else {
-      throw CommandError.usage("\(option) takes numbers; got \(text).")
-    }
-    return number
+  private func wrong(_ problem: String) -> CommandError {
+    .usage("\(demand.option) \(problem).", hint: "storecli validators add --help")
   }
 }

@@ -3,16 +3,27 @@ import ModelStore
 /// What a write changed, or would change: one line for each record and origin.
 struct ChangeReport {
   private let lines: [ChangeLine]
+  /// Whether what was there before is left out because it cannot be read.
+  private let isRepair: Bool
+  /// Whether there was no record to change.
+  var isAboutNoRecord = false
 
   init(_ changes: ChangeSet, in schema: StoreSchema) {
     lines = ChangeLine.lines(of: changes, in: schema)
+    isRepair = false
+  }
+
+  /// What was written over values that cannot be read.
+  init(repair line: ChangeLine) {
+    lines = [line]
+    isRepair = true
   }
 
   /// Lines shown on a terminal; all of them go elsewhere.
   static let lineCountMax = 40
 
   /// Writes the changes as data, in the format asked for, and says the rest.
-  func write(to context: CommandContext, isDryRun: Bool) throws {
+  func write(to context: CommandContext) throws {
     let console = context.console
     switch context.format {
     case .ndjson:
@@ -26,7 +37,7 @@ struct ChangeReport {
     case .table, .plain: try writeText(to: console)
     }
     try console.finish()
-    try summarize(to: console, isDryRun: isDryRun)
+    try summarize(to: console, isDryRun: context.isDryRun)
   }
 
   private func writeText(to console: Console) throws {
@@ -57,8 +68,12 @@ struct ChangeReport {
   }
 
   private func summarize(to console: Console, isDryRun: Bool) throws {
-    if lines.isEmpty {
-      try console.say("no change: the values were those already")
+    if isRepair {
+      try console.say("what was there before cannot be read, so it is not shown")
+    } else if lines.isEmpty {
+      try console.say(
+        isAboutNoRecord
+          ? "no change: there was no record to change" : "no change: the values were those already")
     } else if lines.count > 1 {
       try console.say(summary)
     }

@@ -5,12 +5,15 @@ struct ModelSheet {
   private let schema: ModelSchema
   private let recordCount: Int
   private let bindings: [BindingSchema]
+  /// Those beside the table's definition.
+  private let rules: [Rule]
   private let validators: [String]
 
   init(schema: ModelSchema, store: Store) throws {
     self.schema = schema
     recordCount = try store.read { reads in try reads.count(Query<Record>(schema)) }
     bindings = try store.bindings().filter { $0.target.model == schema.name }
+    rules = try store.rules().filter { $0.model == schema.name }
     validators = try store.declaredValidators().filter { $0.models.contains(schema.name) }.map(
       \.name)
   }
@@ -50,8 +53,12 @@ struct ModelSheet {
     return [
       .text(field.name), .text(type), .text(key), .text(field.isOptional ? "yes" : "no"),
       text(field.defaultSQL), text(followed ?? bindingSource(of: field)),
-      .text(field.rules.map(\.message).joined(separator: "; ")),
+      .text(messages(of: field).joined(separator: "; ")),
     ]
+  }
+
+  private func messages(of field: FieldSchema) -> [String] {
+    field.rules.map(\.message) + rules.filter { $0.fields == [field.name] }.map(\.message)
   }
 
   private func bindingSource(of field: FieldSchema) -> String? {
@@ -72,6 +79,11 @@ struct ModelSheet {
       "\($0.isUnique ? "unique index" : "index") \($0.name): \($0.fields.joined(separator: ", "))"
     }
     lines += schema.rules.map { "rule \($0.name): \($0.message)" }
+    lines += rules.map { rule in
+      let fields = rule.fields.isEmpty ? "" : " (\(rule.fields.joined(separator: ", ")))"
+      return "added \(rule.severity == .warning ? "warning" : "rule") "
+        + "\(rule.name)\(fields): \(rule.message)"
+    }
     lines += bindings.map { "binding \($0.name): \($0)" }
     lines += validators.map { "rule in Swift: \($0)" }
     lines += schema.lists.map { "list \($0.name) of \($0.elementTable)" }
@@ -95,6 +107,7 @@ struct ModelSheet {
             ])
           })),
       .init("rules", .array(schema.rules.map(json))),
+      .init("addedRules", .array(rules.map(json))),
       .init(
         "bindings",
         .array(
@@ -119,6 +132,14 @@ struct ModelSheet {
       .init("default", field.defaultSQL.map { .string($0) } ?? .null),
       .init("references", field.reference.map { .string($0.table) } ?? .null),
       .init("rules", .array(field.rules.map(json))),
+    ])
+  }
+
+  private func json(_ rule: Rule) -> JSONValue {
+    .object([
+      .init("name", .string(rule.name)), .init("fields", .strings(rule.fields)),
+      .init("kind", .string(rule.kind.rawValue)), .init("message", .string(rule.message)),
+      .init("severity", .string(rule.severity.rawValue)),
     ])
   }
 

@@ -68,7 +68,7 @@ import Testing
       rule: .atMost(2, of: Booking.self, per: \Booking.room, name: "Booking.perRoom"),
       bad: "INSERT INTO Booking VALUES (9, 1, 'B', 20, 21, 1, NULL)",
       good: "INSERT INTO Booking VALUES (9, NULL, 'B', 20, 21, 1, NULL)", kind: .records,
-      fields: ["room"], message: "must be at most 2 for each room"),
+      fields: ["room"], message: "must be one of at most 2 for each room"),
     Case(
       rule: .sum(\Booking.price, atMost: 25, per: \Booking.room, name: "Booking.budget"),
       bad: "UPDATE Booking SET price = 15.5 WHERE id = 1",
@@ -175,7 +175,7 @@ import Testing
     let violations = try hotel.violations { tx in
       try tx.insert(Booking(id: 5, start: 40, end: 41))
     }
-    #expect(violations.map(\.message) == ["must be at most 3 for each room"])
+    #expect(violations.map(\.message) == ["must be one of at most 3 for each room"])
   }
 
   @Test func addingChangingAndDroppingLosesNothingElse() throws {

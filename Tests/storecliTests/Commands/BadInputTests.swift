@@ -128,11 +128,12 @@ import Testing
     ),
     (["update", "Track", "1", "seconds="], 4, "error[invalidValue]: "),
     (
-      ["update", "Track", "1", "seconds=-5"], 4, "error[rejected]: Track.seconds must be 1 to 7200"
+      ["update", "Track", "1", "seconds=-5"], 4,
+      "error[rejected]: Nothing was changed: Track 1.seconds must be 1 to 7200"
     ),
     (
       ["update", "Track", "1", "seconds:null"], 4,
-      "error[rejected]: Track.seconds must have a value"
+      "error[rejected]: Nothing was changed: Track 1.seconds must have a value"
     ),
     (["update", "Track", "1", "albumID=9999"], 4, "error[rejected]: "),
     (["update", "Track", "99999", "title=x"], 3, "error[recordNotFound]: "),
@@ -198,7 +199,8 @@ import Testing
       try place.run("update", "Track", "1", "title=@long.txt")
         == Outcome(
           code: 4, out: "",
-          err: "error[rejected]: Track.title must have 1 to 120 characters. Change the value.\n"
+          err: "error[rejected]: Nothing was changed: Track 1.title must have 1 to 120 characters "
+            + "(rule Track.title.length).\n"
             + "hint: storecli models Track\n"))
     let predicate = "title = '" + String(repeating: "x", count: 100_000) + "'"
     #expect(try place.run("query", "Track", predicate, "--count").out == "0\n")

@@ -45,7 +45,8 @@ import Testing
       try place.run("update", "Track", "1", "Name:null")
         == Outcome(
           code: 4, out: "",
-          err: "error[rejected]: Track.Name must have a value. Give it one.\n"
+          err: "error[rejected]: Nothing was changed: Track 1.Name must have a value "
+            + "(rule Track.Name.required).\n"
             + "hint: storecli models Track\n"))
     #expect(try place.run("update", "Track", "1", "GenreId=9999").code == 4)
     #expect(try place.run("delete", "Artist", "1").code == 4)

@@ -13,18 +13,18 @@ import Testing
       talkTerminal: terminal)
   }
 
-  @Test func everyOpeningOfAWriteWaitsAsLongAsAsked() throws {
-    let place = try Workplace()
-    try place.makeMusic()
-    let options = try GlobalOptions.parse(["-d", place.path("music.store")])
-    let write = try WriteOptions.parse(["--busy-timeout", "0.25"])
-    let context = CommandContext(options: options, console: console())
-    let looked = try #require(try context.openToLook(write))
-    #expect(looked.store.core.configuration.busyTimeout == .seconds(0.25))
-    looked.store.close()
-    let written = try context.openForWriting(write)
-    #expect(written.store.core.configuration.busyTimeout == .seconds(0.25))
-    written.store.close()
+  @Test(arguments: [
+    ["insert", "Track"], ["update", "Track", "1", "a=1"], ["delete", "Track", "1"],
+    ["import", "x.csv", "--model", "Track"], ["adopt"],
+    ["validators", "add", "Track", "--required", "a"], ["validators", "drop", "r"],
+    ["validators", "rebuild"], ["bindings", "drop", "b"], ["bindings", "rebuild"],
+  ])
+  func everyOpeningOfAChangeWaitsAsLongAsAsked(words: [String]) throws {
+    let parsed = try StoreCLI.parseAsRoot(words + ["--busy-timeout", "0.25", "-n"])
+    let command = try #require(parsed as? any ChangingCommand)
+    let context = CommandContext(command, console: console())
+    #expect(context.busyTimeout == .seconds(0.25))
+    #expect(context.isDryRun)
   }
 
   @Test func aCommitOfUnknownOutcomeIsNotSaidToBeNothing() throws {

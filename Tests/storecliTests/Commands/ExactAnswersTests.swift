@@ -39,6 +39,11 @@ import Testing
     ["demo", "--json"], ["demo", "-d", "x"], ["query", "Artist", "--fields", ""],
     ["query", "Artist", "--fields", "id,,name"],
     ["update", "Artist", "1", "name=x", "--fields", "name"],
+    ["validators", "add", "Track", "--required", "title", "--csv"],
+    ["validators", "add", "Track", "--required", "title", "--header"],
+    ["validators", "add", "Track", "--required", "title", "--skip-code-validators"],
+    ["validators", "drop", "x", "-o", "plain"], ["validators", "rebuild", "-o", "table"],
+    ["bindings", "drop", "x", "--header"], ["bindings", "rebuild", "-o", "tsv"],
   ])
   func optionsThatWouldDoNothingAreRefused(words: [String]) throws {
     let place = try Workplace()
@@ -76,6 +81,30 @@ import Testing
       }
       #expect(try Data(contentsOf: place.url(name)) == before)
     }
+  }
+
+  @Test func whatFindsNothingToDoLeavesAForeignDatabaseAlone() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("foreign.db")).execute("CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
+    try place.write("", to: "empty.db")
+    for name in ["foreign.db", "empty.db"] {
+      let before = try Data(contentsOf: place.url(name))
+      for noun in ["bindings", "validators"] {
+        #expect(try place.run(noun, "rebuild", "-d", name).code == 0)
+      }
+      #expect(try Data(contentsOf: place.url(name)) == before)
+    }
+  }
+
+  @Test func aConditionThatNoRecordMeetsIsSaid() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    for words in [["delete", "Track"], ["update", "Track", "seconds=5"]] {
+      let none = try place.run(words + ["--where", "id < 0", "--yes"])
+      #expect(none == Outcome(code: 0, out: "", err: "no change: there was no record to change\n"))
+    }
+    let same = try place.run("update", "Track", "--where", "id = 3", "id=3", "--yes")
+    #expect(same == Outcome(code: 0, out: "", err: "no change: the values were those already\n"))
   }
 
   @Test func aNewerLibrarysFileCanBeRead() throws {

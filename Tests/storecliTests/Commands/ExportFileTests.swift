@@ -73,6 +73,55 @@ import Testing
     #expect(try mode(of: place.path("pipe")) & S_IFMT == S_IFIFO)
   }
 
+  /// Runs an export, sends it Ctrl-C once `isReady`, and waits for its end.
+  private func interrupted(
+    _ place: Workplace, _ words: [String], when isReady: (Process) throws -> Void
+  ) throws -> (process: Process, talk: String) {
+    let process = try place.process(["export"] + words)
+    try place.write("", to: "talk")
+    process.standardError = try FileHandle(forWritingTo: place.url("talk"))
+    try process.run()
+    // Whoever does not end is ended, so that a failure is one of this test only.
+    let identifier = process.processIdentifier
+    let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: watchdog)
+    try isReady(process)
+    process.interrupt()
+    process.waitUntilExit()
+    watchdog.cancel()
+    return (process, try place.contents(of: "talk"))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func interruptingTheWaitForAReaderEndsTheExport() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try #require(mkfifo(place.path("pipe"), 0o600) == 0)
+    let (process, talk) = try interrupted(place, ["Track", "--to", "pipe", "-v"]) { _ in
+      // It says which database it found, then opens the pipe; whichever it is at, it has to end.
+      while try place.contents(of: "talk").isEmpty { sched_yield() }
+      for _ in 0..<10_000 { sched_yield() }
+    }
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
+    #expect(!talk.contains("error"))
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func interruptingAStalledReaderEndsTheExport() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try #require(mkfifo(place.path("pipe"), 0o600) == 0)
+    // Held open and never read beyond the first bytes: the export fills the pipe and waits.
+    var reader: FileHandle?
+    let (process, talk) = try interrupted(place, ["Track", "--to", "pipe"]) { _ in
+      reader = try FileHandle(forReadingFrom: place.url("pipe"))
+      _ = try reader?.read(upToCount: 1)
+    }
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
+    #expect(talk == "")
+    try reader?.close()
+  }
+
   @Test(arguments: ["music.store-journal", "./music.store-wal", "music.store"])
   func theStoresOwnFilesAreRefusedWhetherTheyExistOrNot(name: String) throws {
     let place = try Workplace()

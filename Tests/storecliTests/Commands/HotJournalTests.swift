@@ -39,6 +39,19 @@ import Testing
     #expect(try Data(contentsOf: place.url("cut.db")) == before)
   }
 
+  @Test(arguments: [
+    ["validators", "add", "t", "--check", "id > 0"], ["validators", "drop", "t.check"],
+    ["validators", "rebuild"], ["bindings", "rebuild"], ["bindings", "drop", "nothing"],
+  ])
+  func whateverChangesTheFileRollsTheTransactionBackFirst(words: [String]) throws {
+    let place = try makeCut()
+    let outcome = try place.run(words)
+    #expect(!outcome.err.contains("error[readOnly]"), "\(outcome)")
+    #expect(
+      try RawDatabase(place.path("cut.db")).value(
+        "SELECT count(*) FROM t WHERE x = printf('%0400d', id)") == "300")
+  }
+
   @Test func writingRollsTheTransactionBackFirst() throws {
     let place = try makeCut()
     #expect(try place.run("adopt", "-q").code == 0)

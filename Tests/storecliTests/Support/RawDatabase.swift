@@ -20,6 +20,11 @@ final class RawDatabase {
       "\(String(cString: sqlite3_errmsg(handle)))")
   }
 
+  /// Whether a rule of the file refuses the statement.
+  func refuses(_ sql: String) -> Bool {
+    sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_CONSTRAINT
+  }
+
   /// The first column of the first row, as text.
   func value(_ sql: String) throws -> String {
     var statement: OpaquePointer?

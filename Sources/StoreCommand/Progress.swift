@@ -19,6 +19,17 @@ struct Progress {
     show("\(Grouped.text(count)) read (\(rate))")
   }
 
+  /// Tells that `done` parts of `all` are done of what `text` names.
+  mutating func show(_ text: String, done: Int, of all: Int) {
+    let filled = all == 0 ? 0 : done * Self.barWidth / all
+    let bar =
+      String(repeating: "#", count: filled)
+      + String(repeating: ".", count: Self.barWidth - filled)
+    show("\(text) [\(bar)] \(Grouped.text(done)) of \(Grouped.text(all))")
+  }
+
+  private static let barWidth = 20
+
   /// Tells how far the job is.
   mutating func show(_ text: @autoclosure () -> String) {
     guard console.talkTerminal.isInteractive, console.loudness >= .usual else { return }

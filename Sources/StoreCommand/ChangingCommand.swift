@@ -1,0 +1,6 @@
+import ArgumentParser
+
+/// A command that changes the file, or with `--dry-run` tells what it would change.
+protocol ChangingCommand: LeafCommand {
+  var change: ChangeOptions { get }
+}

@@ -1,0 +1,221 @@
+import ArgumentParser
+import ModelStore
+
+/// `validators add`: one rule, after the records that break it were counted.
+struct ValidatorsAddCommand: ChangingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add a rule to a model, or change its message or severity.",
+    discussion: """
+      Examples: storecli validators add Track --required composer
+      storecli validators add Track --length title=1..200
+      storecli validators add Track --check 'milliseconds > 0' --message 'must last'
+      storecli validators add Booking --no-overlap start,end --per room
+      The rule binds every program from then on. Records that break it already are counted and \
+      shown, and nothing is added unless --keep-offenders says so. A rule that is there already \
+      keeps the message and the severity that are not given.
+      """)
+
+  @Argument(help: "The model.")
+  var model: String
+
+  @Option(help: ArgumentHelp("These fields must have a value.", valueName: "a,b"))
+  var required: String?
+
+  @Option(help: ArgumentHelp("This SQL expression must be true or null.", valueName: "sql"))
+  var check: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The number of characters, as 1..200, 1.. or ..200.", valueName: "field=range"))
+  var length: String?
+
+  @Option(
+    help: ArgumentHelp("The number of bytes, as 1..200 or ..200.", valueName: "field=range"))
+  var bytes: String?
+
+  @Option(
+    help: ArgumentHelp("The values, as 1..200, 1.. or ..200.", valueName: "field=range"))
+  var range: String?
+
+  @Option(help: ArgumentHelp("The values that may stand there.", valueName: "field=a,b"))
+  var oneOf: String?
+
+  @Option(help: ArgumentHelp("A LIKE pattern, % and _.", valueName: "field=pattern"))
+  var like: String?
+
+  @Option(help: ArgumentHelp("A GLOB pattern, * ? and [a-z].", valueName: "field=pattern"))
+  var glob: String?
+
+  @Option(help: ArgumentHelp("These fields together occur once.", valueName: "a,b"))
+  var unique: String?
+
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp("With --unique, only among records that meet this SQL.", valueName: "sql"))
+  var condition: String?
+
+  @Option(
+    help: ArgumentHelp("The field must name a record of the model.", valueName: "field=model"))
+  var references: String?
+
+  @Option(help: ArgumentHelp("These fields stay as they were inserted.", valueName: "a,b"))
+  var immutable: String?
+
+  @Option(help: ArgumentHelp("At most so many records for each --per.", valueName: "n"))
+  var atMost: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "The field adds up to at most that for each --per.", valueName: "field=limit"))
+  var sum: String?
+
+  @Option(
+    help: ArgumentHelp("Two fields are an interval that overlaps with none.", valueName: "from,to"))
+  var noOverlap: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --at-most, --sum, --no-overlap: which records count together.", valueName: "a,b"))
+  var per: String?
+
+  @Option(help: "The rule's name; by default MODEL.FIELD.KIND.")
+  var name: String?
+
+  @Option(help: "What is demanded, to follow the field's name.")
+  var message: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What breaking it means, error or warning; error by default.", valueName: "what"),
+    transform: { try Self.severity(named: $0) })
+  var severity: Violation.Severity?
+
+  @Flag(help: "Add the rule although records break it; they stay as they are.")
+  var keepOffenders = false
+
+  @OptionGroup var change: ChangeOptions
+  @OptionGroup var options: GlobalOptions
+
+  private var demands: [RuleDemand] {
+    let given: [RuleDemand?] = [
+      required.map(RuleDemand.required), check.map(RuleDemand.check),
+      length.map(RuleDemand.length), bytes.map(RuleDemand.bytes), range.map(RuleDemand.range),
+      oneOf.map(RuleDemand.oneOf), like.map(RuleDemand.like), glob.map(RuleDemand.glob),
+      unique.map(RuleDemand.unique), references.map(RuleDemand.references),
+      immutable.map(RuleDemand.immutable), atMost.map(RuleDemand.atMost),
+      sum.map(RuleDemand.sum), noOverlap.map(RuleDemand.noOverlap),
+    ]
+    return given.compactMap(\.self)
+  }
+
+  private static func severity(named name: String) throws -> Violation.Severity {
+    guard let severity = Violation.Severity(rawValue: name) else {
+      let names = Violation.Severity.allCases.map(\.rawValue).joined(separator: " or ")
+      throw ValidationError("--severity takes \(names); got \(name).")
+    }
+    return severity
+  }
+
+  func validate() throws {
+    guard demands.count == 1 else {
+      throw ValidationError("Choose one demand, such as --required or --check.")
+    }
+    guard per == nil || demands[0].takesGroup else {
+      throw ValidationError("--per goes with --at-most, --sum and --no-overlap.")
+    }
+    guard condition == nil || demands[0].takesCondition else {
+      throw ValidationError("--where goes with --unique.")
+    }
+    guard message?.isEmpty != true, name?.isEmpty != true else {
+      throw ValidationError("--name and --message take a text.")
+    }
+    guard immutable == nil || severity != .warning else {
+      throw ValidationError(
+        "--immutable refuses or is nothing: no stored record shows that a field was changed.")
+    }
+  }
+
+  var takesFields: Bool { false }
+  var hasData: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let looked = try context.openToLook()
+    let schema = try looked.model(named: model)
+    let words = RuleWords(demand: demands[0], group: per, condition: condition)
+    var rule = try words.rule(for: schema, in: looked)
+    if let name { rule.name = name }
+    let present = try looked.store.rules().first { $0.name == rule.name }
+    if let present {
+      try check(rule, against: present)
+      (rule.message, rule.remedy) = (present.message, present.remedy)
+      rule.severity = present.severity
+    }
+    if let message { rule.message = message }
+    if let severity { rule.severity = severity }
+    let found = try finding(of: rule, schema, looked.store)
+    looked.store.close()
+    let canStay = rule.severity == .warning || keepOffenders && rule.kind != .unique
+    if let found, !canStay { throw RuleRefusal(found, "added").error }
+    if !context.isDryRun { try add(rule, to: context.openForWriting().store) }
+    let verb = present == nil ? "added" : "changed"
+    let place = ([rule.model] + rule.fields.prefix(rule.fields.count == 1 ? 1 : 0))
+      .joined(separator: ".")
+    try context.console.say(
+      "\(context.isDryRun ? "would be \(verb):" : verb) \(rule.name): \(place) \(rule.message)")
+    if let found { try context.console.say("broken by \(found.recordsText)") }
+    if context.isDryRun { try context.console.say("dry run: nothing was \(verb)") }
+    return .ok
+  }
+
+  private func add(_ rule: Rule, to store: Store) throws {
+    do {
+      try store.add(rule, keepingOffenders: keepOffenders)
+    } catch let error as StoreError where error.code == .rejected {
+      // A record came to break it since it was looked for.
+      guard let found = try store.finding(of: rule) else { throw error }
+      throw RuleRefusal(found, "added").error
+    }
+  }
+
+  /// Names are unique in a store, so another rule of that name would be lost.
+  private func check(_ rule: Rule, against other: Rule) throws {
+    guard
+      other.model != rule.model || other.fields != rule.fields || other.demand != rule.demand
+    else { return }
+    throw CommandError.usage(
+      "There is a rule \(other.name) already: \(other.model) \(other.message).",
+      hint: "give this one another --name, or storecli validators drop \(Shell.quoted(other.name))",
+      model: other.model)
+  }
+
+  /// The records that break the rule.
+  ///
+  /// - Throws: ``CommandError`` for wrong usage when the store does not take such a rule: all that
+  ///   is said of it comes from the words of the command.
+  private func finding(
+    of rule: Rule, _ schema: ModelSchema, _ store: Store
+  ) throws -> RuleFinding? {
+    do {
+      return try store.finding(of: rule)
+    } catch let error as StoreError where error.code == .configurationConflict {
+      throw CommandError.usage(
+        error.message, hint: "give this one another --name", model: schema.name)
+    } catch let error as StoreError where error.code == .unsupportedSchema {
+      let unknown = error.message.firstRange(of: "no such column: ").map { start in
+        let rest = error.message[start.upperBound...]
+        return String(rest[..<(rest.firstRange(of: ". Check the")?.lowerBound ?? rest.endIndex)])
+      }
+      guard let unknown else {
+        throw CommandError.usage(
+          error.message, hint: "storecli validators add --help", model: schema.name)
+      }
+      guard !schema.fields.contains(where: { $0.column == unknown }) else {
+        throw CommandError.drift("no such column: \(unknown)", model: schema.name)
+      }
+      let near = NearMiss.suggestions(for: unknown, among: schema.fields.map(\.column))
+      throw CommandError.usage(
+        "\(schema.name) has no column \(unknown)" + CommandError.meant(near),
+        hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name, field: unknown)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import ModelStore
+
+/// `validators drop`: one rule that was added.
+struct ValidatorsDropCommand: ChangingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drop", abstract: "Drop a rule that was added.",
+    discussion: """
+      Example: storecli validators drop Track.composer.required
+      Records stay as they are. A rule in a table's definition takes a migration.
+      """)
+
+  @Argument(help: "The rule's name.")
+  var name: String
+
+  @OptionGroup var change: ChangeOptions
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+  var hasData: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let drop = CatalogDrop(
+      noun: "rule", code: .unknownRule, list: "storecli validators list",
+      names: { try $0.rules().map(\.name) }, drop: { try $0.dropRule(name) })
+    try drop.run(name, context) { store in
+      if let reason = try reasonToStay(in: store) {
+        throw CommandError(.failed, code: "unsupportedSchema", reason)
+      }
+    }
+    return .ok
+  }
+
+  /// Why a rule of that name, which was not added, cannot be dropped; nil when there is none.
+  private func reasonToStay(in store: Store) throws -> String? {
+    for model in store.schema.models
+    where (model.fields.flatMap(\.rules) + model.rules).contains(where: { $0.name == name }) {
+      return "The rule \(name) stands in the definition of the table \(model.table); "
+        + "it takes a migration to change that."
+    }
+    guard try store.declaredValidators().contains(where: { $0.name == name }) else { return nil }
+    return "The rule \(name) is in Swift; only the program that declares it can do without it."
+  }
+}

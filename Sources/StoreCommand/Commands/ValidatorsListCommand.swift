@@ -1,0 +1,84 @@
+import ArgumentParser
+import ModelStore
+
+/// `validators list`: every rule with where it stands.
+struct ValidatorsListCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the rules.",
+    discussion: """
+      Example: storecli validators list Track
+      A rule stands in the table's definition, was added beside it, or is in Swift. One that was \
+      added is damaged when triggers of it are missing or edited.
+      """)
+
+  @Argument(help: "The model; all of them when none is named.")
+  var model: String?
+
+  @OptionGroup var options: GlobalOptions
+
+  private struct Row {
+    var rule: String
+    var models: [String]
+    var fields: [String] = []
+    var severity = Violation.Severity.error
+    var place: String
+    var message: String
+  }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let opened = try context.openForReading()
+    let models = try model.map { [try opened.model(named: $0)] } ?? opened.store.schema.models
+    let damaged = Set(try opened.store.unkeptRules().map(\.rule))
+    let rows = try rows(of: models, in: opened.store, damaged)
+    var writer = try context.reportWriter(
+      columns: [
+        OutputColumn("rule", role: .key), OutputColumn("model", meaning: .json),
+        OutputColumn("fields", meaning: .json), OutputColumn("severity"), OutputColumn("stands"),
+        OutputColumn("message"),
+      ])
+    for row in rows {
+      try writer.write([
+        .text(row.rule), try context.list(names: row.models), try context.list(names: row.fields),
+        .text(row.severity.rawValue), .text(row.place), .text(row.message),
+      ])
+    }
+    try context.finish(writer)
+    try context.console.say(Grouped.text(rows.count, "rule"))
+    if !damaged.isEmpty {
+      try context.console.say(
+        "\(Grouped.text(damaged.count, "rule")) damaged (storecli validators rebuild)")
+    }
+    return .ok
+  }
+
+  private func rows(
+    of models: [ModelSchema], in store: Store, _ damaged: Set<String>
+  ) throws -> [Row] {
+    let names = Set(models.map(\.name))
+    let declared = models.flatMap { model in
+      model.fields.flatMap { field in
+        field.rules.map {
+          Row(
+            rule: $0.name, models: [model.name], fields: [field.name], place: "table",
+            message: $0.message)
+        }
+      }
+        + model.rules.map {
+          Row(rule: $0.name, models: [model.name], place: "table", message: $0.message)
+        }
+    }
+    let added = try store.rules().filter { names.contains($0.model) }.map {
+      Row(
+        rule: $0.name, models: [$0.model], fields: $0.fields, severity: $0.severity,
+        place: damaged.contains($0.name) ? "damaged" : "added", message: $0.message)
+    }
+    let inSwift = try store.declaredValidators()
+      .filter { $0.models.contains(where: names.contains) }
+      .map {
+        Row(
+          rule: $0.name, models: $0.models, place: "Swift",
+          message: "only its own program can say")
+      }
+    return declared + added + inSwift
+  }
+}

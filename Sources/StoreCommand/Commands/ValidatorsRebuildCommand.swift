@@ -1,0 +1,43 @@
+import ArgumentParser
+import ModelStore
+
+/// `validators rebuild`: puts the triggers and indexes of added rules in place again.
+struct ValidatorsRebuildCommand: ChangingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "rebuild", abstract: "Put the triggers of added rules in place again.",
+    discussion: """
+      Example: storecli validators rebuild --dry-run
+      Triggers go missing when a program rebuilds a table without them; storecli doctor finds \
+      that. Records stay as they are; storecli validate lists those that break a rule meanwhile.
+      """)
+
+  @OptionGroup var change: ChangeOptions
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+  var hasData: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let looked = try context.openToLook()
+    let unkept = try looked.store.unkeptRules().filter { !$0.objects.isEmpty }
+    let rules = try looked.store.rules().filter { rule in
+      unkept.contains { $0.rule == rule.name }
+    }
+    // A unique index holds for all records or is none.
+    for rule in rules where rule.kind == .unique && rule.severity == .error {
+      guard let finding = try looked.store.finding(of: rule) else { continue }
+      throw RuleRefusal(finding, "put in place").error
+    }
+    looked.store.close()
+    let mended =
+      unkept.isEmpty || context.isDryRun
+      ? unkept : try context.openForWriting().store.rebuildRules()
+    for rule in mended {
+      try context.console.say("\(rule.rule): \(rule.objects.joined(separator: ", ")) made anew")
+    }
+    try context.console.say(
+      context.isDryRun
+        ? "dry run: nothing was changed" : "\(Grouped.text(mended.count, "rule")) mended")
+    return .ok
+  }
+}

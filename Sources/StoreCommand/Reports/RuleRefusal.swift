@@ -1,0 +1,49 @@
+import ModelStore
+
+/// That a rule cannot be had because stored records break it, and which.
+struct RuleRefusal {
+  private let finding: RuleFinding
+  private let verb: String
+
+  /// - Parameter verb: What was not done with the rule: "added".
+  init(_ finding: RuleFinding, _ verb: String) {
+    self.finding = finding
+    self.verb = verb
+  }
+
+  var error: CommandError {
+    let offenders = finding.keys.map { key in
+      var offender = finding.violation
+      offender.key = key
+      return offender
+    }
+    let violation = finding.violation
+    let breaking = finding.count == 1 ? "breaks" : "break"
+    return CommandError(
+      .rejected, code: StoreError.Code.rejected.rawValue,
+      "The rule \(violation.rule) was not \(verb): "
+        + "\(Grouped.text(finding.count, "record")) \(breaking) it already. "
+        + "Change those first; nothing was changed.",
+      details: CommandError.lines(for: offenders, count: finding.count), hint: hint,
+      model: violation.model, field: violation.fields.count == 1 ? violation.fields[0] : nil,
+      violations: offenders, violationCount: finding.count)
+  }
+
+  private var hint: String? {
+    guard finding.violation.kind == .unique else {
+      return "--keep-offenders adds the rule and leaves those records as they are"
+    }
+    return finding.keys.first.map { key in
+      "storecli get \(Shell.quoted(finding.violation.model)) \(Shell.quoted(KeyText.text(key)))"
+    }
+  }
+}
+
+extension RuleFinding {
+  /// The number of records and the keys of the first: `3 records: 1 2 3`.
+  var recordsText: String {
+    let shown = keys.prefix(CommandError.violationCountMax).map(KeyText.text)
+    let more = count > shown.count ? " …" : ""
+    return "\(Grouped.text(count, "record")): \(shown.joined(separator: " "))\(more)"
+  }
+}

@@ -1,0 +1,123 @@
+import Testing
+
+@testable import ModelStore
+
+/// Rules whose triggers or index another program lost, edited or left behind.
+@Suite struct UnkeptRuleTests {
+  private static let late = Rule.required(\Booking.note)
+  private static let once = Rule.unique("Booking.once", \Booking.room, \Booking.start)
+
+  @Test func aFileThatKeepsItsRulesHasNone() throws {
+    let hotel = try Hotel()
+    for example in RuleTests.cases { try hotel.store.add(example.rule, keepingOffenders: true) }
+    #expect(try hotel.store.unkeptRules() == [])
+    #expect(try hotel.store.rebuildRules() == [])
+  }
+
+  @Test func everyTriggerAndIndexOfEveryRuleIsMissedAndPutBack() throws {
+    for example in RuleTests.cases {
+      let hotel = try Hotel()
+      try hotel.store.add(example.rule, keepingOffenders: true)
+      let raw = try PlainDatabase(hotel.store.path)
+      let query = """
+        SELECT name, upper(type), sql FROM sqlite_schema
+        WHERE name LIKE '\\_ms\\_rule\\_%' ESCAPE '\\' ORDER BY name
+        """
+      let objects = try raw.rows(query)
+      #expect(!objects.isEmpty)
+      for object in objects {
+        guard case .text(let name) = object[0], case .text(let kind) = object[1] else { continue }
+        try raw.execute("DROP \(kind) \"\(name)\"")
+        let unkept = [UnkeptRule(rule: example.rule.name, objects: [name])]
+        #expect(try hotel.store.unkeptRules() == unkept)
+        #expect(try hotel.store.rebuildRules() == unkept)
+        #expect(try raw.rows(query) == objects)
+      }
+    }
+  }
+
+  @Test func editedTriggersAndThoseOfNoRuleAreFoundByTheirRulesName() throws {
+    let hotel = try Hotel()
+    try hotel.store.add(Self.late, keepingOffenders: true)
+    let raw = try PlainDatabase(hotel.store.path)
+    try raw.execute(
+      """
+      DROP TRIGGER "_ms_rule_Booking.note.required_insert";
+      CREATE TRIGGER "_ms_rule_Booking.note.required_insert" AFTER INSERT ON Booking
+      BEGIN SELECT 1; END;
+      CREATE TRIGGER "_ms_rule_gone_referenced_delete" AFTER DELETE ON Room
+      BEGIN SELECT RAISE(ABORT, 'no'); END;
+      """)
+    let unkept = [
+      UnkeptRule(
+        rule: "Booking.note.required", objects: ["_ms_rule_Booking.note.required_insert"]),
+      UnkeptRule(rule: "gone", objects: ["_ms_rule_gone_referenced_delete"]),
+    ]
+    #expect(try hotel.store.unkeptRules() == unkept)
+    #expect(try hotel.store.rebuildRules() == unkept)
+    #expect(try hotel.store.unkeptRules() == [])
+    #expect(try hotel.shell("INSERT INTO Booking VALUES (9, 1, 'B', 0, 1, 1, NULL)") != nil)
+    #expect(try hotel.shell("DELETE FROM Room WHERE id = 2") == nil)
+  }
+
+  @Test func aUniqueIndexIsNotMadeOverRecordsThatBreakIt() throws {
+    let hotel = try Hotel()
+    try hotel.store.add(Self.once)
+    let raw = try PlainDatabase(hotel.store.path)
+    try raw.execute("DROP INDEX \"_ms_rule_Booking.once\"; UPDATE Booking SET start = 0")
+    let error = failure { try hotel.store.rebuildRules() }
+    #expect(error?.code == .rejected)
+    #expect(error?.violations.map(\.key) == [[.integer(1)], [.integer(2)]])
+    #expect(
+      try hotel.store.unkeptRules()
+        == [UnkeptRule(rule: "Booking.once", objects: ["_ms_rule_Booking.once"])])
+  }
+
+  @Test func noTriggerIsMadeOverATableThatChanged() throws {
+    let hotel = try Hotel()
+    try hotel.store.add(Self.late, keepingOffenders: true)
+    try PlainDatabase(hotel.store.path).execute("ALTER TABLE Booking RENAME COLUMN note TO word")
+    #expect(
+      try hotel.store.unkeptRules().map(\.rule) == ["Booking.note.required"])
+    #expect(failure { try hotel.store.rebuildRules() }?.code == .schemaMismatch)
+    #expect(try hotel.shell("UPDATE Booking SET word = 'x' WHERE id = 1") == nil)
+  }
+
+  @Test func namesAreUniqueAmongRulesInSwiftToo() throws {
+    let validator = Validator("Booking.polite", over: Booking.self) { _, _ in [] }
+    let hotel = try Hotel(validators: [validator])
+    let rule = Rule.condition("booking.POLITE", of: Booking.self, "1 = 1", "must be")
+    let attempts: [() throws -> RuleFinding?] = [
+      { try hotel.store.finding(of: rule) }, { try hotel.store.add(rule) },
+    ]
+    for attempt in attempts {
+      #expect(failure { try attempt() }?.code == .configurationConflict)
+    }
+    #expect(
+      failure { _ = try Hotel(rules: [rule], validators: [validator]) }?.code
+        == .configurationConflict)
+  }
+
+  @Test func aConditionDoesNotRaise() throws {
+    let hotel = try Hotel()
+    let rule = Rule.condition("r", of: Booking.self, "RAISE(ABORT, 'x')", "must be")
+    #expect(failure { try hotel.store.add(rule) }?.code == .unsupportedSchema)
+  }
+
+  @Test func valuesAreHeldAgainstTheListAsTheyAreStored() throws {
+    let hotel = try Hotel()
+    try hotel.store.add(
+      .field(\Booking.note, .oneOf(values: [.text("1"), .blob([0]), .null])),
+      keepingOffenders: true)
+    #expect(try hotel.shell("UPDATE Booking SET note = '1' WHERE id = 1") == nil)
+    #expect(try hotel.shell("UPDATE Booking SET note = 'one' WHERE id = 1") != nil)
+  }
+
+  @Test func progressIsToldBeforeEachReading() throws {
+    let hotel = try Hotel()
+    var steps: [[Int]] = []
+    _ = try hotel.store.findings(in: Room.schema) { done, all in steps.append([done, all]) }
+    let count = try #require(steps.first?[1])
+    #expect(steps == (0..<count).map { [$0, count] })
+  }
+}

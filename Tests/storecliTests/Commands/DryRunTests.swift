@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// A dry run says and exits as the real one does, and what is written over the unreadable is told.
+@Suite struct DryRunTests {
+  private func music() throws -> (place: Workplace, raw: RawDatabase) {
+    let place = try Workplace()
+    try place.makeMusic()
+    return (place, try RawDatabase(place.path("music.store")))
+  }
+
+  private func bindingTrigger(_ raw: RawDatabase) throws -> String {
+    try raw.value(
+      "SELECT name FROM sqlite_schema WHERE name LIKE '\\_ms\\_binding%source\\_update' ESCAPE '\\'"
+    )
+  }
+
+  @Test func aRebuildThatARuleRefusesIsRefusedDry() throws {
+    let (place, raw) = try music()
+    try raw.execute("DROP TRIGGER \"\(try bindingTrigger(raw))\"")
+    try raw.execute("UPDATE Artist SET name = 'Nobody' WHERE id = 1")
+    try place.run("validators", "add", "Album", "--check", "artistName <> 'Nobody'")
+    for ending in [["-n"], []] {
+      let outcome = try place.run(["bindings", "rebuild", "--skip-code-validators"] + ending)
+      #expect(outcome.code == 4)
+      #expect(outcome.err.contains("Album.check"), "\(outcome)")
+    }
+  }
+
+  @Test func aLostTriggerIsToldWhenItIsMadeAnew() throws {
+    let (place, raw) = try music()
+    let trigger = try bindingTrigger(raw)
+    try raw.execute("DROP TRIGGER \"\(trigger)\"")
+    #expect(
+      try place.run("bindings", "rebuild", "-n")
+        == Outcome(
+          code: 0, out: "",
+          err: "Album.artistName: \(trigger) made anew\ndry run: nothing was changed\n"))
+    // No record differs, so none is written and no rule in Swift is left out.
+    #expect(
+      try place.run("bindings", "rebuild")
+        == Outcome(
+          code: 0, out: "",
+          err: "Album.artistName: \(trigger) made anew\n1 binding in place\n"))
+    #expect(try place.run("bindings", "check").code == 0)
+  }
+
+  @Test func aRebuildOfAModelWithRulesInSwiftAsks() throws {
+    let (place, raw) = try music()
+    try raw.execute("DROP TRIGGER \"\(try bindingTrigger(raw))\"")
+    try raw.execute("UPDATE Artist SET name = 'Nobody' WHERE id = 1")
+    for ending in [["-n"], []] {
+      let outcome = try place.run(["bindings", "rebuild"] + ending)
+      #expect(outcome.code == 4)
+      #expect(
+        outcome.err.hasPrefix(
+          "error[codeValidators]: Album has rules in Swift that only its own program can check"),
+        "\(outcome)")
+    }
+    #expect(try raw.value("SELECT count(*) FROM Album WHERE artistName = 'Nobody'") == "0")
+    #expect(try place.run("bindings", "rebuild", "--skip-code-validators").code == 0)
+    #expect(try raw.value("SELECT count(*) FROM Album WHERE artistName = 'Nobody'") == "3")
+  }
+
+  @Test func aRuleInATablesDefinitionIsNotDroppedDryEither() throws {
+    let (place, _) = try music()
+    for ending in [["-n"], []] {
+      let outcome = try place.run(["validators", "drop", "Track.title.length"] + ending)
+      #expect(outcome.code == 1)
+      #expect(outcome.err.hasPrefix("error[unsupportedSchema]: The rule Track.title.length stands"))
+    }
+  }
+
+  @Test func theSameTableNamedTwiceIsOne() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("t.db")).execute("CREATE TABLE T (id INTEGER PRIMARY KEY)")
+    for ending in [["-n"], []] {
+      let outcome = try place.run(["adopt", "T", "T", "-d", "t.db"] + ending)
+      #expect(outcome.code == 0 && outcome.err.contains("1 table "), "\(outcome)")
+    }
+  }
+
+  @Test func whatIsWrittenOverTheUnreadableIsReported() throws {
+    let (place, raw) = try music()
+    let spoil = "UPDATE Track SET title = CAST(x'41ff' AS TEXT) WHERE id = 3"
+    let change =
+      #"{"op":"update","model":"Track","key":3,"changes":{"title":{"new":"ok"}},"origin":"user"}"#
+    let talk = "what was there before cannot be read, so it is not shown\n"
+    for (format, data) in [
+      ("--json", "[\n\(change)\n]\n"), ("--ndjson", change + "\n"),
+      ("--output=plain", "~ Track 3  title: \"ok\"\n"),
+    ] {
+      try raw.execute(spoil)
+      #expect(
+        try place.run("update", "Track", "3", "title=ok", format, "-n")
+          == Outcome(code: 0, out: data, err: talk + "dry run: nothing was written\n"))
+      #expect(try raw.value("SELECT hex(title) FROM Track WHERE id = 3") == "41FF")
+      #expect(
+        try place.run("update", "Track", "3", "title=ok", format)
+          == Outcome(code: 0, out: data, err: talk))
+      #expect(try raw.value("SELECT title FROM Track WHERE id = 3") == "ok")
+    }
+  }
+}
