@@ -36,8 +36,13 @@ extension Store {
   /// - Complexity: Reads all records once for each rule.
   public func findings(in schema: ModelSchema, keyCountMax: Int = 5) throws -> [RuleFinding] {
     guard schema.kind == .table else { return [] }
-    let checks = RecordChecks(schema: schema, models: self.schema.models, rules: try rules()).checks
+    let models = self.schema.models
     return try read { reads in
+      let connection = reads.access.connection
+      let rules = try FiledRules(
+        try CatalogEntries.rules.read(on: connection), in: models, on: connection
+      ).kept
+      let checks = RecordChecks(schema: schema, models: models, rules: rules).checks
       let broken = try checks.compactMap { check in
         try reads.finding(
           check.violation, check.offence, in: schema, keyCountMax: keyCountMax)

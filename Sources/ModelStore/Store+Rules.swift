@@ -13,7 +13,9 @@ extension Store {
   ///   that it did.
   /// - Throws: ``StoreError`` when the rule names what is not there, or SQLite refuses its
   ///   condition.
-  /// - Complexity: Reads all records of the model.
+  /// - Complexity: Reads all records of the model; for a rule about several records also those that
+  ///   count together with each, which an index of the fields of `per` makes few. Of a unique rule
+  ///   it sorts the values.
   public func finding(of rule: Rule, keyCountMax: Int = 5) throws -> RuleFinding? {
     try core.finding(of: rule, keyCountMax: keyCountMax)
   }
@@ -27,7 +29,7 @@ extension Store {
   /// - Throws: ``StoreError`` with code `rejected`, listing and counting the records that break it;
   ///   `unknownModel`, `unknownField` or `unsupportedSchema` when it cannot be kept. Then nothing
   ///   was changed.
-  /// - Complexity: Reads all records of the model once, while writers wait.
+  /// - Complexity: As of ``finding(of:keyCountMax:)``, while writers wait.
   @discardableResult
   public func add(_ rule: Rule, keepingOffenders: Bool = false) throws -> RuleFinding? {
     try core.add(rule, keepingOffenders: keepingOffenders)

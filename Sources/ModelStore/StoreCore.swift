@@ -21,6 +21,9 @@ final class StoreCore: Sendable {
   /// Where results of live queries are read while others write: who reads there waits for the
   /// writer, so nobody whom the writer waits for may need it.
   let hydrationReader: ReaderPool
+  /// Where the delivery queue reads what a reset does not tell. Who has a reader of the pool may
+  /// wait for a delivery, so that may not wait for one.
+  let deliveryReader: ReaderPool
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
@@ -55,6 +58,7 @@ final class StoreCore: Sendable {
     readers = ReaderPool(countMax: configuration.readerCountMax, open: openReader)
     writersReader = ReaderPool(countMax: 1, open: openReader)
     hydrationReader = ReaderPool(countMax: 1, open: openReader)
+    deliveryReader = ReaderPool(countMax: 1, open: openReader)
     let connection = try Self.connect(path: path, readOnly: readOnly, policy: policy)
     try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
@@ -303,6 +307,7 @@ final class StoreCore: Sendable {
     readers.close(waiting: isWaiting)
     writersReader.close(waiting: isWaiting)
     hydrationReader.close(waiting: isWaiting)
+    deliveryReader.close(waiting: isWaiting)
   }
 }
 

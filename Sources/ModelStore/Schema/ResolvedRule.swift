@@ -87,16 +87,6 @@ struct ResolvedRule: Hashable, Sendable {
     }
   }
 
-  /// Whether the rule can be kept, in words of the models that there are.
-  static func canResolve(_ rule: Rule, in models: [ModelSchema]) -> Bool {
-    do {
-      _ = try ResolvedRule(rule, in: models)
-      return true
-    } catch {
-      return false
-    }
-  }
-
   /// The fields whose change may break the rule; none when only another record can break it.
   var watched: [FieldSchema] {
     switch rule.demand {

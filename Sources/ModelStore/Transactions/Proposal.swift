@@ -36,7 +36,8 @@ extension TransactionAccess {
       "\(schema.fieldIndex(named: field.name).map { image[$0] } ?? .null)"
     }
     var found: [Violation] = []
-    for set in schema.uniqueSets where !(set.isKey && proposal.isReplacing) {
+    for set in schema.uniqueSets
+    where !(set.isKey && proposal.isReplacing) && !schema.computes(set.fields) {
       var condition: SQLText = "EXISTS (SELECT 1 FROM \(identifier: schema.table) WHERE 1"
       for name in set.fields {
         guard let field = schema.field(named: name) else { continue }
@@ -52,9 +53,9 @@ extension TransactionAccess {
       condition.append(")")
       if try holds(condition) { found.append(schema.duplicate(fields: set.fields, rule: set.rule)) }
     }
-    for field in schema.fields {
+    for field in schema.fields where field.generated == nil {
       guard let reference = field.reference, !cell(field).arguments.contains(.null),
-        let column = models.referencedColumn(of: reference)
+        let column = reference.referencedColumn(in: models.schema.models)
       else { continue }
       let isThere = try holds(
         """
@@ -65,11 +66,18 @@ extension TransactionAccess {
       // A record may refer to itself.
       let isItself =
         reference.table == schema.table && image[schema.keyIndices[0]] == cell(field).arguments[0]
-      if !isThere, !isItself { found.append(schema.missingReference(field, in: models.schema)) }
+      if !isThere, !isItself {
+        let target = models.schema.model(ofTable: reference.table)?.name ?? reference.table
+        found.append(Violation.missing(target, for: field.name, of: schema))
+      }
     }
-    for rule in models.rules where rule.model == schema.name {
-      let sql = RuleSQL(try ResolvedRule(rule, in: models.schema.models))
-      guard rule.kind != .required, let offence = sql.offence(proposing: cell) else { continue }
+    for rule in models.judgedRules where rule.model == schema.name {
+      let resolved = try ResolvedRule(rule, in: models.schema.models)
+      let sql = RuleSQL(resolved)
+      guard rule.kind != .required,
+        !schema.computes((resolved.fields + resolved.group).map(\.name)),
+        let offence = sql.offence(proposing: cell)
+      else { continue }
       if try holds(offence) { found.append(rule.violation) }
     }
     return found.map { $0.about(image, of: schema, key: key, tellsValues: tellsValues) }
@@ -95,22 +103,9 @@ extension ModelSchema {
       remedy: "Choose another value, or change the other record.")
   }
 
-  fileprivate func missingReference(_ field: FieldSchema, in store: StoreSchema) -> Violation {
-    let target = field.reference.flatMap { store.model(ofTable: $0.table)?.name ?? $0.table } ?? ""
-    return Violation(
-      kind: .reference, model: name, fields: [field.name], rule: "\(name).\(field.name).reference",
-      message: "must name an existing \(target)",
-      remedy: "Insert that record first, or name another.")
-  }
-}
-
-extension ModelRegistry {
-  fileprivate func referencedColumn(of reference: ReferenceSchema) -> String? {
-    if let column = reference.column { return column }
-    guard let model = schema.model(ofTable: reference.table), model.key.count == 1 else {
-      return nil
-    }
-    return model.field(named: model.key[0])?.column
+  /// Whether one of the fields has a value that only the file's own definition can compute.
+  fileprivate func computes(_ names: [String]) -> Bool {
+    fields.contains { $0.generated != nil && names.contains($0.name) }
   }
 }
 
