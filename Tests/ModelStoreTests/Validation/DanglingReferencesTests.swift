@@ -9,7 +9,7 @@ import Testing
     let path = directory.file("d.store")
     try PlainDatabase(path).execute(schema)
     let store = try Store(at: path)
-    try store.adopt()
+    try store.adopt(["p", "c"])
     return failure { try store.write { tx in try tx.execute(sql) } }
   }
 
