@@ -42,8 +42,13 @@ extension Store {
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) throws -> [RuleFinding] {
     guard schema.kind == .table else { return [] }
-    let checks = RecordChecks(schema: schema, models: self.schema.models, rules: try rules()).checks
+    let models = self.schema.models
     return try read { reads in
+      let connection = reads.access.connection
+      let rules = try FiledRules(
+        try CatalogEntries.rules.read(on: connection), in: models, on: connection
+      ).kept
+      let checks = RecordChecks(schema: schema, models: models, rules: rules).checks
       let broken = try checks.enumerated().compactMap { place, check in
         try onProgress(place, checks.count + 1)
         return try reads.finding(

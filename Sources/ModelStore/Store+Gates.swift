@@ -74,6 +74,12 @@ extension StoreCore {
           try self.read(connection) { reads in try self.images(at: places, reads.access) }
         }
       },
+      reread: { [weak self] place in
+        guard let self else { throw closed }
+        return try deliveryReader.sync { connection in
+          try self.read(connection) { reads in try self.images(at: [place], reads.access)[0] }
+        }
+      },
       begin: { [weak self] feed, start in
         guard let self else { throw closed }
         try writer.sync { writer in

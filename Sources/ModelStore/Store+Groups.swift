@@ -20,8 +20,7 @@ extension Store {
     body: @escaping @Sendable (repeat QueryChanges<each Element>?) -> Void
   ) throws -> Subscription {
     try options.check(allowing: .initial, by: .callback, of: "several queries")
-    let mailbox = Mailbox<QueryGroup.Batch>(
-      core.broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued)
+    let mailbox = Mailbox<QueryGroup.Batch>(core.broker, options: options, backlog: backlog)
     let report = core.report
     mailbox.whenReady { batch in
       do {

@@ -25,8 +25,7 @@ extension Store {
   ) throws -> Subscription {
     let rule = try rule(of: list, of: key, fields)
     try options.check(allowing: .initial, by: .callback, of: rule.slots.name)
-    let mailbox = Mailbox<ListDelta>(
-      core.broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued)
+    let mailbox = Mailbox<ListDelta>(core.broker, options: options, backlog: backlog)
     mailbox.whenReady { [report = core.report] delta in
       do {
         let changes = try ListChanges<Element>(delta)

@@ -12,7 +12,9 @@ extension Store {
   /// - Returns: nil when none does, and for a field that must not change, since no record shows
   ///   that it did.
   /// - Throws: ``StoreError`` as ``add(_:keepingOffenders:)`` does when the rule cannot be kept.
-  /// - Complexity: Reads all records of the model.
+  /// - Complexity: Reads all records of the model; for a rule about several records also those that
+  ///   count together with each, which an index of the fields of `per` makes few. Of a unique rule
+  ///   it sorts the values.
   public func finding(of rule: Rule, keyCountMax: Int = 5) throws -> RuleFinding? {
     try core.finding(of: rule, keyCountMax: keyCountMax)
   }
@@ -27,7 +29,7 @@ extension Store {
   ///   `unknownModel`, `unknownField` or `unsupportedSchema` when it cannot be kept;
   ///   `configurationConflict` when a rule in a table's definition or in Swift has its name. Then
   ///   nothing was changed.
-  /// - Complexity: Reads all records of the model once, while writers wait.
+  /// - Complexity: As of ``finding(of:keyCountMax:)``, while writers wait.
   @discardableResult
   public func add(_ rule: Rule, keepingOffenders: Bool = false) throws -> RuleFinding? {
     try core.add(rule, keepingOffenders: keepingOffenders)

@@ -61,7 +61,8 @@ extension StoreCore {
         }
         try check(declarations.models, on: writer.connection)
         if try !isUpToDate(declarations, on: writer.connection) {
-          try install(declarations, allowing: changes, on: writer.connection)
+          let notices = try install(declarations, allowing: changes, on: writer.connection)
+          for notice in notices { report(notice) }
         } else if configuration.access != .readOnly, !declarations.isEmpty {
           try installJournal(declarations, on: writer.connection)
         }
@@ -118,10 +119,13 @@ extension StoreCore {
       ValidatorSchema(name: $0.name, models: $0.models)
     }
     let bindings = try allBindings(schemas, in: models, on: connection)
-    let rules = try allRules(declarations.rules, in: models, on: connection)
-    let isKeepingRules = try RuleInstallation(rules.kept, in: models)
-      .difference(from: RuleInstallation.objects(in: connection)).isEmpty
-    guard configuration.access == .readOnly || isKeepingRules && rules.obsolete.isEmpty,
+    let (filed, displaced) = try filedRules(beside: declarations.rules, in: models, on: connection)
+    let isKeepingRules = try RuleInstallation(
+      declarations.rules + filed.kept, in: models, leaving: filed.left
+    ).difference(from: RuleInstallation.objects(in: connection)).isEmpty
+    guard
+      configuration.access == .readOnly
+        || isKeepingRules && filed.gone.isEmpty && displaced.isEmpty,
       try CatalogEntries.rules.read(on: connection).hold(declarations.rules)
     else { return false }
     return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
@@ -162,10 +166,11 @@ extension StoreCore {
     }
   }
 
+  /// - Returns: What to report.
   private func install(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
     on connection: Connection
-  ) throws {
+  ) throws -> [StoreError] {
     guard configuration.access != .readOnly else {
       let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
       try update.check(allowing: .none)
@@ -174,7 +179,7 @@ extension StoreCore {
         "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
       )
     }
-    try connection.inTransaction {
+    return try connection.inTransaction {
       let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
       try update.check(allowing: changes)
       try update.apply(on: connection)
@@ -184,7 +189,7 @@ extension StoreCore {
       let bindings = try allBindings(schemas, in: models, on: connection)
       for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
       _ = try BindingInstallation(bindings.kept, in: models).apply(to: connection)
-      try install(declarations.rules, in: models, on: connection)
+      let notices = try install(declarations.rules, in: models, on: connection)
       try CatalogEntries.bindings.remove(bindings.obsolete, on: connection)
       try CatalogEntries.models.remove(
         CatalogEntries.models.read(on: connection).superseded(by: declarations.models),
@@ -194,6 +199,7 @@ extension StoreCore {
       try CatalogEntries.validators.write(
         declarations.validators.map { ValidatorSchema(name: $0.name, models: $0.models) },
         on: connection)
+      return notices
     }
     try installJournal(declarations, on: connection)
   }

@@ -4,22 +4,25 @@ extension StoreCore {
   /// the change journal tells; otherwise observers look anew.
   ///
   /// - Precondition: A transaction is open on the writer's connection.
-  func announceForeignCommit(_ writer: inout Writer) throws {
+  func announceForeignCommit(_ writer: inout Writer) {
     let observed = broker.interests().keys
     let models = models.schema.models.filter { $0.kind == .table && observed.contains($0.name) }
-    let connection = writer.connection
     let access = TransactionAccess(
-      connection: connection, models: self.models, capture: nil, isWritable: false)
-    let news = try writer.foreignNews(of: models, hidden: { self.journalSight.reaches(beyond: $0) })
-    {
-      try access.record($0, key: $1)?.values
+      connection: writer.connection, models: self.models, capture: nil, isWritable: false)
+    var announcement = ChangeBroker.Announcement.reset
+    do {
+      let news = try writer.foreignNews(
+        of: models, hidden: { self.journalSight.reaches(beyond: $0) },
+        newest: { try access.record($0, key: $1)?.values })
+      if let news {
+        announcement = ChangeBroker.Announcement(
+          changes: news.changes, resetModels: news.resetModels)
+      }
+    } catch {
+      // The commit is noticed only once: whatever cannot be told of it, observers look anew.
+      report(StoreError(reporting: self.models.storeError(error, about: nil)))
     }
-    guard let news else {
-      broker.publish(.reset)
-      return
-    }
-    broker.publish(
-      ChangeBroker.Announcement(changes: news.changes, resetModels: news.resetModels))
+    broker.publish(announcement)
   }
 
   /// Tells observers what other connections wrote, and reads again what could not be read.
@@ -28,7 +31,7 @@ extension StoreCore {
       let connection = writer.connection
       try connection.withStatement("BEGIN") { try $0.run() }
       do {
-        try announceForeignCommit(&writer)
+        announceForeignCommit(&writer)
         try connection.withStatement("COMMIT") { try $0.run() }
       } catch {
         throw writer.noting(connection.rollBack(after: error))

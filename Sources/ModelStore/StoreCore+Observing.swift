@@ -20,8 +20,7 @@ extension StoreCore {
     RecordObserver(
       observedFields.fields(schema, fields: observation.fields, counted: observation.counted),
       of: observation.key, registrant: registrant,
-      mailbox: Mailbox(
-        broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued))
+      mailbox: Mailbox(broker, options: options, backlog: backlog))
   }
 
   /// Has `body` called on the delivery queue with what `observer` is told.
@@ -36,7 +35,8 @@ extension StoreCore {
       let schema = observer.fields.schema
       reporting(schema) {
         let current =
-          commit.isReset ? try readers.sync { try self.record(schema, observer.key, on: $0) } : nil
+          commit.isReset
+          ? try deliveryReader.sync { try self.record(schema, observer.key, on: $0) } : nil
         for event in try telling.events(of: commit, current: current) where !observer.isEnded {
           body(event)
         }
@@ -169,7 +169,8 @@ extension StoreCore {
         connect(observer, to: part, of: schema, options: options, body)
         if let present = bag.add(observer, as: identity) {
           if duplicate == .replace {
-            try replace(present, for: part, of: schema, options: options, body)
+            try replace(
+              present, for: part, of: schema, options: options, backlog: backlog, body)
           }
         } else {
           added.insert(identity)
@@ -188,17 +189,20 @@ extension StoreCore {
     ObservationBag.Identity(store: ObjectIdentifier(self), path: path, context: context)
   }
 
-  /// Has `body` called in the place of the present callback, from now on.
+  /// Has `body` called in the place of the present callback, from now on, as its own options and
+  /// backlog say.
   private func replace<Event>(
     _ present: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
-    options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
+    options: ObservationOptions, backlog: Backlog, _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     guard options.contains(.initial) else {
+      present.mailbox.become(options, backlog)
       present.forget()
       connect(present, to: observation, of: schema, options: options, body)
       return
     }
     try atRest(observation.key, of: schema) { image in
+      present.mailbox.become(options, backlog)
       present.forget()
       self.connect(present, to: observation, of: schema, options: options, body)
       let version = self.broker.version

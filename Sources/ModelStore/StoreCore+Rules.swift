@@ -1,43 +1,44 @@
 // Rules beside those in the tables' definitions.
 extension StoreCore {
-  /// The declared rules and those that the file has from elsewhere.
+  /// The rules that the file has beside those that are declared.
   ///
-  /// - Returns: As `obsolete` the names of those in the file that can be kept no more, because a
-  ///   model or field of theirs is gone.
-  func allRules(
-    _ declared: [Rule], in models: [ModelSchema], on connection: Connection
-  ) throws -> (kept: [Rule], obsolete: [String]) {
-    var kept = declared
-    var obsolete: [String] = []
-    for rule in try CatalogEntries.rules.read(on: connection)
-    where !declared.contains(where: { $0.name.asciiFolded == rule.name.asciiFolded }) {
-      if ResolvedRule.canResolve(rule, in: models) {
-        kept.append(rule)
-      } else {
-        obsolete.append(rule.name)
-      }
+  /// - Returns: As `displaced` the names of those of which a declared one differs in nothing but
+  ///   case or spelling: it takes their place.
+  func filedRules(
+    beside declared: [Rule], in models: [ModelSchema], on connection: Connection
+  ) throws -> (rules: FiledRules, displaced: [String]) {
+    let others = try CatalogEntries.rules.read(on: connection).filter { rule in
+      !declared.contains { $0.name.isExactly(rule.name) }
     }
-    return (kept, obsolete)
+    let names = Set(declared.map(\.name.asciiFolded))
+    return (
+      try FiledRules(
+        others.filter { !names.contains($0.name.asciiFolded) }, in: models, on: connection),
+      others.map(\.name).filter { names.contains($0.asciiFolded) }
+    )
   }
 
   /// Enters rules that a program declares.
   ///
+  /// - Returns: What to report of rules that it does not declare, once it is kept.
   /// - Throws: ``StoreError`` with code `rejected` when records break one that is new or changed.
   func install(
     _ declared: [Rule], in models: [ModelSchema], on connection: Connection
-  ) throws {
+  ) throws -> [StoreError] {
     let present = try CatalogEntries.rules.read(on: connection)
-    let all = try allRules(declared, in: models, on: connection)
-    let installation = try RuleInstallation(all.kept, in: models)
-    let entered = declared.filter { !present.contains($0) }
-    for rule in installation.rules where entered.contains(rule.rule.rule) {
+    let (filed, displaced) = try filedRules(beside: declared, in: models, on: connection)
+    let installation = try RuleInstallation(
+      declared + filed.kept, in: models, leaving: filed.left)
+    for rule in installation.rules where declared.contains(rule.rule.rule) {
       try rule.check(on: connection)
+      guard !present.contains(rule.rule.rule) else { continue }
       let finding = try finding(of: rule, on: connection, keyCountMax: refusalKeyCountMax)
       if let finding, rule.rule.rule.severity == .error { throw Self.refusal(finding, "added") }
     }
     try installation.apply(to: connection)
-    try CatalogEntries.rules.remove(all.obsolete, on: connection)
+    try CatalogEntries.rules.remove(displaced + filed.gone.map(\.name), on: connection)
     try CatalogEntries.rules.write(declared, on: connection)
+    return filed.notices
   }
 
   private var refusalKeyCountMax: Int { max(1, configuration.refusals.violationCountMax) }
@@ -115,19 +116,19 @@ extension StoreCore {
         "There is a rule in Swift called \(rule.name); names are unique in a store.",
         model: rule.model)
     }
-    let others = try CatalogEntries.rules.read(on: connection).filter { $0.name != rule.name }
-    return try installation(of: others + [rule], requiring: rule, on: connection)
+    let others = try CatalogEntries.rules.read(on: connection)
+      .filter { !$0.name.isExactly(rule.name) }
+    return try installation(of: others, requiring: rule, on: connection)
   }
 
-  /// What keeps `rules`. Those whose model or field is gone are left as they are, except the
-  /// required one.
+  /// What keeps `rules` and the required one. What the models cannot tell of is left as it is.
   private func installation(
     of rules: [Rule], requiring required: Rule? = nil, on connection: Connection
   ) throws -> RuleInstallation {
     let models = try filedModels(on: connection)
-    let lost = rules.filter { $0 != required && !ResolvedRule.canResolve($0, in: models) }
+    let filed = try FiledRules(rules, in: models, on: connection)
     return try RuleInstallation(
-      rules.filter { !lost.contains($0) }, in: models, leaving: lost)
+      filed.kept + (required.map { [$0] } ?? []), in: models, leaving: filed.left + filed.gone)
   }
 
   func add(_ rule: Rule, keepingOffenders: Bool) throws -> RuleFinding? {
@@ -148,10 +149,10 @@ extension StoreCore {
   func dropRule(_ name: String) throws {
     try changingCatalog { connection in
       let present = try CatalogEntries.rules.read(on: connection)
-      guard present.contains(where: { $0.name == name }) else {
+      guard present.contains(where: { $0.name.isExactly(name) }) else {
         throw Self.missingRule(name, in: try filedModels(on: connection))
       }
-      try installation(of: present.filter { $0.name != name }, on: connection)
+      try installation(of: present.filter { !$0.name.isExactly(name) }, on: connection)
         .apply(to: connection)
       try CatalogEntries.rules.remove([name], on: connection)
     }
@@ -166,8 +167,8 @@ extension StoreCore {
   private func unkeptRules(on connection: Connection) throws -> [UnkeptRule] {
     let models = try filedModels(on: connection)
     let rules = try CatalogEntries.rules.read(on: connection)
-    let lost = rules.filter { !ResolvedRule.canResolve($0, in: models) }
-      .map { UnkeptRule(rule: $0.name, objects: []) }
+    let filed = try FiledRules(rules, in: models, on: connection)
+    let lost = (filed.left + filed.gone).map { UnkeptRule(rule: $0.name, objects: []) }
     return try installation(of: rules, on: connection).unkept(in: connection) + lost
   }
 

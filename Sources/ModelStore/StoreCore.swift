@@ -21,6 +21,9 @@ final class StoreCore: Sendable {
   /// Where results of live queries are read while others write: who reads there waits for the
   /// writer, so nobody whom the writer waits for may need it.
   let hydrationReader: ReaderPool
+  /// Where the delivery queue reads what a reset does not tell. Who has a reader of the pool may
+  /// wait for a delivery, so that may not wait for one.
+  let deliveryReader: ReaderPool
   /// Hears other processes' commits while somebody observes.
   let signal: ChangeSignal
   let journalSight = JournalSight()
@@ -58,6 +61,7 @@ final class StoreCore: Sendable {
     readers = ReaderPool(countMax: configuration.readerCountMax, open: openReader)
     writersReader = ReaderPool(countMax: 1, open: openReader)
     hydrationReader = ReaderPool(countMax: 1, open: openReader)
+    deliveryReader = ReaderPool(countMax: 1, open: openReader)
     let connection = try Self.connect(path: path, readOnly: readOnly, policy: policy)
     try Self.prepare(connection, file: file, readOnly: readOnly)
     writer = ConnectionQueue(
@@ -233,7 +237,7 @@ final class StoreCore: Sendable {
       validators: validators,
       snapshot: { read in try self.writersReader.sync(read) },
       onForeignSchema: { try self.reloadSchema(&$0) },
-      onForeignCommit: { try self.announceForeignCommit(&$0) },
+      onForeignCommit: { self.announceForeignCommit(&$0) },
       body)
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
@@ -312,6 +316,7 @@ final class StoreCore: Sendable {
     readers.close(waiting: isWaiting)
     writersReader.close(waiting: isWaiting)
     hydrationReader.close(waiting: isWaiting)
+    deliveryReader.close(waiting: isWaiting)
   }
 }
 

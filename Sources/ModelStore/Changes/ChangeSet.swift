@@ -49,36 +49,10 @@ public struct ChangedField: Hashable, Sendable {
   public let origin: Origin
 }
 
-extension ChangeSet {
-  /// One change set that says what this one and `later` did together: first old, last new.
-  ///
-  /// - Parameter fields: The fields to compare, by position in the records, with their names.
-  /// - Precondition: `later` follows this set, for the same observed thing of one model.
-  /// - Complexity: Linear in the changes of both.
-  func followed(by later: ChangeSet, fields: [(index: Int, name: String)]) -> ChangeSet {
-    var merged: [RecordChange?] = changes
-    var places: [ChangedRecord: Int] = [:]
-    for (index, change) in changes.enumerated() { places[ChangedRecord(change)] = index }
-    for change in later.changes {
-      guard let place = places[ChangedRecord(change)], let earlier = merged[place] else {
-        places[ChangedRecord(change)] = merged.count
-        merged.append(change)
-        continue
-      }
-      merged[place] = earlier.followed(by: change, fields: fields)
-    }
-    return ChangeSet(version: later.version, changes: merged.compactMap(\.self))
-  }
-
-  private struct ChangedRecord: Hashable {
-    let model: String
-    let key: [SQLValue]
-
-    init(_ change: RecordChange) {
-      model = change.model
-      key = change.key
-    }
-  }
+/// Which record was changed.
+struct ChangedRecord: Hashable, Sendable {
+  let model: String
+  let key: [SQLValue]
 }
 
 extension RecordChange {

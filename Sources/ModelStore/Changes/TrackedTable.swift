@@ -45,7 +45,7 @@ struct TrackedTable: Sendable {
       schema.isWithoutRowID
       ? schema.keyIndices.map { SQLText.quoted(schema.fields[$0].column) + " IS ?" }
         .joined(separator: " AND ")
-      : "\(Self.rowIDName(columns)) = ?"
+      : "\(Self.rowIDName(besides: columns.map(\.name)) ?? "rowid") = ?"
     rowText = "SELECT \(names) FROM main.\(SQLText.quoted(schema.table)) WHERE \(place)"
   }
 
@@ -67,9 +67,10 @@ struct TrackedTable: Sendable {
     return image
   }
 
-  // A column may be called rowid and hide the real one: https://sqlite.org/rowidtable.html
-  private static func rowIDName(_ columns: [ColumnFacts]) -> String {
-    let taken = Set(columns.map { $0.name.lowercased() })
-    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) } ?? "rowid"
+  /// What the rowid of a table is called: a column may be called rowid and hide it. Nil when all
+  /// of its names are taken: <https://sqlite.org/rowidtable.html>.
+  static func rowIDName(besides columns: [String]) -> String? {
+    let taken = Set(columns.map(\.asciiFolded))
+    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
   }
 }

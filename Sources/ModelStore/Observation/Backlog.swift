@@ -2,7 +2,8 @@
 ///
 /// Whatever is chosen, events come in commit order, and one who applies them all ends with the
 /// present state. Two events told as one say exactly what both did together: the old value is that
-/// of the first, the new value that of the second, and what was undone in between is not told.
+/// of the first, the new value that of the second, and what was undone in between is not told. What
+/// touched more than half of a large live result is told as a reset.
 public enum Backlog: Hashable, Sendable {
   /// Each commit is an event of its own, however many wait. Memory grows with what waits, without
   /// a limit: for a subscriber that must see each commit and is never behind for long.

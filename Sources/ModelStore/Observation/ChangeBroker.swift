@@ -302,6 +302,11 @@ final class ChangeBroker: Sendable {
   /// Whether this is a callback of any store, or a task that one began: a callback that waited for
   /// another's could wait for itself.
   @TaskLocal private static var isDelivering = false
+
+  /// Runs `body` as if no callback had called it: what it begins outlives the delivery.
+  static func outsideDelivery(_ body: () -> Void) {
+    $isDelivering.withValue(false) { Wave.$current.withValue(Wave(), operation: body) }
+  }
 }
 
 extension ChangeBroker.Observer {

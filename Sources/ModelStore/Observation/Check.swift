@@ -152,6 +152,8 @@ struct GateStore: Sendable {
   /// The records as they are now, all of one state of the store, in the order of places; nil for
   /// one that is not there.
   var read: @Sendable ([GatePlace]) throws -> [[SQLValue]?]
+  /// One record as it is now, or nil, for the delivery queue.
+  var reread: @Sendable (GatePlace) throws -> [SQLValue]?
   /// Has a feed told of every later commit that touches its records, and calls the closure with
   /// them as they are now while no commit can come between.
   var begin: @Sendable (GateFeed, ([[SQLValue]?]) throws -> Void) throws -> Void

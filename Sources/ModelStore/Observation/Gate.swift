@@ -60,6 +60,8 @@ public final class Gate: Sendable {
     /// By condition; nil for what is not there.
     var cells: [GateCondition.Cell?]
     var latest: Verdict?
+    /// How many changes were taken over.
+    var changeCount = 0
     var observers: [VerdictOutlet] = []
     /// What ends the watching of drafts and records; nil once it has ended.
     var sources: [@Sendable () -> Void]? = []
@@ -145,24 +147,39 @@ public final class Gate: Sendable {
   public var latest: Verdict? { state.withLock { $0.latest } }
 
   /// Reads all fields as they are now, evaluates every condition in the order of declaration, as
-  /// far as it takes, and keeps the verdict as the latest. Observers are not called, for nothing
-  /// changed.
+  /// far as it takes, and keeps the verdict as the latest, unless a change comes meanwhile.
+  /// Observers are not called, for nothing changed.
   ///
   /// - Throws: ``StoreError`` when records cannot be read.
   public func validate() throws -> Verdict {
+    let changeCount = state.withLock { $0.changeCount }
     let verdict = try verdict { store, places in try store.read(places) }
-    state.withLock { $0.latest = verdict }
+    state.withLock { state in
+      // A change that came meanwhile brings a later verdict.
+      if state.changeCount == changeCount { state.latest = verdict }
+    }
     return verdict
   }
 
   /// Calls `body` with each verdict from now on, one for each change. While it is paused, the
-  /// latest verdict waits and those before it are dropped.
+  /// latest verdict waits and those before it are dropped. While a call runs, at most 1024 wait;
+  /// then the oldest are dropped.
   ///
   /// - Returns: Keep it: dropping it ends the calls. Writes cannot leave it out: a gate is no
   ///   observer of a store.
   public func observe(_ body: @escaping @Sendable (Verdict) -> Void) -> Subscription {
-    let outlet = VerdictOutlet(body)
-    state.withLock { $0.observers.append(outlet) }
+    observe(body, whenOver: {})
+  }
+
+  private func observe(
+    _ body: @escaping @Sendable (Verdict) -> Void, whenOver: @escaping @Sendable () -> Void
+  ) -> Subscription {
+    let outlet = VerdictOutlet(body, whenOver: whenOver)
+    let isOver = state.withLock { state in
+      state.observers.append(outlet)
+      return state.sources == nil
+    }
+    if isOver { whenOver() }
     return Subscription(outlet) { [weak self] in
       outlet.end()
       self?.state.withLock { state in state.observers.removeAll { $0 === outlet } }
@@ -170,11 +187,11 @@ public final class Gate: Sendable {
   }
 
   /// The verdicts from now on, for one `for await` loop. A loop that falls behind gets the latest;
-  /// those between are dropped.
+  /// those between are dropped. The loop ends with the gate.
   public var verdicts: AsyncStream<Verdict> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Verdict.self, bufferingPolicy: .bufferingNewest(1))
-    let subscription = observe { continuation.yield($0) }
+    let subscription = observe({ continuation.yield($0) }, whenOver: { continuation.finish() })
     continuation.onTermination = { _ in subscription.cancel() }
     return stream
   }
@@ -184,12 +201,14 @@ public final class Gate: Sendable {
   /// - Returns: false when it had ended already.
   @discardableResult
   public func end() -> Bool {
-    let sources = state.withLock { state in
+    let (sources, observers) = state.withLock { state in
       defer { state.sources = nil }
-      return state.sources
+      return (state.sources, state.observers)
     }
-    for end in sources ?? [] { end() }
-    return sources != nil
+    guard let sources else { return false }
+    for end in sources { end() }
+    for observer in observers { observer.whenOver() }
+    return true
   }
 }
 
@@ -256,8 +275,11 @@ extension Gate {
 
   private func begin() throws {
     do {
+      // What changes meanwhile is taken over when it is known how everything was.
+      calls.pause(keeping: .max)
       beginDrafts()
       for part in recordParts { try begin(part) }
+      calls.resume(receive)
     } catch {
       end()
       throw error
@@ -316,7 +338,7 @@ extension Gate {
   }
 
   private func put(_ change: Change) {
-    calls.put(change) { receive($0) }
+    calls.put(change, receive)
   }
 
   /// Takes over what one change brought, evaluates and tells, unless nothing differs.
@@ -328,6 +350,7 @@ extension Gate {
         state.cells[index] = cell
         changed.append(index)
       }
+      if !changed.isEmpty { state.changeCount += 1 }
       return (state.cells, changed)
     }
     guard !changed.isEmpty else { return }

@@ -25,9 +25,9 @@ final class GateFeed: Sendable {
     var isReset: Bool
   }
 
-  /// The most notes that wait; further ones take the place of the last about their record, so that
-  /// a gate that falls behind skips to what is.
-  private static let waitingCountMax = 1024
+  /// So many notes wait at most; then only the last about each record is kept, so that a gate that
+  /// falls behind skips to what is.
+  private var waitingCountMax: Int { max(1024, 2 * places.count) }
 
   init(
     store: GateStore, places: [GatePlace], fields: [Set<Int>],
@@ -69,17 +69,24 @@ final class GateFeed: Sendable {
       // A key that became another of the same meaning is a deletion and an insertion.
       image: commit.changes.changes.last { $0.new != nil }?.new, isReset: commit.isReset)
     state.withLock { state in
-      if state.waiting.count >= Self.waitingCountMax,
-        let last = state.waiting.lastIndex(where: { $0.place == place })
-      {
-        let isReset = state.waiting[last].isReset || note.isReset
-        state.waiting.remove(at: last)
-        state.waiting.append(note)
-        state.waiting[state.waiting.count - 1].isReset = isReset
+      state.waiting.append(note)
+      if state.waiting.count > waitingCountMax { state.waiting = Self.last(of: state.waiting) }
+    }
+  }
+
+  /// The last note about each record, in order.
+  private static func last(of notes: [Note]) -> [Note] {
+    var indices: [Int: Int] = [:]
+    var last: [Note] = []
+    for note in notes.reversed() {
+      if let index = indices[note.place] {
+        last[index].isReset = last[index].isReset || note.isReset
       } else {
-        state.waiting.append(note)
+        indices[note.place] = last.count
+        last.append(note)
       }
     }
+    return last.reversed()
   }
 
   /// Every note of a commit is there before the first of its observers is called.
@@ -103,7 +110,7 @@ final class GateFeed: Sendable {
 
   private func current(_ place: Int) -> [SQLValue]? {
     do {
-      return try store.read([places[place]])[0]
+      return try store.reread(places[place])
     } catch {
       store.report(error)
       return nil

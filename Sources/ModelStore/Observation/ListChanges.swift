@@ -45,7 +45,8 @@ public struct ListChanges<Element: Model>: Sendable {
   public let new: ListSnapshot<Element>
   /// What the editors did, in order; empty when only fields of elements changed. nil when the list
   /// changed by something else than an editor too, such as a deleted element, SQL of the program's
-  /// own or another process: then only the net difference is known.
+  /// own or another process, and after more than 1024 operations that nobody took: then only the
+  /// net difference is known.
   public let operations: [ListOperation<Element>]?
   /// By ascending index in the old list.
   public let deletions: [Deletion]

@@ -72,7 +72,7 @@ struct ListDelta: ObservedEvent {
   var new: ListRows
   var touches: [Touch]
   var elements: [ElementTouch]
-  /// What editors did, in order; nil when that is not all that happened.
+  /// What editors did, in order; nil when that is not all that happened, or too much.
   var operations: [ListEdit]?
   var isReset: Bool
   var isInitial = false
@@ -81,53 +81,85 @@ struct ListDelta: ObservedEvent {
 }
 
 extension ListDelta {
-  /// This delta and the one that follows it as one, or nil when nothing is left of both. What is
-  /// left may come to no difference all the same, once indices are worked out.
-  ///
-  /// - Complexity: Linear in what was touched by both.
-  func followed(by later: ListDelta) -> ListDelta? {
-    var merged: [Touch?] = touches
-    var places: [Int64: Int] = [:]
-    for (index, touch) in touches.enumerated() { places[touch.slot] = index }
-    // Slots that were there only in between; an element may have changed while it was in one.
-    var gone: Set<Int64> = []
-    for touch in later.touches {
-      guard let place = places[touch.slot], let earlier = merged[place] else {
-        places[touch.slot] = merged.count
-        merged.append(touch)
-        continue
-      }
-      merged[place] = earlier.followed(by: touch)
-      if merged[place] == nil { gone.insert(touch.slot) }
-    }
-    let both = ListDelta(
-      old: old, new: later.new, touches: merged.compactMap(\.self),
-      elements: elements(followedBy: later.elements, without: gone),
-      operations: operations.flatMap { early in later.operations.map { early + $0 } },
-      isReset: isReset || later.isReset, isInitial: isInitial)
-    let isEmpty = both.touches.isEmpty && both.elements.isEmpty
-    return isEmpty && !both.isReset && !isInitial ? nil : both
-  }
+  /// What is left of several may come to no difference all the same, once indices are worked out.
+  struct Folding: EventFolding {
+    /// The first delta, and what is true of all of them; without touches and elements.
+    private var frame: ListDelta
+    private var touches = Folded<Int64, Touch>()
+    private var elements = Folded<SortKey, ElementTouch>()
+    /// Slots that were there only in between; an element may have changed while it was in one.
+    private var gone: Set<Int64> = []
+    private var goneCountMax = 64
 
-  private func elements(
-    followedBy later: [ElementTouch], without gone: Set<Int64>
-  ) -> [ElementTouch] {
-    var merged = elements
-    if !gone.isEmpty {
-      for index in merged.indices { merged[index].places.removeAll { gone.contains($0.slot) } }
+    /// The most calls of editors that are told together.
+    private static let operationCountMax = 1024
+
+    init(_ first: ListDelta) {
+      frame = first
+      frame.touches = []
+      frame.elements = []
+      for touch in first.touches { touches.fold(touch.slot) { _ in touch } }
+      for touch in first.elements { elements.fold(touch.element) { _ in touch } }
     }
-    var places: [SortKey: Int] = [:]
-    for (index, touch) in elements.enumerated() { places[touch.element] = index }
-    for touch in later {
-      guard let place = places[touch.element] else {
-        merged.append(touch)
-        continue
+
+    mutating func add(_ later: ListDelta) {
+      frame.new = later.new
+      frame.isReset = frame.isReset || later.isReset
+      if let operations = later.operations {
+        frame.operations?.append(contentsOf: operations)
+      } else {
+        frame.operations = nil
       }
-      // A slot that stays in the list is among the places of both.
-      merged[place].places = touch.places
-      merged[place].fields = merged[place].fields(followedBy: touch.fields)
+      if let operations = frame.operations, operations.count > Self.operationCountMax {
+        frame.operations = nil
+      }
+      for touch in later.touches { add(touch) }
+      for touch in later.elements {
+        elements.fold(touch.element) { earlier in
+          guard let earlier else { return touch }
+          let fields = earlier.fields(followedBy: touch.fields)
+          // A slot that stays in the list is among the places of both.
+          return fields.isEmpty
+            ? nil : ElementTouch(element: touch.element, fields: fields, places: touch.places)
+        }
+      }
     }
-    return merged.filter { !$0.fields.isEmpty }
+
+    private mutating func add(_ later: Touch) {
+      var isGone = false
+      touches.fold(later.slot) { earlier in
+        let both = earlier.map { $0.followed(by: later) } ?? later
+        isGone = both == nil
+        return both
+      }
+      guard isGone, !elements.isEmpty else {
+        gone.remove(later.slot)
+        return
+      }
+      gone.insert(later.slot)
+      guard gone.count > goneCountMax else { return }
+      var placeCount = 0
+      elements.update { [gone] touch in
+        let present = touch.without(gone)
+        placeCount += present.places.count
+        return present
+      }
+      gone = []
+      goneCountMax = max(64, placeCount)
+    }
+
+    var version: UInt64 { frame.version }
+
+    var isEmpty: Bool {
+      touches.isEmpty && elements.isEmpty && !frame.isReset && !frame.isInitial
+    }
+
+    var event: ListDelta {
+      var event = frame
+      event.touches = touches.entries
+      event.elements = elements.entries.map { $0.without(gone) }
+      return event
+    }
   }
 }
 
@@ -143,6 +175,13 @@ extension ListDelta.Touch {
 }
 
 extension ListDelta.ElementTouch {
+  /// The same in the other slots only.
+  fileprivate func without(_ gone: Set<Int64>) -> Self {
+    var touch = self
+    touch.places.removeAll { gone.contains($0.slot) }
+    return touch
+  }
+
   fileprivate func fields(followedBy later: [ChangedField]) -> [ChangedField] {
     var merged = fields
     for field in later {

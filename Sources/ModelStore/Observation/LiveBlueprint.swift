@@ -12,6 +12,7 @@ struct LiveBlueprint {
   }
 
   init<Element>(_ query: Query<Element>) throws {
+    let query = query.keyed
     base = Query<Record>(
       query.schema, where: query.condition, orderings: query.totalOrderings)
     window = query.isWindow ? QueryWindow(offset: query.offset, limit: query.limit) : nil
@@ -58,6 +59,16 @@ struct LiveBlueprint {
       return .failure(Requery(reason: "it is ordered by a collation of the program's own"))
     }
     return .success(LiveResult.Rule(schema: schema, admits: admits, terms: terms))
+  }
+}
+
+extension Query {
+  /// The same without records that have no key, which cannot be told apart. A table that was
+  /// adopted may let NULLs into its key: <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
+  var keyed: Self {
+    guard schema.isAdopted, schema.kind == .table, !schema.isWithoutRowID else { return self }
+    return schema.keyIndices.filter { !schema.fields[$0].isRowID }
+      .reduce(self) { $0.filter(.isNotNull(.field($1))) }
   }
 }
 

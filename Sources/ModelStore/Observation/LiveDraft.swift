@@ -16,13 +16,16 @@ public final class LiveDraft<Value: Sendable>: Sendable {
   private struct State {
     var value: Value
     var revision: UInt64 = 0
-    var observers: [(number: UInt64, tell: @Sendable (Value) -> Void)] = []
+    /// Each with the revision that it has seen.
+    var observers: [(number: UInt64, seen: UInt64, tell: @Sendable (Value) -> Void)] = []
     var nextNumber: UInt64 = 0
   }
 
   // Never held while an observer or a property's code runs.
   private let state: Mutex<State>
-  private let calls = OrderedCalls<Value>()
+  private let calls = OrderedCalls<Revision>()
+
+  private typealias Revision = (number: UInt64, value: Value)
 
   /// Begins with `value`.
   public init(_ value: Value) {
@@ -52,14 +55,17 @@ public final class LiveDraft<Value: Sendable>: Sendable {
         guard state.revision == revision else { return false }
         state.value = value
         state.revision += 1
+        // Here, so that changes are told in the order in which they were made.
+        calls.enqueue((state.revision, value))
         return true
       }
-      if isKept {
-        calls.put(value) { value in
-          for observer in state.withLock({ $0.observers }) { observer.tell(value) }
-        }
-        return
-      }
+      if isKept { return calls.run(tell) }
+    }
+  }
+
+  private func tell(_ revision: Revision) {
+    for observer in state.withLock({ $0.observers }) where observer.seen < revision.number {
+      observer.tell(revision.value)
     }
   }
 
@@ -71,7 +77,7 @@ public final class LiveDraft<Value: Sendable>: Sendable {
   ) -> (value: Value, end: @Sendable () -> Void) {
     let (value, number) = state.withLock { state in
       state.nextNumber += 1
-      state.observers.append((state.nextNumber, tell))
+      state.observers.append((state.nextNumber, state.revision, tell))
       return (state.value, state.nextNumber)
     }
     return (

@@ -57,8 +57,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
   ) throws -> Subscription {
     try options.check(allowing: .initial, by: .callback, of: query.schema.name)
-    let mailbox = Mailbox<QueryDelta>(
-      store.broker, backlog: backlog, call: options.contains(.synchronous) ? .awaited : .queued)
+    let mailbox = Mailbox<QueryDelta>(store.broker, options: options, backlog: backlog)
     let schema = query.schema
     mailbox.whenReady { [report = store.report] delta in
       do {
@@ -96,7 +95,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// gone; the version stays the same.
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery` for a query without limit and offset;
-  ///   `misuse` inside a write of this store. Then the window stays.
+  ///   `misuse` inside a write of this store; as fetching does. Then the window stays.
   /// - Precondition: Neither is negative.
   /// - Complexity: O((log n) × the rows that come or go); where only the window's rows are kept, it
   ///   is read anew.

@@ -42,17 +42,34 @@ extension LiveResult {
       return SortKey(encoder)
     }
 
-    /// The rows of a result that `statement` gives in order, the values of ``placeFields`` each.
+    /// The rows of a result that `text` selects in order, the values of ``placeFields`` each.
+    ///
+    /// - Throws: ``StoreError`` with code `corrupt` when they are not in order.
     func tree(reading text: SQLText, on connection: Connection) throws -> PlaceTree {
-      guard let keys else {
-        return PlaceTree(sorted: try connection.rows(text) { try entry(of: $0) }, keys: nil)
-      }
-      return PlaceTree(sorted: try connection.rows(text) { try place(of: $0) }, keys: keys)
+      let tree =
+        if let keys {
+          PlaceTree(sorted: try connection.rows(text) { try place(of: $0) }, keys: keys)
+        } else {
+          PlaceTree(sorted: try connection.rows(text) { try entry(of: $0) }, keys: nil)
+        }
+      guard let tree else { throw disorder }
+      return tree
     }
 
     /// - Parameter images: The records of the result, in order.
-    func tree(_ images: [[SQLValue]]) -> PlaceTree {
-      PlaceTree(sorted: images.lazy.map { entry($0) }, keys: keys)
+    /// - Throws: ``StoreError`` with code `corrupt` when they are not in order.
+    func tree(_ images: [[SQLValue]]) throws(StoreError) -> PlaceTree {
+      guard let tree = PlaceTree(sorted: images.lazy.map { entry($0) }, keys: keys) else {
+        throw disorder
+      }
+      return tree
+    }
+
+    private var disorder: StoreError {
+      StoreError(
+        .corrupt,
+        "SQLite did not give the records of \(schema.name) in order, or gave one key twice, so an index of the file is damaged. Check the file, and run REINDEX.",
+        model: schema.name)
     }
 
     func entry(_ image: [SQLValue]) -> LiveRows.Entry {

@@ -64,13 +64,14 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
 
   private func noteReset(version: UInt64) -> ChangeBroker.Outcome {
     let images: [[SQLValue]]
+    let tree: PlaceTree
     do {
       images = try reload()
+      tree = try rule.tree(images)
     } catch {
       report(StoreError(reporting: error))
       return .failed
     }
-    let tree = rule.tree(images)
     let (old, new, subscribers) = state.withLock { state in
       let old = state.rows
       state.rows = LiveRows(tree: tree, version: version)

@@ -145,13 +145,14 @@ final class RowList: Sendable {
   /// The part of a longer result that these rows are; nil when they are all.
   let window: QueryWindow?
 
-  /// - Precondition: One image for each entry; keys are unique.
+  /// - Precondition: One image for each entry.
   init(entries: [LiveRows.Entry], images: [[SQLValue]], window: QueryWindow?) {
     self.entries = entries
     self.images = images
     self.window = window
+    // A damaged index may give a row twice.
     places = Dictionary(
-      uniqueKeysWithValues: entries.enumerated().map { ($0.element.key, $0.offset) })
+      entries.enumerated().map { ($0.element.key, $0.offset) }, uniquingKeysWith: { $1 })
   }
 }
 

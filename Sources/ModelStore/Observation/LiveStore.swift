@@ -40,7 +40,7 @@ struct LiveStore: Sendable {
         let rows = source.rows
         if let kept = source.images { return QueryDelta.initial(rows, images: kept) }
         let images = try read(
-          try query.limit(rows.window?.limit, offset: rows.window?.offset ?? 0).selectText())
+          try query.keyed.limit(rows.window?.limit, offset: rows.window?.offset ?? 0).selectText())
         if rows.hold(images, query.schema) { return QueryDelta.initial(rows, images: images) }
         broker.publish(.reset)
       }

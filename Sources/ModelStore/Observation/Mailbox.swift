@@ -1,19 +1,15 @@
 internal import Synchronization
 
-/// What a commit did to one observed thing.
-protocol ObservedEvent: Sendable {
-  /// The latest commit that it tells of.
-  var version: UInt64 { get }
-
-  /// This event and the one that follows it as one, or nil when they cancel out.
-  func followed(by later: Self) -> Self?
-}
-
 /// One subscriber's end: the events that nobody has taken yet, oldest first, and who takes them, a
 /// callback on the delivery queue or a loop.
 final class Mailbox<Event: ObservedEvent>: Outlet {
   private struct State {
-    var events: [Event] = []
+    /// All that wait but the last one while others are folded into that.
+    var events = WaitingLine<Event>()
+    /// The last one, with what was folded into it.
+    var folding: Event.Folding?
+    var capacity: Int
+    var call: CallMode
     var receive: (@Sendable (Event) -> Void)?
     var reader: CheckedContinuation<Event?, Never>?
     var isPaused = false
@@ -23,35 +19,57 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     var isClosed = false
 
     /// Puts `event` behind the others, or folds it into the last one when there are too many.
+    ///
+    /// - Complexity: What `event` takes, however much waits.
     mutating func append(_ event: Event, capacity: Int) {
-      let isFolded = events.count >= capacity && !isSealed
+      let count = events.count + (folding == nil ? 0 : 1)
+      let isFolded = count >= capacity && !isSealed
       isSealed = false
-      guard isFolded, let last = events.popLast() else {
+      guard isFolded else {
+        endFolding()
         events.append(event)
         return
       }
-      if let both = last.followed(by: event) {
-        events.append(both)
-      } else if !events.isEmpty {
+      if folding == nil { folding = events.popLast().map { Event.Folding($0) } }
+      folding?.add(event)
+      if folding?.isEmpty ?? false {
+        folding = nil
         // What was sealed off before them stays so.
-        isSealed = true
+        isSealed = !events.isEmpty
       }
     }
+
+    mutating func popFirst() -> Event? {
+      if events.isEmpty { endFolding() }
+      return events.popFirst()
+    }
+
+    private mutating func endFolding() {
+      if let folding { events.append(folding.event) }
+      folding = nil
+    }
+
+    var firstVersion: UInt64? { events.first?.version ?? folding?.version }
+
+    var isEmpty: Bool { events.isEmpty && folding == nil }
   }
 
   weak let broker: ChangeBroker?
-  private let state = Mutex(State())
-  private let capacity: Int
-  private let call: CallMode
+  private let state: Mutex<State>
 
   /// Whether a write waits for the callback.
-  enum CallMode { case queued, awaited }
+  private enum CallMode {
+    case queued, awaited
 
-  init(_ broker: ChangeBroker, backlog: Backlog, call: CallMode = .queued) {
+    init(_ options: ObservationOptions) {
+      self = options.contains(.synchronous) ? .awaited : .queued
+    }
+  }
+
+  init(_ broker: ChangeBroker, options: ObservationOptions = [], backlog: Backlog) {
     precondition(backlog.capacity >= 1, "A backlog holds at least one event.")
     self.broker = broker
-    self.call = call
-    capacity = backlog.capacity
+    state = Mutex(State(capacity: backlog.capacity, call: CallMode(options)))
   }
 
   // Committing thread
@@ -70,10 +88,10 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
           return (reader, [])
         }
         // What a write waits for is told with that write's turn, so it does not fold.
-        let isAwaited = call == .awaited && !state.isPaused
-        state.append(event, capacity: isAwaited ? .max : capacity)
+        let isAwaited = state.call == .awaited && !state.isPaused
+        state.append(event, capacity: isAwaited ? .max : state.capacity)
         guard state.receive != nil, !state.isPaused else { return (nil, []) }
-        return (nil, call == .awaited ? [.ready, .awaited] : .ready)
+        return (nil, isAwaited ? [.ready, .awaited] : .ready)
       }
     reader?.resume(returning: event)
     return outcome
@@ -84,6 +102,15 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
   func endSuppression() { state.withLock { $0.isSuppressed = false } }
 
   // Delivery queue
+
+  /// Takes over how another one would keep events and tell them, from the next one on.
+  func become(_ options: ObservationOptions, _ backlog: Backlog) {
+    precondition(backlog.capacity >= 1, "A backlog holds at least one event.")
+    state.withLock { state in
+      state.capacity = backlog.capacity
+      state.call = CallMode(options)
+    }
+  }
 
   /// Has `receive` called on the delivery queue, once for each event.
   func whenReady(_ receive: @escaping @Sendable (Event) -> Void) {
@@ -97,11 +124,10 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   private func due(upTo version: UInt64) -> (Event, @Sendable (Event) -> Void)? {
     state.withLock { state in
-      guard !state.isPaused, let receive = state.receive, let first = state.events.first,
-        first.version <= version
+      guard !state.isPaused, let receive = state.receive, let first = state.firstVersion,
+        first <= version
       else { return nil }
-      state.events.removeFirst()
-      return (first, receive)
+      return state.popFirst().map { ($0, receive) }
     }
   }
 
@@ -115,7 +141,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       await withCheckedContinuation { continuation in
         let ready: Event?? = state.withLock { state in
           if state.isClosed { return .some(nil) }
-          if !state.isPaused, !state.events.isEmpty { return state.events.removeFirst() }
+          if !state.isPaused, let first = state.popFirst() { return first }
           precondition(state.reader == nil, "Two tasks read the same sequence of changes.")
           state.reader = continuation
           return nil
@@ -134,9 +160,9 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
   func resume() {
     let waiting: (CheckedContinuation<Event?, Never>, Event)? = state.withLock { state in
       state.isPaused = false
-      guard let reader = state.reader, !state.events.isEmpty else { return nil }
+      guard let reader = state.reader, let first = state.popFirst() else { return nil }
       state.reader = nil
-      return (reader, state.events.removeFirst())
+      return (reader, first)
     }
     if let (reader, event) = waiting { reader.resume(returning: event) }
     // Commits from now on bring their own turn on the delivery queue.
@@ -148,8 +174,9 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
   /// Forgets the events that nobody has taken.
   func forget() {
     let forgotten = state.withLock { state in
-      let forgotten = state.events
-      state.events = []
+      let forgotten = (state.events, state.folding)
+      state.events = WaitingLine()
+      state.folding = nil
       return forgotten
     }
     // Released here, outside the lock: values may run code of the program as they go.
@@ -158,8 +185,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   func close() {
     let (reader, forgotten) = state.withLock { state in
-      let released = (state.reader, (state.events, state.receive))
-      state = State()
+      let released = (state.reader, (state.events, state.folding, state.receive))
+      state = State(capacity: state.capacity, call: state.call)
       state.isClosed = true
       return released
     }

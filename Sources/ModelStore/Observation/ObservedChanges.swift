@@ -55,7 +55,7 @@ extension ObservedChanges {
     _ body: @escaping @Sendable (isolated Receiver, Event) async -> Void
   ) -> Subscription {
     // A task of its own, which has nothing of the callback that may have begun it.
-    Wave.$current.withValue(Wave()) {
+    ChangeBroker.outsideDelivery {
       Task { [weak actor, weak subscription, advance, report] in
         var isOver = false
         while !isOver {

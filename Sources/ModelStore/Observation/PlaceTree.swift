@@ -13,18 +13,24 @@ struct PlaceTree: Sendable {
     storage = .entries(RankedTree())
   }
 
-  /// - Parameter entries: In order.
-  init(sorted entries: some Sequence<LiveRows.Entry>, keys: PlacedKeys?) {
+  /// - Parameter entries: In order; with others there is no tree.
+  init?(sorted entries: some Sequence<LiveRows.Entry>, keys: PlacedKeys?) {
     if let keys {
-      storage = .places(RankedTree(sorted: entries.lazy.map(\.place)), keys)
+      self.init(sorted: entries.lazy.map(\.place), keys: keys)
     } else {
-      storage = .entries(RankedTree(sorted: entries))
+      guard let tree = RankedTree(checking: entries) else { return nil }
+      self.init(storage: .entries(tree))
     }
   }
 
-  /// Rows of which the places tell the keys.
-  init(sorted places: some Sequence<SortKey>, keys: PlacedKeys) {
-    storage = .places(RankedTree(sorted: places), keys)
+  private init(storage: Storage) {
+    self.storage = storage
+  }
+
+  /// Rows of which the places tell the keys, in order; with others there is no tree.
+  init?(sorted places: some Sequence<SortKey>, keys: PlacedKeys) {
+    guard let tree = RankedTree(checking: places) else { return nil }
+    self.init(storage: .places(tree, keys))
   }
 
   var count: Int {

@@ -72,9 +72,9 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public let updates: [Update]
   /// Whether this is the first event of a subscription: every row is an insertion.
   public let isInitial: Bool
-  /// Whether another connection wrote or the schema changed: deletions, insertions and moves are
-  /// exact, but rows in both results may differ in ways that `updates` does not list. Fetch them
-  /// anew.
+  /// Whether another connection wrote, the schema changed, or more was touched while nobody looked
+  /// than can wait: deletions, insertions and moves are exact, but rows in both results may differ
+  /// in ways that `updates` does not list. Fetch them anew.
   public let isReset: Bool
 
   /// Turns the old result into the new one.

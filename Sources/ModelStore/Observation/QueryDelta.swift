@@ -55,26 +55,53 @@ struct QueryDelta: ObservedEvent {
     }
     return QueryDelta(old: empty, new: rows, touches: touches, isReset: false, isInitial: true)
   }
+}
 
-  /// This delta and the one that follows it as one, or nil when they cancel out.
-  ///
-  /// - Complexity: Linear in the rows touched by both.
-  func followed(by later: QueryDelta) -> QueryDelta? {
-    var merged: [Touch?] = touches
-    var places: [[SQLValue]: Int] = [:]
-    for (index, touch) in touches.enumerated() { places[touch.key] = index }
-    for touch in later.touches {
-      guard let place = places[touch.key], let earlier = merged[place] else {
-        places[touch.key] = merged.count
-        merged.append(touch)
-        continue
-      }
-      merged[place] = earlier.followed(by: touch)
+extension QueryDelta {
+  struct Folding: EventFolding {
+    /// The first delta, and what is true of all of them; without touches.
+    private var frame: QueryDelta
+    private var touches = Folded<[SQLValue], Touch>()
+    /// Whether rows are no longer held that stay where they are.
+    private var hasOnlyPlaces = false
+
+    /// How many rows are held at least with their values. Beyond that and half of the result what
+    /// waits would outgrow it, so it is told as a reset.
+    private static let heldCountMax = 1024
+
+    init(_ first: QueryDelta) {
+      frame = first
+      frame.touches = []
+      for touch in first.touches { touches.fold(touch.key) { _ in touch } }
     }
-    let both = QueryDelta(
-      old: old, new: later.new, touches: merged.compactMap(\.self),
-      isReset: isReset || later.isReset, isInitial: isInitial)
-    return both.touches.isEmpty && !both.isReset && !isInitial ? nil : both
+
+    mutating func add(_ later: QueryDelta) {
+      frame.new = later.new
+      frame.isReset = frame.isReset || later.isReset
+      for touch in later.touches {
+        touches.fold(touch.key) { [hasOnlyPlaces] earlier in
+          let both = earlier.map { $0.followed(by: touch) } ?? touch
+          return hasOnlyPlaces ? both?.asPlace : both
+        }
+      }
+      if !hasOnlyPlaces, !frame.isInitial,
+        touches.count > max(Self.heldCountMax, frame.new.count / 2)
+      {
+        hasOnlyPlaces = true
+        frame.isReset = true
+        touches.update { $0.asPlace }
+      }
+    }
+
+    var version: UInt64 { frame.version }
+
+    var isEmpty: Bool { touches.isEmpty && !frame.isReset && !frame.isInitial }
+
+    var event: QueryDelta {
+      var event = frame
+      event.touches = touches.entries
+      return event
+    }
   }
 }
 
@@ -95,5 +122,14 @@ extension QueryDelta.Touch {
     let set = Set(later.fields.map(\.name))
     both.fields += fields.filter { !set.contains($0.name) }
     return both
+  }
+
+  /// What a reset tells of it: nil for a row that stays where it is.
+  fileprivate var asPlace: Self? {
+    if let old, let new, old.entry == new.entry { return nil }
+    var place = self
+    place.old = old.map { QueryDelta.Side(entry: $0.entry, image: nil) }
+    place.fields = []
+    return place
   }
 }

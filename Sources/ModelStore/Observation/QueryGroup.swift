@@ -14,12 +14,30 @@ final class QueryGroup: ChangeBroker.Observer {
 
     var version: UInt64 { deltas.reduce(0) { max($0, $1?.new.version ?? 0) } }
 
-    func followed(by later: Batch) -> Batch? {
-      let both = zip(deltas, later.deltas).map { early, late -> QueryDelta? in
-        guard let early, let late else { return early ?? late }
-        return early.followed(by: late)
+    struct Folding: EventFolding {
+      private var deltas: [QueryDelta.Folding?]
+
+      init(_ first: Batch) {
+        deltas = first.deltas.map { $0.map { QueryDelta.Folding($0) } }
       }
-      return both.contains { $0 != nil } ? Batch(deltas: both) : nil
+
+      mutating func add(_ later: Batch) {
+        for (place, delta) in later.deltas.enumerated() {
+          guard let delta else { continue }
+          if deltas[place] == nil {
+            deltas[place] = QueryDelta.Folding(delta)
+          } else {
+            deltas[place]?.add(delta)
+            if deltas[place]?.isEmpty ?? false { deltas[place] = nil }
+          }
+        }
+      }
+
+      var version: UInt64 { deltas.reduce(0) { max($0, $1?.version ?? 0) } }
+
+      var isEmpty: Bool { deltas.allSatisfy { $0 == nil } }
+
+      var event: Batch { Batch(deltas: deltas.map { $0?.event }) }
     }
   }
 

@@ -50,12 +50,44 @@ final class RecordObserver: ChangeBroker.Observer {
 
     var version: UInt64 { commit.changes.version }
 
-    func followed(by later: Part) -> Part? {
-      rule.part(
-        of: ChangeBroker.Commit(
-          changes: commit.changes.followed(by: later.commit.changes, fields: rule.fields.compared),
-          isReset: commit.isReset || later.commit.isReset, isInitial: commit.isInitial,
-          wave: commit.wave.folded(with: later.commit.wave)))
+    struct Folding: EventFolding {
+      /// The first commit, and what is true of all of them; without changes.
+      private var frame: ChangeBroker.Commit
+      private var changes: Folded<ChangedRecord, RecordChange>
+      private let rule: Rule
+
+      init(_ first: Part) {
+        rule = first.rule
+        frame = first.commit
+        changes = Folded()
+        frame.changes = ChangeSet(version: first.version, changes: [])
+        for change in first.commit.changes.changes {
+          changes.fold(rule.identity(of: change)) { _ in change }
+        }
+      }
+
+      mutating func add(_ later: Part) {
+        frame.changes = ChangeSet(version: later.version, changes: [])
+        frame.isReset = frame.isReset || later.commit.isReset
+        frame.wave = frame.wave.folded(with: later.commit.wave)
+        for change in later.commit.changes.changes {
+          changes.fold(rule.identity(of: change)) { [rule] earlier in
+            guard let earlier else { return change }
+            return earlier.followed(by: change, fields: rule.fields.compared)
+              .flatMap { rule.isTold($0) ? $0 : nil }
+          }
+        }
+      }
+
+      var version: UInt64 { frame.changes.version }
+
+      var isEmpty: Bool { changes.isEmpty && !frame.isReset && !frame.isInitial }
+
+      var event: Part {
+        var commit = frame
+        commit.changes = ChangeSet(version: version, changes: changes.entries)
+        return Part(commit: commit, rule: rule)
+      }
     }
   }
 
@@ -68,15 +100,22 @@ final class RecordObserver: ChangeBroker.Observer {
     func part(of commit: ChangeBroker.Commit) -> Part? {
       var changes = commit.changes.changes
       if isOneRecord, changes.count > 1 { changes = together(changes) }
-      if let names = fields.names {
-        changes = changes.filter { change in
-          change.operation != .update || change.fields.contains { names.contains($0.name) }
-        }
-      }
+      if fields.names != nil { changes = changes.filter(isTold) }
       guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
       var part = commit
       part.changes = ChangeSet(version: commit.changes.version, changes: changes)
       return Part(commit: part, rule: self)
+    }
+
+    /// Whether a change touches what is observed.
+    func isTold(_ change: RecordChange) -> Bool {
+      guard let names = fields.names, change.operation == .update else { return true }
+      return change.fields.contains { names.contains($0.name) }
+    }
+
+    /// All changes of one record are of the same, however its key is spelled.
+    func identity(of change: RecordChange) -> ChangedRecord {
+      ChangedRecord(model: change.model, key: isOneRecord ? [] : change.key)
     }
 
     /// A record whose key became another that means the same, such as `'abc'` and `'ABC'` under
@@ -116,7 +155,8 @@ final class RecordObserver: ChangeBroker.Observer {
     let changes = image.map { image in
       [
         RecordChange(
-          model: fields.schema.name, key: key ?? [], old: nil, new: image, fields: [],
+          model: fields.schema.name, key: fields.schema.keyIndices.map { image[$0] }, old: nil,
+          new: image, fields: [],
           origin: .foreign, isRecreated: false)
       ]
     }

@@ -2,13 +2,11 @@ internal import Synchronization
 
 /// The events of one commit that a sequence has not given to its reader yet.
 final class WaitingEvents<Event: Sendable>: Sendable {
-  private let events = Mutex<[Event]>([])
+  private let events = Mutex(WaitingLine<Event>())
 
   func put(_ events: [Event]) {
-    self.events.withLock { $0 += events }
+    self.events.withLock { $0.append(contentsOf: events) }
   }
 
-  func next() -> Event? {
-    events.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-  }
+  func next() -> Event? { events.withLock { $0.popFirst() } }
 }

@@ -47,33 +47,39 @@ final class WindowResult: LiveSource {
 
   /// Shows another part of the same result, which is a change of the window without a commit.
   ///
+  /// - Throws: What reading throws; then the window stays.
   /// - Precondition: On the committing thread.
-  func move(to window: QueryWindow) -> ChangeBroker.Outcome {
+  func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
     var delta = QueryDelta(old: base.rows, new: base.rows, touches: [], isReset: false)
     delta.new = delta.new.showing(window)
-    return note(delta)
+    return tell(try shown(of: delta))
   }
 
   // Committing thread
 
   private func note(_ delta: QueryDelta) -> ChangeBroker.Outcome {
-    let (told, isStale) = state.withLock { ($0.rows, $0.isStale) }
-    let new = delta.new.showing(delta.new.window ?? told.window)
-    var delta = delta
-    delta.old = isStale ? told : delta.old.showing(told.window)
-    delta.new = new
-    let shown: QueryDelta
     do {
-      shown =
-        isStale || delta.isReset
-        ? try reset(from: told, to: new) : try delta.inWindow(finding: find)
+      return tell(try shown(of: delta))
     } catch {
       state.withLock { $0.isStale = true }
       report(StoreError(reporting: error))
       return .failed
     }
+  }
+
+  /// What a delta of the whole result does in the window.
+  private func shown(of delta: QueryDelta) throws -> QueryDelta {
+    let (told, isStale) = state.withLock { ($0.rows, $0.isStale) }
+    var delta = delta
+    delta.old = isStale ? told : delta.old.showing(told.window)
+    delta.new = delta.new.showing(delta.new.window ?? told.window)
+    return isStale || delta.isReset
+      ? try reset(from: told, to: delta.new) : try delta.inWindow(finding: find)
+  }
+
+  private func tell(_ shown: QueryDelta) -> ChangeBroker.Outcome {
     let subscribers = state.withLock { state in
-      state.rows = new
+      state.rows = shown.new
       state.isStale = false
       return shown.touches.isEmpty && !shown.isReset ? [] : state.subscribers.all
     }

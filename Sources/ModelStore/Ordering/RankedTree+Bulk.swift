@@ -6,7 +6,15 @@ extension RankedTree {
   ///
   /// - Complexity: O(n), one comparison per element.
   init(sorted elements: some Sequence<Element>, shape: RankedTreeShape = .standard) {
-    let leaves = Self.leaves(of: elements, shape: shape)
+    guard let tree = RankedTree(checking: elements, shape: shape) else {
+      preconditionFailure("RankedTree(sorted:) needs strictly ascending elements.")
+    }
+    self = tree
+  }
+
+  /// As ``init(sorted:shape:)``, for elements from outside; nil when they are not in that order.
+  init?(checking elements: some Sequence<Element>, shape: RankedTreeShape = .standard) {
+    guard let leaves = Self.leaves(of: elements, shape: shape) else { return nil }
     let count = leaves.reduce(0) { $0 + $1.count }
     var minimums = leaves.count > 1 ? ContiguousArray(leaves.map { $0[0] }) : []
     var nodes = ContiguousArray<Node>()
@@ -34,18 +42,17 @@ extension RankedTree {
     self.init(root: nodes[0], count: count, shape: shape)
   }
 
-  /// Cuts the stream into leaves of the bulk fill; the last two share what is left over.
+  /// Cuts the stream into leaves of the bulk fill; the last two share what is left over. Nil when it
+  /// is not strictly ascending.
   private static func leaves(
     of elements: some Sequence<Element>,
     shape: RankedTreeShape
-  ) -> ContiguousArray<Leaf> {
+  ) -> ContiguousArray<Leaf>? {
     var leaves = ContiguousArray<Leaf>()
     var leaf = Leaf()
     leaf.reserveCapacity(shape.leafFill)
     for element in elements {
-      if let previous = leaf.last {
-        precondition(previous < element, "RankedTree(sorted:) needs strictly ascending elements.")
-      }
+      if let previous = leaf.last ?? leaves.last?.last, !(previous < element) { return nil }
       if leaf.count == shape.leafFill {
         leaves.append(leaf)
         leaf = Leaf()

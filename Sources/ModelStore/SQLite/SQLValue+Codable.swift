@@ -1,5 +1,6 @@
 /// As one member that names the storage class, `{"integer":1}`, `{"text":"a"}`, `{"blob":[1,2]}`,
-/// or null: so an integer does not come back as a real, nor a blob as text.
+/// or null: so an integer does not come back as a real, nor a blob as text. An infinite real is
+/// `{"real":"Infinity"}` or `{"real":"-Infinity"}`.
 extension SQLValue: Codable {
   private enum CodingKeys: String, CodingKey {
     case integer, real, text, blob
@@ -20,11 +21,30 @@ extension SQLValue: Codable {
     self =
       switch key {
       case .integer: .integer(try members.decode(Int64.self, forKey: key))
-      case .real: .real(try members.decode(Double.self, forKey: key))
+      case .real: .real(try Self.real(in: members))
       case .text: .text(try members.decode(String.self, forKey: key))
       case .blob: .blob(try members.decode([UInt8].self, forKey: key))
       }
   }
+
+  /// JSON has no number for an infinite one, so that is a word.
+  private static func real(
+    in members: KeyedDecodingContainer<CodingKeys>
+  ) throws -> Double {
+    do {
+      return try members.decode(Double.self, forKey: .real)
+    } catch DecodingError.typeMismatch {
+      switch try members.decode(String.self, forKey: .real) {
+      case infinityWord: return .infinity
+      case "-" + infinityWord: return -.infinity
+      default:
+        throw DecodingError.dataCorruptedError(
+          forKey: .real, in: members, debugDescription: "That is no real number.")
+      }
+    }
+  }
+
+  private static let infinityWord = "Infinity"
 
   /// Writes the form above.
   public func encode(to encoder: any Encoder) throws {
@@ -37,6 +57,8 @@ extension SQLValue: Codable {
     switch self {
     case .null: return
     case .integer(let value): try members.encode(value, forKey: .integer)
+    case .real(let value) where value.isInfinite:
+      try members.encode(value < 0 ? "-" + Self.infinityWord : Self.infinityWord, forKey: .real)
     case .real(let value): try members.encode(value, forKey: .real)
     case .text(let value): try members.encode(value, forKey: .text)
     case .blob(let value): try members.encode(value, forKey: .blob)

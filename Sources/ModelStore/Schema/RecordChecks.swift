@@ -60,17 +60,16 @@ struct RecordChecks {
           .check, field, "boolean", "must be true or false",
           "\(column) IS NOT NULL AND \(column) NOT IN (0, 1)", remedy: "Give it 1 or 0."))
     }
-    if let reference = field.reference, let referenced = referencedColumn(of: reference) {
-      var found = check(
-        .reference, field, "reference", "must name an existing record of \(reference.table)",
-        """
-        \(column) IS NOT NULL AND NOT EXISTS (
-          SELECT 1 FROM \(identifier: reference.table) AS "_ms_referenced"
-          WHERE "_ms_referenced".\(identifier: referenced)
-            = \(identifier: schema.table).\(column))
-        """, remedy: "Insert that record first, or name another.")
-      found.readsOthers = true
-      checks.append(found)
+    if let reference = field.reference, let referenced = reference.referencedColumn(in: models) {
+      checks.append(
+        Check(
+          violation: .missing("record of \(reference.table)", for: field.name, of: schema),
+          offence: """
+            \(column) IS NOT NULL AND NOT EXISTS (
+              SELECT 1 FROM \(identifier: reference.table) AS "_ms_referenced"
+              WHERE "_ms_referenced".\(identifier: referenced)
+                = \(identifier: schema.table).\(column))
+            """, readsOthers: true))
     }
     return checks + field.rules.map { condition($0, fields: [field.name]) }
   }
@@ -93,10 +92,13 @@ struct RecordChecks {
         remedy: "Change the value."),
       offence: "NOT (\(SQLText(sql: rule.condition)))")
   }
+}
 
-  private func referencedColumn(of reference: ReferenceSchema) -> String? {
-    if let column = reference.column { return column }
-    guard let model = models.first(where: { $0.table == reference.table }), model.key.count == 1
+extension ReferenceSchema {
+  /// The column that is referred to; nil when it takes a model to tell and `models` has none.
+  func referencedColumn(in models: [ModelSchema]) -> String? {
+    if let column { return column }
+    guard let model = models.first(where: { $0.table == table }), model.key.count == 1
     else { return nil }
     return model.field(named: model.key[0])?.column
   }

@@ -13,6 +13,7 @@ struct RuleInstallation {
     _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = []
   ) throws(StoreError) {
     var names = Set(models.flatMap { $0.allRules.map(\.rule.name.asciiFolded) })
+    names.formUnion(unresolved.map(\.name.asciiFolded))
     var resolved: [RuleObjects] = []
     for rule in rules {
       guard names.insert(rule.name.asciiFolded).inserted else {
@@ -42,6 +43,7 @@ struct RuleInstallation {
     let name: String
     let isIndex: Bool
     let sql: String
+    var table = ""
   }
 
   func difference(from found: [Found]) -> Difference {
@@ -81,7 +83,7 @@ struct RuleInstallation {
   static func objects(in connection: Connection) throws -> [Found] {
     try connection.rows(
       """
-      SELECT name, type, sql
+      SELECT name, type, sql, tbl_name
       FROM sqlite_schema
       WHERE type IN ('trigger', 'index') AND instr(name, \(RuleObjects.namePrefix)) = 1
       ORDER BY name
@@ -89,20 +91,19 @@ struct RuleInstallation {
     ) { row in
       Found(
         name: try row.text(at: 0), isIndex: try row.text(at: 1) == "index",
-        sql: try row.text(at: 2))
+        sql: try row.text(at: 2), table: try row.text(at: 3))
     }
   }
 
   /// Makes the file's triggers and indexes those of ``rules``. Touches no record.
   ///
-  /// - Throws: ``SQLiteError``, also when records break a unique rule; ``StoreError`` when a
-  ///   condition is refused. The caller rolls back.
-  /// - Precondition: A write transaction is open, and the models' tables exist.
+  /// - Throws: ``SQLiteError``, also when records break a unique rule. The caller rolls back.
+  /// - Precondition: A write transaction is open, the models' tables exist, and SQLite takes the
+  ///   conditions of rules that are new or changed: ``RuleObjects/check(on:)``.
   func apply(to connection: Connection) throws {
     precondition(connection.isInTransaction, "Rules are installed inside a transaction.")
     let difference = difference(from: try Self.objects(in: connection))
     guard !difference.isEmpty else { return }
-    for rule in rules { try rule.check(on: connection) }
     for object in difference.dropped {
       let kind = object.isIndex ? "INDEX" : "TRIGGER"
       try connection.execute("DROP \(kind) \(SQLText.quoted(object.name))")
@@ -122,7 +123,7 @@ extension RuleObjects {
       if let name = try expression.registeredFunction(on: connection) {
         throw refusal("other writers do not have the function \(name).")
       }
-    } catch let error as SQLiteError {
+    } catch let error as SQLiteError where error.code.primary == .error {
       throw refusal("SQLite says: \(error.message). Check the names and the expression.")
     }
   }

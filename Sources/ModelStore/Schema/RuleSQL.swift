@@ -18,7 +18,7 @@ struct RuleSQL {
     let cell: Cell = { "\(table).\(identifier: $0.column)" }
     switch rule.rule.demand {
     case .condition(let sql): return "NOT (\(SQLText(sql: sql)))"
-    case .unique(let condition?): return "(\(SQLText(sql: condition))) AND \(taken(cell))"
+    case .unique: return storedTwice
     case .immutable: return nil
     default: return storedOffence(cell)
     }
@@ -101,17 +101,27 @@ struct RuleSQL {
       """
   }
 
-  private func taken(_ cell: Cell) -> SQLText {
-    var text: SQLText = """
-      EXISTS (
-        SELECT 1 FROM \(table) AS \(identifier: Self.other)
-        WHERE \(Self.joined(rule.fields.map { "\(otherCell($0)) = \(cell($0))" }, " AND "))
-        AND \(isAnother(cell))
-      """
-    // Bare names mean the nearest table: the other record's.
-    if let condition = rule.expression { text.append(" AND (\(SQLText(sql: condition.text)))") }
-    text.append(")")
+  /// True for a stored record of which there is another with the same values. Asks no index, which
+  /// a rule that is to be added does not have yet: all values are grouped once.
+  private var storedTwice: SQLText {
+    let columns = Self.joined(rule.fields.map { "\(identifier: $0.column)" }, ", ")
+    let condition = rule.expression.map { SQLText(sql: $0.text) }
+    var text: SQLText = "(\(columns)) IN (SELECT \(columns) FROM \(table)"
+    if let condition { text.append(" WHERE (\(condition))") }
+    text.append(" GROUP BY \(columns) HAVING count(*) > 1)")
+    if let condition { text.append(" AND (\(condition))") }
     return text
+  }
+
+  /// True when another record has the values already.
+  private func taken(_ cell: Cell) -> SQLText {
+    """
+    EXISTS (
+      SELECT 1 FROM \(table) AS \(identifier: Self.other)
+      WHERE \(Self.joined(rule.fields.map { "\(otherCell($0)) = \(cell($0))" }, " AND "))
+      AND \(isAnother(cell))
+    )
+    """
   }
 
   /// The other records of the group, ready for further conditions.

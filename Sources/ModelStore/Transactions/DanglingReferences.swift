@@ -1,6 +1,6 @@
 /// The records that refer to nothing at the moment, as SQLite itself finds them: what is wrong when
 /// COMMIT refuses a deferred foreign key. References that were broken before the transaction, by
-/// a program with foreign keys off, are among them.
+/// a program with foreign keys off, are among them; those that SQLite cannot check are not.
 struct DanglingReferences {
   /// At most as many as were asked for.
   private(set) var violations: [Violation] = []
@@ -11,34 +11,52 @@ struct DanglingReferences {
   /// - Complexity: Reads every record that refers to another.
   init(on connection: Connection, models: StoreSchema, countMax: Int) throws {
     self.models = models
-    // https://sqlite.org/pragma.html#pragma_foreign_key_check
-    let found = try connection.rows(
-      """
-      SELECT c."table", c.rowid, c.parent, l."from"
-      FROM pragma_foreign_key_check AS c
-      JOIN pragma_foreign_key_list(c."table") AS l ON l.id = c.fkid AND l.seq = 0
-      """
-    ) { row in
-      (
-        table: try row.text(at: 0), rowID: row.isNull(at: 1) ? nil : try row.integer(at: 1),
-        parent: try row.text(at: 2), column: try row.text(at: 3)
-      )
-    }
-    count = found.count
-    violations = try found.prefix(max(1, countMax)).map { row in
-      guard let model = models.models.first(where: { $0.hasTable(called: row.table) }) else {
-        return Violation(
-          kind: .reference, model: "", rule: "reference",
-          message: "refers to a missing row of \(row.parent) from \(row.table).\(row.column)",
-          remedy: Self.remedy)
+    for table in try Catalog(reading: connection).tables where !table.foreignKeys.isEmpty {
+      let found = try Self.rows(of: table, on: connection)
+      count += found.count
+      let model = models.models.first { $0.hasTable(called: table.name) }
+      for row in found.prefix(max(1, countMax) - violations.count) {
+        guard let model else {
+          violations.append(
+            Violation(
+              kind: .reference, model: "", rule: "reference",
+              message:
+                "refers to a missing row of \(row.parent) from \(table.name).\(row.column)",
+              remedy: Violation.referenceRemedy))
+          continue
+        }
+        let field = model.fields.first { $0.column.asciiFolded == row.column.asciiFolded }
+        var violation = Violation.missing(
+          named(row.parent), for: field?.name ?? row.column, of: model)
+        violation.fields = field.map { [$0.name] } ?? []
+        violation.key = try row.rowID.flatMap {
+          try Self.key(ofRow: $0, of: table, as: model, on: connection)
+        }
+        violations.append(violation)
       }
-      let field = model.fields.first { $0.column.asciiFolded == row.column.asciiFolded }
-      return Violation(
-        kind: .reference, model: model.name,
-        key: try row.rowID.flatMap { try Self.key(ofRow: $0, in: model, on: connection) },
-        fields: field.map { [$0.name] } ?? [],
-        rule: "\(model.name).\(field?.name ?? row.column).reference",
-        message: "must name an existing \(self.name(ofTable: row.parent))", remedy: Self.remedy)
+    }
+  }
+
+  private typealias Row = (rowID: Int64?, parent: String, column: String)
+
+  private static func rows(of table: TableFacts, on connection: Connection) throws -> [Row] {
+    do {
+      // https://sqlite.org/pragma.html#pragma_foreign_key_check
+      return try connection.rows(
+        """
+        SELECT c.rowid, c.parent, l."from"
+        FROM pragma_foreign_key_check(\(table.name), 'main') AS c
+        JOIN pragma_foreign_key_list(\(table.name), 'main') AS l ON l.id = c.fkid AND l.seq = 0
+        """
+      ) { row in
+        (
+          rowID: row.isNull(at: 0) ? nil : try row.integer(at: 0), parent: try row.text(at: 1),
+          column: try row.text(at: 2)
+        )
+      }
+    } catch let error as SQLiteError where error.code.primary == .error {
+      // The parent's columns are not unique: https://sqlite.org/foreignkeys.html#fk_indexes
+      return []
     }
   }
 
@@ -50,19 +68,33 @@ struct DanglingReferences {
     return error
   }
 
-  private static let remedy = "Insert that record first, or name another."
-
-  private func name(ofTable table: String) -> String {
+  private func named(_ table: String) -> String {
     models.models.first { $0.hasTable(called: table) }?.name ?? table
   }
 
   private static func key(
-    ofRow rowID: Int64, in model: ModelSchema, on connection: Connection
+    ofRow rowID: Int64, of table: TableFacts, as model: ModelSchema, on connection: Connection
   ) throws -> [SQLValue]? {
+    guard let name = TrackedTable.rowIDName(besides: table.columns.map(\.name)) else { return nil }
     let columns = SQLText.quotedList(model.keyIndices.map { model.fields[$0].column })
     return try connection.firstRow(
-      "SELECT \(SQLText(sql: columns)) FROM \(identifier: model.table) WHERE rowid = \(rowID)"
+      """
+      SELECT \(SQLText(sql: columns)) FROM \(identifier: model.table)
+      WHERE \(SQLText(sql: name)) = \(rowID)
+      """
     ) { row in try row.values() }
+  }
+}
+
+extension Violation {
+  static let referenceRemedy = "Insert that record first, or name another."
+
+  /// That a field refers to no record of the model or table called `target`.
+  static func missing(_ target: String, for field: String, of model: ModelSchema) -> Violation {
+    Violation(
+      kind: .reference, model: model.name, fields: [field],
+      rule: "\(model.name).\(field).reference", message: "must name an existing \(target)",
+      remedy: referenceRemedy)
   }
 }
 

@@ -6,7 +6,13 @@ final class ModelRegistry: Sendable {
   let schema: StoreSchema
   /// Those that were added to models, beside those in their tables' definitions.
   let rules: [Rule]
+  /// Those of them that can be asked about a record: they are about these models, in words that
+  /// SQLite takes.
+  let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
+  /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
+  /// conflict clause.
+  let mayRollBack: Bool
   private let statements: [String: RecordSQL]
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
@@ -16,13 +22,17 @@ final class ModelRegistry: Sendable {
   ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
   ///     written, ASCII letters in lower case.
   ///   - raisers: The triggers that may refuse a write.
+  ///   - tables: The definitions of all tables.
   init(
-    schema: StoreSchema, rules: [Rule] = [], tablesWithTriggers: Set<String> = [],
-    raisers: [RaisingTrigger] = []
+    schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
+    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [], tables: [String] = []
   ) {
     self.schema = schema
     self.rules = rules
+    self.judgedRules = judgedRules
     self.raisers = raisers
+    mayRollBack =
+      raisers.contains { $0.endsTransactions } || tables.contains { SQLTokens($0).rollsBack }
     statements = Dictionary(
       uniqueKeysWithValues: schema.models.map { model in
         let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
@@ -53,7 +63,7 @@ final class ModelRegistry: Sendable {
   /// What holds a record of `schema` against the rules about it alone; made when first asked for.
   func probe(of schema: ModelSchema) throws -> RecordProbe {
     if let probe = probes.withLock({ $0[schema.name] }) { return probe }
-    let probe = try RecordProbe(schema, rules: rules)
+    let probe = try RecordProbe(schema, rules: judgedRules)
     return probes.withLock { probes in
       if let present = probes[schema.name] { return present }
       probes[schema.name] = probe

@@ -36,7 +36,8 @@ extension TransactionAccess {
       "\(schema.fieldIndex(named: field.name).map { image[$0] } ?? .null)"
     }
     var found: [Violation] = []
-    for set in schema.uniqueSets where !(set.isKey && proposal.isReplacing) {
+    for set in schema.uniqueSets
+    where !(set.isKey && proposal.isReplacing) && !schema.computes(set.fields) {
       var condition: SQLText = "EXISTS (SELECT 1 FROM \(identifier: schema.table) WHERE 1"
       for name in set.fields {
         guard let field = schema.field(named: name) else { continue }
@@ -52,9 +53,9 @@ extension TransactionAccess {
       condition.append(")")
       if try holds(condition) { found.append(schema.duplicate(fields: set.fields, rule: set.rule)) }
     }
-    for field in schema.fields {
+    for field in schema.fields where field.generated == nil {
       guard let reference = field.reference, !cell(field).arguments.contains(.null),
-        let column = models.referencedColumn(of: reference)
+        let column = reference.referencedColumn(in: models.schema.models)
       else { continue }
       let isThere = try holds(
         """
@@ -65,11 +66,18 @@ extension TransactionAccess {
       // A record may refer to itself.
       let isItself =
         reference.table == schema.table && image[schema.keyIndices[0]] == cell(field).arguments[0]
-      if !isThere, !isItself { found.append(schema.missingReference(field, in: models.schema)) }
+      if !isThere, !isItself {
+        let target = models.schema.model(ofTable: reference.table)?.name ?? reference.table
+        found.append(Violation.missing(target, for: field.name, of: schema))
+      }
     }
-    for rule in models.rules where rule.model == schema.name {
-      let sql = RuleSQL(try ResolvedRule(rule, in: models.schema.models))
-      guard rule.kind != .required, let offence = sql.offence(proposing: cell) else { continue }
+    for rule in models.judgedRules where rule.model == schema.name {
+      let resolved = try ResolvedRule(rule, in: models.schema.models)
+      let sql = RuleSQL(resolved)
+      guard rule.kind != .required,
+        !schema.computes((resolved.fields + resolved.group).map(\.name)),
+        let offence = sql.offence(proposing: cell)
+      else { continue }
       if try holds(offence) { found.append(rule.violation) }
     }
     return found.map { $0.about(image, of: schema, key: key, tellsValues: tellsValues) }
@@ -95,103 +103,9 @@ extension ModelSchema {
       remedy: "Choose another value, or change the other record.")
   }
 
-  fileprivate func missingReference(_ field: FieldSchema, in store: StoreSchema) -> Violation {
-    let target = field.reference.flatMap { store.model(ofTable: $0.table)?.name ?? $0.table } ?? ""
-    return Violation(
-      kind: .reference, model: name, fields: [field.name], rule: "\(name).\(field.name).reference",
-      message: "must name an existing \(target)",
-      remedy: "Insert that record first, or name another.")
-  }
-}
-
-extension ModelRegistry {
-  fileprivate func referencedColumn(of reference: ReferenceSchema) -> String? {
-    if let column = reference.column { return column }
-    guard let model = schema.model(ofTable: reference.table), model.key.count == 1 else {
-      return nil
-    }
-    return model.field(named: model.key[0])?.column
-  }
-}
-
-// All messages of a record that is refused.
-extension TransactionAccess {
-  /// SQLite stops at the first rule that a record breaks.
-  ///
-  /// - Returns: `error` with every rule that the record breaks, where it is about one record and
-  ///   its rules.
-  func completed(
-    _ error: any Error, by proposal: @autoclosure () throws -> Proposal?,
-    _ encode: (inout ArgumentWriter) throws -> Void
-  ) -> any Error {
-    guard let refusal = error as? StoreError, refusal.code == .rejected,
-      refusal.violations.count == 1, refusal.violations[0].kind != .trigger,
-      connection.isInTransaction
-    else { return error }
-    let first = refusal.violations[0]
-    let all: [Violation]
-    do {
-      guard let proposal = try proposal(), first.model == proposal.schema.name else { return error }
-      all = try violations(of: proposal, tellsValues: refusals.tellsValues, encode)
-        .filter { $0.severity == .error }
-    } catch {
-      // What cannot be looked at more closely is refused all the same, for the reason at hand.
-      return refusal
-    }
-    guard let own = all.firstIndex(where: { $0.rule == first.rule && $0.fields == first.fields })
-    else {
-      guard !all.isEmpty else { return error }
-      return Self.error([first] + all, refusal)
-    }
-    var merged = all
-    merged[own].message = first.message
-    merged[own].remedy = first.remedy ?? merged[own].remedy
-    return Self.error(merged, refusal)
-  }
-
-  /// The record that an insert or upsert would have written.
-  func proposal(
-    _ sql: RecordSQL, _ fields: [Int], isUpsert: Bool,
-    _ encode: (inout ArgumentWriter) throws -> Void
-  ) throws -> Proposal {
-    var proposal = Proposal(schema: sql.schema, fields: fields, isReplacing: false)
-    if isUpsert {
-      let image = try models.probe(of: sql.schema).judge(
-        fields: fields, tellsValues: false, encode
-      ).image
-      let key = sql.schema.keyIndices.map { image[$0] }
-      proposal.isReplacing = try record(sql.schema, key: key) != nil
-    }
-    return proposal
-  }
-
-  /// The error for an update of some fields of one record.
-  func completed(
-    _ error: any Error, updating schema: ModelSchema, key: [SQLValue],
-    values: [(index: Int, value: SQLValue)]
-  ) -> any Error {
-    var image: [SQLValue] = []
-    let fields = schema.fields.indices.filter { schema.fields[$0].generated == nil }
-    func proposal() throws -> Proposal? {
-      guard let present = try record(schema, key: key) else { return nil }
-      image = present.values
-      for (index, value) in values { image[index] = value }
-      return Proposal(schema: schema, fields: fields, isReplacing: true)
-    }
-    return completed(error, by: try proposal()) { arguments in
-      for index in fields { arguments.set(image[index], at: index) }
-    }
-  }
-
-  private static func error(_ violations: [Violation], _ refusal: StoreError) -> StoreError {
-    guard violations.count > 1 else {
-      var error = refusal
-      error.violations = violations
-      return error
-    }
-    var error = StoreError(rejecting: violations, count: violations.count)
-    error.sqliteCode = refusal.sqliteCode
-    return error
+  /// Whether one of the fields has a value that only the file's own definition can compute.
+  fileprivate func computes(_ names: [String]) -> Bool {
+    fields.contains { $0.generated != nil && names.contains($0.name) }
   }
 }
 

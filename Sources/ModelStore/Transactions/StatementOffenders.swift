@@ -1,7 +1,7 @@
 // All offenders of a statement over many records.
 extension TransactionAccess {
   /// SQLite stops a statement at the first record that breaks a CHECK. This runs it once more
-  /// without CHECKs, looks who breaks them, and takes it back.
+  /// without CHECKs, looks who breaks them, and takes it back; not while another statement runs.
   ///
   /// - Returns: `error` with every CHECK of its model that a record breaks, where the statement is
   ///   about several records. Those that broke one before are among them.
@@ -10,7 +10,7 @@ extension TransactionAccess {
     guard let refusal = error as? StoreError, refusal.violations.count == 1,
       refusal.violations[0].kind == .check, connection.isInTransaction,
       // What the first run did not reach might end the transaction.
-      !models.mayRollBack,
+      !models.mayRollBack, !connection.hasRunningStatement,
       let schema = models.schema.models.first(where: { $0.name == refusal.violations[0].model })
     else { return error }
     let mark = capture?.savepoint
@@ -20,11 +20,9 @@ extension TransactionAccess {
       if let orders { lists?.rollBack(to: orders) }
     }
     do {
-      let found = try connection.ignoringChecks {
-        try connection.rollingBack {
-          try connection.run(text)
-          return connection.changeCount > 1 ? try offenders(in: schema) : nil
-        }
+      let found = try connection.rollingBack {
+        try connection.runIgnoringChecks(text)
+        return connection.changeCount > 1 ? try offenders(in: schema) : nil
       }
       guard let found, found.count > 1 else { return error }
       var complete = StoreError(rejecting: found.violations, count: found.count)
@@ -58,9 +56,4 @@ extension TransactionAccess {
     }
     return (violations, count)
   }
-}
-
-extension ModelRegistry {
-  /// Whether a trigger may end a whole transaction.
-  fileprivate var mayRollBack: Bool { raisers.contains { $0.endsTransactions } }
 }

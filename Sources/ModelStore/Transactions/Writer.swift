@@ -68,15 +68,17 @@ struct Writer {
           }
         )
       })
+    let rules = try CatalogEntries.rules.read(on: connection)
     models = ModelRegistry(
-      schema: schema, rules: try CatalogEntries.rules.read(on: connection),
+      schema: schema, rules: rules,
+      judgedRules: try FiledRules(rules, in: schema.models, on: connection).kept,
       tablesWithTriggers: Set(
         writing.filter { !$0.1.isEmpty }.map(\.0.name.asciiFolded)),
       raisers: writing.flatMap { table, triggers in
         triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
-      })
+      }, tables: catalog.tables.map(\.sql))
     journal = try JournalHead(
       reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
     plan = nil

@@ -134,6 +134,20 @@ import Testing
   }
 }
 
+extension ChangeSet {
+  /// Both as an observer of the fields is told them at once.
+  fileprivate func followed(
+    by later: ChangeSet, fields: [(index: Int, name: String)]
+  ) -> ChangeSet {
+    var folded = Folded<[SQLValue], RecordChange>()
+    for change in changes { folded.fold(change.key) { _ in change } }
+    for change in later.changes {
+      folded.fold(change.key) { $0.map { $0.followed(by: change, fields: fields) } ?? change }
+    }
+    return ChangeSet(version: later.version, changes: folded.entries)
+  }
+}
+
 extension RecordChange {
   /// What takes the change back.
   fileprivate var inverse: RecordChange {

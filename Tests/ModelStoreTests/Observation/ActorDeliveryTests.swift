@@ -132,4 +132,42 @@ import Testing
     }
     #expect(told == [[1, 3, 0], [1, 3, 1], [nil, 2, nil]])
   }
+
+  /// What began in a callback never waited, long after that callback was over.
+  @Test func aWriteOnAnActorWaitsForSynchronousObservers() async throws {
+    let shop = try MusicShop { $0.durability = .normal }
+    let shelf = Shelf()
+    let count = Mutex(0)
+    let held = Mutex<Subscription?>(nil)
+    let synchronous = try shop.store.observe(
+      .field(\Album.title, of: 2), options: .synchronous
+    ) { _ in count.withLock { $0 += 1 } }
+    let beginning = try shop.store.observe(\Album.title, of: 3) { [store = shop.store] _ in
+      do {
+        let subscription = try store.changes(of: .field(\Album.title, of: 1))
+          .deliver(to: shelf) { shelf, _ in
+            do {
+              var missed = 0
+              for number in 1...200 {
+                try await store.write { tx in try tx.set(\Album.title, to: "\(number)", for: 2) }
+                if count.withLock({ $0 }) != number { missed += 1 }
+              }
+              shelf.hear("\(missed) missed")
+            } catch {
+              shelf.hear("\(error)")
+            }
+          }
+        held.withLock { $0 = subscription }
+      } catch {
+        Issue.record("\(error)")
+      }
+    }
+    try shop.setTitle("begin", of: 3)
+    shop.settle()
+    try shop.setTitle("go")
+    #expect(await shelf.titles(atLeast: 1) == ["0 missed"])
+    synchronous.cancel()
+    beginning.cancel()
+    held.withLock { $0 }?.cancel()
+  }
 }

@@ -15,7 +15,7 @@ import Testing
   private static func rows(_ state: [Int64: Int64], version: UInt64) -> LiveRows {
     let images = state.filter { $0.value != 0 }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
       .map { [SQLValue.integer($0.key), .integer($0.value)] }
-    return LiveRows(tree: rule.tree(images), version: version)
+    return LiveRows(tree: rule.tree(sorted: images), version: version)
   }
 
   private static func keys(_ rows: LiveRows) -> [[SQLValue]] {

@@ -172,6 +172,18 @@ import Testing
   }
 }
 
+extension LiveResult.Rule {
+  /// The tree of records that are known to be in order.
+  func tree(sorted images: [[SQLValue]]) -> PlaceTree {
+    do {
+      return try tree(images)
+    } catch {
+      Issue.record("The records are not in order: \(images)")
+      return PlaceTree()
+    }
+  }
+}
+
 extension LiveResult {
   /// A result without a database that holds `images`, as of version 0.
   convenience init(
@@ -180,7 +192,7 @@ extension LiveResult {
     report: @escaping @Sendable (StoreError) -> Void
   ) {
     self.init(
-      rule: rule, interest: interest, rows: LiveRows(tree: rule.tree(images), version: 0),
+      rule: rule, interest: interest, rows: LiveRows(tree: rule.tree(sorted: images), version: 0),
       reload: reload, report: report)
   }
 }

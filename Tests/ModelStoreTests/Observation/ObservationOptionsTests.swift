@@ -199,4 +199,27 @@ import Testing
       }
     }
   }
+
+  /// The one that was there first once said for ever how events wait and who waits for them.
+  @Test func whoTakesAPlaceBringsItsOwnBacklogAndOptions() throws {
+    let shop = try MusicShop()
+    let bag = ObservationBag()
+    let title = Observed.field(\Album.title, of: 1)
+    let hold = DispatchGate()
+    let block = try shop.store.observe(\Album.title, of: 2) { _ in hold.wait() }
+    try shop.store.observe(title, in: bag) { _ in shop.told.add("former") }
+    try shop.store.observe(title, in: bag, backlog: .latest, ifPresent: .replace) {
+      shop.told.add($0.text)
+    }
+    try shop.setTitle("hold", of: 2)
+    for name in ["a", "b", "c"] { try shop.setTitle(name) }
+    hold.open()
+    #expect(shop.news() == ["one → c"])
+    try shop.store.observe(title, in: bag, options: .synchronous, ifPresent: .replace) {
+      shop.told.add("at once \($0.text)")
+    }
+    try shop.setTitle("d")
+    #expect(shop.told.taken() == ["at once c → d"])
+    block.cancel()
+  }
 }

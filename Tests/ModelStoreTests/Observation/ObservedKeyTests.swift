@@ -55,6 +55,22 @@ import Testing
     other.cancel()
   }
 
+  /// What was folded into the first event was lost for a key that was given in another spelling.
+  @Test func theBeginningAndAChangeAreFoldedUnderAnySpelling() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("word.store"), models: Word.self)
+    try await store.write { tx in try tx.insert(Word(name: "abc", count: 1)) }
+    let counts = try store.changes(
+      of: .field(\Word.count, of: "ABC"), options: .initial, backlog: .latest)
+    try await store.write { tx in try tx.set(\Word.count, to: 2, for: "abc") }
+    try await store.write { tx in try tx.set(\Word.name, to: "Abc", for: "abc") }
+    try await store.write { tx in try tx.set(\Word.count, to: 3, for: "abc") }
+    for try await change in counts {
+      #expect(change.text == "none → 3")
+      break
+    }
+  }
+
   @Test(arguments: [
     ("INTEGER", SQLValue.integer(7), SQLValue.text("7")),
     ("TEXT", .text("7"), .integer(7)),

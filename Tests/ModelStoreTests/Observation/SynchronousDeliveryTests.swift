@@ -117,6 +117,21 @@ import Testing
     subscription.cancel()
   }
 
+  /// The delivery of the other program's commit waited for a reader that the write's caller had,
+  /// and the write for the delivery.
+  @Test func aWriteInsideAReadIsNotWaitedForByTheDelivery() throws {
+    let shop = try MusicShop { $0.readerCountMax = 1 }
+    let subscription = try shop.store.observe(
+      .field(\Album.title, of: 1), options: .synchronous
+    ) { shop.told.add($0.text) }
+    try shop.store.read { _ in
+      try PlainDatabase(shop.store.path).execute("UPDATE Album SET title = 'x' WHERE id = 1")
+      try shop.setTitle("y")
+    }
+    #expect(shop.told.taken().last?.hasSuffix("y") == true)
+    subscription.cancel()
+  }
+
   @Test func aWriteWaitsForItsOwnObserversOnly() async throws {
     let shop = try MusicShop()
     let gate = DispatchGate()

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import ModelStore
@@ -59,6 +60,36 @@ import Testing
       ])
     #expect(world.live.plan == .incremental)
     withExtendedLifetime(world.subscription) {}
+  }
+
+  @Test func aWindowThatCannotBeReadWhereItIsMovedToStays() throws {
+    struct Unreadable: Error {}
+    let schema = ModelSchema(
+      name: "t", fields: [FieldSchema(name: "id", type: .integer)], key: ["id"])
+    let failures = Recorder<String>()
+    let base = LiveResult(
+      rule: LiveResult.Rule(schema: schema, admits: nil, terms: []),
+      interest: ChangeBroker.Interest(model: "t"),
+      images: (0..<9).map { [.integer($0)] }, reload: { [] }, report: { _ in })
+    let isUnreadable = Mutex(true)
+    let window = WindowResult(
+      QueryWindow(offset: 0, limit: 2), of: base,
+      find: { keys in
+        if isUnreadable.withLock({ $0 }) { throw Unreadable() }
+        return keys
+      }, report: { failures.add($0.code.rawValue) })
+    let mailbox = Mailbox<QueryDelta>(backlog: .every)
+    let end = window.subscribe(into: mailbox)
+    #expect(throws: Unreadable.self) { try window.move(to: QueryWindow(offset: 4, limit: 2)) }
+    #expect(window.rows.window == QueryWindow(offset: 0, limit: 2))
+    #expect(failures.events == [])
+    isUnreadable.withLock { $0 = false }
+    #expect(try window.move(to: QueryWindow(offset: 1, limit: 2)) == .ready)
+    let event = try #require(mailbox.take().map { try QueryChanges<Record>($0, schema: schema) })
+    #expect(event.isReset == false)
+    #expect(event.deletions.map(\.key) == [[.integer(0)]])
+    #expect(event.insertions.map(\.key) == [[.integer(2)]])
+    end()
   }
 
   /// Windows that keep their own rows once compared places of two encodings: in descending order

@@ -132,4 +132,31 @@ import Testing
       _ = try tx.insert(["id": .integer(1), "net": .integer(49)], into: invoice)
     }
   }
+
+  /// What a generated column would hold, only the file can tell; once it counted as nothing.
+  @Test func sumsOverGeneratedColumnsAreLeftToTheFile() throws {
+    let place = try TemporaryDirectory()
+    let path = place.file("invoices.store")
+    try PlainDatabase(path).execute(
+      """
+      CREATE TABLE Invoice (
+        id INTEGER PRIMARY KEY, net INTEGER NOT NULL,
+        gross INTEGER NOT NULL GENERATED ALWAYS AS (net * 2) STORED);
+      INSERT INTO Invoice (id, net) VALUES (1, 60);
+      """)
+    let store = try Store(at: path)
+    let invoice = try #require(try store.adopt().first)
+    try store.add(
+      Rule("Invoice.budget", of: "Invoice", fields: ["gross"], .sumAtMost(limit: 100, per: [])),
+      keepingOffenders: true)
+    func refusals(_ net: SQLValue) -> [String]? {
+      failure {
+        try store.write { tx in
+          _ = try tx.insert(["id": .integer(2), "net": net], into: invoice)
+        }
+      }?.violations.map(\.rule)
+    }
+    #expect(refusals(.null) == ["Invoice.net.required"])
+    #expect(refusals(.integer(1)) == ["Invoice.budget"])
+  }
 }

@@ -20,6 +20,16 @@ import Testing
     #expect(try JSONDecoder().decode(StoreError.self, from: bytes) == Self.error)
   }
 
+  @Test func infiniteValuesSurviveJSON() throws {
+    var error = Self.error
+    error.violations[0].values = [.real(.infinity), .real(-.infinity), .real(0.5)]
+    let bytes = try JSONEncoder().encode(error)
+    #expect(try JSONDecoder().decode(StoreError.self, from: bytes) == error)
+    #expect(
+      String(decoding: try JSONEncoder().encode(SQLValue.real(-.infinity)), as: UTF8.self)
+        == #"{"real":"-Infinity"}"#)
+  }
+
   @Test func theFormIsStable() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
@@ -33,7 +43,10 @@ import Testing
         """)
   }
 
-  @Test(arguments: ["{}", #"{"integer":1,"real":1}"#, "1", #"{"integer":"1"}"#, #"{"other":1}"#])
+  @Test(arguments: [
+    "{}", #"{"integer":1,"real":1}"#, "1", #"{"integer":"1"}"#, #"{"other":1}"#,
+    #"{"real":"much"}"#,
+  ])
   func whatIsNoValueIsRefused(text: String) {
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode([SQLValue].self, from: Data("[\(text)]".utf8))

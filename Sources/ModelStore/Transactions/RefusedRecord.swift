@@ -1,0 +1,80 @@
+// All messages of a record that is refused.
+extension TransactionAccess {
+  /// SQLite stops at the first rule that a record breaks.
+  ///
+  /// - Returns: `error` with every rule that the record breaks, where it is about one record and
+  ///   its rules.
+  func completed(
+    _ error: any Error, by proposal: @autoclosure () throws -> Proposal?,
+    _ encode: (inout ArgumentWriter) throws -> Void
+  ) -> any Error {
+    guard let refusal = error as? StoreError, refusal.code == .rejected,
+      refusal.violations.count == 1, refusal.violations[0].kind != .trigger,
+      connection.isInTransaction
+    else { return error }
+    let first = refusal.violations[0]
+    let all: [Violation]
+    do {
+      guard let proposal = try proposal(), first.model == proposal.schema.name else { return error }
+      all = try violations(of: proposal, tellsValues: refusals.tellsValues, encode)
+        .filter { $0.severity == .error }
+    } catch {
+      // What cannot be looked at more closely is refused all the same, for the reason at hand.
+      return refusal
+    }
+    guard let own = all.firstIndex(where: { $0.rule == first.rule && $0.fields == first.fields })
+    else {
+      guard !all.isEmpty else { return error }
+      return Self.error([first] + all, refusal)
+    }
+    var merged = all
+    merged[own].message = first.message
+    merged[own].remedy = first.remedy ?? merged[own].remedy
+    return Self.error(merged, refusal)
+  }
+
+  /// The record that an insert or upsert would have written.
+  func proposal(
+    _ sql: RecordSQL, _ fields: [Int], isUpsert: Bool,
+    _ encode: (inout ArgumentWriter) throws -> Void
+  ) throws -> Proposal {
+    var proposal = Proposal(schema: sql.schema, fields: fields, isReplacing: false)
+    if isUpsert {
+      let image = try models.probe(of: sql.schema).judge(
+        fields: fields, tellsValues: false, encode
+      ).image
+      let key = sql.schema.keyIndices.map { image[$0] }
+      proposal.isReplacing = try record(sql.schema, key: key) != nil
+    }
+    return proposal
+  }
+
+  /// The error for an update of some fields of one record.
+  func completed(
+    _ error: any Error, updating schema: ModelSchema, key: [SQLValue],
+    values: [(index: Int, value: SQLValue)]
+  ) -> any Error {
+    var image: [SQLValue] = []
+    let fields = schema.fields.indices.filter { schema.fields[$0].generated == nil }
+    func proposal() throws -> Proposal? {
+      guard let present = try record(schema, key: key) else { return nil }
+      image = present.values
+      for (index, value) in values { image[index] = value }
+      return Proposal(schema: schema, fields: fields, isReplacing: true)
+    }
+    return completed(error, by: try proposal()) { arguments in
+      for index in fields { arguments.set(image[index], at: index) }
+    }
+  }
+
+  private static func error(_ violations: [Violation], _ refusal: StoreError) -> StoreError {
+    guard violations.count > 1 else {
+      var error = refusal
+      error.violations = violations
+      return error
+    }
+    var error = StoreError(rejecting: violations, count: violations.count)
+    error.sqliteCode = refusal.sqliteCode
+    return error
+  }
+}
