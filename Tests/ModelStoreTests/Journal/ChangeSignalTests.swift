@@ -42,7 +42,7 @@ import Testing
   }
 
   private static func file(_ directory: TemporaryDirectory) throws -> String {
-    let path = directory.file("signals.db")
+    let path = try DatabaseFile(path: directory.file("signals.db"), creating: true).path
     let connection = try Connection(path: path, role: .writer, policy: .scratch())
     try connection.enterWAL()
     try connection.execute("CREATE TABLE t(x)")
