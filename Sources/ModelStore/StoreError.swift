@@ -66,6 +66,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     /// The process forked while the store was open. The file cannot be used in the child, except by
     /// a program of its own that the child starts.
     case forked
+    /// The change journal does not reach back so far: its older entries were removed.
+    case journalTrimmed
     /// Two stores on one file ask for different configurations.
     case configurationConflict
     /// SQLite failed in another way; the message is SQLite's.
