@@ -14,6 +14,10 @@ public final class TransactionAccess {
   private(set) lazy var transactionID = TransactionID.make(first: journalPlace)
   /// What the change journal is to say of it.
   var signature = TransactionSignature()
+  /// Whether it says so even when nothing was changed.
+  var isSignedAnyway = false
+  /// Judges what the transaction did, after the validators; refuses it by throwing.
+  var review: (([RecordChange]) throws -> Void)?
   /// That the transaction takes another back.
   var reversal: JournalMark.Reversal?
   /// Where the transaction's rows in the change journal begin; nil where it has none.
