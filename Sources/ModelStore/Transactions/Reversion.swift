@@ -55,7 +55,11 @@ struct Reversion {
     if let model = order.first(where: { gaps.contains($0.model) })?.model {
       throw Self.gap(model, "was off for a while in between")
     }
-    records.removeAll { nets[identity(of: $0)]?.isNothing ?? true }
+    let (nets, names) = (nets, layouts.all.mapValues(\.model))
+    records.removeAll { record in
+      let identity = Identity(model: names[record.layout] ?? "", key: record.key)
+      return nets[identity]?.isNothing ?? true
+    }
     order.removeAll { nets[$0]?.isNothing ?? true }
   }
 
@@ -64,16 +68,12 @@ struct Reversion {
 
   // What the entries come to
 
-  private func identity(of record: LoggedRecord) -> Identity {
-    Identity(model: layouts.all[record.layout]?.model ?? "", key: record.key)
-  }
-
   private mutating func add(_ record: LoggedRecord) throws {
     guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
       throw Self.gap(layouts.all[record.layout]?.model ?? "", "tells of a model that is gone")
     }
     guard layout.detail == .full else { throw Self.gap(layout.model, "holds only its keys") }
-    let identity = identity(of: record)
+    let identity = Identity(model: layout.model, key: record.key)
     let places = layout.places(in: schema)
     var image: [Int: SQLValue] = [:]
     for (place, value) in zip(places, record.image) {
