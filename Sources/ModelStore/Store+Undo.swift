@@ -14,7 +14,8 @@ extension Store {
   /// through rules, bindings and validators.
   ///
   /// Records and fields that it left alone stay as they are now. What it changed must still be as it
-  /// left it, and nothing else may change along, except what bindings and triggers do.
+  /// left it, but for bound fields, which follow. Nothing else may change along, except what bindings
+  /// and triggers do.
   ///
   /// - Parameter author: Who takes it back; the new transaction is signed so.
   /// - Returns: What was done; nil when there was nothing to take back.
@@ -92,7 +93,7 @@ extension Store {
       }
       let reversion = try Reversion(
         of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
-        refusals: refusals)
+        bindings: try CatalogEntries.bindings.read(on: access.connection), refusals: refusals)
       guard !found.isEmpty else { return nil }
       access.signature = TransactionSignature(author: author)
       let mark = asRange ? nil : found.first?.mark

@@ -29,6 +29,8 @@ struct Reversion {
 
   private let layouts: JournalLayouts
   private let schemas: [String: ModelSchema]
+  /// The fields that bindings keep, by model, which follow whatever they are bound to.
+  private let boundFields: [String: Set<String>]
   private let refusals: StoreConfiguration.Refusals
   private var order: [Identity] = []
   private var nets: [Identity: Net] = [:]
@@ -38,9 +40,11 @@ struct Reversion {
   /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
   init(
     of entries: [JournalEntry], layouts: JournalLayouts, models: StoreSchema,
-    refusals: StoreConfiguration.Refusals
+    bindings: [BindingSchema], refusals: StoreConfiguration.Refusals
   ) throws {
     self.layouts = layouts
+    boundFields = Dictionary(grouping: bindings.map(\.target), by: \.model)
+      .mapValues { Set($0.map(\.field)) }
     self.refusals = refusals
     schemas = Dictionary(models.models.map { ($0.name, $0) }) { first, _ in first }
     var gaps: Set<String> = []
@@ -160,7 +164,7 @@ struct Reversion {
         conflicts.append(conflict(schema, identity.key, [], "was deleted since"))
       case (let new?, var image?):
         let left = net.old == nil ? new.keys.sorted() : net.differing
-        let changed = left.filter { image[$0] != new[$0] }
+        let changed = left.filter { image[$0] != new[$0] && !isFollowing($0, schema) }
         guard changed.isEmpty else {
           conflicts.append(
             conflict(
@@ -260,8 +264,14 @@ struct Reversion {
     _ current: [SQLValue], _ wanted: [SQLValue], _ schema: ModelSchema
   ) -> Bool {
     schema.fields.indices.allSatisfy {
-      schema.fields[$0].generated != nil || current[$0] == wanted[$0]
+      current[$0] == wanted[$0] || isFollowing($0, schema)
     }
+  }
+
+  /// Whether a field's value is nobody's choice: it is computed or bound.
+  private func isFollowing(_ field: Int, _ schema: ModelSchema) -> Bool {
+    schema.fields[field].generated != nil
+      || boundFields[schema.name]?.contains(schema.fields[field].name) ?? false
   }
 
   /// Refuses what nobody asked for: a cascade may take records along that came later. Bindings and
