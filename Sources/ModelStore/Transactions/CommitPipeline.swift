@@ -26,8 +26,8 @@ struct CommitPipeline {
 
   /// What a signature in the change journal says besides what the transaction says itself.
   struct Signing {
-    /// The position of the newest row before the transaction.
-    let after: Int64
+    /// The position of the transaction's first row.
+    let first: Int64
     let program: WritingProgram
   }
 
@@ -57,7 +57,7 @@ struct CommitPipeline {
     do {
       let access = TransactionAccess(
         connection: connection, models: models, capture: session, lists: lists, refusals: refusals,
-        isWritable: true)
+        journalPlace: journal?.first, isWritable: true)
       let value = try body(Transaction(access: access))
       guard connection.isInTransaction else {
         throw StoreError(
@@ -74,12 +74,15 @@ struct CommitPipeline {
           "A transaction that changes the schema cannot be validated; change it in a migration.")
       }
       try validate(changes, access)
+      try access.review?(changes)
       try access.checkNotCancelled()
       var position: Int64?
       switch ending {
       case .commit:
-        if connection.totalChangeCount != changeCount { position = try sign(access) }
-        try commit()
+        if connection.totalChangeCount != changeCount || schemaChanged || access.isSignedAnyway {
+          position = try sign(access)
+        }
+        try commit(position == nil ? nil : access.transactionID)
       case .rollback:
         if connection.hasUnresolvedReferences { throw try brokenReferences() }
         try connection.rollBack()
@@ -115,18 +118,22 @@ struct CommitPipeline {
   private func sign(_ access: TransactionAccess) throws -> Int64? {
     guard let journal else { return nil }
     let mark = JournalMark(
-      first: journal.after + 1, id: access.transactionID, time: WritingProgram.now,
+      first: journal.first, id: access.transactionID, time: WritingProgram.now,
       program: journal.program.name, process: journal.program.process,
-      signature: access.signature, reverted: access.revertedTransaction)
+      signature: access.signature, reversal: access.reversal)
     try mark.write(on: connection)
     return connection.lastInsertRowID
   }
 
   /// A deferred foreign key that is broken ends COMMIT, not the transaction; so it can be told
   /// which one.
-  private func commit() throws {
+  ///
+  /// - Parameter id: What the change journal calls the transaction; nil where it says nothing of it.
+  private func commit(_ id: TransactionID?) throws {
     do {
       try connection.commitTellingOutcome()
+    } catch let failure as ConnectionFailure {
+      throw id.map { UnknownOutcome(failure: failure, transaction: $0) } ?? failure
     } catch let error as SQLiteError {
       guard error.code == .constraintForeignKey, connection.isInTransaction else { throw error }
       throw try brokenReferences()
@@ -138,5 +145,18 @@ struct CommitPipeline {
       on: connection, models: models.schema, countMax: refusals.violationCountMax
     )
     .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
+  }
+}
+
+/// A COMMIT that may have happened, of a transaction that the change journal knows if it has.
+struct UnknownOutcome: Error {
+  let failure: ConnectionFailure
+  let transaction: TransactionID
+
+  /// What everyone is told until the store is opened anew.
+  var storeError: StoreError {
+    var error = failure.storeError
+    error.transaction = transaction
+    return error
   }
 }

@@ -170,6 +170,10 @@ struct Writer {
   ///
   /// - Returns: What the caller is to be told.
   mutating func noting(_ error: any Error) -> any Error {
+    if let unknown = error as? UnknownOutcome {
+      poison = unknown.storeError
+      return unknown.storeError
+    }
     guard let failure = error as? ConnectionFailure else { return error }
     poison = failure.storeError
     return failure.reason
@@ -192,7 +196,7 @@ struct Writer {
         refusals: configuration.refusals, snapshot: snapshot,
         journal: journal.flatMap { journal in
           journal.isActive
-            ? CommitPipeline.Signing(after: journal.position, program: program) : nil
+            ? CommitPipeline.Signing(first: journal.position + 1, program: program) : nil
         })
     } catch {
       throw connection.rollBack(after: error)
