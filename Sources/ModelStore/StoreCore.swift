@@ -22,6 +22,8 @@ final class StoreCore: Sendable {
   /// writer, so nobody whom the writer waits for may need it.
   let hydrationReader: ReaderPool
   let journalSight = JournalSight()
+  /// Those who wait for news in the change journal.
+  let journalListeners = JournalListeners()
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
@@ -246,11 +248,9 @@ final class StoreCore: Sendable {
       ChangeBroker.Announcement(
         changes: outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
         knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed))
-    do {
-      try writer.checkpointIfNeeded()
-    } catch {
-      report(StoreError(reporting: models.storeError(error, about: nil)))
-    }
+    if outcome.journalPosition != nil { journalListeners.ring() }
+    trimIfNeeded(&writer)
+    checkpointIfNeeded(&writer)
     return (outcome.value, published)
   }
 
@@ -299,6 +299,7 @@ final class StoreCore: Sendable {
   }
 
   func close() {
+    journalListeners.end()
     // Inside a transaction nothing is waited for: who runs elsewhere may be closing too.
     let isWaiting = !writer.isCurrent && !readers.isCurrent
     writer.close(waiting: isWaiting)

@@ -48,6 +48,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case unknownBinding
     /// No rule of that name was added to the file.
     case unknownRule
+    /// No consumer of that name reads the file's change journal.
+    case unknownConsumer
     /// No record has that key.
     case recordNotFound
     /// A value does not fit its field.
@@ -66,6 +68,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     /// The process forked while the store was open. The file cannot be used in the child, except by
     /// a program of its own that the child starts.
     case forked
+    /// What the work rests on has changed since it was read. Nothing of it was kept.
+    case conflict
     /// Two stores on one file ask for different configurations.
     case configurationConflict
     /// SQLite failed in another way; the message is SQLite's.

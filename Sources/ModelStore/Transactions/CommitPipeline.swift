@@ -78,7 +78,9 @@ struct CommitPipeline {
       var position: Int64?
       switch ending {
       case .commit:
-        if connection.totalChangeCount != changeCount { position = try sign(access) }
+        if connection.totalChangeCount != changeCount + access.unsignedChangeCount {
+          position = try sign(access)
+        }
         try commit()
       case .rollback:
         if connection.hasUnresolvedReferences { throw try brokenReferences() }

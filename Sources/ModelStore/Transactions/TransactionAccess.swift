@@ -12,6 +12,8 @@ public final class TransactionAccess {
   private(set) var ranRawSQL = false
   /// What the change journal calls the transaction.
   private(set) lazy var transactionID = TransactionID.make()
+  /// How many of the changes on the connection are no reason to say so in the change journal.
+  var unsignedChangeCount: Int64 = 0
   /// What the change journal is to say of it.
   var signature = TransactionSignature()
   /// The transaction that this one takes back, if any.
