@@ -70,6 +70,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case forked
     /// What the work rests on has changed since it was read. Nothing of it was kept.
     case conflict
+    /// The change journal does not reach back so far: its older entries were removed.
+    case journalTrimmed
     /// Two stores on one file ask for different configurations.
     case configurationConflict
     /// SQLite failed in another way; the message is SQLite's.

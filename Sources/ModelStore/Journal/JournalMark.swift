@@ -22,12 +22,39 @@ struct JournalMark: Hashable, Sendable {
   var program: String
   var process: Int64
   var signature = TransactionSignature()
-  /// The transactions that this one took back.
-  var reverted: TransactionID?
+  var reversal: Reversal?
+
+  /// That the transaction took another back, and what that comes to.
+  struct Reversal: Hashable, Sendable {
+    /// The transaction that was taken back.
+    let reverted: TransactionID
+    /// The one at the beginning of the chain, which took nothing back itself.
+    let origin: TransactionID
+    /// How long the chain is: 1 for an undo, 2 for a redo, and so on.
+    let depth: Int64
+
+    /// What taking back the transaction of `mark` comes to.
+    init(of mark: JournalMark) {
+      reverted = mark.id
+      origin = mark.reversal?.origin ?? mark.id
+      depth = (mark.reversal?.depth ?? 0) + 1
+    }
+
+    fileprivate init?(_ values: ArraySlice<SQLValue>) {
+      let numbers = values.compactMap(\.asInteger)
+      guard numbers.count == 3 else { return nil }
+      reverted = TransactionID(rawValue: numbers[0])
+      origin = TransactionID(rawValue: numbers[1])
+      depth = numbers[2]
+    }
+
+    /// Whether the first transaction of the chain does not hold any more.
+    var isUndo: Bool { depth % 2 == 1 }
+  }
 
   init(
     first: Int64, id: TransactionID, time: Int64, program: String, process: Int64,
-    signature: TransactionSignature, reverted: TransactionID?
+    signature: TransactionSignature, reversal: Reversal?
   ) {
     self.first = first
     self.id = id
@@ -35,7 +62,7 @@ struct JournalMark: Hashable, Sendable {
     self.program = program
     self.process = process
     self.signature = signature
-    self.reverted = reverted
+    self.reversal = reversal
   }
 
   /// - Returns: nil when `values` are not those of a mark.
@@ -48,25 +75,28 @@ struct JournalMark: Hashable, Sendable {
       first: first, id: TransactionID(rawValue: id), time: time, program: program,
       process: process,
       signature: TransactionSignature(author: values[5].asText, tag: values[6].asText),
-      reverted: values[7].asInteger.map { TransactionID(rawValue: $0) })
+      reversal: Reversal(values[7...9]))
   }
 
   /// Enters the mark, as the last row of the transaction that is open.
   func write(on connection: Connection) throws {
+    func value(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     try connection.run(
       """
-      INSERT INTO _ms_journal (layout, entry, c0, c1, c2, c3, c4, c5, c6, c7)
+      INSERT INTO _ms_journal (layout, entry, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9)
       VALUES (
         \(JournalLayout.journalNumber), \(Kind.transaction.rawValue), \(first), \(id.rawValue),
         \(time), \(program), \(process), \(SQLValue(signature.author)), \(SQLValue(signature.tag)),
-        \(reverted.map { .integer($0.rawValue) } ?? SQLValue.null)
+        \(value(reversal?.reverted.rawValue)), \(value(reversal?.origin.rawValue)),
+        \(value(reversal?.depth))
       )
       """)
   }
 }
 
-/// Which transaction of which store: a number drawn at random, so that it can be told apart in
-/// every file and process.
+/// Which transaction of a store's file. A number that says where in the change journal the
+/// transaction begins, which tells it apart from all others that committed, and for the rest is
+/// drawn at random, which tells it apart from those that did not. Ids of later commits are greater.
 public struct TransactionID: Hashable, Sendable, Codable, RawRepresentable {
   public let rawValue: Int64
 
@@ -74,9 +104,27 @@ public struct TransactionID: Hashable, Sendable, Codable, RawRepresentable {
     self.rawValue = rawValue
   }
 
+  private static let placeBitCount = 39
+  private static let randomBitCount = 23
+  /// Set in ids that say nothing of a place.
+  private static let placeless: Int64 = 1 << (placeBitCount + randomBitCount)
+
   /// One that no transaction has had yet.
-  static func make() -> TransactionID {
-    TransactionID(rawValue: Int64.random(in: 1...Int64.max))
+  ///
+  /// - Parameter first: The position of the transaction's first row in the change journal; nil when
+  ///   nothing will be entered.
+  static func make(first: Int64?) -> TransactionID {
+    guard let first, first > 0, first < 1 << placeBitCount else {
+      return TransactionID(rawValue: placeless | Int64.random(in: 0..<placeless))
+    }
+    let random = Int64.random(in: 0..<1 << randomBitCount)
+    return TransactionID(rawValue: first << randomBitCount | random)
+  }
+
+  /// The position of the transaction's first row in the change journal; nil when it had no place
+  /// there.
+  var first: Int64? {
+    rawValue > 0 && rawValue < Self.placeless ? rawValue >> Self.randomBitCount : nil
   }
 }
 

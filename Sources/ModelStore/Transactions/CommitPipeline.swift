@@ -26,8 +26,8 @@ struct CommitPipeline {
 
   /// What a signature in the change journal says besides what the transaction says itself.
   struct Signing {
-    /// The position of the newest row before the transaction.
-    let after: Int64
+    /// The position of the transaction's first row.
+    let first: Int64
     let program: WritingProgram
   }
 
@@ -57,7 +57,7 @@ struct CommitPipeline {
     do {
       let access = TransactionAccess(
         connection: connection, models: models, capture: session, lists: lists, refusals: refusals,
-        isWritable: true)
+        journalPlace: journal?.first, isWritable: true)
       let value = try body(Transaction(access: access))
       guard connection.isInTransaction else {
         throw StoreError(
@@ -117,9 +117,9 @@ struct CommitPipeline {
   private func sign(_ access: TransactionAccess) throws -> Int64? {
     guard let journal else { return nil }
     let mark = JournalMark(
-      first: journal.after + 1, id: access.transactionID, time: WritingProgram.now,
+      first: journal.first, id: access.transactionID, time: WritingProgram.now,
       program: journal.program.name, process: journal.program.process,
-      signature: access.signature, reverted: access.revertedTransaction)
+      signature: access.signature, reversal: access.reversal)
     try mark.write(on: connection)
     return connection.lastInsertRowID
   }

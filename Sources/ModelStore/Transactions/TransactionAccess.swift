@@ -11,26 +11,30 @@ public final class TransactionAccess {
   /// Whether a statement ran that may have changed the schema.
   private(set) var ranRawSQL = false
   /// What the change journal calls the transaction.
-  private(set) lazy var transactionID = TransactionID.make()
+  private(set) lazy var transactionID = TransactionID.make(first: journalPlace)
   /// How many of the changes on the connection are no reason to say so in the change journal.
   var unsignedChangeCount: Int64 = 0
   /// What the change journal is to say of it.
   var signature = TransactionSignature()
-  /// The transaction that this one takes back, if any.
-  var revertedTransaction: TransactionID?
+  /// That the transaction takes another back.
+  var reversal: JournalMark.Reversal?
+  /// Where the transaction's rows in the change journal begin; nil where it has none.
+  private let journalPlace: Int64?
   private let isWritable: Bool
   /// The statements looked up last: a loop over records of one type asks the registry once.
   private var latest: (model: ObjectIdentifier, sql: RecordSQL)?
 
   init(
     connection: Connection, models: ModelRegistry, capture: CaptureSession?,
-    lists: ListOrders? = nil, refusals: StoreConfiguration.Refusals = .init(), isWritable: Bool
+    lists: ListOrders? = nil, refusals: StoreConfiguration.Refusals = .init(),
+    journalPlace: Int64? = nil, isWritable: Bool
   ) {
     self.connection = connection
     self.models = models
     self.capture = capture
     self.lists = lists
     self.refusals = refusals
+    self.journalPlace = journalPlace
     self.isWritable = isWritable
   }
 

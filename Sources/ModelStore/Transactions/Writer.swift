@@ -181,7 +181,7 @@ struct Writer {
         refusals: configuration.refusals, snapshot: snapshot,
         journal: journal.flatMap { journal in
           journal.isActive
-            ? CommitPipeline.Signing(after: journal.position, program: program) : nil
+            ? CommitPipeline.Signing(first: journal.position + 1, program: program) : nil
         })
     } catch {
       throw connection.rollBack(after: error)

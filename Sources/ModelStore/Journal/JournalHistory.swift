@@ -1,0 +1,197 @@
+/// The entries of one transaction, or what other programs entered between two.
+struct LoggedTransaction {
+  /// Of its rows, the mark's included.
+  let positions: ClosedRange<Int64>
+  /// nil for what other programs did.
+  let mark: JournalMark?
+  /// Without the mark.
+  var entries: [JournalEntry]
+}
+
+/// Reads a file's change journal by transactions. What it says holds within one transaction of the
+/// connection.
+struct JournalHistory {
+  let reader: JournalReader
+  /// Where the journal begins and ends.
+  let bounds: ClosedRange<Int64>
+
+  var layouts: JournalLayouts { reader.layouts }
+
+  /// - Returns: nil when the file has no journal or nothing was ever entered.
+  init?(reading connection: Connection) throws {
+    guard let layouts = try JournalLayouts(reading: connection),
+      let bounds = try JournalReader.bounds(on: connection)
+    else { return nil }
+    reader = JournalReader(connection: connection, layouts: layouts)
+    self.bounds = bounds
+  }
+
+  /// Refuses to read from a position whose successors are partly gone.
+  ///
+  /// - Throws: ``StoreError`` with code `journalTrimmed`.
+  func checkReaches(back position: Int64) throws(StoreError) {
+    guard position < bounds.lowerBound - 1 else { return }
+    throw StoreError(
+      .journalTrimmed,
+      "The change journal was trimmed: what followed position \(position) is gone up to \(bounds.lowerBound - 1). Read from there, and take what is stored now for what is missing."
+    )
+  }
+
+  /// Calls `body` with each transaction that ends behind `start` and not behind `end`, oldest
+  /// first, until it returns false. A store's transaction is whole even when it begins before.
+  ///
+  /// - Parameter wanted: Whose entries are needed; the others are passed over.
+  func forEach(
+    after start: Int64, through end: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
+    _ body: (LoggedTransaction) throws -> Bool
+  ) throws {
+    let start = try beginning(of: max(start, bounds.lowerBound - 1))
+    let end = try ending(of: min(end, bounds.upperBound))
+    guard start < end else { return }
+    var first = start + 1
+    var entries: [JournalEntry] = []
+    var goesOn = true
+    func tellForeign(through last: Int64) throws {
+      guard goesOn, first <= last else { return }
+      goesOn =
+        try !wanted(nil)
+        || body(
+          LoggedTransaction(
+            positions: first...last, mark: nil, entries: entries.filter { $0.position <= last }))
+    }
+    try reader.forEachEntry(after: start, through: end) { entry in
+      guard case .transaction(let mark) = entry.content else {
+        entries.append(entry)
+        return true
+      }
+      try tellForeign(through: mark.first - 1)
+      if goesOn, wanted(mark) {
+        // One that began before was not read from its first row.
+        let isWhole = mark.first > start
+        goesOn = try body(
+          LoggedTransaction(
+            positions: mark.first...entry.position, mark: mark,
+            entries: isWhole
+              ? entries.filter { $0.first >= mark.first }
+              : try self.entries(in: mark.first..<entry.position)))
+      }
+      first = entry.position + 1
+      entries.removeAll(keepingCapacity: true)
+      return goesOn
+    }
+    guard goesOn, first <= end else { return }
+    // The last rows may be the beginning of a transaction that ends behind.
+    let next = try nextMark(after: end)
+    try tellForeign(through: min(end, (next?.mark.first ?? .max) - 1))
+  }
+
+  /// Calls `body` with each transaction that ends before `limit`, newest first, until it returns
+  /// false or the journal begins.
+  ///
+  /// - Parameter wanted: Whose entries are needed; the others are passed over.
+  func forEachNewestFirst(
+    before limit: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
+    _ body: (LoggedTransaction) throws -> Bool
+  ) throws {
+    var cursor = min(limit - 1, bounds.upperBound)
+    if cursor < bounds.upperBound {
+      cursor = try beginning(of: cursor)
+      if let next = try nextMark(after: cursor) { cursor = min(cursor, next.mark.first - 1) }
+    }
+    while cursor >= bounds.lowerBound {
+      let found = try lastMark(through: cursor)
+      let mark = found.flatMap { $0.position == cursor ? $0.mark : nil }
+      let before = mark.map { $0.first - 1 } ?? found?.position ?? bounds.lowerBound - 1
+      if wanted(mark) {
+        let end = mark == nil ? cursor + 1 : cursor
+        let transaction = LoggedTransaction(
+          positions: before + 1...cursor, mark: mark, entries: try entries(in: before + 1..<end))
+        guard try body(transaction) else { return }
+      }
+      cursor = before
+    }
+  }
+
+  /// The transaction called `id`; nil when it is not in the journal.
+  func transaction(_ id: TransactionID) throws -> LoggedTransaction? {
+    try mark(of: id).map { position, mark in
+      LoggedTransaction(
+        positions: mark.first...position, mark: mark,
+        entries: try entries(in: mark.first..<position))
+    }
+  }
+
+  /// The mark of the transaction called `id`.
+  ///
+  /// - Complexity: O(rows of the transaction) where the id tells its place, otherwise O(journal).
+  func mark(of id: TransactionID) throws -> (position: Int64, mark: JournalMark)? {
+    if let first = id.first {
+      // Whoever committed next behind that place is the one, or took its place.
+      let next = try nextMark(after: first - 1)
+      return next.flatMap { $0.mark.id == id ? $0 : nil }
+    }
+    return try markRow("c1 = \(id.rawValue)", "ASC")
+  }
+
+  /// The entries whose rows lie in `positions`.
+  func entries(in positions: Range<Int64>) throws -> [JournalEntry] {
+    var entries: [JournalEntry] = []
+    guard !positions.isEmpty else { return [] }
+    try reader.forEachEntry(after: positions.lowerBound - 1, through: positions.upperBound - 1) {
+      entries.append($0)
+      return true
+    }
+    return entries
+  }
+
+  /// The next mark behind `position`.
+  func nextMark(after position: Int64) throws -> (position: Int64, mark: JournalMark)? {
+    try markRow("position > \(position)", "ASC")
+  }
+
+  /// The last mark at or before `position`.
+  func lastMark(through position: Int64) throws -> (position: Int64, mark: JournalMark)? {
+    try markRow("position <= \(position)", "DESC")
+  }
+
+  private func markRow(
+    _ condition: SQLText, _ direction: String
+  ) throws -> (position: Int64, mark: JournalMark)? {
+    let text: SQLText = """
+      SELECT \(SQLText(sql: JournalRow.columns))
+      FROM _ms_journal
+      WHERE \(condition) AND layout = \(JournalLayout.journalNumber)
+        AND entry = \(JournalMark.Kind.transaction.rawValue)
+      ORDER BY position \(SQLText(sql: direction))
+      LIMIT 1
+      """
+    let row = try reader.connection.firstRow(text) { try JournalRow($0) }
+    return row.flatMap { row in JournalMark(row.values).map { (row.position, $0) } }
+  }
+
+  /// `position`, or the one before the entry of which it is a row but not the last.
+  private func beginning(of position: Int64) throws -> Int64 {
+    var position = position
+    while position >= bounds.lowerBound, try isContinuation(position + 1) { position -= 1 }
+    return position
+  }
+
+  /// `position`, or the last row of the entry of which it is another.
+  private func ending(of position: Int64) throws -> Int64 {
+    var position = position
+    while position < bounds.upperBound, try isContinuation(position + 1) { position += 1 }
+    return position
+  }
+
+  /// Whether the row there belongs to the entry before it.
+  private func isContinuation(_ position: Int64) throws -> Bool {
+    let code = try reader.connection.firstRow(
+      """
+      SELECT entry
+      FROM _ms_journal
+      WHERE position = \(position) AND layout <> \(JournalLayout.journalNumber)
+      """
+    ) { try $0.integer(at: 0) }
+    return code.flatMap { JournalCode($0) }.map { $0.part > 0 } ?? false
+  }
+}

@@ -1,0 +1,114 @@
+/// What the change journal tells of one transaction, or of what other programs did between two
+/// transactions of stores.
+///
+/// A store signs each of its transactions; other programs do not. So their commits cannot be told
+/// apart: everything that they entered between two signed transactions is one value, as far as it
+/// was there when the journal was read.
+public struct JournalTransaction: Hashable, Sendable {
+  /// Where its entries stand. Reading on after the upper bound tells what came next.
+  public let positions: ClosedRange<JournalPosition>
+  /// nil for what other programs did.
+  public let id: TransactionID?
+  /// When it was about to commit, by the clock of its machine: microseconds since 1970-01-01
+  /// 00:00:00 UTC. nil for what other programs did. Positions tell the order, times need not.
+  public let time: Int64?
+  /// The name of the program; nil for what other programs did.
+  public let program: String?
+  /// The number of its process, as the system counted then; nil for what other programs did.
+  public let process: Int64?
+  /// What ``Transaction/sign(author:tag:)`` said.
+  public let signature: TransactionSignature
+  /// The transaction that this one took back, if it did.
+  public let reverted: TransactionID?
+  /// Each change, in the order in which they were made, several of one record included. A change of
+  /// key is a deletion and an insertion.
+  public let changes: [JournalChange]
+  /// The models of which changes may be missing here or before, in name order: their journal was
+  /// turned on or off, or their tables were altered.
+  public let gaps: [String]
+
+  /// Whether other programs did it, or a store whose journal was off.
+  public var isForeign: Bool { id == nil }
+}
+
+/// One change of one record, as the change journal holds it.
+public struct JournalChange: Hashable, Sendable {
+  /// A value before and after.
+  public struct Field: Hashable, Sendable {
+    /// The field's name at that time.
+    public let name: String
+    /// nil in an insertion.
+    public let old: SQLValue?
+    /// nil in a deletion.
+    public let new: SQLValue?
+  }
+
+  public let position: JournalPosition
+  public let model: String
+  /// In key order.
+  public let key: [SQLValue]
+  public let operation: RecordChange.Operation
+  /// For an update the fields that differ; otherwise all of them. In field order, without those of
+  /// the key. Empty where the journal keeps only keys.
+  public let fields: [Field]
+  /// How much of the change was kept.
+  public let detail: JournalDetail
+
+  /// The field called `name`; nil when it is not among ``fields``.
+  public subscript(name: String) -> Field? {
+    fields.first { $0.name == name }
+  }
+}
+
+extension JournalTransaction {
+  /// - Parameter filter: Which of the entries' changes are told.
+  init(_ logged: LoggedTransaction, layouts: JournalLayouts, filter: JournalFilter) {
+    var changes: [JournalChange] = []
+    var gaps: Set<String> = []
+    for entry in logged.entries {
+      switch entry.content {
+      case .record(let record):
+        guard let layout = layouts.all[record.layout] else { continue }
+        let change = JournalChange(record, layout, at: entry.position)
+        if filter.admits(change) { changes.append(change) }
+      case .started(let layout), .stopped(let layout):
+        guard let model = layouts.all[layout]?.model, filter.model ?? model == model else {
+          continue
+        }
+        gaps.insert(model)
+      case .transaction: break
+      }
+    }
+    self.init(
+      positions: JournalPosition(
+        rawValue: logged.positions.lowerBound)...JournalPosition(
+          rawValue: logged.positions.upperBound),
+      id: logged.mark?.id, time: logged.mark?.time, program: logged.mark?.program,
+      process: logged.mark?.process, signature: logged.mark?.signature ?? TransactionSignature(),
+      reverted: logged.mark?.reversal?.reverted, changes: changes, gaps: gaps.sorted())
+  }
+}
+
+extension JournalChange {
+  init(_ record: LoggedRecord, _ layout: JournalLayout, at position: Int64) {
+    let fields: [Field]
+    switch record.kind {
+    case .insert:
+      operation = .insert
+      fields = zip(layout.others, record.image).map { Field(name: $0.name, old: nil, new: $1) }
+    case .delete:
+      operation = .delete
+      fields = zip(layout.others, record.image).map { Field(name: $0.name, old: $1, new: nil) }
+    case .update:
+      operation = .update
+      fields = record.changes.map {
+        Field(name: layout.others[$0.place].name, old: $0.old, new: $0.new)
+      }
+    }
+    self.fields = fields
+    self.position = JournalPosition(rawValue: position)
+    model = layout.model
+    key = record.key
+    detail = layout.detail
+  }
+}

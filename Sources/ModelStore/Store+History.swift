@@ -1,0 +1,95 @@
+// What the change journal tells of the past.
+extension ChangeJournal {
+  /// The transactions that ended behind `start` and not behind `end`, oldest first. None is split:
+  /// one that began before `start` is whole.
+  ///
+  /// - Parameters:
+  ///   - start: nil for from the oldest that is kept.
+  ///   - end: nil for up to the newest.
+  ///   - filter: Which are wanted, and which of their changes.
+  ///   - limit: The most to return; nil for all.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` when some behind `start` are gone.
+  /// - Complexity: Reads the entries behind `start` until there are enough; for a transaction by its
+  ///   id only that one.
+  public func transactions(
+    after start: JournalPosition? = nil, through end: JournalPosition? = nil,
+    matching filter: JournalFilter = JournalFilter(), limit: Int? = nil
+  ) throws -> [JournalTransaction] {
+    try reading { history in
+      let start = start?.rawValue ?? history.bounds.lowerBound - 1
+      let end = end?.rawValue ?? .max
+      try history.checkReaches(back: start)
+      var collected = Collected(filter, limit, history.layouts)
+      if let id = filter.transaction {
+        if let found = try history.transaction(id),
+          found.positions.upperBound > start, found.positions.upperBound <= end,
+          filter.admits(found.mark)
+        {
+          _ = collected.take(found)
+        }
+      } else if collected.takesMore {
+        try history.forEach(after: start, through: end, where: filter.admits) {
+          collected.take($0)
+        }
+      }
+      return collected.transactions
+    } ?? []
+  }
+
+  /// The transactions that ended before `position`, newest first, as far back as the journal is kept.
+  ///
+  /// - Parameters:
+  ///   - position: nil for from the newest.
+  ///   - filter: Which are wanted, and which of their changes.
+  ///   - limit: The most to return; nil for all.
+  /// - Complexity: Reads back from the end until there are enough.
+  public func newestTransactions(
+    before position: JournalPosition? = nil, matching filter: JournalFilter = JournalFilter(),
+    limit: Int? = nil
+  ) throws -> [JournalTransaction] {
+    try reading { history in
+      var collected = Collected(filter, limit, history.layouts)
+      guard collected.takesMore else { return [] }
+      try history.forEachNewestFirst(
+        before: position?.rawValue ?? .max, where: filter.admits
+      ) { collected.take($0) }
+      return collected.transactions
+    } ?? []
+  }
+
+  /// What is wanted of the transactions read.
+  private struct Collected {
+    let filter: JournalFilter
+    let limit: Int
+    let layouts: JournalLayouts
+    private(set) var transactions: [JournalTransaction] = []
+
+    init(_ filter: JournalFilter, _ limit: Int?, _ layouts: JournalLayouts) {
+      self.filter = filter
+      self.limit = limit ?? .max
+      self.layouts = layouts
+    }
+
+    var takesMore: Bool { transactions.count < limit }
+
+    /// - Returns: Whether more are wanted.
+    mutating func take(_ logged: LoggedTransaction) -> Bool {
+      let transaction = JournalTransaction(logged, layouts: layouts, filter: filter)
+      if !filter.selectsChanges || !transaction.changes.isEmpty || !transaction.gaps.isEmpty {
+        transactions.append(transaction)
+      }
+      return takesMore
+    }
+  }
+
+  /// Runs `body` on one state of the journal.
+  ///
+  /// - Returns: nil when nothing was ever entered.
+  func reading<Result>(_ body: (JournalHistory) throws -> Result) throws -> Result? {
+    try core.readers.sync { connection in
+      try core.read(connection) { tx in
+        try JournalHistory(reading: tx.access.connection).map(body)
+      }
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import Testing
+
+@testable import ModelStore
+
+@Suite struct JournalHistoryTests {
+  static let tables = """
+    CREATE TABLE Item (id INTEGER PRIMARY KEY, name TEXT, n INTEGER);
+    CREATE TABLE Tag (name TEXT PRIMARY KEY, colour);
+    """
+
+  /// Three transactions of the store, with another program's commits before the second and after
+  /// the last.
+  private static func world() throws -> (world: JournalWorld, start: JournalPosition) {
+    let world = try JournalWorld(tables)
+    let start = try world.store.changeJournal.position()
+    try world.store.write { tx in
+      tx.sign(author: "ann", tag: "import")
+      try tx.execute("INSERT INTO Item VALUES (1, 'a', 1), (2, 'b', 2)")
+    }
+    try world.other.execute("UPDATE Item SET n = 10 WHERE id = 1; INSERT INTO Tag VALUES ('x', 1)")
+    try world.store.write { tx in
+      tx.sign(author: "bob")
+      try tx.execute("UPDATE Item SET name = 'c' WHERE id = 2")
+    }
+    try world.store.write { tx in
+      try tx.execute("UPDATE Item SET name = 'd', n = 3 WHERE id = 2")
+      try tx.execute("DELETE FROM Item WHERE id = 1")
+    }
+    try world.other.execute("DELETE FROM Tag")
+    return (world, start)
+  }
+
+  private static func lines(_ transactions: [JournalTransaction], from start: JournalPosition)
+    -> [String]
+  {
+    transactions.map { transaction in
+      let place = [transaction.positions.lowerBound, transaction.positions.upperBound]
+        .map { "\($0.rawValue - start.rawValue)" }.joined(separator: "-")
+      let who = transaction.isForeign ? "foreign" : transaction.signature.author ?? "nobody"
+      let changes = transaction.changes.map { change in
+        let fields = change.fields.map {
+          "\($0.name): \($0.old?.description ?? "-") → \($0.new?.description ?? "-")"
+        }
+        return
+          "\(change.operation) \(change.model) \(change.key[0]) (\(fields.joined(separator: ", ")))"
+      }
+      return ([place, who] + transaction.gaps.map { "gap \($0)" } + changes).joined(separator: " ")
+    }
+  }
+
+  private static let all = [
+    "1-3 ann insert Item 1 (name: - → 'a', n: - → 1) insert Item 2 (name: - → 'b', n: - → 2)",
+    "4-5 foreign update Item 1 (n: 1 → 10) insert Tag 'x' (colour: - → 1)",
+    "6-7 bob update Item 2 (name: 'b' → 'c')",
+    "8-10 nobody update Item 2 (name: 'c' → 'd', n: 2 → 3) delete Item 1 (name: 'a' → -, n: 10 → -)",
+    "11-11 foreign delete Tag 'x' (colour: 1 → -)",
+  ]
+
+  @Test func transactionsAreToldWholeInBothDirections() throws {
+    let (world, start) = try Self.world()
+    let journal = world.store.changeJournal
+    let forward = try journal.transactions(after: start)
+    #expect(Self.lines(forward, from: start) == Self.all)
+    let backward = try journal.newestTransactions()
+    #expect(Self.lines(backward.dropLast(), from: start) == Self.all.reversed())
+    #expect(backward.last?.gaps == ["Item", "Tag"])
+    #expect(backward.last?.changes == [])
+    #expect(try journal.transactions() == backward.reversed())
+    for limit in 0...6 {
+      #expect(try journal.transactions(limit: limit) == Array(backward.reversed().prefix(limit)))
+      #expect(try journal.newestTransactions(limit: limit) == Array(backward.prefix(limit)))
+    }
+    let mark = try #require(forward.first)
+    #expect(mark.date != nil && mark.program?.isEmpty == false && mark.process ?? 0 > 0)
+  }
+
+  @Test func anyPositionWillDo() throws {
+    let (world, start) = try Self.world()
+    let journal = world.store.changeJournal
+    func position(_ offset: Int) -> JournalPosition {
+      JournalPosition(rawValue: start.rawValue + Int64(offset))
+    }
+    // By offset: a store's transaction that began before is whole, one that ends behind is left out.
+    let firsts = [0, 0, 0, 1, -1, 2, 2, 3, 3, 3, 4, 5]
+    for (offset, first) in firsts.enumerated() where first >= 0 {
+      #expect(
+        Self.lines(try journal.transactions(after: position(offset)), from: start)
+          == Array(Self.all[first...]), "after \(offset)")
+    }
+    #expect(
+      Self.lines(try journal.transactions(after: position(4)), from: start)
+        == ["5-5 foreign insert Tag 'x' (colour: - → 1)"] + Self.all[2...])
+    let ends = [0, 0, 0, 1, -1, 2, 2, 3, 3, 3, 4, 5]
+    for (offset, end) in ends.enumerated() where end >= 0 {
+      #expect(
+        Self.lines(
+          try journal.transactions(after: start, through: position(offset)), from: start)
+          == Array(Self.all[..<end]), "through \(offset)")
+      #expect(
+        Self.lines(
+          try journal.newestTransactions(before: position(offset + 1), limit: end), from: start)
+          == Self.all[..<end].reversed(), "before \(offset)")
+    }
+  }
+
+  @Test func filtersSelectTransactionsAndChanges() throws {
+    let (world, start) = try Self.world()
+    func told(_ filter: JournalFilter) throws -> [String] {
+      let journal = world.store.changeJournal
+      let forward = try journal.transactions(after: start, matching: filter)
+      let backward = try journal.newestTransactions(matching: filter)
+      #expect(backward.filter { $0.positions.lowerBound > start } == forward.reversed())
+      return Self.lines(forward, from: start)
+    }
+    #expect(try told(JournalFilter(author: "ann")) == [Self.all[0]])
+    #expect(try told(JournalFilter(tag: "import")) == [Self.all[0]])
+    #expect(try told(JournalFilter(tag: "export")) == [])
+    #expect(try told(JournalFilter(isForeignOnly: true)) == [Self.all[1], Self.all[4]])
+    #expect(
+      try told(JournalFilter(model: "Item", key: [.integer(1)])) == [
+        "1-3 ann insert Item 1 (name: - → 'a', n: - → 1)",
+        "4-5 foreign update Item 1 (n: 1 → 10)",
+        "8-10 nobody delete Item 1 (name: 'a' → -, n: 10 → -)",
+      ])
+    #expect(
+      try told(JournalFilter(model: "Item", field: "n", isForeignOnly: true)) == [
+        "4-5 foreign update Item 1 (n: 1 → 10)"
+      ])
+    let own = try world.store.changeJournal.transactions(after: start).filter { !$0.isForeign }
+    #expect(try told(JournalFilter(transaction: own[1].id)) == [Self.all[2]])
+    #expect(try told(JournalFilter(transaction: own[1].id, author: "ann")) == [])
+    #expect(try told(JournalFilter(program: own[0].program)).count == 3)
+    let time = try #require(own[1].time)
+    #expect(try told(JournalFilter(time: time..<time + 1)) == [Self.all[2]])
+    #expect(Set(own.map(\.id)).count == 3)
+  }
+
+  @Test func partsOfARecordAreNotSplit() throws {
+    let columns = (1...40).map { "f\($0)" }
+    let world = try JournalWorld(
+      "CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(columns.joined(separator: ", ")))")
+    let journal = world.store.changeJournal
+    let start = try journal.position()
+    let values = (1...40).map { "\($0)" }.joined(separator: ", ")
+    try world.other.execute(
+      "INSERT INTO Wide VALUES (1, \(values)); INSERT INTO Wide VALUES (2, \(values))")
+    let end = try journal.position()
+    #expect(end.rawValue - start.rawValue == 6)
+    let counts = try (0..<Int64(6)).map { offset in
+      let middle = JournalPosition(rawValue: start.rawValue + offset)
+      return (
+        try journal.transactions(after: middle).flatMap(\.changes).count,
+        try journal.transactions(after: start, through: middle).flatMap(\.changes).count
+      )
+    }
+    #expect(counts.map(\.0) == [2, 2, 2, 1, 1, 1])
+    #expect(counts.map(\.1) == [0, 1, 1, 1, 2, 2])
+    for change in try journal.transactions(after: start).flatMap(\.changes) {
+      #expect(change.fields.map(\.new) == (1...40).map { .integer($0) })
+    }
+  }
+
+  @Test func whatWasTrimmedIsTold() throws {
+    let (world, start) = try Self.world()
+    let journal = world.store.changeJournal
+    try world.other.execute("DELETE FROM _ms_journal WHERE position <= \(start.rawValue + 5)")
+    for offset in 0..<5 {
+      let position = JournalPosition(rawValue: start.rawValue + Int64(offset))
+      #expect(
+        failure { try journal.transactions(after: position) }?.code == .journalTrimmed)
+    }
+    let rest = try journal.transactions(after: JournalPosition(rawValue: start.rawValue + 5))
+    #expect(Self.lines(rest, from: start) == Array(Self.all[2...]))
+    #expect(try journal.transactions() == rest)
+    #expect(try journal.newestTransactions() == rest.reversed())
+  }
+
+  @Test func keysAndGapsAreTold() throws {
+    let world = try JournalWorld(Self.tables, detail: .keys)
+    let journal = world.store.changeJournal
+    let start = try journal.position()
+    try world.store.write { tx in
+      try tx.execute("INSERT INTO Item VALUES (1, 'a', 1)")
+      try tx.execute("UPDATE Item SET n = 2")
+    }
+    try journal.turnOff(for: ["Item"])
+    #expect(
+      Self.lines(try journal.transactions(after: start), from: start) == [
+        "1-3 nobody insert Item 1 () update Item 1 ()", "4-4 foreign gap Item",
+      ])
+    let changes = try journal.transactions(
+      after: start, matching: JournalFilter(model: "Item", field: "n"))
+    #expect(changes.flatMap(\.changes).map(\.detail) == [.keys, .keys])
+  }
+
+  @Test func withoutAJournalThereIsNothing() throws {
+    let world = try JournalWorld(Self.tables, detail: nil)
+    #expect(try world.store.changeJournal.transactions() == [])
+    #expect(try world.store.changeJournal.newestTransactions() == [])
+  }
+}
