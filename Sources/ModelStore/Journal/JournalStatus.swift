@@ -14,9 +14,9 @@ public struct JournalStatus: Hashable, Sendable {
   public var byteCount: Int64 = 0
   /// The durable readers, by name.
   public var consumers: [ConsumerStatus] = []
-  /// Of the oldest transaction of a store that is kept whole, in microseconds since 1970-01-01
-  /// 00:00:00 UTC.
-  var oldestMicroseconds: Int64?
+  /// When the oldest transaction of a store was written that is kept, in microseconds since
+  /// 1970-01-01 00:00:00 UTC; nil when there is none. Other programs' changes have no time.
+  public var oldestTime: Int64?
 }
 
 /// How far a durable reader of the change journal has come.
@@ -26,14 +26,15 @@ public struct ConsumerStatus: Hashable, Sendable {
   public var position: JournalPosition
   /// How many positions it is behind the journal's end; those that do not concern it count too.
   public var lag: Int64
-  /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC.
-  var acknowledgedMicroseconds: Int64?
+  /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC; nil when it has not
+  /// yet.
+  public var acknowledgementTime: Int64?
 
   init(name: String, cursor: JournalConsumers.Cursor, end: Int64) {
     self.name = name
     position = JournalPosition(rawValue: cursor.position)
     lag = max(0, end - cursor.position)
-    acknowledgedMicroseconds = cursor.acknowledgedAt
+    acknowledgementTime = cursor.acknowledgedAt
   }
 }
 
@@ -50,7 +51,7 @@ extension JournalStatus {
     positions =
       JournalPosition(rawValue: bounds.lowerBound)...JournalPosition(rawValue: bounds.upperBound)
     entryCount = bounds.count
-    oldestMicroseconds = try connection.firstRow(
+    oldestTime = try connection.firstRow(
       """
       SELECT c2
       FROM _ms_journal

@@ -42,8 +42,9 @@ struct JournalTrimmer {
     var step = Step(kept: bounds)
     // Not beyond the newest row, or its position would be used again.
     var end = min(try wantedEnd(in: bounds), bounds.upperBound - 1)
-    if retention.respectsConsumers, let slowest = try JournalConsumers(connection: connection)
-      .slowest(), slowest.position < end
+    if retention.respectsConsumers,
+      let slowest = try JournalConsumers(connection: connection)
+        .slowest(), slowest.position < end
     {
       step.heldBackBy = slowest.name
       end = slowest.position

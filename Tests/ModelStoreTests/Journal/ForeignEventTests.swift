@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import ModelStore
@@ -16,7 +17,7 @@ import Testing
         "record \(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.isReset)")
     }
     let model = try world.store.observe(Album.self) { changes in
-      told.add("model \(changes.changes.map(\.key)) \(changes.isReset)")
+      told.add("model \(changes.changes.map { $0.new?.id ?? $0.old?.id ?? 0 }) \(changes.isReset)")
     }
     let live = try world.store.live(Album.all.order { $0.title }).observe { event in
       told.add("live \(event.words)")
@@ -47,9 +48,11 @@ import Testing
     try world.foreign("INSERT OR REPLACE INTO Album VALUES (1, 'A', NULL, NULL)")
     #expect(
       told.taken() == [
-        "field a → A false", "model [1] false", "live -[] +[]  0=title a→A", "window -[] +[]  0=title a→A",
+        "field a → A false", "model [1] false", "live -[] +[]  0=title a→A",
+        "window -[] +[]  0=title a→A",
       ])
-    try world.foreign("DELETE FROM Mix_songs WHERE element = 1; UPDATE Song SET title = 't' WHERE id = 3")
+    try world.foreign(
+      "DELETE FROM Mix_songs WHERE element = 1; UPDATE Song SET title = 't' WHERE id = 3")
     #expect(told.taken() == ["mix unknown | -0 3=2 p3 title song 3→t false"])
     #expect(world.errors.events == [])
     for subscription in [field, record, model, live, window, mix] { subscription.cancel() }
@@ -171,7 +174,8 @@ extension RandomTransaction {
   /// What another program does to `g` and `item` in one transaction.
   mutating func foreignStatements() -> String {
     let statements = (0..<draw(1...3)).map { _ in foreignStatement() }
-    return "BEGIN; \(statements.joined(separator: "; ")); \(chance(1, of: 9) ? "ROLLBACK" : "COMMIT")"
+    return
+      "BEGIN; \(statements.joined(separator: "; ")); \(chance(1, of: 9) ? "ROLLBACK" : "COMMIT")"
   }
 
   private mutating func foreignStatement() -> String {

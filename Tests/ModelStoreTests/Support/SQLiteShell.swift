@@ -1,0 +1,59 @@
+import Foundation
+
+/// The `sqlite3` shell with a file open, beside this process: the plainest foreign writer.
+final class SQLiteShell {
+  /// False where the machine has no shell; tests that need it say so and pass.
+  static let isAvailable: Bool = {
+    let found = FileManager.default.isExecutableFile(atPath: program)
+    if !found { print("SKIPPED: no \(program), nothing was proved about the sqlite3 shell") }
+    return found
+  }()
+
+  private static let program = "/usr/bin/sqlite3"
+
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+  private var unread: [UInt8] = []
+
+  init(_ path: String) throws {
+    process.executableURL = URL(fileURLWithPath: Self.program)
+    process.arguments = ["-batch", "-cmd", ".timeout 60000", path]
+    process.standardInput = input
+    process.standardOutput = output
+    try process.run()
+  }
+
+  /// Runs `sql` and waits until it is done.
+  ///
+  /// - Returns: The lines it answered.
+  @discardableResult
+  func run(_ sql: String) throws -> [String] {
+    let mark = "-- done --"
+    try input.fileHandleForWriting.write(contentsOf: Data("\(sql);\n.print '\(mark)'\n".utf8))
+    var lines: [String] = []
+    while let line = line(), line != mark { lines.append(line) }
+    return lines
+  }
+
+  private func line() -> String? {
+    while !unread.contains(UInt8(ascii: "\n")) {
+      let data = output.fileHandleForReading.availableData
+      if data.isEmpty { return nil }
+      unread += data
+    }
+    let line = unread.prefix { $0 != UInt8(ascii: "\n") }
+    unread.removeFirst(line.count + 1)
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  /// Ends the shell, which closes the file.
+  ///
+  /// - Returns: Its exit status.
+  @discardableResult
+  func finish() throws -> Int32 {
+    try input.fileHandleForWriting.close()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+}
