@@ -39,6 +39,9 @@ public struct Consumer: Sendable {
     }
   }
 
+  /// How many positions it is behind the journal's end: ``ConsumerStatus/lag``.
+  public var lag: Int64 { get throws { try status().lag } }
+
   /// The next batch, on the calling thread: what follows the last position that was acknowledged.
   ///
   /// - Parameter limit: About how many entries to take at once, at least 1; see

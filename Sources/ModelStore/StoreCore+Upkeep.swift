@@ -11,7 +11,7 @@ extension StoreCore {
       try file.checkPresence()
       let result: Result
       do {
-        // What another store's rows are told from is where this one stood before they go.
+        // Told before it could be trimmed.
         try self.publishWhatOthersDid(&writer)
         let connection = writer.connection
         result = try connection.inTransaction { try body(connection) }

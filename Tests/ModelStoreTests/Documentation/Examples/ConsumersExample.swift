@@ -40,7 +40,7 @@ import Testing
       try tx.insert(Book(id: 1, title: "The Dispossessed", pages: 341))
     }
     // end
-    while try consumer.status().lag > 0 { await Task.yield() }
+    while try consumer.lag > 0 { await Task.yield() }
     #expect(index.withLock { $0 } == [.integer(1): .text("The Dispossessed")])
     indexing.cancel()
     try await indexing.value
