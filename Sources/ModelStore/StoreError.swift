@@ -68,10 +68,17 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     /// The process forked while the store was open. The file cannot be used in the child, except by
     /// a program of its own that the child starts.
     case forked
-    /// What the work rests on has changed since it was read. Nothing of it was kept.
-    case conflict
     /// The change journal does not reach back so far: its older entries were removed.
     case journalTrimmed
+    /// The change journal does not tell what is asked: it was off for a model at some time, or keeps
+    /// only keys of it.
+    case journalGap
+    /// The change journal has no transaction of that id.
+    case unknownTransaction
+    /// What the work rests on has changed since, and nothing of it was kept: a transaction cannot be
+    /// taken back, and all records that stand in the way are listed as violations; or a consumer was
+    /// moved since its batch was read.
+    case conflict
     /// Two stores on one file ask for different configurations.
     case configurationConflict
     /// SQLite failed in another way; the message is SQLite's.
@@ -93,6 +100,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
   public var violations: [Violation]
   /// How many rules were broken in all, those not listed included.
   public var violationCount: Int
+  /// The transaction whose outcome is not known, where the change journal can tell it once the store
+  /// is opened anew; see ``ChangeJournal/outcome(of:)``.
+  public var transaction: TransactionID?
   /// SQLite's extended result code, where SQLite was the one to refuse.
   public var sqliteCode: Int32?
 
@@ -150,6 +160,8 @@ public struct Violation: Hashable, Sendable, Codable {
     case validator
     /// A condition of a gate.
     case gate
+    /// A record or field that should still be as a transaction left it.
+    case conflict
   }
 
   /// What breaking the rule means.

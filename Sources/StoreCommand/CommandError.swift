@@ -204,16 +204,18 @@ extension ExitCode {
   init(_ code: StoreError.Code) {
     self =
       switch code {
-      case .fileNotFound, .unknownModel, .unknownBinding, .unknownRule, .recordNotFound:
+      case .fileNotFound, .unknownModel, .unknownBinding, .unknownRule, .recordNotFound,
+        .unknownTransaction, .unknownConsumer:
         .notFound
-      case .rejected, .invalidValue: .rejected
+      case .rejected, .invalidValue, .conflict: .rejected
       case .busy: .busy
       case .newerFormat: .newerSchema
       case .unknownField, .invalidQuery: .usage
       case .cancelled: .interrupted
       case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .readOnly, .outOfSpace,
         .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
-        .misuse, .notificationCycle, .forked, .configurationConflict, .database:
+        .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
+        .database:
         .failed
       }
   }

@@ -58,7 +58,7 @@ struct JournalFold {
       guard let layout = layouts.all[record.layout] else {
         throw Inconsistency(model: schema.name)
       }
-      let fields = places(of: layout, in: schema)
+      let fields = layout.places(in: schema)
       switch record.kind {
       case .insert:
         guard let present = image, holds(present, record.image, at: fields) else {
@@ -86,14 +86,6 @@ struct JournalFold {
       }
     }
     return image
-  }
-
-  /// For each of the layout's fields beside the key, where it is in the model now.
-  private func places(of layout: JournalLayout, in schema: ModelSchema) -> [Int?] {
-    layout.others.map { field in
-      let column = field.column.asciiFolded
-      return schema.fields.firstIndex { $0.column.asciiFolded.isExactly(column) }
-    }
   }
 
   private func holds(_ image: [SQLValue], _ values: [SQLValue], at fields: [Int?]) -> Bool {

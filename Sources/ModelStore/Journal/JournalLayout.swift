@@ -57,6 +57,14 @@ struct JournalLayout: Hashable, Sendable, Codable {
   /// The places in ``others`` that stand in each row of an update.
   var updateParts: [Range<Int>] { parts(of: (Self.columnCount - key.count) / 2) }
 
+  /// For each of ``others``, where it is in the model now; nil for one that is gone.
+  func places(in schema: ModelSchema) -> [Int?] {
+    others.map { field in
+      let column = field.column.asciiFolded
+      return schema.fields.firstIndex { $0.column.asciiFolded.isExactly(column) }
+    }
+  }
+
   private func parts(of size: Int) -> [Range<Int>] {
     guard detail == .full, !others.isEmpty else { return [0..<0] }
     return stride(from: 0, to: others.count, by: size).map { start in

@@ -138,19 +138,45 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
       state.list = list
       return state.subscribers.all
     }
-    let touches = touches(from: oldList, to: list, commit)
+    var changes: [[SQLValue]: RecordChange] = [:]
+    for change in commit.changes.changes where change.model == rule.schema.name {
+      changes[change.key] = change
+    }
+    let touches = rule.touches(
+      from: oldList, to: list, changes: changes, origin: commit.isReset ? .foreign : nil)
     guard !touches.isEmpty else { return [] }
     // Both records of every row are known, so a reset is as exact as any other commit.
     return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: false))
   }
 
-  private func touches(
-    from old: RowList, to new: RowList, _ commit: ChangeBroker.Commit
-  ) -> [QueryDelta.Touch] {
-    var changes: [[SQLValue]: RecordChange] = [:]
-    for change in commit.changes.changes where change.model == rule.schema.name {
-      changes[change.key] = change
+  // Delivery queue
+
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
+
+  func wake(upTo version: UInt64) {
+    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
+  }
+
+  // Subscribers
+
+  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+    let number = state.withLock { $0.subscribers.add(subscriber) }
+    return { [self] in
+      let removed = state.withLock { $0.subscribers.remove(number) }
+      withExtendedLifetime(removed) {}
     }
+  }
+}
+
+extension FetchedResult.Rule {
+  /// What lies between two runs.
+  ///
+  /// - Parameters:
+  ///   - changes: What happened to records in between, by key, as far as it is known.
+  ///   - origin: Who changed everything; nil for who `changes` says.
+  func touches(
+    from old: RowList, to new: RowList, changes: [[SQLValue]: RecordChange], origin: Origin?
+  ) -> [QueryDelta.Touch] {
     func touch(_ oldPlace: Int?, _ newPlace: Int?) -> QueryDelta.Touch {
       func side(_ list: RowList, _ place: Int?) -> QueryDelta.Side? {
         place.map { QueryDelta.Side(entry: list.entries[$0], image: list.images[$0]) }
@@ -159,9 +185,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
       let key = before?.entry.key ?? after?.entry.key ?? []
       let change = changes[key]
       return QueryDelta.Touch(
-        key: key, old: before, new: after,
-        origin: commit.isReset ? .foreign : change?.origin ?? .user, fields: change?.fields ?? [],
-        isRecreated: change?.isRecreated ?? false,
+        key: key, old: before, new: after, origin: origin ?? change?.origin ?? .user,
+        fields: change?.fields ?? [], isRecreated: change?.isRecreated ?? false,
         before: before != nil ? .admitted : standing(change.map { $0.old != nil }),
         after: after != nil ? .admitted : standing(change.map { $0.new != nil }))
     }
@@ -184,25 +209,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     if exists == false { return .absent }
     // A row that the commit did not touch slid over an edge, if there is one; a row of a view is
     // made from others, so it came and went with them.
-    if exists == nil, rule.isWindow { return .admitted }
-    return exists == nil && rule.schema.kind == .view ? .absent : .excluded
-  }
-
-  // Delivery queue
-
-  func deliver(upTo version: UInt64) { wake(upTo: version) }
-
-  func wake(upTo version: UInt64) {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
-  }
-
-  // Subscribers
-
-  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
-    let number = state.withLock { $0.subscribers.add(subscriber) }
-    return { [self] in
-      let removed = state.withLock { $0.subscribers.remove(number) }
-      withExtendedLifetime(removed) {}
-    }
+    if exists == nil, isWindow { return .admitted }
+    return exists == nil && schema.kind == .view ? .absent : .excluded
   }
 }

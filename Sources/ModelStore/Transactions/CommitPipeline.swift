@@ -74,14 +74,17 @@ struct CommitPipeline {
           "A transaction that changes the schema cannot be validated; change it in a migration.")
       }
       try validate(changes, access)
+      try access.review?(changes)
       try access.checkNotCancelled()
       var position: Int64?
       switch ending {
       case .commit:
-        if connection.totalChangeCount != changeCount + access.unsignedChangeCount {
+        if connection.totalChangeCount != changeCount + access.unsignedChangeCount
+          || schemaChanged || access.isSignedAnyway
+        {
           position = try sign(access)
         }
-        try commit()
+        try commit(position == nil ? nil : access.transactionID)
       case .rollback:
         if connection.hasUnresolvedReferences { throw try brokenReferences() }
         try connection.rollBack()
@@ -126,9 +129,13 @@ struct CommitPipeline {
 
   /// A deferred foreign key that is broken ends COMMIT, not the transaction; so it can be told
   /// which one.
-  private func commit() throws {
+  ///
+  /// - Parameter id: What the change journal calls the transaction; nil where it says nothing of it.
+  private func commit(_ id: TransactionID?) throws {
     do {
       try connection.commitTellingOutcome()
+    } catch let failure as ConnectionFailure {
+      throw id.map { UnknownOutcome(failure: failure, transaction: $0) } ?? failure
     } catch let error as SQLiteError {
       guard error.code == .constraintForeignKey, connection.isInTransaction else { throw error }
       throw try brokenReferences()
@@ -140,5 +147,18 @@ struct CommitPipeline {
       on: connection, models: models.schema, countMax: refusals.violationCountMax
     )
     .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
+  }
+}
+
+/// A COMMIT that may have happened, of a transaction that the change journal knows if it has.
+struct UnknownOutcome: Error {
+  let failure: ConnectionFailure
+  let transaction: TransactionID
+
+  /// What everyone is told until the store is opened anew.
+  var storeError: StoreError {
+    var error = failure.storeError
+    error.transaction = transaction
+    return error
   }
 }

@@ -16,6 +16,10 @@ public final class TransactionAccess {
   var unsignedChangeCount: Int64 = 0
   /// What the change journal is to say of it.
   var signature = TransactionSignature()
+  /// Whether it says so even when nothing was changed.
+  var isSignedAnyway = false
+  /// Judges what the transaction did, after the validators; refuses it by throwing.
+  var review: (([RecordChange]) throws -> Void)?
   /// That the transaction takes another back.
   var reversal: JournalMark.Reversal?
   /// Where the transaction's rows in the change journal begin; nil where it has none.

@@ -159,6 +159,10 @@ struct Writer {
   ///
   /// - Returns: What the caller is to be told.
   mutating func noting(_ error: any Error) -> any Error {
+    if let unknown = error as? UnknownOutcome {
+      poison = unknown.storeError
+      return unknown.storeError
+    }
     guard let failure = error as? ConnectionFailure else { return error }
     poison = failure.storeError
     return failure.reason

@@ -1,0 +1,161 @@
+// Reading as of a position of the change journal: what is stored now, led back entry by entry.
+extension Store {
+  /// The records that `query` selected as of `position`, in its order. Exact or refused.
+  ///
+  /// - Parameter position: Between two transactions, as the journal's own positions are. Tables that
+  ///   other programs write to may be asked for at any of their entries.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so far;
+  ///   `journalGap` when it was off for the model at some time since, or keeps only keys of it;
+  ///   `invalidQuery` for a view and for a condition or order that only SQLite can evaluate; `misuse`
+  ///   for a position inside a transaction or in the future.
+  /// - Complexity: Reads the entries since `position`, one record for each record that they name,
+  ///   and the result of the query now, of which a limit needs only a part.
+  public func fetch<Element>(
+    _ query: Query<Element>, at position: JournalPosition
+  ) throws -> [Element] {
+    let schema = query.schema
+    let images = try core.atOneState { access in
+      try PastResult(query).images(
+        try PastRecords(of: schema, at: position, reading: access), reading: access)
+    }
+    do {
+      return try images.map { try Element(row: RowView(image: $0), schema: schema) }
+    } catch let error as ColumnError {
+      throw StoreError(error, reading: schema)
+    }
+  }
+
+  /// The record with that key as of `position`, or nil when there was none. Errors as for
+  /// ``fetch(_:at:)``.
+  ///
+  /// - Complexity: Reads the entries since `position`.
+  public func find<M: Model>(
+    _ model: M.Type, _ key: M.Key, at position: JournalPosition
+  ) throws -> M? {
+    let schema = try core.models.statements(for: model).schema
+    let record = try find(schema, key: try Transaction.values(key), at: position)
+    do {
+      return try record.map { try M(row: RowView(image: $0.values)) }
+    } catch let error as ColumnError {
+      throw StoreError(error, reading: schema, key: record?.key)
+    }
+  }
+
+  /// The record of `schema` with that key as of `position`, or nil when there was none. Errors as
+  /// for ``fetch(_:at:)``.
+  public func find(
+    _ schema: ModelSchema, key: [SQLValue], at position: JournalPosition
+  ) throws -> Record? {
+    try core.atOneState { access in
+      let now = try access.record(schema, key: key)
+      // SQLite may know the key in another spelling.
+      let key = now?.key ?? key
+      let past = try PastRecords(of: schema, at: position, key: key, reading: access)
+      return past.image(of: key, now: now?.values).map { Record(schema: schema, values: $0) }
+    }
+  }
+
+  /// What happened to the result of `query` between two positions: the older result is as of
+  /// `start`, the newer as of `end`. Errors as for ``fetch(_:at:)``.
+  ///
+  /// The versions in the answer are the positions. Every origin is `foreign`: the journal does not
+  /// tell which statement changed a value.
+  ///
+  /// - Parameter end: nil for now.
+  /// - Complexity: As ``fetch(_:at:)`` twice.
+  public func changes<Element>(
+    of query: Query<Element>, from start: JournalPosition, to end: JournalPosition? = nil
+  ) throws -> QueryChanges<Element> {
+    let delta = try core.atOneState { access in
+      let newest = try JournalReader.bounds(on: access.connection)?.upperBound
+      let end = end ?? JournalPosition(rawValue: newest ?? 0)
+      let old = try PastRecords(of: query.schema, at: start, reading: access)
+      let new = try PastRecords(of: query.schema, at: end, reading: access)
+      return try PastResult(query).delta(
+        from: old, UInt64(start.rawValue), to: new, UInt64(end.rawValue), reading: access)
+    }
+    return try QueryChanges(delta, schema: query.schema)
+  }
+}
+
+extension StoreCore {
+  /// Runs `body` in a read transaction.
+  fileprivate func atOneState<Result>(_ body: (TransactionAccess) throws -> Result) throws -> Result
+  {
+    try readers.sync { connection in try self.read(connection) { tx in try body(tx.access) } }
+  }
+}
+
+/// A query whose result as of another time is worked out here.
+private struct PastResult {
+  let query: Query<Record>
+  let window: QueryWindow?
+  let rule: LiveResult.Rule
+
+  /// - Throws: ``StoreError`` with code `invalidQuery` when only SQLite can evaluate it.
+  init<Element>(_ query: Query<Element>) throws {
+    let blueprint = try LiveBlueprint(query)
+    switch blueprint.rule {
+    case .success(let rule): self.rule = rule
+    case .failure(let requery):
+      throw StoreError(
+        .invalidQuery,
+        "What this query of \(query.schema.name) selected at another time cannot be told: \(requery.reason).",
+        model: query.schema.name)
+    }
+    self.query = blueprint.base
+    window = blueprint.window
+  }
+
+  /// The result then, in order.
+  func images(_ past: PastRecords, reading access: TransactionAccess) throws -> [[SQLValue]] {
+    var query = query
+    if let limit = window?.limit {
+      // Those of the result then that did not change are among so many of the result now.
+      let (end, first) = limit.addingReportingOverflow(window?.offset ?? 0)
+      let (count, second) = end.addingReportingOverflow(past.changes.count)
+      if !first, !second { query.limit = count }
+    }
+    let now: [Record] = try access.records(try query.selectText(), of: query.schema)
+    var rows = now.filter { past.changes[$0.key] == nil }
+      .map { (entry: rule.entry($0.values), image: $0.values) }
+    let others = past.changes.values.compactMap(\.old).filter { rule.admits?($0) ?? true }
+    if !others.isEmpty {
+      rows += others.map { (entry: rule.entry($0), image: $0) }
+      rows.sort { $0.entry < $1.entry }
+    }
+    let shown = window?.range(in: rows.count) ?? 0..<rows.count
+    return rows[shown].map(\.image)
+  }
+
+  func delta(
+    from old: PastRecords, _ oldVersion: UInt64, to new: PastRecords, _ newVersion: UInt64,
+    reading access: TransactionAccess
+  ) throws -> QueryDelta {
+    let result = FetchedResult.Rule(
+      schema: query.schema, terms: rule.terms, isWindow: window != nil)
+    let before = result.list(try images(old, reading: access), in: window)
+    let after = result.list(try images(new, reading: access), in: window)
+    return QueryDelta(
+      old: LiveRows(list: before, version: oldVersion),
+      new: LiveRows(list: after, version: newVersion),
+      touches: result.touches(
+        from: before, to: after,
+        changes: Self.changes(from: old, to: new), origin: .foreign),
+      isReset: false)
+  }
+
+  /// What the records that changed since either position did between them.
+  private static func changes(
+    from old: PastRecords, to new: PastRecords
+  ) -> [[SQLValue]: RecordChange] {
+    var changes = old.changes
+    for (key, change) in new.changes {
+      let before = old.changes[key].map(\.old) ?? change.new
+      changes[key] = RecordChange(
+        model: change.model, key: key, old: before, new: change.old, fields: [], origin: .foreign,
+        isRecreated: false)
+    }
+    return changes
+  }
+}

@@ -1,0 +1,156 @@
+/// A transaction that took back what others did.
+public struct Reversal: Hashable, Sendable {
+  /// What was taken back; nil for a range of the journal.
+  public let reverted: TransactionID?
+  /// The transaction that did it, which can be taken back in its turn.
+  public let transaction: TransactionID
+  /// What it changed, bound fields included.
+  public let changes: ChangeSet
+}
+
+// Taking back, with the change journal.
+extension Store {
+  /// Takes back what one transaction did to models with a full journal, as one new transaction
+  /// through rules, bindings and validators.
+  ///
+  /// Records and fields that it left alone stay as they are now. What it changed must still be as it
+  /// left it, and nothing else may change along, except what bindings and triggers do.
+  ///
+  /// - Parameter author: Who takes it back; the new transaction is signed so.
+  /// - Returns: What was done; nil when there was nothing to take back.
+  /// - Throws: ``StoreError`` with code `conflict` and every such record as a violation, `rejected`
+  ///   when a rule refuses, `unknownTransaction`, `journalTrimmed` when it is not kept any more,
+  ///   `journalGap` when the journal does not tell all of it. Then nothing was changed.
+  /// - Complexity: Reads the transaction's entries and the records that they name.
+  @discardableResult
+  public func revert(_ id: TransactionID, by author: String? = nil) throws -> Reversal? {
+    try reverting(by: author) { history in
+      guard let found = try history.transaction(id) else {
+        if let first = id.first { try history.checkReaches(back: first - 1) }
+        throw StoreError(
+          .unknownTransaction, "The change journal has no transaction \(id); nothing was changed.")
+      }
+      return [found]
+    }
+  }
+
+  /// Takes back everything that was done behind `start` and not behind `end`, by other programs too,
+  /// as one new transaction. As ``revert(_:by:)``, for whole transactions. Unlike those that are
+  /// taken back one by one, they do not count as undone for ``undo(by:)``.
+  ///
+  /// - Parameter end: nil for up to now.
+  @discardableResult
+  public func revert(
+    after start: JournalPosition, through end: JournalPosition? = nil, by author: String? = nil
+  ) throws -> Reversal? {
+    try reverting(by: author, asRange: true) { history in
+      try history.checkReaches(back: start.rawValue)
+      var all: [LoggedTransaction] = []
+      try history.forEach(after: start.rawValue, through: end?.rawValue ?? .max) {
+        all.append($0)
+        return true
+      }
+      return all
+    }
+  }
+
+  /// Takes back this program's newest transaction that is not taken back yet and did not itself
+  /// take back another, in any process. As ``revert(_:by:)``.
+  ///
+  /// - Parameter author: Only transactions that ``Transaction/sign(author:tag:)`` signed so; nil for
+  ///   everybody's.
+  /// - Returns: nil when there is none.
+  /// - Complexity: Also reads back from the end of the journal to that transaction.
+  @discardableResult
+  public func undo(by author: String? = nil) throws -> Reversal? {
+    try reverting(by: author) { try $0.newestDone(of: WritingProgram(), author) }
+  }
+
+  /// Takes back this program's newest ``undo(by:)`` that is not taken back yet, so that what was
+  /// undone holds again.
+  ///
+  /// - Parameter author: Only what was undone by this author; nil for everybody's.
+  /// - Returns: nil when there is none.
+  @discardableResult
+  public func redo(by author: String? = nil) throws -> Reversal? {
+    try reverting(by: author) { try $0.newestUndone(of: WritingProgram(), author) }
+  }
+
+  /// - Parameter transactions: Finds out what to take back, oldest first.
+  private func reverting(
+    by author: String?, asRange: Bool = false,
+    _ transactions: (JournalHistory) throws -> [LoggedTransaction]
+  ) throws -> Reversal? {
+    let refusals = core.configuration.refusals
+    let (done, changes) = try writeReporting { tx -> (TransactionID?, TransactionID)? in
+      let access = tx.access
+      guard let history = try JournalHistory(reading: access.connection) else { return nil }
+      let found = try transactions(history)
+      guard !history.layouts.current.isEmpty else {
+        throw StoreError(
+          .journalGap, "The change journal is off; turn it on before anything is taken back.")
+      }
+      let reversion = try Reversion(
+        of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
+        refusals: refusals)
+      guard !found.isEmpty else { return nil }
+      access.signature = TransactionSignature(author: author)
+      let mark = asRange ? nil : found.first?.mark
+      access.reversal = mark.map { JournalMark.Reversal(of: $0) }
+      // What comes to nothing is taken back too, or it would be found again.
+      access.isSignedAnyway = mark != nil
+      guard mark != nil || !reversion.isEmpty else { return nil }
+      access.review = try reversion.apply(in: tx)
+      return (mark?.id, tx.id)
+    }
+    return done.map { Reversal(reverted: $0.0, transaction: $0.1, changes: changes) }
+  }
+}
+
+extension JournalHistory {
+  /// The newest transaction of a program that took nothing back and holds; empty when there is none.
+  fileprivate func newestDone(
+    of program: WritingProgram, _ author: String?
+  ) throws -> [LoggedTransaction] {
+    var undone: [TransactionID: Bool] = [:]
+    return try newest { mark in
+      if let reversal = mark.reversal {
+        // The newest of a chain decides.
+        if undone[reversal.origin] == nil { undone[reversal.origin] = reversal.isUndo }
+        return false
+      }
+      return mark.isOf(program, author) && undone[mark.id] != true
+    }
+  }
+
+  /// The newest undo of a program that was not taken back; empty when there is none.
+  fileprivate func newestUndone(
+    of program: WritingProgram, _ author: String?
+  ) throws -> [LoggedTransaction] {
+    var seen: Set<TransactionID> = []
+    return try newest { mark in
+      guard let reversal = mark.reversal, seen.insert(reversal.origin).inserted else {
+        return false
+      }
+      return reversal.isUndo && mark.isOf(program, author)
+    }
+  }
+
+  private func newest(
+    where wanted: (JournalMark) -> Bool
+  ) throws -> [LoggedTransaction] {
+    var found: [LoggedTransaction] = []
+    try forEachNewestFirst(before: .max, where: { $0.map(wanted) ?? false }) {
+      found = [$0]
+      return false
+    }
+    return found
+  }
+}
+
+extension JournalMark {
+  fileprivate func isOf(_ program: WritingProgram, _ author: String?) -> Bool {
+    self.program.isExactly(program.name)
+      && (author.map { signature.author?.isExactly($0) ?? false } ?? true)
+  }
+}

@@ -1,0 +1,85 @@
+/// What the records of one model were as of a position of the change journal, as far as they are
+/// something else now.
+struct PastRecords {
+  /// Of each such record what it was (`old`) and what it is (`new`), by key.
+  let changes: [[SQLValue]: RecordChange]
+
+  /// - Parameters:
+  ///   - key: The only record that is asked for; nil for all.
+  ///   - access: Inside a transaction.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so
+  ///   far, `journalGap` when it does not tell all changes of the model since, `misuse` for a
+  ///   position that is not between two transactions.
+  init(
+    of schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
+    reading access: TransactionAccess
+  ) throws {
+    let start = position.rawValue
+    guard let history = try JournalHistory(reading: access.connection),
+      try Self.isEntered(schema, history.layouts, on: access.connection)
+    else {
+      throw Self.gap(schema, "is not entered in full now")
+    }
+    try history.checkReaches(back: start)
+    guard start <= history.bounds.upperBound else {
+      throw StoreError(
+        .misuse,
+        "The change journal ends at position \(history.bounds.upperBound); there is no \(start) yet."
+      )
+    }
+    let layouts = history.layouts
+    var fold = JournalFold(layouts: layouts, schemas: [schema])
+    try history.reader.forEachEntry(after: start) { entry in
+      switch entry.content {
+      case .record(let record):
+        guard let layout = layouts.all[record.layout], layout.model == schema.name,
+          key.map({ $0 == record.key }) ?? true
+        else { break }
+        guard layout.detail == .full else { throw Self.gap(schema, "was entered by its keys only") }
+        fold.add(record)
+      case .transaction(let mark):
+        guard mark.first > start else {
+          throw StoreError(
+            .misuse,
+            "Position \(start) is in the middle of a transaction, which ends at \(entry.position).")
+        }
+      case .started(let layout), .stopped(let layout):
+        if layouts.all[layout]?.model == schema.name {
+          throw Self.gap(schema, "was off for a while")
+        }
+      }
+      return true
+    }
+    do {
+      let found = try fold.changes { schema, key in try access.record(schema, key: key)?.values }
+      changes = Dictionary(found.map { ($0.key, $0) }) { _, latest in latest }
+    } catch is JournalFold.Inconsistency {
+      throw Self.gap(schema, "has missed changes")
+    }
+  }
+
+  /// Whether the triggers that enter the model's changes in full are as they should be.
+  private static func isEntered(
+    _ schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
+  ) throws -> Bool {
+    guard schema.kind == .table, layouts.layout(of: schema.name)?.detail == .full else {
+      return false
+    }
+    return JournalInstallation.intactModels(
+      layouts, models: [schema], in: try Catalog(reading: connection)
+    ).contains(schema.name)
+  }
+
+  private static func gap(_ schema: ModelSchema, _ reason: String) -> StoreError {
+    StoreError(
+      .journalGap,
+      "What \(schema.name) was then cannot be told: its change journal \(reason). Ask for a time since which it was on in full.",
+      model: schema.name)
+  }
+
+  /// The images of one record then, given all that changed.
+  func image(of key: [SQLValue], now: [SQLValue]?) -> [SQLValue]? {
+    guard let change = changes[key] else { return now }
+    return change.old
+  }
+}

@@ -1,0 +1,336 @@
+/// Takes back what entries of the change journal say, inside a writing transaction: records that
+/// came go, those that went come back, and fields get the values that they had.
+///
+/// It goes back entry by entry, so that on the way every record is what it was once: no rule of the
+/// file sees a state that it has not seen before.
+struct Reversion {
+  private struct Identity: Hashable {
+    let model: String
+    let key: [SQLValue]
+  }
+
+  /// What the entries come to for one record. Values by field, beside the key and as far as the
+  /// entries tell; nil where there is no record.
+  private struct Net {
+    var old: [Int: SQLValue]?
+    var new: [Int: SQLValue]?
+
+    var isNothing: Bool {
+      guard let old, let new else { return old == nil && new == nil }
+      return old.allSatisfy { new[$0.key] == $0.value }
+    }
+
+    /// The fields that differ, of a record that is there before and after.
+    var differing: [Int] {
+      guard let old, let new else { return [] }
+      return old.keys.filter { new[$0] != old[$0] }.sorted()
+    }
+  }
+
+  private let layouts: JournalLayouts
+  private let schemas: [String: ModelSchema]
+  private let refusals: StoreConfiguration.Refusals
+  private var order: [Identity] = []
+  private var nets: [Identity: Net] = [:]
+  private var records: [LoggedRecord] = []
+
+  /// - Parameter entries: Of whole transactions, oldest first, with nothing left out between them.
+  /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
+  init(
+    of entries: [JournalEntry], layouts: JournalLayouts, models: StoreSchema,
+    refusals: StoreConfiguration.Refusals
+  ) throws {
+    self.layouts = layouts
+    self.refusals = refusals
+    schemas = Dictionary(models.models.map { ($0.name, $0) }) { first, _ in first }
+    var gaps: Set<String> = []
+    for entry in entries {
+      switch entry.content {
+      case .record(let record): try add(record)
+      case .started(let layout), .stopped(let layout):
+        if let model = layouts.all[layout]?.model { gaps.insert(model) }
+      case .transaction: break
+      }
+    }
+    if let model = order.first(where: { gaps.contains($0.model) })?.model {
+      throw Self.gap(model, "was off for a while in between")
+    }
+    let (nets, names) = (nets, layouts.all.mapValues(\.model))
+    records.removeAll { record in
+      let identity = Identity(model: names[record.layout] ?? "", key: record.key)
+      return nets[identity]?.isNothing ?? true
+    }
+    order.removeAll { nets[$0]?.isNothing ?? true }
+  }
+
+  /// Whether there is nothing to take back.
+  var isEmpty: Bool { order.isEmpty }
+
+  // What the entries come to
+
+  private mutating func add(_ record: LoggedRecord) throws {
+    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
+      throw Self.gap(layouts.all[record.layout]?.model ?? "", "tells of a model that is gone")
+    }
+    guard layout.detail == .full else { throw Self.gap(layout.model, "holds only its keys") }
+    let identity = Identity(model: layout.model, key: record.key)
+    let places = layout.places(in: schema)
+    var image: [Int: SQLValue] = [:]
+    for (place, value) in zip(places, record.image) {
+      if let place { image[place] = value }
+    }
+    var net: Net
+    if let known = nets[identity] {
+      net = known
+      guard (record.kind == .insert) == (net.new == nil) else {
+        throw Self.gap(layout.model, "has missed changes")
+      }
+    } else {
+      order.append(identity)
+      net = Net(old: record.kind == .insert ? nil : [:], new: record.kind == .insert ? nil : [:])
+    }
+    switch record.kind {
+    case .insert: net.new = image
+    case .delete:
+      // What the entries have not told yet is what it was before them.
+      if let new = net.new { net.old?.merge(image.filter { new[$0.key] == nil }) { old, _ in old } }
+      net.new = nil
+    case .update:
+      for change in record.changes {
+        guard let place = places[change.place] else { continue }
+        if net.new?[place] == nil { net.old?[place] = change.old }
+        guard net.new?[place] ?? change.old == change.old else {
+          throw Self.gap(layout.model, "has missed changes")
+        }
+        net.new?[place] = change.new
+      }
+    }
+    nets[identity] = net
+    records.append(record)
+  }
+
+  // Taking back
+
+  /// What the records have to be afterwards: nil for one that is gone.
+  private typealias Target = (schema: ModelSchema, key: [SQLValue], image: [SQLValue]?)
+
+  /// Does it.
+  ///
+  /// - Returns: What judges everything that the transaction comes to in the end.
+  /// - Throws: ``StoreError`` with code `conflict` when a record or field is not any more what the
+  ///   entries made of it.
+  func apply(
+    in tx: borrowing Transaction
+  ) throws -> (([RecordChange]) throws -> Void) {
+    let targets = try targets(tx.access)
+    try tx.access.connection.execute("PRAGMA defer_foreign_keys = ON")
+    var index = records.endIndex
+    while index > records.startIndex {
+      index -= 1
+      if index > records.startIndex, records[index].kind == .insert,
+        records[index - 1].kind == .delete, records[index - 1].layout == records[index].layout
+      {
+        // Taken for a change of key, which references to the record follow.
+        index -= 1
+        try restore(records[index], from: records[index + 1].key, tx)
+      } else {
+        try takeBack(records[index], tx)
+      }
+    }
+    try settle(targets, tx)
+    return { [self] changes in try judge(changes) }
+  }
+
+  /// What has to come out, if everything is as the entries left it.
+  private func targets(_ access: TransactionAccess) throws -> [Target] {
+    var conflicts: [Violation] = []
+    var targets: [Target] = []
+    for identity in order {
+      guard let schema = schemas[identity.model], let net = nets[identity] else { continue }
+      let current = try Self.image(schema, identity.key, access)
+      switch (net.new, current) {
+      case (nil, nil):
+        var image = schema.fields.map { _ in SQLValue.null }
+        for (place, value) in zip(schema.keyIndices, identity.key) { image[place] = value }
+        for (place, value) in net.old ?? [:] { image[place] = value }
+        targets.append((schema, identity.key, image))
+      case (nil, .some):
+        conflicts.append(conflict(schema, identity.key, [], "exists again"))
+      case (.some, nil):
+        conflicts.append(conflict(schema, identity.key, [], "was deleted since"))
+      case (let new?, var image?):
+        let left = net.old == nil ? new.keys.sorted() : net.differing
+        let changed = left.filter { image[$0] != new[$0] }
+        guard changed.isEmpty else {
+          conflicts.append(
+            conflict(
+              schema, identity.key, changed, "changed since", values: changed.map { image[$0] }))
+          continue
+        }
+        for place in net.differing { image[place] = net.old?[place] ?? .null }
+        targets.append((schema, identity.key, net.old == nil ? nil : image))
+      }
+    }
+    if !conflicts.isEmpty { throw refusal(conflicts) }
+    return targets
+  }
+
+  private func takeBack(_ record: LoggedRecord, _ tx: borrowing Transaction) throws {
+    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
+      return
+    }
+    switch record.kind {
+    case .insert: try tx.delete(schema, key: record.key)
+    case .delete: try restore(record, from: record.key, tx)
+    case .update:
+      guard try Self.image(schema, record.key, tx.access) != nil else { return }
+      let places = layout.places(in: schema)
+      var values: [String: SQLValue] = [:]
+      for change in record.changes {
+        guard let place = places[change.place], schema.fields[place].generated == nil else {
+          continue
+        }
+        values[schema.fields[place].name] = change.old
+      }
+      try tx.update(schema, key: record.key, set: values)
+    }
+  }
+
+  /// Brings a deleted record back: out of the one that `key` names, if it is there.
+  private func restore(
+    _ record: LoggedRecord, from key: [SQLValue], _ tx: borrowing Transaction
+  ) throws {
+    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
+      return
+    }
+    var values: [String: SQLValue] = [:]
+    for (place, value) in zip(schema.keyIndices, record.key) {
+      values[schema.fields[place].name] = value
+    }
+    for (place, value) in zip(layout.places(in: schema), record.image) {
+      guard let place, schema.fields[place].generated == nil else { continue }
+      values[schema.fields[place].name] = value
+    }
+    try put(values, schema, key, tx)
+  }
+
+  private func put(
+    _ values: [String: SQLValue], _ schema: ModelSchema, _ key: [SQLValue],
+    _ tx: borrowing Transaction
+  ) throws {
+    if try Self.image(schema, key, tx.access) != nil {
+      try tx.update(schema, key: key, set: values)
+    } else {
+      try tx.insert(values, into: schema)
+    }
+  }
+
+  /// Sets right what bindings, triggers and cascades have made of the records on the way.
+  private func settle(_ targets: [Target], _ tx: borrowing Transaction) throws {
+    for round in 0...Self.settlingCountMax {
+      let wrong = try targets.filter { target in
+        let current = try Self.image(target.schema, target.key, tx.access)
+        guard let current, let image = target.image else {
+          return current != nil || target.image != nil
+        }
+        return !isSettled(current, image, target.schema)
+      }
+      if wrong.isEmpty { return }
+      guard round < Self.settlingCountMax else {
+        throw refusal(
+          wrong.map { conflict($0.schema, $0.key, [], "is changed again by a binding or trigger") })
+      }
+      for target in wrong {
+        guard let image = target.image else {
+          try tx.delete(target.schema, key: target.key)
+          continue
+        }
+        var values: [String: SQLValue] = [:]
+        for (place, field) in target.schema.fields.enumerated() where field.generated == nil {
+          values[field.name] = image[place]
+        }
+        try put(values, target.schema, target.key, tx)
+      }
+    }
+  }
+
+  private static let settlingCountMax = 4
+
+  private func isSettled(
+    _ current: [SQLValue], _ wanted: [SQLValue], _ schema: ModelSchema
+  ) -> Bool {
+    schema.fields.indices.allSatisfy {
+      schema.fields[$0].generated != nil || current[$0] == wanted[$0]
+    }
+  }
+
+  /// Refuses what nobody asked for: a cascade may take records along that came later. Bindings and
+  /// triggers may do what is theirs.
+  private func judge(_ changes: [RecordChange]) throws {
+    let conflicts = changes.compactMap { change -> Violation? in
+      guard let schema = schemas[change.model] else { return nil }
+      guard let net = nets[Identity(model: change.model, key: change.key)], !net.isNothing else {
+        return Self.isOwn(change.origin)
+          ? nil
+          : conflict(schema, change.key, [], "would be \(Self.verb(change.operation)) as well")
+      }
+      let wanted = Set(net.differing.map { schema.fields[$0].name })
+      let others = change.fields.filter { !wanted.contains($0.name) && !Self.isOwn($0.origin) }
+        .compactMap { schema.fieldIndex(named: $0.name) }
+        .filter { schema.fields[$0].generated == nil }
+      return others.isEmpty
+        ? nil : conflict(schema, change.key, others, "would be changed as well")
+    }
+    if !conflicts.isEmpty { throw refusal(conflicts) }
+  }
+
+  private static func isOwn(_ origin: Origin) -> Bool {
+    switch origin {
+    case .binding, .trigger: true
+    case .user, .cascade, .foreign: false
+    }
+  }
+
+  private static func verb(_ operation: RecordChange.Operation) -> String {
+    switch operation {
+    case .insert: "inserted"
+    case .update: "changed"
+    case .delete: "deleted"
+    }
+  }
+
+  /// The record with exactly that key.
+  private static func image(
+    _ schema: ModelSchema, _ key: [SQLValue], _ access: TransactionAccess
+  ) throws -> [SQLValue]? {
+    try access.record(schema, key: key).flatMap { $0.key == key ? $0.values : nil }
+  }
+
+  // Refusals
+
+  private func conflict(
+    _ schema: ModelSchema, _ key: [SQLValue], _ fields: [Int], _ message: String,
+    values: [SQLValue]? = nil
+  ) -> Violation {
+    Violation(
+      kind: .conflict, model: schema.name, key: key, fields: fields.map { schema.fields[$0].name },
+      rule: "unchanged", message: message,
+      remedy: "Take back first what came later, or change it by hand.",
+      values: refusals.tellsValues ? values : nil)
+  }
+
+  private func refusal(_ conflicts: [Violation]) -> StoreError {
+    var error = StoreError(
+      rejecting: Array(conflicts.prefix(max(1, refusals.violationCountMax))),
+      count: conflicts.count)
+    error.code = .conflict
+    return error
+  }
+
+  private static func gap(_ model: String, _ reason: String) -> StoreError {
+    StoreError(
+      .journalGap,
+      "This cannot be taken back: the change journal of \(model) \(reason). Nothing was changed.",
+      model: model)
+  }
+}

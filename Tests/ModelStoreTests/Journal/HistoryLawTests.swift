@@ -1,0 +1,84 @@
+import Foundation
+import Testing
+
+@testable import ModelStore
+
+@Suite struct HistoryLawTests {
+  /// How many transactions: MODELSTORE_HISTORY=10000 for a long run.
+  private static let count =
+    ProcessInfo.processInfo.environment["MODELSTORE_HISTORY"].flatMap { Int($0) } ?? 1000
+
+  @Test func undoingEverythingLeavesTheContentBeforeAndRedoingTheContentAfter() throws {
+    let seed: UInt64 = 4711
+    print("history law: seed \(seed), \(Self.count) transactions")
+    let world = try HistoryWorld(seed: seed)
+    let before = try world.content()
+    for _ in 0..<Self.count { try world.step() }
+    let after = try world.content()
+    #expect(before != after)
+    let written = try world.store.changeJournal.newestTransactions().count { !$0.isForeign }
+    #expect(written > Self.count / 2)
+
+    var undone: [TransactionID?] = []
+    while let reversal = try world.store.undo() { undone.append(reversal.reverted) }
+    #expect(undone.count == written)
+    #expect(Set(undone).count == written)
+    #expect(try world.content() == before)
+
+    var redone = 0
+    while try world.store.redo() != nil { redone += 1 }
+    #expect(redone == written)
+    #expect(try world.content() == after)
+    #expect(try world.store.undo() != nil)
+    #expect(try world.store.check() == [])
+  }
+
+  @Test func everyPositionReadsAsItWas() throws {
+    for seed: UInt64 in 1...4 {
+      let world = try HistoryWorld(seed: seed)
+      let other = try PlainDatabase(world.path)
+      var copies: [(JournalPosition, [String: [[SQLValue]]])] = []
+      for number in 0..<120 {
+        try world.step()
+        if number % 3 == 0 {
+          try other.execute("UPDATE Song SET plays = plays + 1 WHERE id % 2 = \(number % 2)")
+        }
+        if number % 12 == 0 {
+          copies.append((try world.store.changeJournal.position(), try world.content()))
+        }
+      }
+      for (position, content) in copies {
+        for model in world.store.schema.models {
+          let records = try world.store.fetch(Query<Record>(model), at: position)
+          #expect(
+            records.map(\.values) == content[model.name], "seed \(seed), \(model.name) \(position)")
+          for record in records.prefix(2) {
+            #expect(try world.store.find(model, key: record.key, at: position) == record)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func changesBetweenPositionsTurnTheOldResultIntoTheNew() throws {
+    let world = try HistoryWorld(seed: 77)
+    var positions: [JournalPosition] = [try world.store.changeJournal.position()]
+    for number in 0..<90 {
+      try world.step()
+      if number % 9 == 0 { positions.append(try world.store.changeJournal.position()) }
+    }
+    let albums = Album.where { $0.id > 1 }.order { $0.title }
+    for query in [albums, albums.limit(3, offset: 1)] {
+      for (start, end) in zip(positions, positions.dropFirst() + [positions[2]]) {
+        var list = try world.store.fetch(query, at: start)
+        let changes = try world.store.changes(of: query, from: start, to: end)
+        changes.apply(to: &list)
+        #expect(try list == world.store.fetch(query, at: end), "\(start) to \(end)")
+        #expect(changes.deletions.allSatisfy { $0.origin == .foreign })
+      }
+    }
+    #expect(
+      try world.store.changes(of: albums, from: positions[0]).newCount
+        == world.store.fetch(albums).count)
+  }
+}
