@@ -37,5 +37,5 @@ enum JournalSize {
   private static let sampleCount: Int64 = 128
   /// The bytes of a row beside its values: the record's header, the numbers before the values, and
   /// the row's share of its page.
-  private static let overhead = 32.0
+  private static let overhead = 28.0
 }

@@ -251,7 +251,7 @@ import Testing
     try await task.value
     #expect(await batches.next() == nil)
     #expect(world.store.core.journalListeners.waitingCount == 0)
-    #expect(world.store.core.journalListeners.isEmpty)
+    while !world.store.core.journalListeners.isEmpty { await Task.yield() }
     #expect(try consumer.status().lag == 0)
   }
 
@@ -263,7 +263,7 @@ import Testing
     world.store.close()
     for task in tasks { try await task.value }
     #expect(listeners.waitingCount == 0)
-    #expect(listeners.isEmpty)
+    while !listeners.isEmpty { await Task.yield() }
   }
 
   @Test(.timeLimit(.minutes(1))) func cancellationNeverLeavesAContinuation() async throws {
@@ -271,17 +271,22 @@ import Testing
     let audience = Recorder<Bool>()
     listeners.onAudienceChange { audience.add(listeners.isEmpty) }
     for round in 0..<2000 {
-      let listener = JournalListeners.Listener(listeners)
-      let count = listener.ringCount
-      let task = Task { await listener.wait(beyond: count) }
-      if round % 3 == 0 { await Task.yield() }
-      if round % 2 == 0 { task.cancel() } else { listeners.ring() }
-      await task.value
+      await Self.waitOnce(listeners, round)
       #expect(listeners.waitingCount == 0)
+      // A task's closure is let go a little after the task has ended.
+      while !listeners.isEmpty { await Task.yield() }
     }
-    #expect(listeners.isEmpty)
     #expect(audience.events.count == 4000)
     #expect(audience.events.first == false && audience.events.last == true)
+  }
+
+  private static func waitOnce(_ listeners: JournalListeners, _ round: Int) async {
+    let listener = JournalListeners.Listener(listeners)
+    let count = listener.ringCount
+    let task = Task { await listener.wait(beyond: count) }
+    if round % 3 == 0 { await Task.yield() }
+    if round % 2 == 0 { task.cancel() } else { listeners.ring() }
+    await task.value
   }
 
   @Test(.timeLimit(.minutes(1))) func whoComesAfterTheEndDoesNotWait() async throws {

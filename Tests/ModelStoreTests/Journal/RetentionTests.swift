@@ -169,7 +169,7 @@ import Testing
     try store.write { tx in
       for id in 2001...8000 as ClosedRange<Int64> { try tx.insert(Artist(id: id, name: "x")) }
     }
-    for id in 8001...8500 as ClosedRange<Int64> {
+    for id in 8001...9000 as ClosedRange<Int64> {
       try store.write { tx in try tx.insert(Artist(id: id, name: "x")) }
     }
     status = try store.changeJournal.status()
