@@ -36,10 +36,13 @@ CREATE UNIQUE INDEX _ms_journal_layouts_current
 ON _ms_journal_layouts (model)
 WHERE is_current = 1;
 
--- How far the durable readers of the journal have come.
+-- How far the durable readers of the journal have come. "epoch" is another number each time that a
+-- reader is made or moved by hand: what was read before then cannot be acknowledged any more. Times
+-- are in microseconds since 1970-01-01 00:00:00 UTC.
 
 CREATE TABLE _ms_journal_consumers (
   name TEXT NOT NULL PRIMARY KEY,
   position INTEGER NOT NULL,
-  acknowledged_at INTEGER NOT NULL
+  epoch INTEGER NOT NULL,
+  acknowledged_at INTEGER
 ) STRICT, WITHOUT ROWID;

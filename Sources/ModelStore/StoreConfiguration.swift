@@ -77,6 +77,11 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// ``ChangeJournal``.
   public var changeJournal: JournalDetail?
 
+  /// How much the change journal keeps. By default everything: what to forget is for the program to
+  /// say. Removed in small steps after commits of this store, about one for every 500 entries; see
+  /// also ``ChangeJournal/trim(_:)``.
+  public var journalRetention: JournalRetention?
+
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 

@@ -1,10 +1,10 @@
 // Hearing what other processes commit.
 extension StoreCore {
-  /// Listens for as long as somebody observes. A forked child hears nothing.
+  /// Listens for as long as somebody observes or consumes the change journal. A forked child hears nothing.
   func followAudience() {
     guard presence.process.isCurrent else { return }
     signal.listen(
-      while: { broker.hasObservers },
+      while: { broker.hasObservers || !journalListeners.isEmpty },
       look: { [weak self] in
         try self?.look() ?? ChangeSignal.Sight(hasForeignCommit: false, ownCommitCount: 0)
       },

@@ -5,6 +5,7 @@ extension StoreCore {
   ///
   /// - Precondition: A transaction is open on the writer's connection.
   func announceForeignCommit(_ writer: inout Writer) {
+    defer { journalListeners.ring() }
     let observed = broker.interests().keys
     let models = models.schema.models.filter { $0.kind == .table && observed.contains($0.name) }
     let access = TransactionAccess(
@@ -44,6 +45,7 @@ extension StoreCore {
   /// Tells observers to look anew after something that nobody captured.
   func announceReset(_ writer: inout Writer) {
     broker.publish(.reset)
+    journalListeners.ring()
     do {
       try writer.passJournal()
     } catch {

@@ -27,6 +27,8 @@ final class StoreCore: Sendable {
   /// Hears other processes' commits while somebody observes.
   let signal: ChangeSignal
   let journalSight = JournalSight()
+  /// Those who wait for news in the change journal.
+  let journalListeners = JournalListeners()
   let report: @Sendable (StoreError) -> Void
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
@@ -70,6 +72,7 @@ final class StoreCore: Sendable {
     signal = ChangeSignal(path: path, queue: writer.makeTurnQueue(label: "modelstore.signal"))
     try file.checkPresence()
     broker.onAudienceChange { [weak self] in self?.followAudience() }
+    journalListeners.onAudienceChange { [weak self] in self?.followAudience() }
   }
 
   deinit {
@@ -256,11 +259,9 @@ final class StoreCore: Sendable {
       ChangeBroker.Announcement(
         changes: outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
         knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed))
-    do {
-      try writer.checkpointIfNeeded()
-    } catch {
-      report(StoreError(reporting: models.storeError(error, about: nil)))
-    }
+    if outcome.journalPosition != nil { journalListeners.ring() }
+    trimIfNeeded(&writer)
+    checkpointIfNeeded(&writer)
     return (outcome.value, published)
   }
 
@@ -310,6 +311,7 @@ final class StoreCore: Sendable {
 
   func close() {
     signal.end()
+    journalListeners.end()
     // Inside a transaction nothing is waited for: who runs elsewhere may be closing too.
     let isWaiting = !writer.isCurrent && !readers.isCurrent
     writer.close(waiting: isWaiting)

@@ -48,6 +48,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case unknownBinding
     /// No rule of that name was added to the file.
     case unknownRule
+    /// No consumer of that name reads the file's change journal.
+    case unknownConsumer
     /// No record has that key.
     case recordNotFound
     /// A value does not fit its field.
@@ -73,8 +75,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case journalGap
     /// The change journal has no transaction of that id.
     case unknownTransaction
-    /// What a transaction changed has changed again since, so it cannot be taken back. All records
-    /// are listed as violations; nothing was changed.
+    /// What the work rests on has changed since, and nothing of it was kept: a transaction cannot be
+    /// taken back, and all records that stand in the way are listed as violations; or a consumer was
+    /// moved since its batch was read.
     case conflict
     /// Two stores on one file ask for different configurations.
     case configurationConflict

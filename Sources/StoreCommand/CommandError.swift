@@ -242,7 +242,7 @@ extension ExitCode {
     self =
       switch code {
       case .fileNotFound, .unknownModel, .unknownBinding, .unknownRule, .recordNotFound,
-        .unknownTransaction:
+        .unknownTransaction, .unknownConsumer:
         .notFound
       case .rejected, .invalidValue, .conflict: .rejected
       case .busy: .busy
@@ -251,7 +251,8 @@ extension ExitCode {
       case .cancelled: .interrupted
       case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .readOnly, .outOfSpace,
         .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
-        .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict, .database:
+        .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
+        .database:
         .failed
       }
   }

@@ -95,6 +95,9 @@ struct JournalCode: Hashable, Sendable {
     kind.rawValue + Int64(part) * partUnit
   }
 
+  /// In SQL, whether a row's entry begins with it.
+  static let isPart0 = "entry % \(maskUnit) < \(partUnit)"
+
   /// What a field adds that is at `index` of its part.
   static func unit(ofField index: Int) -> Int64 { maskUnit << Int64(index) }
 

@@ -32,6 +32,8 @@ final class Connection {
   }
 
   let handle: OpaquePointer
+  /// Where the file is, as the connection was opened.
+  let path: String
   let role: Role
   let hooks: ConnectionHooks
   private let statements: StatementCache
@@ -51,6 +53,7 @@ final class Connection {
       throw error
     }
     handle = opened
+    self.path = path
     self.role = role
     hooks = ConnectionHooks(database: opened, busyTimeout: policy.busyTimeout)
     statements = StatementCache(capacity: policy.statementCacheCapacity)

@@ -79,7 +79,9 @@ struct CommitPipeline {
       var position: Int64?
       switch ending {
       case .commit:
-        if connection.totalChangeCount != changeCount || schemaChanged || access.isSignedAnyway {
+        if connection.totalChangeCount != changeCount + access.unsignedChangeCount
+          || schemaChanged || access.isSignedAnyway
+        {
           position = try sign(access)
         }
         try commit(position == nil ? nil : access.transactionID)

@@ -12,6 +12,8 @@ public final class TransactionAccess {
   private(set) var ranRawSQL = false
   /// What the change journal calls the transaction.
   private(set) lazy var transactionID = TransactionID.make(first: journalPlace)
+  /// How many of the changes on the connection are no reason to say so in the change journal.
+  var unsignedChangeCount: Int64 = 0
   /// What the change journal is to say of it.
   var signature = TransactionSignature()
   /// Whether it says so even when nothing was changed.

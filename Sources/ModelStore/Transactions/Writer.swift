@@ -15,6 +15,8 @@ struct Writer {
   private var columns: [ExactText: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
+  /// Where the change journal must have come for the next step of trimming it.
+  private var nextTrimming: Int64 = 0
   private var dataVersion: Int64
   /// The file's schema version that everything above was made from.
   private var schemaVersion: Int64
@@ -245,6 +247,30 @@ struct Writer {
       try connection.hooks.withoutWaiting { try checkpoint() }
     } catch let error as SQLiteError where error.code.primary == .busy {
       return
+    }
+  }
+
+  /// Removes from the change journal what is not to be kept: one step after every so many entries.
+  /// While another process holds the lock this does nothing: the next commit tries again.
+  mutating func trimIfNeeded() throws {
+    guard let retention = configuration.journalRetention, let journal,
+      journal.position >= nextTrimming
+    else { return }
+    var trimmer = JournalTrimmer(
+      connection: connection, retention: retention, now: WritingProgram.now)
+    do {
+      let step = try connection.hooks.withoutWaiting {
+        try connection.inTransaction { try trimmer.step() }
+      }
+      // A step removes more than is entered between two of them, so that it catches up after a
+      // large transaction.
+      nextTrimming =
+        (step.removedCount > 0 && nextTrimming > 0 ? nextTrimming : journal.position)
+        + JournalTrimmer.stepRowCount / 2
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      return
+    } catch {
+      throw noting(error)
     }
   }
 

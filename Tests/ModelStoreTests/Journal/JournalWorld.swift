@@ -63,6 +63,10 @@ final class JournalWorld {
 
   /// The records of `model` as the journal tells them, its entries taken one after the other.
   func replayed(_ model: String) throws -> [[SQLValue]: [SQLValue]] {
+    try Self.replayed(model, in: store)
+  }
+
+  static func replayed(_ model: String, in store: Store) throws -> [[SQLValue]: [SQLValue]] {
     try store.core.readers.sync { connection in
       let layouts = try #require(try JournalLayouts(reading: connection))
       var records: [[SQLValue]: [SQLValue]] = [:]
@@ -89,6 +93,12 @@ final class JournalWorld {
 
   /// The records of `model` as they are.
   func stored(_ model: String) throws -> [[SQLValue]: [SQLValue]] {
+    try Self.stored(model, in: store, by: other)
+  }
+
+  static func stored(
+    _ model: String, in store: Store, by other: PlainDatabase
+  ) throws -> [[SQLValue]: [SQLValue]] {
     let schema = try store.schema.model(named: model)
     let names = schema.fields.map { SQLText.quoted($0.column) }.joined(separator: ", ")
     let rows = try other.rows("SELECT \(names) FROM \(SQLText.quoted(schema.table))")

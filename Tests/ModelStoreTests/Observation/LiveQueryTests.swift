@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  private static func commit(_ random: inout RandomTransaction, to store: Store) throws {
+  static func commit(_ random: inout RandomTransaction, to store: Store) throws {
     do {
       try store.write { tx in try random.run(in: tx) }
     } catch is GivenUp {}

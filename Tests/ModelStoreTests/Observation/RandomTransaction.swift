@@ -14,6 +14,10 @@ struct RandomTransaction {
     Int.random(in: 0..<whole, using: &generator) < part
   }
 
+  mutating func draw(_ range: ClosedRange<Int>) -> Int {
+    Int.random(in: range, using: &generator)
+  }
+
   mutating func run(in tx: borrowing Transaction) throws {
     for _ in 0..<Int.random(in: 1...3, using: &generator) { try step(in: tx, depth: 0) }
     if chance(1, of: 20) { throw LiveQueryTests.GivenUp() }

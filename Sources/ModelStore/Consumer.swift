@@ -1,0 +1,172 @@
+/// A durable reader of a store's change journal: a name in the file, and how far it has come.
+///
+/// It is given batches of transactions in the order of commits, whoever wrote them, and says when it
+/// is done with one: it *acknowledges* it. Where it has come is in the file, so a program that ended
+/// or crashed goes on with the first batch that it did not acknowledge. Until then that batch comes
+/// again: at least once. A consumer that acknowledges in the transaction of its own work is told
+/// everything exactly once; see ``Transaction/acknowledge(_:)``.
+///
+/// Several processes may run a consumer of one name. Each is given what nobody has acknowledged yet,
+/// so both may be given the same; what either acknowledges is behind them both.
+///
+/// A value that stands for the name; all calls may be made from any thread. It keeps the file open.
+public struct Consumer: Sendable {
+  /// Its name in the file.
+  public let name: String
+  let core: StoreCore
+
+  /// Where a consumer begins.
+  public enum Start: Hashable, Sendable {
+    /// With the oldest entry of the journal. If older ones are gone, it is told so first.
+    case start
+    /// With what is entered from now on.
+    case end
+    /// Behind a position.
+    case position(JournalPosition)
+  }
+
+  /// How far it has come.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
+  public func status() throws -> ConsumerStatus {
+    try core.readers.sync { connection in
+      try core.read(connection) { tx in
+        let connection = tx.access.connection
+        let cursor = try Self.cursor(of: name, on: connection)
+        let end = try JournalReader.bounds(on: connection)?.upperBound
+        return ConsumerStatus(name: name, cursor: cursor, end: end ?? 0)
+      }
+    }
+  }
+
+  /// How many positions it is behind the journal's end: ``ConsumerStatus/lag``.
+  public var lag: Int64 { get throws { try status().lag } }
+
+  /// The next batch, on the calling thread: what follows the last position that was acknowledged.
+  ///
+  /// - Parameter limit: About how many entries to take at once, at least 1; see
+  ///   ``ConsumerBatch/transactions``.
+  /// - Returns: nil when there is nothing new.
+  /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
+  /// - Complexity: O(limit), or the size of one transaction that is larger.
+  public func next(limit: Int = 500) throws -> ConsumerBatch? {
+    try core.readers.sync { connection in try batch(limit: limit, on: connection) }
+  }
+
+  /// All batches, as they come: waits for the next one without asking again and again.
+  ///
+  /// It ends when the task is cancelled or the store closes. A batch is read when it is asked for,
+  /// so a slow consumer costs no memory.
+  ///
+  /// - Parameter limit: As ``next(limit:)``.
+  public func batches(of limit: Int = 500) -> ConsumerBatches {
+    ConsumerBatches(consumer: self, limit: limit)
+  }
+
+  func nextOnQueue(limit: Int) async throws -> ConsumerBatch? {
+    try await core.readers.async { connection in try batch(limit: limit, on: connection) }
+  }
+
+  private func batch(limit: Int, on connection: Connection) throws -> ConsumerBatch? {
+    precondition(limit >= 1, "A batch has at least one entry.")
+    return try core.read(connection) { tx in
+      let connection = tx.access.connection
+      let cursor = try Self.cursor(of: name, on: connection)
+      guard let history = try JournalHistory(reading: connection) else { return nil }
+      let isTrimmed = cursor.position < history.bounds.lowerBound - 1
+      var position = max(cursor.position, history.bounds.lowerBound - 1)
+      while position < history.bounds.upperBound {
+        let part = try Self.part(of: history, after: position, limit: Int64(limit))
+        position = part.end
+        if part.transactions.isEmpty, !isTrimmed { continue }
+        return ConsumerBatch(
+          consumer: self, transactions: part.transactions,
+          end: JournalPosition(rawValue: position), cursor: cursor, isTrimmed: isTrimmed)
+      }
+      return nil
+    }
+  }
+
+  /// What follows `position`: as many whole transactions as have `limit` rows together, or the next
+  /// one. Transactions in which nothing was entered are left out: one is the consumer's own, which
+  /// would otherwise be told of its own work for ever.
+  private static func part(
+    of history: JournalHistory, after position: Int64, limit: Int64
+  ) throws -> (transactions: [JournalTransaction], end: Int64) {
+    var transactions: [JournalTransaction] = []
+    var end = position
+    func read(through last: Int64) throws {
+      try history.forEach(after: position, through: last) { logged in
+        end = logged.positions.upperBound
+        let transaction = JournalTransaction(
+          logged, layouts: history.layouts, filter: JournalFilter())
+        if !transaction.changes.isEmpty || !transaction.gaps.isEmpty {
+          transactions.append(transaction)
+        }
+        return true
+      }
+    }
+    let (sum, isTooLarge) = position.addingReportingOverflow(limit)
+    let last = isTooLarge ? .max : sum
+    try read(through: last)
+    if end == position, let next = try history.nextMark(after: last) {
+      try read(through: next.position)
+    }
+    return (transactions, max(end, position + 1))
+  }
+
+  static func cursor(
+    of name: String, on connection: Connection
+  ) throws -> JournalConsumers.Cursor {
+    guard try JournalLayouts(reading: connection) != nil,
+      let cursor = try JournalConsumers(connection: connection).cursor(of: name)
+    else { throw unknown(name) }
+    return cursor
+  }
+
+  static func unknown(_ name: String) -> StoreError {
+    StoreError(
+      .unknownConsumer,
+      "No consumer called \(name) reads the change journal of this file; it was dropped, or never made."
+    )
+  }
+}
+
+/// The batches of a ``Consumer``, as they come.
+public struct ConsumerBatches: AsyncSequence, Sendable {
+  public typealias Element = ConsumerBatch
+
+  let consumer: Consumer
+  let limit: Int
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(
+      consumer: consumer, limit: limit,
+      listener: JournalListeners.Listener(consumer.core.journalListeners))
+  }
+
+  /// Waits for one batch at a time.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let consumer: Consumer
+    let limit: Int
+    let listener: JournalListeners.Listener
+
+    /// The next batch, waited for; nil when the task was cancelled or the store was closed.
+    ///
+    /// - Throws: As ``Consumer/next(limit:)``.
+    public mutating func next() async throws -> ConsumerBatch? {
+      while !Task.isCancelled, !listener.hasEnded {
+        // What is entered while this looks rings once more.
+        let ringCount = listener.ringCount
+        do {
+          if let batch = try await consumer.nextOnQueue(limit: limit) { return batch }
+        } catch {
+          if Task.isCancelled || listener.hasEnded { return nil }
+          throw error
+        }
+        await listener.wait(beyond: ringCount)
+      }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/// The durable readers of a file's change journal, as the file keeps them. What it says holds
+/// within one transaction.
+struct JournalConsumers {
+  let connection: Connection
+
+  /// How far a consumer has come.
+  struct Cursor: Hashable, Sendable {
+    /// Of the last row that was acknowledged.
+    let position: Int64
+    /// Another number each time that the consumer is made or moved by hand.
+    let epoch: Int64
+    /// Microseconds since 1970-01-01 00:00:00 UTC; nil when nothing was acknowledged yet.
+    let acknowledgedAt: Int64?
+  }
+
+  /// - Returns: nil when there is no consumer of that name.
+  func cursor(of name: String) throws -> Cursor? {
+    try connection.firstRow(
+      """
+      SELECT position, epoch, acknowledged_at
+      FROM _ms_journal_consumers
+      WHERE name = \(name)
+      """
+    ) { row in try Self.cursor(row, at: 0) }
+  }
+
+  /// All of them, by name.
+  func all() throws -> [(name: String, cursor: Cursor)] {
+    try connection.rows(
+      """
+      SELECT name, position, epoch, acknowledged_at
+      FROM _ms_journal_consumers
+      ORDER BY name
+      """
+    ) { row in (try row.text(at: 0), try Self.cursor(row, at: 1)) }
+  }
+
+  /// The one that is the furthest behind; nil when there is none.
+  func slowest() throws -> (name: String, position: Int64)? {
+    try connection.firstRow(
+      "SELECT name, position FROM _ms_journal_consumers ORDER BY position, name LIMIT 1"
+    ) { row in (try row.text(at: 0), try row.integer(at: 1)) }
+  }
+
+  private static func cursor(_ row: borrowing RowView, at column: Int) throws -> Cursor {
+    Cursor(
+      position: try row.integer(at: column), epoch: try row.integer(at: column + 1),
+      acknowledgedAt: row.isNull(at: column + 2) ? nil : try row.integer(at: column + 2))
+  }
+
+  /// Puts a consumer at `position`, which is made when there is none of that name.
+  ///
+  /// - Parameter time: Microseconds since 1970-01-01 00:00:00 UTC.
+  func put(_ name: String, at position: Int64, time: Int64) throws {
+    try connection.run(
+      """
+      INSERT INTO _ms_journal_consumers (name, position, epoch, acknowledged_at)
+      VALUES (\(name), \(position), \(time), NULL)
+      ON CONFLICT (name) DO UPDATE
+      SET position = excluded.position, epoch = max(epoch + 1, excluded.epoch)
+      """)
+  }
+
+  /// - Returns: Whether there was one of that name.
+  func remove(_ name: String) throws -> Bool {
+    try connection.run("DELETE FROM _ms_journal_consumers WHERE name = \(name)")
+    return connection.changeCount > 0
+  }
+
+  /// Moves a consumer forward to `position`.
+  ///
+  /// - Parameters:
+  ///   - start: Where it must stand for that; nil for anywhere before `position`.
+  ///   - epoch: That of the cursor when what is acknowledged was read.
+  /// - Returns: Whether it moved.
+  func acknowledge(
+    _ name: String, through position: Int64, from start: Int64?, epoch: Int64, time: Int64
+  ) throws -> Bool {
+    try connection.run(
+      """
+      UPDATE _ms_journal_consumers
+      SET position = \(position), acknowledged_at = \(time)
+      WHERE name = \(name)
+      AND epoch = \(epoch)
+      AND position < \(position)
+      AND position = ifnull(\(start.map { .integer($0) } ?? SQLValue.null), position)
+      """)
+    return connection.changeCount > 0
+  }
+}

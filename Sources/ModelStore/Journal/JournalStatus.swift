@@ -1,0 +1,66 @@
+/// How a store's change journal stands.
+public struct JournalStatus: Hashable, Sendable {
+  /// How much is entered of each model's changes, by the model's name; without those of which
+  /// nothing is.
+  public var details: [String: JournalDetail] = [:]
+  /// From the oldest entry to the newest; nil when nothing has been entered yet.
+  public var positions: ClosedRange<JournalPosition>?
+  /// How many entries there are, counted as positions: a record of many fields takes several, what
+  /// a store says of its transaction takes one.
+  public var entryCount = 0
+  /// How many bytes of the file the entries take: those of their pages, or an estimate where
+  /// SQLite was built without what counts them. The file does not shrink when entries are removed;
+  /// what comes next takes their place.
+  public var byteCount: Int64 = 0
+  /// The durable readers, by name.
+  public var consumers: [ConsumerStatus] = []
+  /// When the oldest transaction of a store was written that is kept, in microseconds since
+  /// 1970-01-01 00:00:00 UTC; nil when there is none. Other programs' changes have no time.
+  public var oldestTime: Int64?
+}
+
+/// How far a durable reader of the change journal has come.
+public struct ConsumerStatus: Hashable, Sendable {
+  public var name: String
+  /// Of the last entry that it has acknowledged, or where it begins.
+  public var position: JournalPosition
+  /// How many positions it is behind the journal's end; those that do not concern it count too.
+  public var lag: Int64
+  /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC; nil when it has not
+  /// yet.
+  public var acknowledgementTime: Int64?
+
+  init(name: String, cursor: JournalConsumers.Cursor, end: Int64) {
+    self.name = name
+    position = JournalPosition(rawValue: cursor.position)
+    lag = max(0, end - cursor.position)
+    acknowledgementTime = cursor.acknowledgedAt
+  }
+}
+
+extension JournalStatus {
+  /// - Complexity: Reads every page of the journal, where SQLite can count its bytes.
+  init(reading connection: Connection) throws {
+    guard let layouts = try JournalLayouts(reading: connection) else { return }
+    details = layouts.current.compactMapValues { layouts.all[$0]?.detail }
+    let bounds = try JournalReader.bounds(on: connection)
+    consumers = try JournalConsumers(connection: connection).all()
+      .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, end: bounds?.upperBound ?? 0) }
+    byteCount = try JournalSize.total(on: connection, in: bounds)
+    guard let bounds else { return }
+    positions =
+      JournalPosition(rawValue: bounds.lowerBound)...JournalPosition(rawValue: bounds.upperBound)
+    entryCount = bounds.count
+    oldestTime = try connection.firstRow(
+      """
+      SELECT c2
+      FROM _ms_journal
+      WHERE layout = \(JournalLayout.journalNumber)
+      AND entry = \(JournalMark.Kind.transaction.rawValue)
+      AND c0 >= \(bounds.lowerBound)
+      ORDER BY position
+      LIMIT 1
+      """
+    ) { row in try row.integer(at: 0) }
+  }
+}

@@ -1,0 +1,83 @@
+// Durable readers of the change journal.
+extension Store {
+  /// The consumer called `name`, which is made when there is none.
+  ///
+  /// - Parameters:
+  ///   - name: Unique in the file.
+  ///   - start: Where a new one begins. One that exists goes on where it was.
+  /// - Throws: ``StoreError`` with code `readOnly` for a new one in a store that cannot be written,
+  ///   `misuse` for an empty name.
+  public func consumer(
+    _ name: String, startingAt start: Consumer.Start = .end
+  ) throws -> Consumer {
+    guard !name.isEmpty else { throw StoreError(.misuse, "A consumer needs a name.") }
+    let isKnown = try core.readers.sync { connection in
+      try core.read(connection) { tx in
+        try JournalLayouts(reading: tx.access.connection).map { _ in
+          try JournalConsumers(connection: tx.access.connection).cursor(of: name) != nil
+        }
+      }
+    }
+    // A file that no store has written to yet has nowhere to put it.
+    if isKnown == nil { try core.changingCatalog { _ in } }
+    if isKnown != true {
+      try core.maintaining { connection in
+        let consumers = JournalConsumers(connection: connection)
+        // Another process may have been faster.
+        guard try consumers.cursor(of: name) == nil else { return }
+        try consumers.put(
+          name, at: Self.position(start, on: connection), time: WritingProgram.now)
+      }
+    }
+    return Consumer(name: name, core: core)
+  }
+
+  /// How far each consumer of the file has come, by name.
+  public func consumers() throws -> [ConsumerStatus] {
+    try core.readers.sync { connection in
+      try core.read(connection) { tx in
+        let connection = tx.access.connection
+        guard try JournalLayouts(reading: connection) != nil else { return [] }
+        let end = try JournalReader.bounds(on: connection)?.upperBound ?? 0
+        return try JournalConsumers(connection: connection).all()
+          .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, end: end) }
+      }
+    }
+  }
+
+  /// Moves a consumer to another place, forwards or backwards: what it was given before cannot be
+  /// acknowledged any more.
+  ///
+  /// - Parameter start: Behind the journal's end counts as the end.
+  /// - Throws: ``StoreError`` with code `unknownConsumer`.
+  public func resetConsumer(_ name: String, to start: Consumer.Start) throws {
+    try core.maintaining { connection in
+      _ = try Consumer.cursor(of: name, on: connection)
+      try JournalConsumers(connection: connection).put(
+        name, at: Self.position(start, on: connection), time: WritingProgram.now)
+    }
+    core.journalListeners.ring()
+  }
+
+  /// Forgets a consumer, for whose sake the journal keeps nothing any more.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownConsumer`.
+  public func dropConsumer(_ name: String) throws {
+    try core.maintaining { connection in
+      _ = try Consumer.cursor(of: name, on: connection)
+      _ = try JournalConsumers(connection: connection).remove(name)
+    }
+    core.journalListeners.ring()
+  }
+
+  private static func position(
+    _ start: Consumer.Start, on connection: Connection
+  ) throws -> Int64 {
+    let end = try JournalReader.bounds(on: connection)?.upperBound ?? 0
+    switch start {
+    case .start: return 0
+    case .end: return end
+    case .position(let position): return min(max(0, position.rawValue), end)
+    }
+  }
+}

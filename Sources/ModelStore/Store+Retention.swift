@@ -1,0 +1,39 @@
+// What the journal keeps.
+extension ChangeJournal {
+  /// How the journal stands: what is entered, how much is kept, and who reads it.
+  ///
+  /// - Complexity: Reads every page of the journal, to count its bytes.
+  public func status() throws -> JournalStatus {
+    try core.readers.sync { connection in
+      try core.read(connection) { tx in try JournalStatus(reading: tx.access.connection) }
+    }
+  }
+
+  /// Removes the oldest entries that `retention` does not keep, in steps of about 1,000 that are
+  /// each a short transaction of their own; other writers get their turn in between.
+  ///
+  /// Whole transactions of stores go, however large, and the newest one stays. The file does not
+  /// shrink: what is entered next takes the place.
+  ///
+  /// - Returns: What went and what is kept. Where other programs write meanwhile, as of the end.
+  /// - Throws: ``StoreError``; then steps before it stand.
+  /// - Complexity: O(what is removed). With an age also O(entries of other programs behind that).
+  @discardableResult
+  public func trim(_ retention: JournalRetention) throws -> JournalTrimming {
+    let now = WritingProgram.now
+    var trimming = JournalTrimming(removedCount: 0)
+    while true {
+      let step = try core.maintaining { connection in
+        guard try JournalLayouts(reading: connection) != nil else { return JournalTrimmer.Step() }
+        var trimmer = JournalTrimmer(connection: connection, retention: retention, now: now)
+        return try trimmer.step()
+      }
+      trimming.removedCount += Int(step.removedCount)
+      trimming.kept = step.kept.map {
+        JournalPosition(rawValue: $0.lowerBound)...JournalPosition(rawValue: $0.upperBound)
+      }
+      trimming.heldBackBy = step.heldBackBy
+      if step.removedCount == 0 { return trimming }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import ModelStore
+import Synchronization
+import Testing
+
+@Suite struct ConsumersExample {
+  @Test(.timeLimit(.minutes(1))) func aConsumerKeepsAnIndex() async throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    // snippet: consumers-loop
+    var configuration = StoreConfiguration()
+    configuration.changeJournal = .full
+    let store = try Store(
+      at: path, models: Author.self, Book.self, configuration: configuration)
+    let index = Mutex<[SQLValue: SQLValue]>([:])
+
+    let consumer = try store.consumer("search-index", startingAt: .start)
+    let indexing = Task {
+      for try await batch in consumer.batches(of: 500) {
+        if batch.reset != nil {
+          let books = try store.fetch(Book.all)
+          index.withLock { index in
+            index = [:]
+            for book in books { index[.integer(book.id)] = .text(book.title) }
+          }
+        }
+        for change in batch.changes where change.model == "Book" {
+          index.withLock { index in
+            switch change.operation {
+            case .insert, .update:
+              if let title = change["title"]?.new { index[change.key[0]] = title }
+            case .delete:
+              index[change.key[0]] = nil
+            }
+          }
+        }
+        try batch.acknowledge()
+      }
+    }
+    try await store.write { tx in
+      try tx.insert(Book(id: 1, title: "The Dispossessed", pages: 341))
+    }
+    // end
+    while try consumer.lag > 0 { await Task.yield() }
+    #expect(index.withLock { $0 } == [.integer(1): .text("The Dispossessed")])
+    indexing.cancel()
+    try await indexing.value
+  }
+
+  @Test func aConsumerCountsExactlyOnce() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("library.store")
+    // snippet: consumers-exactly-once
+    let total = Migration(
+      version: 1, name: "page total",
+      sql: """
+        CREATE TABLE page_total (pages INTEGER NOT NULL);
+        INSERT INTO page_total VALUES (0);
+        """)
+    let store = try Store(at: path, models: Author.self, Book.self, migrations: [total])
+    try store.changeJournal.turnOn(for: ["Book"])
+    let consumer = try store.consumer("page-total")
+    try store.write { tx in
+      try tx.insert(Book(id: 1, title: "The Dispossessed", pages: 341))
+      try tx.insert(Book(id: 2, title: "Malafrena", pages: 369))
+    }
+
+    while let batch = try consumer.next(limit: 500) {
+      try store.write { tx in
+        for pages in batch.changes.compactMap({ $0["pages"] }) {
+          try tx.execute(
+            """
+            UPDATE page_total
+            SET pages = pages + ifnull(\(pages.new ?? .null), 0) - ifnull(\(pages.old ?? .null), 0)
+            """)
+        }
+        try tx.acknowledge(batch)
+      }
+    }
+    let rows = try store.read { tx in try tx.rows("SELECT pages FROM page_total") }
+    // 710
+    // end
+    #expect(rows.map(\.values) == [[.integer(710)]])
+
+    // snippet: consumers-list
+    let lags = try store.consumers().map { "\($0.name): \($0.lag) behind" }
+    try store.resetConsumer("page-total", to: .start)
+    try store.dropConsumer("page-total")
+    // end
+    #expect(lags == ["page-total: 1 behind"])
+    #expect(try store.consumers().isEmpty)
+  }
+}

@@ -1,0 +1,310 @@
+import Testing
+
+@testable import ModelStore
+
+/// Durable readers: what they are given, where they go on, and what acknowledging does.
+@Suite struct ConsumerTests {
+  static let tables = """
+    CREATE TABLE Item (id INTEGER PRIMARY KEY, n);
+    CREATE TABLE Sum (id INTEGER PRIMARY KEY, total INTEGER NOT NULL);
+    INSERT INTO Sum VALUES (1, 0);
+    """
+
+  /// A store whose items are entered, and whose sums are not.
+  private static func world() throws -> JournalWorld {
+    let world = try JournalWorld(tables, detail: nil)
+    try world.store.changeJournal.turnOn(for: ["Item"])
+    return world
+  }
+
+  private static func insert(_ ids: ClosedRange<Int>, in store: Store) throws {
+    try store.write { tx in
+      for id in ids { try tx.execute("INSERT INTO Item VALUES (\(id), \(id))") }
+    }
+  }
+
+  private static func keys(_ batch: ConsumerBatch?) -> [SQLValue] {
+    batch?.changes.map { $0.key[0] } ?? []
+  }
+
+  @Test func aNewConsumerBeginsAtTheEndAndGoesOnWhereItAcknowledged() throws {
+    let world = try Self.world()
+    try Self.insert(1...2, in: world.store)
+    let consumer = try world.store.consumer("index")
+    #expect(try consumer.next() == nil)
+    try Self.insert(3...4, in: world.store)
+    try world.other.execute("INSERT INTO Item VALUES (5, 5)")
+    let batch = try consumer.next()
+    #expect(Self.keys(batch) == [.integer(3), .integer(4), .integer(5)])
+    #expect(batch?.transactions.map(\.isForeign) == [false, true])
+    #expect(batch?.reset == nil)
+    // Not acknowledged, so it comes again: to another program too.
+    let twin = try world.store.consumer("index", startingAt: .start)
+    #expect(Self.keys(try twin.next()) == Self.keys(batch))
+    try batch?.acknowledge()
+    #expect(try consumer.next() == nil)
+    #expect(try twin.next() == nil)
+    #expect(try consumer.status().lag == 0)
+  }
+
+  @Test func batchesAreWholeTransactionsUpToTheLimit() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    for ids in [1...2, 3...3, 4...9, 10...10] { try Self.insert(ids, in: world.store) }
+    var sizes: [[Int]] = []
+    while let batch = try consumer.next(limit: 5) {
+      sizes.append(batch.transactions.map(\.changes.count))
+      try batch.acknowledge()
+    }
+    #expect(sizes == [[2, 1], [6], [1]])
+    try world.other.execute("DELETE FROM Item")
+    sizes = []
+    while let batch = try consumer.next(limit: 4) {
+      sizes.append(batch.transactions.map(\.changes.count))
+      try batch.acknowledge()
+    }
+    #expect(sizes == [[4], [4], [2]])
+  }
+
+  @Test func acknowledgingOnlyGoesForward() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    try Self.insert(1...1, in: world.store)
+    let first = try #require(try consumer.next())
+    try Self.insert(2...2, in: world.store)
+    let both = try #require(try consumer.next())
+    try both.acknowledge()
+    let status = try consumer.status()
+    try first.acknowledge()
+    try both.acknowledge()
+    #expect(try consumer.status() == status)
+    #expect(try consumer.next() == nil)
+    // Put back by hand: what was read before cannot be acknowledged any more.
+    try world.store.resetConsumer("index", to: .position(first.end))
+    try both.acknowledge()
+    #expect(Self.keys(try consumer.next()) == [.integer(2)])
+    try world.store.resetConsumer("index", to: .start)
+    #expect(Self.keys(try consumer.next()) == [.integer(1), .integer(2)])
+    try world.store.resetConsumer("index", to: .end)
+    #expect(try consumer.next() == nil)
+  }
+
+  @Test func workAndAcknowledgementAreOneTransaction() throws {
+    let world = try Self.world()
+    let store = world.store
+    let consumer = try store.consumer("sum")
+    try Self.insert(1...3, in: store)
+    let batch = try #require(try consumer.next())
+    func add(_ batch: ConsumerBatch, _ tx: borrowing Transaction) throws {
+      for case .integer(let number) in batch.changes.map({ $0.key[0] }) {
+        try tx.execute("UPDATE Sum SET total = total + \(number)")
+      }
+      try tx.acknowledge(batch)
+    }
+    func total() throws -> [[SQLValue]] { try world.other.rows("SELECT total FROM Sum") }
+    #expect(throws: StoreError.self) {
+      try store.write { tx in
+        try add(batch, tx)
+        throw StoreError(.rejected, "Given up.")
+      }
+    }
+    #expect(try total() == [[.integer(0)]])
+    #expect(try consumer.next()?.end == batch.end)
+    try store.write { tx in try add(batch, tx) }
+    #expect(try total() == [[.integer(6)]])
+    // Once more, as another process with the same batch would.
+    #expect(failure { try store.write { tx in try add(batch, tx) } }?.code == .conflict)
+    #expect(try total() == [[.integer(6)]])
+    // Its own transaction entered nothing that it would be told of.
+    #expect(try consumer.next() == nil)
+    let other = try Self.world()
+    #expect(failure { try other.store.write { tx in try tx.acknowledge(batch) } }?.code == .misuse)
+    #expect(failure { try store.write { _ in try batch.acknowledge() } }?.code == .misuse)
+  }
+
+  @Test func anAcknowledgementAloneIsNotSigned() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    try Self.insert(1...1, in: world.store)
+    let position = try world.store.changeJournal.position()
+    let batch = try #require(try consumer.next())
+    try world.store.write { tx in try tx.acknowledge(batch) }
+    #expect(try world.store.changeJournal.position() == position)
+    #expect(try consumer.status().position == position)
+  }
+
+  @Test func whatATrimmedConsumerMissedIsTold() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    for id in 1...5 { try Self.insert(id...id, in: world.store) }
+    try world.store.changeJournal.trim(
+      JournalRetention(entryCountMax: 4, respectingConsumers: false))
+    let batch = try #require(try consumer.next())
+    #expect(batch.reset == .trimmed)
+    #expect(Self.keys(batch) == [.integer(4), .integer(5)])
+    try batch.acknowledge()
+    try Self.insert(6...6, in: world.store)
+    #expect(try consumer.next()?.reset == nil)
+  }
+
+  @Test func aJournalThatWasOffIsTold() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    try world.store.changeJournal.turnOff()
+    try Self.insert(1...1, in: world.store)
+    try world.store.changeJournal.turnOn(for: ["Item"])
+    try Self.insert(2...2, in: world.store)
+    let batch = try #require(try consumer.next())
+    #expect(batch.reset == .gap(models: ["Item"]))
+    #expect(Self.keys(batch) == [.integer(2)])
+  }
+
+  @Test func consumersAreListedAndDropped() throws {
+    let world = try Self.world()
+    let end = try world.store.changeJournal.position().rawValue
+    let consumer = try world.store.consumer("b", startingAt: .start)
+    _ = try world.store.consumer("a")
+    try Self.insert(1...2, in: world.store)
+    let listed = try world.store.consumers()
+    #expect(listed.map(\.name) == ["a", "b"])
+    #expect(listed.map(\.lag) == [3, 3 + end])
+    #expect(listed.map(\.acknowledgementTime) == [nil, nil])
+    let batch = try #require(try consumer.next())
+    try batch.acknowledge()
+    #expect(try consumer.status().acknowledgementTime != nil)
+    try world.store.dropConsumer("b")
+    #expect(try world.store.consumers().map(\.name) == ["a"])
+    for attempt in [
+      failure { try consumer.next() }, failure { try batch.acknowledge() },
+      failure { try world.store.write { tx in try tx.acknowledge(batch) } },
+      failure { try world.store.dropConsumer("b") },
+      failure { try world.store.resetConsumer("b", to: .end) },
+    ] { #expect(attempt?.code == .unknownConsumer) }
+    // A new one of the same name is another one.
+    _ = try world.store.consumer("b", startingAt: .start)
+    try batch.acknowledge()
+    #expect(
+      try world.store.consumers().map(\.position) == [JournalPosition(rawValue: end), .start])
+  }
+
+  @Test func aStoreOpenedForReadingHasTheConsumersOfTheFile() throws {
+    let world = try Self.world()
+    _ = try world.store.consumer("index")
+    try Self.insert(1...1, in: world.store)
+    world.store.close()
+    var configuration = StoreConfiguration()
+    configuration.access = .readOnly
+    let store = try Store(at: world.directory.file("journal.store"), configuration: configuration)
+    let batch = try #require(try store.consumer("index").next())
+    #expect(Self.keys(batch) == [.integer(1)])
+    #expect(failure { try batch.acknowledge() }?.code == .readOnly)
+    #expect(failure { try store.consumer("new") }?.code == .readOnly)
+  }
+
+  @Test func aFileThatNoStoreHasWrittenToGetsItsFirstConsumer() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("empty.store"))
+    #expect(try store.consumers().isEmpty)
+    #expect(try store.changeJournal.status() == JournalStatus())
+    #expect(failure { try store.dropConsumer("x") }?.code == .unknownConsumer)
+    #expect(try store.consumer("index").next() == nil)
+    #expect(try store.consumers().map(\.name) == ["index"])
+  }
+}
+
+/// Waiting for batches: woken by commits, ended by cancellation and by closing.
+@Suite struct ConsumerWaitingTests {
+  private static func world() throws -> JournalWorld { try JournalWorld(ConsumerTests.tables) }
+
+  /// Runs a consumer as a program would, and reports the keys it was given.
+  private static func follow(_ consumer: Consumer, limit: Int = 10) -> (
+    Task<Void, any Error>, AsyncStream<[SQLValue]>
+  ) {
+    let (stream, continuation) = AsyncStream.makeStream(of: [SQLValue].self)
+    let task = Task {
+      defer { continuation.finish() }
+      for try await batch in consumer.batches(of: limit) {
+        try batch.acknowledge()
+        continuation.yield(batch.changes.map { $0.key[0] })
+      }
+    }
+    return (task, stream)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func ownAndForeignCommitsWakeIt() async throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    let (task, stream) = Self.follow(consumer)
+    var batches = stream.makeAsyncIterator()
+    for id in 1...20 {
+      if id % 3 == 0 {
+        try world.other.execute("INSERT INTO Item VALUES (\(id), 0)")
+        try world.store.refresh()
+      } else {
+        try await world.store.write { tx in
+          try tx.execute("INSERT INTO Item VALUES (\(id), 0)")
+        }
+      }
+      #expect(await batches.next() == [.integer(Int64(id))])
+    }
+    task.cancel()
+    try await task.value
+    #expect(await batches.next() == nil)
+    #expect(world.store.core.journalListeners.waitingCount == 0)
+    while !world.store.core.journalListeners.isEmpty { await Task.yield() }
+    #expect(try consumer.status().lag == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func closingEndsEveryConsumer() async throws {
+    let world = try Self.world()
+    let listeners = world.store.core.journalListeners
+    let tasks = try ["a", "b", "c"].map { Self.follow(try world.store.consumer($0)).0 }
+    while listeners.waitingCount < 3 { await Task.yield() }
+    world.store.close()
+    for task in tasks { try await task.value }
+    #expect(listeners.waitingCount == 0)
+    while !listeners.isEmpty { await Task.yield() }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func cancellationNeverLeavesAContinuation() async throws {
+    let listeners = JournalListeners()
+    let audience = Recorder<Bool>()
+    listeners.onAudienceChange { audience.add(listeners.isEmpty) }
+    for round in 0..<2000 {
+      await Self.waitOnce(listeners, round)
+      #expect(listeners.waitingCount == 0)
+      // A task's closure is let go a little after the task has ended.
+      while !listeners.isEmpty { await Task.yield() }
+    }
+    #expect(audience.events.count == 4000)
+    #expect(audience.events.first == false && audience.events.last == true)
+  }
+
+  private static func waitOnce(_ listeners: JournalListeners, _ round: Int) async {
+    let listener = JournalListeners.Listener(listeners)
+    let count = listener.ringCount
+    let task = Task { await listener.wait(beyond: count) }
+    if round % 3 == 0 { await Task.yield() }
+    if round % 2 == 0 { task.cancel() } else { listeners.ring() }
+    await task.value
+  }
+
+  @Test(.timeLimit(.minutes(1))) func whoComesAfterTheEndDoesNotWait() async throws {
+    let listeners = JournalListeners()
+    let listener = JournalListeners.Listener(listeners)
+    let count = listener.ringCount
+    listeners.ring()
+    await listener.wait(beyond: count)
+    listeners.end()
+    await listener.wait(beyond: listener.ringCount)
+    #expect(listener.hasEnded)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aDroppedConsumerIsToldWhileItWaits() async throws {
+    let world = try Self.world()
+    let (task, _) = Self.follow(try world.store.consumer("index"))
+    while world.store.core.journalListeners.waitingCount < 1 { await Task.yield() }
+    try world.store.dropConsumer("index")
+    await #expect(throws: StoreError.self) { try await task.value }
+  }
+}

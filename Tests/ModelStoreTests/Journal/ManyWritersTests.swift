@@ -1,0 +1,192 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// Several programs write to one file while this one observes it and writes too.
+@Suite struct ManyWritersTests {
+  /// How many commits all of them make: `MODELSTORE_FOREIGN_COMMITS`, or enough for every day.
+  private static var commitCount: Int {
+    ProcessInfo.processInfo.environment["MODELSTORE_FOREIGN_COMMITS"].flatMap { Int($0) } ?? 2000
+  }
+
+  /// The SQL of one commit of the writer called `place`.
+  private static func statements(_ number: Int, of place: Int) -> String {
+    let id = 1 + (number * 7 + place * 3) % 9
+    switch (number + place) % 6 {
+    case 0: return "UPDATE Song SET plays = plays + 1 WHERE id = 1"
+    case 1: return "UPDATE Song SET title = '\(place) \(number)' WHERE id = \(id)"
+    case 2:
+      return
+        "INSERT OR REPLACE INTO Album VALUES (\(10 + number % 40), 't\(number % 13)', NULL, NULL)"
+    case 3: return "DELETE FROM Album WHERE id = \(10 + (number * 3) % 40)"
+    case 4:
+      let slot = 1_000_000 * (place + 1) + number
+      return """
+        BEGIN; DELETE FROM Mix_songs WHERE owner = 1 AND slot % 5 = \(number % 5);
+        INSERT INTO Mix_songs VALUES (\(slot), 1, \(slot), \(id)); COMMIT
+        """
+    default:
+      return
+        "BEGIN; UPDATE Song SET plays = plays + 1 WHERE id = 1; UPDATE Album SET title = title || 'x' WHERE id = 3; COMMIT"
+    }
+  }
+
+  private static let runPython = """
+    db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)
+    db.execute("PRAGMA wal_autocheckpoint = 0")
+    db.execute("PRAGMA synchronous = NORMAL")
+    for line in sys.stdin:
+        for statement in line.strip().split(";"):
+            db.execute("BEGIN IMMEDIATE" if statement.strip() == "BEGIN" else statement)
+    say("done")
+    """
+
+  @Test(.timeLimit(.minutes(60))) func theStateThatObserversKeepIsThatOfTheFile() async throws {
+    guard OtherProcess.isAvailable, SQLiteShell.isAvailable else { return }
+    let world = try ForeignWorld()
+    let store = world.store
+    let path = store.path
+    let count = Self.commitCount / 4
+    let plays = KeptField()
+    let twin = KeptField()
+    let albums = try KeptQuery(store)
+    let songs = KeptList(keys: [1, 2, 2, 3])
+    let subscriptions = [
+      try store.observe(.field(\Song.plays, of: 1)) { plays.note($0) },
+      try store.observe(list: \Mix.songs, of: 1) { songs.note($0) },
+      try store.observe(.field(\Song.plays, of: 1)) { twin.note($0) },
+    ]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        let shell = try SQLiteShell(path)
+        // An automatic checkpoint meets a bug in many versions of SQLite that damages the file.
+        try shell.run("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")
+        for number in 0..<count {
+          let text = Self.statements(number, of: 0)
+          try shell.run(text.replacing("BEGIN;", with: "BEGIN IMMEDIATE;"))
+        }
+        #expect(try shell.finish() == 0)
+      }
+      group.addTask {
+        let python = try OtherProcess(Self.runPython, path)
+        for number in 0..<count {
+          try python.say(Self.statements(number, of: 1).replacing("\n", with: " "))
+        }
+        #expect(try python.finish() == 0)
+      }
+      group.addTask {
+        await #expect(processExitsWith: .success) {
+          [path = path as String, count = count as Int] in
+          var configuration = StoreConfiguration()
+          configuration.durability = .normal
+          configuration.busyTimeout = .seconds(60)
+          let store = try Store(
+            at: path, models: Album.self, Song.self, Mix.self, configuration: configuration)
+          for number in 0..<count { try Self.write(number, of: 2, to: store) }
+        }
+      }
+      for number in 0..<count {
+        try Self.write(number, of: 3, to: store)
+        if number % 50 == 0 { await Task.yield() }
+      }
+      try await group.waitForAll()
+    }
+    try store.refresh()
+    store.waitForDelivery()
+    let database = world.other
+    #expect(plays.objections.events == [])
+    #expect(
+      [plays.value] == (try database.rows("SELECT plays FROM Song WHERE id = 1").map { $0[0] }))
+    #expect(plays.values.events == twin.values.events)
+    #expect(albums.objections.events == [])
+    #expect(
+      albums.list.withLock { $0.map(\.values) }
+        == (try database.rows("SELECT * FROM Album ORDER BY title, id")))
+    #expect(songs.objections.events == [])
+    #expect(
+      songs.keys.withLock { $0.map { [SQLValue.integer($0)] } }
+        == (try database.rows("SELECT element FROM Mix_songs WHERE owner = 1 ORDER BY label, slot"))
+    )
+    for model in ["Song", "Album", "Mix.songs"] {
+      #expect(try world.replayed(model) == world.stored(model), "\(model)")
+    }
+    // Whoever added to it did so exactly once.
+    let additions = (0..<4).flatMap { place in
+      (0..<count).filter { [0, 5].contains(($0 + place) % 6) }
+    }
+    #expect(plays.value == .integer(Int64(additions.count)))
+    #expect(try store.check() == [])
+    #expect(world.errors.events == [])
+    print("many writers: \(4 * count) commits, \(plays.values.events.count) events of one field")
+    for subscription in subscriptions { subscription.cancel() }
+  }
+
+  private static func write(_ number: Int, of place: Int, to store: Store) throws {
+    let statements = statements(number, of: place).split(separator: ";")
+      .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+    try store.write { tx in
+      for text in statements where text != "BEGIN" && text != "COMMIT" {
+        try tx.execute(SQLText(sql: text))
+      }
+    }
+  }
+}
+
+/// What an observer of one field keeps: each event must begin where the one before ended.
+private final class KeptField: Sendable {
+  let values = Recorder<Int64>()
+  let objections = Recorder<String>()
+
+  var value: SQLValue { .integer(values.events.last ?? 0) }
+
+  func note(_ change: FieldChange<Int64>) {
+    if change.isReset || change.old != values.events.last ?? 0 {
+      objections.add("\(change.text) after \(values.events.last ?? 0)")
+    }
+    values.add(change.new ?? -1)
+  }
+}
+
+/// What somebody keeps who applies what a live query tells.
+private final class KeptQuery: Sendable {
+  let list: Mutex<[Record]>
+  let objections = Recorder<String>()
+  private let subscription: Mutex<Subscription?> = Mutex(nil)
+
+  init(_ store: Store) throws {
+    let schema = try store.schema.model(named: "Album")
+    let title = try #require(schema.fieldIndex(named: "title"))
+    let query = Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: title)])
+    list = Mutex(try store.fetch(query))
+    let held = try store.live(query).observe { [weak self] in self?.note($0) }
+    subscription.withLock { $0 = held }
+  }
+
+  private func note(_ event: QueryChanges<Record>) {
+    list.withLock { list in
+      guard !event.isReset, event.oldCount == list.count else {
+        return objections.add("reset \(event.isReset), \(event.oldCount) of \(list.count)")
+      }
+      event.apply(to: &list)
+    }
+  }
+}
+
+/// What somebody keeps who applies what a list tells.
+private final class KeptList: Sendable {
+  let keys: Mutex<[Int64]>
+  let objections = Recorder<String>()
+
+  init(keys: [Int64]) { self.keys = Mutex(keys) }
+
+  func note(_ changes: ListChanges<Song>) {
+    keys.withLock { keys in
+      guard !changes.isReset, changes.old.count == keys.count else {
+        return objections.add("reset \(changes.isReset), \(changes.old.count) of \(keys.count)")
+      }
+      changes.apply(to: &keys)
+    }
+  }
+}
