@@ -72,7 +72,7 @@ import Testing
 
   @Test func aBodyThatFallsFarBehindSkipsTheOldest() {
     let told = Recorder<Int>()
-    func verdict(_ number: Int) -> Gate.Verdict {
+    @Sendable func verdict(_ number: Int) -> Gate.Verdict {
       Gate.Verdict(isValid: true, failed: nil, changed: ["\(number)"])
     }
     let count = 3 * VerdictOutlet.waitingCountMax
