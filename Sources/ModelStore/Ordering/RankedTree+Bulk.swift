@@ -42,8 +42,9 @@ extension RankedTree {
     self.init(root: nodes[0], count: count, shape: shape)
   }
 
-  /// Cuts the stream into leaves of the bulk fill; the last two share what is left over. Nil when it
-  /// is not strictly ascending.
+  /// Cuts the stream into leaves of the bulk fill; the last two share what is left over.
+  ///
+  /// - Returns: nil when it is not strictly ascending.
   private static func leaves(
     of elements: some Sequence<Element>,
     shape: RankedTreeShape

@@ -150,8 +150,8 @@ extension PublicSymbols {
           labels += (isLabelled ? text : "_") + ":"
           isStart = false
         }
-        if ["(", "[", "<"].contains(text) { depth += 1 }
-        if [")", "]"].contains(text) || (text == ">" && word(index - 1) != "-") { depth -= 1 }
+        if ["(", "[", "{", "<"].contains(text) { depth += 1 }
+        if [")", "]", "}"].contains(text) || (text == ">" && word(index - 1) != "-") { depth -= 1 }
         if depth == 1, text == "," { isStart = true }
         index += 1
       }

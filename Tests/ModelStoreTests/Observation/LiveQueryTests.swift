@@ -262,7 +262,10 @@ import Testing
           + "\(event.moves.map { [$0.oldIndex, $0.newIndex] }) \(event.insertions.map(\.origin))")
     }
     try PlainDatabase(file.path).execute(
-      "DELETE FROM g WHERE id = 1; UPDATE g SET n = 'zzz' WHERE id = 3; INSERT INTO g VALUES (9, 'a');"
+      """
+      BEGIN; DELETE FROM g WHERE id = 1; UPDATE g SET n = 'zzz' WHERE id = 3;
+      INSERT INTO g VALUES (9, 'a'); COMMIT
+      """
     )
     try file.store.write { try $0.execute("UPDATE g SET n = 'b' WHERE id = 9") }
     file.store.waitForDelivery()

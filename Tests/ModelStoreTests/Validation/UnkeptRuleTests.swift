@@ -79,7 +79,8 @@ import Testing
     try PlainDatabase(hotel.store.path).execute("ALTER TABLE Booking RENAME COLUMN note TO word")
     #expect(
       try hotel.store.unkeptRules().map(\.rule) == ["Booking.note.required"])
-    #expect(failure { try hotel.store.rebuildRules() }?.code == .schemaMismatch)
+    // SQLite renamed the column in the trigger too, which works and is left alone.
+    #expect(try hotel.store.rebuildRules() == [])
     #expect(try hotel.shell("UPDATE Booking SET word = 'x' WHERE id = 1") == nil)
   }
 
