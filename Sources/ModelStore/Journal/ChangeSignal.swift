@@ -81,8 +81,8 @@ final class ChangeSignal: Sendable {
     }
   }
 
-  /// How often to look where nothing tells of writes: a delay of 10 ms on average, for some 0.4 % of
-  /// core, nearly all of it for waking up.
+  /// How often to look where nothing tells of writes: a delay of 10 ms on average, for some 0.4 %
+  /// of a core, nearly all of it for waking up.
   static let pollingPause: UInt64 = 20_000_000
   /// How often to look while nothing is heard.
   static let idlePause: UInt64 = 1_000_000_000
