@@ -214,7 +214,8 @@ extension ExitCode {
       case .cancelled: .interrupted
       case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .readOnly, .outOfSpace,
         .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
-        .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict, .database:
+        .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
+        .database:
         .failed
       }
   }
