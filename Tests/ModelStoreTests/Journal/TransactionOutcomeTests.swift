@@ -10,9 +10,7 @@ import Testing
     let store: Store
     let id: TransactionID
 
-    /// - Parameters:
-    ///   - operation: What fails, once, while artist 2 is inserted.
-    ///   - keepsOpen: Called before.
+    /// - Parameter operation: What fails, once, while artist 2 is inserted.
     init(_ operation: fault_vfs_op, _ code: Int32, _ effect: fault_vfs_effect) throws {
       faulty = try FaultyStore()
       store = try faulty.open()

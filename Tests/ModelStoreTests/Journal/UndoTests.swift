@@ -154,7 +154,10 @@ import Testing
 
   @Test func otherFieldsMayHaveChangedSince() throws {
     let world = try JournalWorld(Self.tables)
-    try world.store.write { tx in try tx.execute("UPDATE Parent SET n = 10 WHERE id = 1") }
+    try world.store.write { tx in
+      try tx.execute("UPDATE Parent SET n = 10, name = 'away' WHERE id = 1")
+      try tx.execute("UPDATE Parent SET name = 'a' WHERE id = 1")
+    }
     try world.other.execute("UPDATE Parent SET name = 'later' WHERE id = 1")
     #expect(try world.store.undo() != nil)
     #expect(
