@@ -8,16 +8,18 @@ extension CommitWorkload {
       contender("ModelStore, observed") { store in
         try store.observe(StoredTrack.self) { _ in }
       },
+      contender("ModelStore, change journal", journal: .full) { _ in nil },
     ]
   }
 
   private func contender(
-    _ name: String, observing observe: @escaping (Store) throws -> Subscription?
+    _ name: String, journal: JournalDetail? = nil,
+    observing observe: @escaping (Store) throws -> Subscription?
   ) -> Contender {
     Contender(library: .modelStore, name: name) { directory in
       let path = directory.file("tracks.sqlite")
       let store = try Store.createTracks(
-        Track.generate(count), at: path, synchronous: synchronous)
+        Track.generate(count), at: path, synchronous: synchronous, journal: journal)
       let subscription = try observe(store)
       let outside = try RawConnection(path: path, synchronous: synchronous)
       var rows = RowSource(count: count)

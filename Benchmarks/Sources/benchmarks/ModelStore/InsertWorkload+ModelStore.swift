@@ -3,16 +3,24 @@ import ModelStore
 extension InsertWorkload {
   func modelStoreContenders(_ tracks: [Track]) -> [Contender] {
     [
-      Contender(library: .modelStore, name: "ModelStore") { directory in
-        let files = RunFiles(in: directory)
-        return Session(policy: try Self.policy(at: files.next())) {
-          let path = try files.next()
-          return Measurement(
-            try Self.insert(tracks, at: path),
-            digest: try RawConnection(path: path, synchronous: .full).storedDigest())
-        }
-      }
+      contender("ModelStore", tracks, journal: nil),
+      contender("ModelStore, change journal", tracks, journal: .full),
+      contender("ModelStore, journal of keys", tracks, journal: .keys),
     ]
+  }
+
+  private func contender(
+    _ name: String, _ tracks: [Track], journal: JournalDetail?
+  ) -> Contender {
+    Contender(library: .modelStore, name: name) { directory in
+      let files = RunFiles(in: directory)
+      return Session(policy: try Self.policy(at: files.next())) {
+        let path = try files.next()
+        return Measurement(
+          try Self.insert(tracks, at: path, journal: journal),
+          digest: try RawConnection(path: path, synchronous: .full).storedDigest())
+      }
+    }
   }
 
   private static func policy(at path: String) throws -> [String: String] {
@@ -21,8 +29,10 @@ extension InsertWorkload {
     return try store.policy()
   }
 
-  private static func insert(_ tracks: [Track], at path: String) throws -> Measurement.Timing {
-    let store = try Store.open(path, StoredTrack.self, synchronous: .full)
+  private static func insert(
+    _ tracks: [Track], at path: String, journal: JournalDetail?
+  ) throws -> Measurement.Timing {
+    let store = try Store.open(path, StoredTrack.self, synchronous: .full, journal: journal)
     defer { store.close() }
     return try Stopwatch.whole(operations: tracks.count) {
       try store.write { transaction in

@@ -3,21 +3,24 @@ import ModelStore
 extension Store {
   /// Opens a store under the settings of ``DurabilityPolicy``.
   static func open(
-    _ path: String, _ model: any Model.Type, synchronous: DurabilityPolicy.Synchronous
+    _ path: String, _ model: any Model.Type, synchronous: DurabilityPolicy.Synchronous,
+    journal: JournalDetail? = nil
   ) throws -> Store {
     var configuration = StoreConfiguration()
     configuration.durability = synchronous == .full ? .full : .normal
     configuration.cacheSize = 64 * 1024 * 1024
     // As for the others, no commit pays for a checkpoint; contenders checkpoint between runs.
     configuration.checkpointFrameCount = Int.max
+    configuration.changeJournal = journal
     return try Store(at: path, models: model, configuration: configuration)
   }
 
   /// Creates a store with `tracks` in it and hands it over with an empty log.
   static func createTracks(
-    _ tracks: [Track], at path: String, synchronous: DurabilityPolicy.Synchronous
+    _ tracks: [Track], at path: String, synchronous: DurabilityPolicy.Synchronous,
+    journal: JournalDetail? = nil
   ) throws -> Store {
-    let store = try open(path, StoredTrack.self, synchronous: synchronous)
+    let store = try open(path, StoredTrack.self, synchronous: synchronous, journal: journal)
     try store.write { transaction in
       for track in tracks { try transaction.insert(StoredTrack(track)) }
     }
