@@ -1,13 +1,13 @@
 /// A durable reader of a store's change journal: a name in the file, and how far it has come.
 ///
-/// It is given batches of transactions in the order of commits, whoever wrote them, and says when it
-/// is done with one: it *acknowledges* it. Where it has come is in the file, so a program that ended
-/// or crashed goes on with the first batch that it did not acknowledge. Until then that batch comes
-/// again: at least once. A consumer that acknowledges in the transaction of its own work is told
-/// everything exactly once; see ``Transaction/acknowledge(_:)``.
+/// It is given batches of transactions in the order of commits, whoever wrote them, and says when
+/// it is done with one: it *acknowledges* it. Where it has come is in the file, so a program that
+/// ended or crashed goes on with the first batch that it did not acknowledge. Until then that batch
+/// comes again: at least once. A consumer that acknowledges in the transaction of its own work is
+/// told everything exactly once; see ``Transaction/acknowledge(_:)``.
 ///
-/// Several processes may run a consumer of one name. Each is given what nobody has acknowledged yet,
-/// so both may be given the same; what either acknowledges is behind them both.
+/// Several processes may run a consumer of one name. Each is given what nobody has acknowledged
+/// yet, so both may be given the same; what either acknowledges is behind them both.
 ///
 /// A value that stands for the name; all calls may be made from any thread. It keeps the file open.
 public struct Consumer: Sendable {

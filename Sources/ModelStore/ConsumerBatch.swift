@@ -11,8 +11,8 @@ public struct ConsumerBatch: Sendable {
 
   private let consumer: Consumer
   private let cursor: JournalConsumers.Cursor
-  /// The transactions in the order of commits, without those that changed nothing of which a journal
-  /// is kept.
+  /// The transactions in the order of commits, without those that changed nothing of which a
+  /// journal is kept.
   ///
   /// Together they have at most as many positions as were asked for, or there is one that alone has
   /// more. A store's transaction is never split. What other programs did cannot be told apart by

@@ -1,5 +1,5 @@
-/// How much a change journal keeps. What goes beyond any of the limits is removed, the oldest first,
-/// unless a consumer has not acknowledged it yet.
+/// How much a change journal keeps. What goes beyond any of the limits is removed, the oldest
+/// first, unless a consumer has not acknowledged it yet.
 ///
 /// Without a limit everything is kept. Whole transactions go; the newest one always stays.
 public struct JournalRetention: Hashable, Sendable {
