@@ -36,7 +36,7 @@ extension Store {
   }
 
   /// Makes every binding true again, whatever happened to its triggers or to the records: what
-  /// ``bindingFindings()`` finds is mended. Observers are told of each value that was wrong.
+  /// ``bindingFindings(keyCountMax:)`` finds is mended. Observers are told of each value that was wrong.
   ///
   /// - Returns: The bindings of which records were wrong and how many, sources before what follows
   ///   them; empty when all values were right. Values that an edited trigger spoils again meanwhile

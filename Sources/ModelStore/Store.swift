@@ -245,7 +245,7 @@ extension Store {
 
   /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
   /// are no longer what their models say. For the records themselves see
-  /// ``findings(in:keyCountMax:)``, for bindings ``bindingFindings()``.
+  /// ``findings(in:keyCountMax:)``, for bindings ``bindingFindings(keyCountMax:)``.
   ///
   /// - Returns: One sentence for each finding; empty when all is well.
   /// - Complexity: Reads the whole file.

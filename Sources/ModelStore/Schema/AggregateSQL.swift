@@ -22,7 +22,8 @@ struct AggregateSQL {
       storage = totals.storage
       refills = totals.refills
       audit = totals.audit
-      offence = "(\(target.drift) OR \(target.rows(aggregate.link.pairs.map(\.target), areIn: totals.audit)))"
+      offence =
+        "(\(target.drift) OR \(target.rows(aggregate.link.pairs.map(\.target), areIn: totals.audit)))"
       return
     }
     let evictions = BindingEvictions(
@@ -41,7 +42,10 @@ struct AggregateSQL {
         make.trigger(.sourceDelete, "AFTER DELETE", on: aggregate.source, [following("OLD")]),
       ]
       + evictions.triggers(make) { gone in
-        [target.puttingRight(where: target.rows(aggregate.link.pairs.map(\.target), areIn: gone.links))]
+        [
+          target.puttingRight(
+            where: target.rows(aggregate.link.pairs.map(\.target), areIn: gone.links))
+        ]
       }
     storage = [evictions.table, Self.order(of: aggregate, make)]
     refills = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
@@ -93,7 +97,8 @@ struct AggregateSQL {
       """
     guard aggregate.function == .joined else { return "(SELECT \(value) \(rows) LIMIT 1)" }
     let separator = SQLText.literal(aggregate.separator)
-    return "(SELECT group_concat(_ms_value, \(separator)) FROM (SELECT \(value) AS _ms_value \(rows)))"
+    return
+      "(SELECT group_concat(_ms_value, \(separator)) FROM (SELECT \(value) AS _ms_value \(rows)))"
   }
 
   /// The index that the value is found by. It holds only records that count, so that none has to be

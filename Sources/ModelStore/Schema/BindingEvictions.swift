@@ -80,7 +80,8 @@ struct BindingEvictions {
     let others = "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE (\(collides))"
     let notItself = " AND NOT (\(isKey(of: alias, "OLD")))"
     let columns = source.keyFields + link
-    let noted = columns.map { "\(alias).\(SQLText.quoted($0.column))" }
+    let noted =
+      columns.map { "\(alias).\(SQLText.quoted($0.column))" }
       + self.others.map { $0.value(alias) }
     func note(_ rows: String) -> [String] {
       [

@@ -166,23 +166,28 @@ struct BindingTriggers: Hashable, Sendable {
       synchronisation = sql.synchronisation
       driftCondition = sql.drift
       offence = sql.drift
-      expressions += lookup.transform.map {
-        [Expression(expression: $0, model: lookup.source)]
-      } ?? []
+      expressions +=
+        lookup.transform.map {
+          [Expression(expression: $0, model: lookup.source)]
+        } ?? []
     case .aggregate(let aggregate):
       let sql = BindingSQL(binding)
       let kept = AggregateSQL(aggregate, sql, make)
       triggers =
-        kept.triggers + sql.targetTriggers(make, watching: aggregate.link.pairs.map(\.target))
+        kept.triggers
+        + sql.targetTriggers(
+          make,
+          watching: aggregate.link.pairs.map(\.target) + aggregate.link.place.map(\.field))
       storage = kept.storage
       refills = kept.refills
       synchronisation = sql.synchronisation
       driftCondition = sql.drift
       storageAudit = kept.audit
       offence = kept.offence ?? sql.drift
-      expressions += aggregate.condition.map {
-        [Expression(expression: $0, model: aggregate.source)]
-      } ?? []
+      expressions +=
+        aggregate.condition.map {
+          [Expression(expression: $0, model: aggregate.source)]
+        } ?? []
     }
     self.expressions = expressions
   }

@@ -165,7 +165,8 @@ struct ResolvedBinding: Hashable, Sendable {
         + aggregate.link.columns(aggregate.source, model) + own
     case .twoWay(let twoWay):
       let ends = Set(targets)
-      return (twoWay.left.dependencies.map { Column(twoWay.left.model, $0) }
+      return
+        (twoWay.left.dependencies.map { Column(twoWay.left.model, $0) }
         + twoWay.right.dependencies.map { Column(twoWay.right.model, $0) }
         + twoWay.link.columns(twoWay.left.model, twoWay.right.model))
         .filter { !ends.contains($0) }

@@ -27,23 +27,33 @@ struct TotalsSQL {
       ["records INTEGER NOT NULL", "number INTEGER NOT NULL", "total INTEGER NOT NULL"])
     let name = table
     let keys = parts.keys.joined(separator: ", ")
-    func added(_ rows: String, _ row: String) -> String {
+    // A change of a row may be told before its insertion, since the order of triggers is undefined;
+    // so what is added or taken makes its row of the table where it finds none.
+    func adding(
+      _ records: String, _ number: String, _ total: String, of row: String, where condition: String
+    ) -> String {
       """
         INSERT INTO \(name) (\(keys), records, number, total)
-        SELECT \(parts.link(row).joined(separator: ", ")), 1, \(parts.number(row)), \(parts.total(row))
-        \(rows)
+        SELECT \(parts.link(row).joined(separator: ", ")), \(records), \(number), \(total)
+        WHERE \(condition)
         ON CONFLICT (\(keys)) DO UPDATE
-        SET records = records + 1, number = number + excluded.number, total = total + excluded.total;
+        SET records = records + excluded.records, number = number + excluded.number, total = total + excluded.total;
       """
     }
-    let add = added("WHERE \(parts.counts("NEW"))", "NEW")
-    let subtract = """
-        UPDATE \(name)
-        SET records = records - 1, number = number - \(parts.number("OLD")), total = total - \(parts.total("OLD"))
-        WHERE \(parts.isRow(of: "OLD")) AND \(parts.counts("OLD"));
-        DELETE FROM \(name)
-        WHERE \(parts.isRow(of: "OLD")) AND records = 0;
-      """
+    let add = adding(
+      "1", parts.number("NEW"), parts.total("NEW"), of: "NEW", where: parts.counts("NEW"))
+    let isEmpty = "records = 0 AND number = 0 AND total = 0"
+    let subtract =
+      adding(
+        "-1", "-\(parts.number("OLD"))", "-\(parts.total("OLD"))", of: "OLD",
+        where: parts.counts("OLD")) + """
+
+          DELETE FROM \(name)
+          WHERE \(parts.isRow(of: "OLD")) AND \(isEmpty);
+        """
+    let move = adding(
+      "0", "\(parts.number("NEW")) - \(parts.number("OLD"))",
+      "\(parts.total("NEW")) - \(parts.total("OLD"))", of: "NEW", where: "1")
     let check = """
         SELECT RAISE(ABORT, \(message))
         FROM \(name)
@@ -75,13 +85,7 @@ struct TotalsSQL {
         make.trigger(
           .sourceUpdate, TriggerMoment.update(of: watched), on: source,
           when: "(\(changed)) AND \(parts.staysInPlace)",
-          [
-            """
-              UPDATE \(name)
-              SET number = number + \(parts.number("NEW")) - \(parts.number("OLD")), total = total + (\(parts.total("NEW")) - \(parts.total("OLD")))
-              WHERE \(parts.isRow(of: "NEW"));
-            """
-          ] + checks + [following("NEW")]),
+          [move] + checks + [following("NEW")]),
         make.trigger(
           .sourceMove, TriggerMoment.update(of: watched), on: source,
           when: "(\(changed)) AND NOT (\(parts.staysInPlace))",
@@ -104,7 +108,7 @@ struct TotalsSQL {
           SET records = records - \(lost("records")), number = number - \(lost("number")), total = total - \(lost("total"))
           WHERE EXISTS (SELECT 1 FROM \(evicted) WHERE \(same) AND \(gone.condition));
           DELETE FROM \(name)
-          WHERE \(isLinked) AND records = 0;
+          WHERE \(isLinked) AND \(isEmpty);
         """,
         target.puttingRight(where: rows),
       ]

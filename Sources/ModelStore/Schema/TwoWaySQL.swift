@@ -190,7 +190,9 @@ struct TwoWaySQL {
 
   var drift: String { fromRight(disagree) }
 
-  var synchronisation: String { update(twoWay.initially == .left ? .right : .left, where: "1", disagree) }
+  var synchronisation: String {
+    update(twoWay.initially == .left ? .right : .left, where: "1", disagree)
+  }
 
   /// Counts the records of which the left end would not come back as it is.
   var lossCount: String {

@@ -104,7 +104,8 @@ extension Binding {
   ) -> Binding {
     Binding(
       formula: .aggregate(
-        aggregation.parts, .match(([match] + others).map { ($0.source, $0.target) }), condition: condition),
+        aggregation.parts, .match(([match] + others).map { ($0.source, $0.target) }),
+        condition: condition),
       target: Endpoint(target), name: name)
   }
 

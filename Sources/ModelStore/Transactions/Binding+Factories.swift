@@ -92,7 +92,8 @@ extension Binding {
   ///
   /// - Parameter name: What events and errors call the binding; `Track.title` when nil.
   public static func copy<Target: Model, Value: ColumnValue>(
-    _ source: any KeyPath<Target, Value> & Sendable, to target: any KeyPath<Target, Value> & Sendable,
+    _ source: any KeyPath<Target, Value> & Sendable,
+    to target: any KeyPath<Target, Value> & Sendable,
     name: String? = nil
   ) -> Binding {
     Binding(formula: .same(source: Endpoint(source)), target: Endpoint(target), name: name)
@@ -110,7 +111,8 @@ extension Binding {
   /// - Complexity: A change of the source updates the records that belong to it, found by an index
   ///   on the target's matching fields.
   public static func copy<Source: Model, Target: Model>(
-    _ source: any PartialKeyPath<Source> & Sendable, to target: any PartialKeyPath<Target> & Sendable,
+    _ source: any PartialKeyPath<Source> & Sendable,
+    to target: any PartialKeyPath<Target> & Sendable,
     matching match: BindingMatch<Source, Target>,
     _ others: BindingMatch<Source, Target>..., as transform: String? = nil,
     keepingLast: Bool = false, name: String? = nil
@@ -130,7 +132,8 @@ extension Binding {
   ///   - keepingLast: Whether the target keeps its last value while there is no source, instead of
   ///     its default or NULL.
   public static func copy<Source: Model, Target: Model>(
-    _ source: any PartialKeyPath<Source> & Sendable, to target: any PartialKeyPath<Target> & Sendable,
+    _ source: any PartialKeyPath<Source> & Sendable,
+    to target: any PartialKeyPath<Target> & Sendable,
     through reference: any PartialKeyPath<Target> & Sendable, as transform: String,
     keepingLast: Bool = false, name: String? = nil
   ) -> Binding {
@@ -174,7 +177,8 @@ public struct BindingMatch<Source: Model, Target: Model>: Sendable {
 
   /// A field that always has a value, and one that may be nil, which matches nothing then.
   public static func equal<Value: ColumnValue>(
-    _ source: any KeyPath<Source, Value> & Sendable, _ target: any KeyPath<Target, Value?> & Sendable
+    _ source: any KeyPath<Source, Value> & Sendable,
+    _ target: any KeyPath<Target, Value?> & Sendable
   ) -> BindingMatch {
     BindingMatch(source: Binding.Endpoint(source), target: Binding.Endpoint(target))
   }

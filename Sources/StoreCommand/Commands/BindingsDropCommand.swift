@@ -19,22 +19,12 @@ struct BindingsDropCommand: LeafCommand {
   var takesFields: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let looked = try context.openForReading()
-    let names = try looked.store.bindings().map(\.name)
-    guard names.contains(name) else {
-      throw CommandError(
-        .notFound, code: "unknownBinding",
-        "There is no binding \(name)"
-          + CommandError.meant(NearMiss.suggestions(for: name, among: names)),
-        hint: "storecli bindings list")
-    }
-    looked.store.close()
-    if write.dryRun {
-      try context.console.say("dry run: \(name) was not dropped")
-      return .ok
-    }
-    try context.openForWriting(write).store.dropBinding(name)
-    try context.console.say("dropped \(name)")
-    return .ok
+    func names(_ store: Store) throws -> [String] { try store.bindings().map(\.name) }
+    return try Dropping(
+      noun: "binding", code: "unknownBinding", list: "storecli bindings list"
+    )
+    .drop(
+      name, names: names, isThere: { try names($0).contains(name) }, write, context,
+      by: { try $0.dropBinding(name) })
   }
 }

@@ -242,25 +242,15 @@ struct ValidatorsDropCommand: LeafCommand {
   var takesFields: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let looked = try context.openForReading()
-    let names = try looked.store.rules().map(\.name)
-    let isDeclared = looked.store.schema.models.contains { model in
-      (model.fields.flatMap(\.rules) + model.rules).contains { $0.name == name }
+    func names(_ store: Store) throws -> [String] { try store.rules().map(\.name) }
+    func isThere(_ store: Store) throws -> Bool {
+      let isDeclared = store.schema.models.contains { model in
+        (model.fields.flatMap(\.rules) + model.rules).contains { $0.name == name }
+      }
+      return try isDeclared || names(store).contains(name)
     }
-    guard names.contains(name) || isDeclared else {
-      throw CommandError(
-        .notFound, code: "unknownRule",
-        "There is no rule \(name)"
-          + CommandError.meant(NearMiss.suggestions(for: name, among: names)),
-        hint: "storecli validators list")
-    }
-    looked.store.close()
-    if write.dryRun {
-      try context.console.say("dry run: \(name) was not dropped")
-      return .ok
-    }
-    try context.openForWriting(write).store.dropRule(name)
-    try context.console.say("dropped \(name)")
-    return .ok
+    return try Dropping(noun: "rule", code: "unknownRule", list: "storecli validators list")
+      .drop(
+        name, names: names, isThere: isThere, write, context, by: { try $0.dropRule(name) })
   }
 }

@@ -47,7 +47,8 @@ import Testing
   }
 
   /// How many instructions `sql` takes, its triggers' included, and how many rows it scans.
-  private func cost(_ sql: String, _ fixture: BindingFixture) throws -> (steps: Int32, scans: Int32) {
+  private func cost(_ sql: String, _ fixture: BindingFixture) throws -> (steps: Int32, scans: Int32)
+  {
     try fixture.connection.withStatement(sql) { statement in
       try statement.run()
       return (
@@ -57,7 +58,9 @@ import Testing
     }
   }
 
-  @Test("a change costs the same among few records and among many", arguments: functions, [nil, "o > 0"])
+  @Test(
+    "a change costs the same among few records and among many", arguments: functions,
+    [nil, "o > 0"])
   func cost(function: Aggregate.Function, condition: String?) throws {
     var costs: [[Int32]] = []
     for count in [20, 20_000] {
@@ -91,7 +94,8 @@ import Testing
 
   @Test func aSumThatIsTooLargeIsRefusedAndNothingDrifts() throws {
     let fixture = try BindingFixture(
-      Self.tables + "INSERT INTO P (id) VALUES (1); INSERT INTO C VALUES (1, 1, 9223372036854775807, 1);")
+      Self.tables
+        + "INSERT INTO P (id) VALUES (1); INSERT INTO C VALUES (1, 1, 9223372036854775807, 1);")
     try fixture.install([Self.binding(.sum)], in: Self.models())
     for sql in [
       "INSERT INTO C VALUES (2, 1, 1, 1)", "INSERT OR IGNORE INTO C VALUES (2, 1, 1, 1)",

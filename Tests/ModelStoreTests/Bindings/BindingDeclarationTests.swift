@@ -310,7 +310,10 @@ import Testing
         [Self.copy("A.x", "B.x", "id"), Self.copy("Alias.x", "C.x", "id", name: "other")],
         in: Self.ring + [alias])
     }
-    #expect(twice?.message == "Alias.x has two bindings, A.x and other. Remove one, or give them conditions and different priorities.")
+    #expect(
+      twice?.message
+        == "Alias.x has two bindings, A.x and other. Remove one, or give them conditions and different priorities."
+    )
     let named = #expect(throws: StoreError.self) {
       try ResolvedBinding.inDependencyOrder(
         [Self.copy("A.x", "B.x", "id", name: "n"), Self.copy("A.y", "C.x", "id", name: "N")],

@@ -25,6 +25,20 @@ final class BindingFixture {
     try connection.execute(script)
   }
 
+  /// A copy of the file that `template` has, as of its last commit.
+  init(copying template: BindingFixture) throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("modelstore-bindings-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    path = directory.appendingPathComponent("test.store").path
+    try template.connection.execute("VACUUM INTO \(SQLText.literal(path))")
+    var configuration = StoreConfiguration()
+    configuration.durability = .normal
+    connection = try Connection(
+      path: path, role: .writer, policy: configuration.connectionPolicy)
+    try connection.execute("PRAGMA journal_mode = WAL")
+  }
+
   deinit {
     do {
       try FileManager.default.removeItem(at: directory)

@@ -41,7 +41,9 @@ import Testing
     Form(sql: { "\($0) / 2" }, value: { $0.map { $0 / 2 } }),
     Form(sql: { "abs(\($0)) % 7" }, value: { $0.map { abs($0) % 7 } }),
     Form(sql: { "coalesce(\($0), -1)" }, value: { $0 ?? -1 }),
-    Form(sql: { "CASE WHEN \($0) > 3 THEN \($0) - 3 END" }, value: { $0.flatMap { $0 > 3 ? $0 - 3 : nil } }),
+    Form(
+      sql: { "CASE WHEN \($0) > 3 THEN \($0) - 3 END" },
+      value: { $0.flatMap { $0 > 3 ? $0 - 3 : nil } }),
   ]
 
   /// A binding with what the model says about its target, by the rows of all tables.
@@ -55,18 +57,22 @@ import Testing
     var pair: (left: String, forward: Form, backward: Form)?
   }
 
+  private static func value(_ row: Row, _ field: String) -> Int? { row[field] ?? nil }
+
   private static func random(_ generator: inout SeededGenerator) -> Bound {
     let model = names.randomElement(using: &generator) ?? "A"
     let field = fields.randomElement(using: &generator) ?? "f0"
     let other = fields.randomElement(using: &generator) ?? "f1"
-    let next = names[(names.firstIndex(of: model)! + 1) % 3]
-    let previous = names[(names.firstIndex(of: model)! + 2) % 3]
+    let place = names.firstIndex(of: model) ?? 0
+    let (next, previous) = (names[(place + 1) % 3], names[(place + 2) % 3])
     let form = forms.randomElement(using: &generator) ?? forms[0]
     let target = BindingSchema.Field(model: model, field: field)
     func bound(
       _ formula: BindingSchema.Formula, _ value: (([String: [Row]], Row) -> Int?)?
     ) -> Bound {
-      Bound(schema: BindingSchema(target: target, formula: formula), model: model, field: field, value: value)
+      Bound(
+        schema: BindingSchema(target: target, formula: formula), model: model, field: field,
+        value: value)
     }
     switch Int.random(in: 0..<9, using: &generator) {
     case 0, 1:
@@ -92,7 +98,8 @@ import Testing
         .count, .sum, .minimum, .maximum, .first, .last,
       ]
       let function = functions.randomElement(using: &generator) ?? .count
-      let filter = Bool.random(using: &generator) ? (fields.randomElement(using: &generator) ?? "f0") : nil
+      let filter =
+        Bool.random(using: &generator) ? (fields.randomElement(using: &generator) ?? "f0") : nil
       let isOrdered = function == .first || function == .last
       let order = isOrdered ? fields.randomElement(using: &generator) : nil
       return bound(
@@ -102,22 +109,23 @@ import Testing
             match: [.init(source: "up", target: "id")], condition: filter.map { "\($0) > 2" }))
       ) { tables, row in
         let rows = (tables[previous] ?? []).filter { source in
-          source["up"] == row["id"] && (filter.map { (source[$0] ?? nil) ?? 0 > 2 } ?? true)
+          guard value(source, "up") == value(row, "id") else { return false }
+          guard let filter else { return true }
+          return (value(source, filter) ?? 0) > 2
         }
-        let values = rows.compactMap { $0[other] ?? nil }
+        let values = rows.compactMap { value($0, other) }
         let sorted = rows.sorted { left, right in
-          func key(_ row: Row) -> (Int, Int) {
-            (order.map { (row[$0] ?? nil) ?? .min } ?? 0, (row["id"] ?? nil) ?? 0)
-          }
-          return key(left) < key(right)
+          let first = order.map { (value(left, $0) ?? .min, value(right, $0) ?? .min) } ?? (0, 0)
+          if first.0 != first.1 { return first.0 < first.1 }
+          return (value(left, "id") ?? 0) < (value(right, "id") ?? 0)
         }
         return switch function {
         case .count: values.count
         case .sum: values.reduce(0, +)
         case .minimum: values.min()
         case .maximum: values.max()
-        case .first: sorted.first?[other] ?? nil
-        default: sorted.last?[other] ?? nil
+        case .first: sorted.first.flatMap { value($0, other) }
+        default: sorted.last.flatMap { value($0, other) }
         }
       }
     default:
@@ -153,13 +161,17 @@ import Testing
     let field = fields.randomElement(using: &generator) ?? "f0"
     func id() -> Int { Int.random(in: 1...6, using: &generator) }
     func value() -> String {
-      Int.random(in: 0..<6, using: &generator) == 0 ? "NULL" : "\(Int.random(in: -9...20, using: &generator))"
+      Int.random(in: 0..<6, using: &generator) == 0
+        ? "NULL" : "\(Int.random(in: -9...20, using: &generator))"
     }
     let clause = ["", "", "", "OR IGNORE ", "OR REPLACE "].randomElement(using: &generator) ?? ""
     return switch Int.random(in: 0..<14, using: &generator) {
-    case 0, 1: "INSERT \(clause)INTO \(model) (id, up, code, \(field)) VALUES (\(id()), \(id()), \(id()), \(value()))"
-    case 2: "REPLACE INTO \(model) (id, up, code, \(field)) VALUES (\(id()), \(id()), \(id()), \(value()))"
-    case 3: "INSERT INTO \(model) (id, up, \(field)) VALUES (\(id()), \(id()), \(value())) ON CONFLICT DO UPDATE SET \(field) = excluded.\(field), up = excluded.up"
+    case 0, 1:
+      "INSERT \(clause)INTO \(model) (id, up, code, \(field)) VALUES (\(id()), \(id()), \(id()), \(value()))"
+    case 2:
+      "REPLACE INTO \(model) (id, up, code, \(field)) VALUES (\(id()), \(id()), \(id()), \(value()))"
+    case 3:
+      "INSERT INTO \(model) (id, up, \(field)) VALUES (\(id()), \(id()), \(value())) ON CONFLICT DO UPDATE SET \(field) = excluded.\(field), up = excluded.up"
     case 4: "DELETE FROM \(model) WHERE id = \(id())"
     case 5: "UPDATE \(clause)\(model) SET up = \(id()) WHERE id = \(id())"
     case 6: "UPDATE \(clause)\(model) SET code = \(id()) WHERE id = \(id())"
@@ -199,7 +211,9 @@ import Testing
   private static let transactionCount =
     ProcessInfo.processInfo.environment["MODELSTORE_BINDING_TRANSACTIONS"].flatMap(Int.init) ?? 4000
 
-  @Test("random graphs of bindings hold under random writes of two programs", .enabled(if: Shell.isInstalled, Shell.reason))
+  @Test(
+    "random graphs of bindings hold under random writes of two programs",
+    .enabled(if: Shell.isInstalled, Shell.reason))
   func graphsHold() throws {
     let transactionsOfAGraph = 100
     for seed in 0..<(Self.transactionCount / transactionsOfAGraph) {
@@ -214,7 +228,8 @@ import Testing
           for sql in script { try checkWrites(of: sql, in: graph, fixture) }
         } else {
           let result = try fixture.shell(script.joined(separator: ";\n") + ";")
-          #expect(result.errors.filter { !$0.contains("UNIQUE constraint failed") } == [], "seed \(seed)")
+          #expect(
+            result.errors.filter { !$0.contains("UNIQUE constraint failed") } == [], "seed \(seed)")
         }
         let mistakes = Self.mistakes(graph, try Self.tables(in: fixture))
         #expect(mistakes == [], "seed \(seed), round \(round)")

@@ -217,7 +217,8 @@ struct BindingZoo {
       guard isPlace else { continue }
       expect(row, "children", .integer(Int64(children.count)), "Summary")
       let flagged = children.filter { integer($0["flag"]) == 1 }
-      expect(row, "total", .integer(flagged.compactMap { integer($0["value"]) }.reduce(0, +)), "Summary")
+      expect(
+        row, "total", .integer(flagged.compactMap { integer($0["value"]) }.reduce(0, +)), "Summary")
       let best = children.compactMap { integer($0["value"]) }.max()
       expect(row, "best", best.map { .integer($0) } ?? .null, "Summary")
     }
@@ -261,7 +262,8 @@ struct BindingZoo {
         let values = try row.values()
         rows.append(
           Dictionary(
-            uniqueKeysWithValues: values.indices.map { (statement.columnName(at: $0), values[$0]) }))
+            uniqueKeysWithValues: values.indices.map { (statement.columnName(at: $0), values[$0]) })
+        )
       }
       return rows
     }
@@ -269,7 +271,8 @@ struct BindingZoo {
 
   /// From the first digit to the last.
   private static func core(_ text: String) -> String {
-    guard let first = text.firstIndex(where: \.isNumber), let last = text.lastIndex(where: \.isNumber)
+    guard let first = text.firstIndex(where: \.isNumber),
+      let last = text.lastIndex(where: \.isNumber)
     else { return "" }
     return String(text[first...last])
   }

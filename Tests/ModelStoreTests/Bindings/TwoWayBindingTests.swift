@@ -60,7 +60,9 @@ import Testing
       on: fixture.connection, keyCountMax: 5)
   }
 
-  @Test("RX9 whichever end is written, the other one follows, and the wave ends", arguments: BindingWriter.allCases)
+  @Test(
+    "RX9 whichever end is written, the other one follows, and the wave ends",
+    arguments: BindingWriter.allCases)
   func bothWays(writer: BindingWriter) throws {
     let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2")]
     let fixture = try fixture(bindings)
@@ -117,9 +119,11 @@ import Testing
     }
   }
 
-  @Test("both ends in one statement: the policy decides", arguments: [
-    (TwoWay.Conflict.leftWins, ["3|6"]), (.rightWins, ["50|100"]), (.abort, ["1|2"]),
-  ])
+  @Test(
+    "both ends in one statement: the policy decides",
+    arguments: [
+      (TwoWay.Conflict.leftWins, ["3|6"]), (.rightWins, ["50|100"]), (.abort, ["1|2"]),
+    ])
   func conflict(policy: TwoWay.Conflict, result: [String]) throws {
     let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", conflict: policy)]
     let fixture = try fixture(bindings, "INSERT INTO L (id, a, b) VALUES (1, 1, 2);")
@@ -137,14 +141,17 @@ import Testing
     #expect(try findings(bindings, fixture) == [])
   }
 
-  @Test("an inserted end that holds its default was not written", arguments: [
-    TwoWay.Conflict.leftWins, .rightWins, .abort,
-  ])
+  @Test(
+    "an inserted end that holds its default was not written",
+    arguments: [
+      TwoWay.Conflict.leftWins, .rightWins, .abort,
+    ])
   func inserts(policy: TwoWay.Conflict) throws {
     let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", conflict: policy)]
     let fixture = try fixture(bindings)
     try fixture.connection.execute(
-      "INSERT INTO L (id, a) VALUES (1, 4); INSERT INTO L (id, b) VALUES (2, 4); INSERT INTO L (id) VALUES (3); INSERT INTO L (id, a, b) VALUES (4, 2, 5)")
+      "INSERT INTO L (id, a) VALUES (1, 4); INSERT INTO L (id, b) VALUES (2, 4); INSERT INTO L (id) VALUES (3); INSERT INTO L (id, a, b) VALUES (4, 2, 5)"
+    )
     #expect(try fixture.rows("SELECT a, b FROM L") == ["4|8", "2|4", "NULL|NULL", "2|5"])
     let error = try fixture.failure(of: "INSERT INTO L (id, a, b) VALUES (5, 7, 100)")
     let expected =
@@ -157,7 +164,9 @@ import Testing
     #expect((error != nil) == (policy == .abort))
   }
 
-  @Test("two records that meet: the policy decides, and what was written in the same statement stays", arguments: BindingWriter.allCases)
+  @Test(
+    "two records that meet: the policy decides, and what was written in the same statement stays",
+    arguments: BindingWriter.allCases)
   func meeting(writer: BindingWriter) throws {
     let bindings = [Self.twoWay("L.a", "R.x")]
     let fixture = try fixture(bindings)
@@ -184,22 +193,30 @@ import Testing
     #expect(try findings(bindings, fixture) == [])
   }
 
-  @Test("paths of two records keep them in step", .enabled(if: Shell.isInstalled, Shell.reason), arguments: [
-    "UPDATE L SET a = a + 1", "UPDATE R SET x = x + 1", "UPDATE L SET id = 9 WHERE id = 1",
-    "UPDATE R SET id = id + 10", "REPLACE INTO L (id, a) VALUES (1, 5)",
-    "REPLACE INTO R (id, ref, x) VALUES (1, 1, 5)", "REPLACE INTO R (id, ref, x) VALUES (9, 2, 5)",
-    "UPDATE OR REPLACE R SET ref = 2 WHERE id = 1", "UPDATE R SET ref = NULL; UPDATE R SET ref = 3 - id",
-    "INSERT INTO L (id, a) VALUES (1, 9) ON CONFLICT DO UPDATE SET a = 33",
-    "INSERT INTO R (id, ref, x) VALUES (1, 1, 9) ON CONFLICT DO UPDATE SET x = 34",
-    "DELETE FROM L", "DELETE FROM R; INSERT INTO R (id, ref, x) VALUES (5, 1, 99)",
-    "UPDATE OR IGNORE L SET a = 3", "UPDATE R SET x = L.a + 5 FROM L WHERE ref = L.id",
-  ])
+  @Test(
+    "paths of two records keep them in step", .enabled(if: Shell.isInstalled, Shell.reason),
+    arguments: [
+      "UPDATE L SET a = a + 1", "UPDATE R SET x = x + 1", "UPDATE L SET id = 9 WHERE id = 1",
+      "UPDATE R SET id = id + 10", "REPLACE INTO L (id, a) VALUES (1, 5)",
+      "REPLACE INTO R (id, ref, x) VALUES (1, 1, 5)",
+      "REPLACE INTO R (id, ref, x) VALUES (9, 2, 5)",
+      "UPDATE OR REPLACE R SET ref = 2 WHERE id = 1",
+      "UPDATE R SET ref = NULL; UPDATE R SET ref = 3 - id",
+      "INSERT INTO L (id, a) VALUES (1, 9) ON CONFLICT DO UPDATE SET a = 33",
+      "INSERT INTO R (id, ref, x) VALUES (1, 1, 9) ON CONFLICT DO UPDATE SET x = 34",
+      "DELETE FROM L", "DELETE FROM R; INSERT INTO R (id, ref, x) VALUES (5, 1, 99)",
+      "UPDATE OR IGNORE L SET a = 3", "UPDATE R SET x = L.a + 5 FROM L WHERE ref = L.id",
+    ])
   func paths(sql: String) throws {
     for writer in BindingWriter.allCases {
-      let bindings = [Self.twoWay("L.a", "R.x", "a + 100", "x - 100"), Self.twoWay("L.a", "L.b", "a / 2", "b * 2")]
+      let bindings = [
+        Self.twoWay("L.a", "R.x", "a + 100", "x - 100"),
+        Self.twoWay("L.a", "L.b", "a / 2", "b * 2"),
+      ]
       let fixture = try fixture(
         bindings,
-        "INSERT INTO L (id, a) VALUES (1, 1), (2, 2), (3, 3); INSERT INTO R (id, ref) VALUES (1, 1), (2, 2);")
+        "INSERT INTO L (id, a) VALUES (1, 1), (2, 2), (3, 3); INSERT INTO R (id, ref) VALUES (1, 1), (2, 2);"
+      )
       switch writer {
       case .library: try fixture.connection.execute(sql)
       case .shell: #expect(try fixture.shell(sql).errors == [])
@@ -213,9 +230,11 @@ import Testing
     }
   }
 
-  @Test("a new binding takes the end that it is told to as right", arguments: [
-    (TwoWay.Side.left, "4|8"), (.right, "5|10"),
-  ])
+  @Test(
+    "a new binding takes the end that it is told to as right",
+    arguments: [
+      (TwoWay.Side.left, "4|8"), (.right, "5|10"),
+    ])
   func initially(side: TwoWay.Side, result: String) throws {
     let fixture = try fixture(
       [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", initially: side)],
@@ -230,7 +249,8 @@ import Testing
     ]
     let fixture = try fixture(
       bindings,
-      "INSERT INTO L (id, a, t) VALUES (1, 4, 'x'), (2, 5, ' y '); INSERT INTO R (id, ref) VALUES (1, 1), (2, 2);")
+      "INSERT INTO L (id, a, t) VALUES (1, 4, 'x'), (2, 5, ' y '); INSERT INTO R (id, ref) VALUES (1, 1), (2, 2);"
+    )
     let installed = try BindingInstallation(bindings, in: Self.models).bindings
     #expect(
       try installed.map { try $0.lossyRecordCount(on: fixture.connection) } == [1, 1])
@@ -239,7 +259,8 @@ import Testing
 
   @Test func ringsAndSecondSourcesAreRefused() {
     func message(_ bindings: [BindingSchema]) -> String? {
-      #expect(throws: StoreError.self) { try BindingOrder.sorted(bindings, in: Self.models) }?.message
+      #expect(throws: StoreError.self) { try BindingOrder.sorted(bindings, in: Self.models) }?
+        .message
     }
     func derive(_ target: String, _ sql: String) -> BindingSchema {
       BindingSchema(target: .init(model: "L", field: target), formula: .derive(sql: sql))
@@ -250,7 +271,8 @@ import Testing
       ]) == "Two-way bindings go round in a circle: L.c ↔ L.b ↔ L.a ↔ L.c. Remove one of them.")
     #expect(
       message([Self.twoWay("L.a", "L.b"), derive("a", "c")])
-        == "L.a has two bindings, L.a and L.b. Remove one: an end of a two-way binding follows nothing else.")
+        == "L.a has two bindings, L.a and L.b. Remove one: an end of a two-way binding follows nothing else."
+    )
     #expect(
       message([Self.twoWay("L.a", "L.b", "a + c", "b - c"), derive("c", "b")])
         == "Bindings go round in a circle: L.c → L.b → L.c. Remove one of them.")

@@ -26,6 +26,7 @@ extension Workload {
       OpeningWorkload(order: .texts, rowCount: scaled(1_000_000)).workload,
       WindowWorkload(rowCount: scaled(1_000_000)).workload,
       RuleWorkload(count: scaled(100_000)).workload,
+      BindingWorkload(count: scaled(100_000)).workload,
     ]
   }
 }
