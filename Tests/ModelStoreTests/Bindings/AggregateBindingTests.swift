@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 @Suite struct AggregateBindingTests {
-  private typealias Aggregate = BindingSchema.Aggregate
+  typealias Aggregate = BindingSchema.Aggregate
 
   private static let functions = Aggregate.Function.allCases.filter { $0 != .joined }
 

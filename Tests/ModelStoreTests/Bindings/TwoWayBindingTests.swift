@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 @Suite struct TwoWayBindingTests {
-  private typealias TwoWay = BindingSchema.TwoWay
+  typealias TwoWay = BindingSchema.TwoWay
 
   private static func field(
     _ name: String, _ type: FieldType = .integer, isUnique: Bool = false,
