@@ -312,7 +312,7 @@ import Testing
     }
     #expect(
       twice?.message
-        == "Alias.x has two bindings, A.x and other. Remove one, or give them conditions and different priorities."
+        == "A.x has two bindings, A.x and other. Remove one, or give them conditions and different priorities."
     )
     let named = #expect(throws: StoreError.self) {
       try ResolvedBinding.inDependencyOrder(

@@ -31,7 +31,8 @@ final class BindingFixture {
       .appendingPathComponent("modelstore-bindings-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
     path = directory.appendingPathComponent("test.store").path
-    try template.connection.execute("VACUUM INTO \(SQLText.literal(path))")
+    try template.connection.execute("PRAGMA wal_checkpoint = TRUNCATE")
+    try FileManager.default.copyItem(atPath: template.path, toPath: path)
     var configuration = StoreConfiguration()
     configuration.durability = .normal
     connection = try Connection(

@@ -36,7 +36,7 @@ import Testing
     let installation = try BindingInstallation([world.binding], in: world.models)
     var found = try BindingInstallation.objects(in: fixture.connection)
     #expect(installation.difference(from: found) == .init())
-    #expect(found.count == 5)
+    #expect(found.count == 11)
     let lost = "_ms_binding_Album.artistName_source_delete"
     let edited = "_ms_binding_Album.artistName_target_update"
     found[lost] = nil
@@ -134,7 +134,7 @@ import Testing
     let names = installation.bindings[0].triggers.map {
       BindingTriggers.bindingName(ofTrigger: $0.name)
     }
-    #expect(names == Array(repeating: name, count: 5))
+    #expect(names == Array(repeating: name, count: 10))
   }
 
   @Test(arguments: [

@@ -158,7 +158,7 @@ import Testing
     ("random()", "non-deterministic functions prohibited"), ("count(title)", "misuse of aggregate"),
     ("NEW.title", "no such column: NEW.title"), ("rowid", "no such column: rowid"),
     ("nosuch(title)", "no such function: nosuch"), ("title title", "syntax error"),
-    ("title, title", "row value misused"),
+    ("title, title", "near \",\": syntax error"),
     (
       "shout(title)",
       "other writers do not have the function shout. Use functions built into SQLite."

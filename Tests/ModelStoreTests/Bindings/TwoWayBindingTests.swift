@@ -275,7 +275,7 @@ import Testing
     )
     #expect(
       message([Self.twoWay("L.a", "L.b", "a + c", "b - c"), derive("c", "b")])
-        == "Bindings go round in a circle: L.c → L.b → L.c. Remove one of them.")
+        == "Bindings go round in a circle: L.b → L.c → L.b. Remove one of them.")
     #expect(
       message([Self.twoWay("L.a", "L.b", "a + b")])
         == "The binding L.b cannot be kept: L.b would be computed from itself.")

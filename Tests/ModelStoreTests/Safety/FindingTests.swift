@@ -120,7 +120,7 @@ import Testing
     store = try open()
     #expect(
       try store.bindingFindings() == [
-        BindingFinding(binding: "Album.artistName", triggers: [], recordCount: 1)
+        BindingFinding(binding: "Album.artistName", triggers: [], recordCount: 1, keys: [[.integer(2)]])
       ])
     try execute("DROP TRIGGER \"_ms_binding_Album.artistName_target_insert\"")
     store.close()

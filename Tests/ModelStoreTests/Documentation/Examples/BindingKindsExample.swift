@@ -1,19 +1,19 @@
 import ModelStore
 import Testing
 
-private struct Album: Model {
+private struct Disc: Model {
   var id: Int64
   var title: String
-  var trackCount = 0
+  var pieceCount = 0
   var length = 0
   var longest: Int?
   var firstTitle: String?
 
-  static let definition = ModelDefinition<Album>(
-    "Album", key: \.id,
+  static let definition = ModelDefinition<Disc>(
+    "Disc", key: \.id,
     fields: [
       .init("id", \.id), .init("title", \.title),
-      .init("trackCount", \.trackCount, defaultSQL: "0"),
+      .init("pieceCount", \.pieceCount, defaultSQL: "0"),
       .init("length", \.length, defaultSQL: "0"), .init("longest", \.longest),
       .init("firstTitle", \.firstTitle),
     ])
@@ -28,7 +28,7 @@ private struct Album: Model {
   init(row: borrowing RowView) throws {
     id = try row.decode(at: 0)
     title = try row.decode(at: 1)
-    trackCount = try row.decode(at: 2)
+    pieceCount = try row.decode(at: 2)
     length = try row.decode(at: 3)
     longest = try row.decode(at: 4)
     firstTitle = try row.decode(at: 5)
@@ -37,33 +37,33 @@ private struct Album: Model {
   func encode(to arguments: inout ArgumentWriter) throws {
     try id.encode(to: &arguments, at: 0)
     try title.encode(to: &arguments, at: 1)
-    try trackCount.encode(to: &arguments, at: 2)
+    try pieceCount.encode(to: &arguments, at: 2)
     try length.encode(to: &arguments, at: 3)
     try longest.encode(to: &arguments, at: 4)
     try firstTitle.encode(to: &arguments, at: 5)
   }
 }
 
-private struct Track: Model {
+private struct Piece: Model {
   var id: Int64
-  var albumID: Int64?
+  var discID: Int64?
   var title: String
   var seconds: Int
   var number: Int
 
-  static let definition = ModelDefinition<Track>(
-    "Track", key: \.id,
+  static let definition = ModelDefinition<Piece>(
+    "Piece", key: \.id,
     fields: [
       .init("id", \.id),
-      .init("albumID", \.albumID, reference: ReferenceSchema(table: "Album", onDelete: .setNull)),
+      .init("discID", \.discID, reference: ReferenceSchema(table: "Disc", onDelete: .setNull)),
       .init("title", \.title), .init("seconds", \.seconds), .init("number", \.number),
     ])
 
   var key: Int64 { id }
 
-  init(id: Int64, albumID: Int64?, title: String, seconds: Int, number: Int) {
+  init(id: Int64, discID: Int64?, title: String, seconds: Int, number: Int) {
     self.id = id
-    self.albumID = albumID
+    self.discID = discID
     self.title = title
     self.seconds = seconds
     self.number = number
@@ -71,7 +71,7 @@ private struct Track: Model {
 
   init(row: borrowing RowView) throws {
     id = try row.decode(at: 0)
-    albumID = try row.decode(at: 1)
+    discID = try row.decode(at: 1)
     title = try row.decode(at: 2)
     seconds = try row.decode(at: 3)
     number = try row.decode(at: 4)
@@ -79,7 +79,7 @@ private struct Track: Model {
 
   func encode(to arguments: inout ArgumentWriter) throws {
     try id.encode(to: &arguments, at: 0)
-    try albumID.encode(to: &arguments, at: 1)
+    try discID.encode(to: &arguments, at: 1)
     try title.encode(to: &arguments, at: 2)
     try seconds.encode(to: &arguments, at: 3)
     try number.encode(to: &arguments, at: 4)
@@ -121,33 +121,33 @@ private struct Product: Model {
 @Suite struct BindingKindsExample {
   @Test func aggregatesFollowTheirRecords() throws {
     let directory = try TemporaryDirectory()
-    let path = directory.file("albums.store")
+    let path = directory.file("discs.store")
     // snippet: aggregates
     let store = try Store(
-      at: path, models: Album.self, Track.self,
+      at: path, models: Disc.self, Piece.self,
       bindings: [
-        .aggregate(.count, into: \Album.trackCount, through: \Track.albumID),
-        .aggregate(.sum(\Track.seconds), into: \Album.length, through: \Track.albumID),
+        .aggregate(.count, into: \Disc.pieceCount, through: \Piece.discID),
+        .aggregate(.sum(\Piece.seconds), into: \Disc.length, through: \Piece.discID),
         .aggregate(
-          .maximum(\Track.seconds), into: \Album.longest, through: \Track.albumID,
+          .maximum(\Piece.seconds), into: \Disc.longest, through: \Piece.discID,
           where: "number > 0"),
         .aggregate(
-          .first(\Track.title, by: \Track.number), into: \Album.firstTitle,
-          through: \Track.albumID),
+          .first(\Piece.title, by: \Piece.number), into: \Disc.firstTitle,
+          through: \Piece.discID),
       ])
 
     try store.write { tx in
-      try tx.insert(Album(id: 1, title: "Kind of Blue"))
-      try tx.insert(Track(id: 1, albumID: 1, title: "Blue in Green", seconds: 337, number: 3))
-      try tx.insert(Track(id: 2, albumID: 1, title: "So What", seconds: 562, number: 1))
+      try tx.insert(Disc(id: 1, title: "Kind of Blue"))
+      try tx.insert(Piece(id: 1, discID: 1, title: "Blue in Green", seconds: 337, number: 3))
+      try tx.insert(Piece(id: 2, discID: 1, title: "So What", seconds: 562, number: 1))
     }
-    let album = try store.find(Album.self, 1)
-    // album.trackCount is 2, album.length 899, album.longest 562, album.firstTitle "So What"
+    let disc = try store.find(Disc.self, 1)
+    // disc.pieceCount is 2, disc.length 899, disc.longest 562, disc.firstTitle "So What"
     // end
-    #expect(album?.trackCount == 2)
-    #expect(album?.length == 899)
-    #expect(album?.longest == 562)
-    #expect(album?.firstTitle == "So What")
+    #expect(disc?.pieceCount == 2)
+    #expect(disc?.length == 899)
+    #expect(disc?.longest == 562)
+    #expect(disc?.firstTitle == "So What")
     #expect(try store.bindingFindings() == [])
   }
 
