@@ -6,6 +6,7 @@ extension BindingSchema {
     /// The field of the record that the binding's target is in.
     public var target: String
 
+    /// Two fields by their names.
     public init(source: String, target: String) {
       self.source = source
       self.target = target
@@ -29,6 +30,7 @@ extension BindingSchema {
     /// True for a target that keeps its last value while there is no source; nil otherwise.
     public var keepsLast: Bool?
 
+    /// A value of one other record. Checks nothing: opening a store does.
     public init(
       source: Field, match: [Match], place: [SQLValue]? = nil, transform: String? = nil,
       keepsLast: Bool? = nil
@@ -43,6 +45,7 @@ extension BindingSchema {
 
   /// What several records come to.
   public struct Aggregate: Hashable, Sendable, Codable {
+    /// What is made of the values.
     public enum Function: String, Hashable, Sendable, Codable, CaseIterable {
       /// How many records, or how many values but NULL of a field.
       case count
@@ -57,6 +60,7 @@ extension BindingSchema {
       case joined
     }
 
+    /// What is made of the values.
     public var function: Function
     /// The model whose records are counted.
     public var model: String
@@ -74,6 +78,7 @@ extension BindingSchema {
     /// An SQL condition over the records that count; nil for all.
     public var condition: String?
 
+    /// What several records come to. Checks nothing: opening a store does.
     public init(
       _ function: Function, model: String, field: String? = nil, order: String? = nil,
       separator: String? = nil, match: [Match], place: [SQLValue]? = nil, condition: String? = nil
@@ -91,6 +96,7 @@ extension BindingSchema {
 
   /// Two fields of which each follows the other.
   public struct TwoWay: Hashable, Sendable, Codable {
+    /// One of the two ends.
     public enum Side: String, Hashable, Sendable, Codable {
       case left, right
     }
@@ -112,10 +118,12 @@ extension BindingSchema {
     public var forward: String?
     /// The SQL expression over the right record that the left end follows; nil for the field.
     public var backward: String?
+    /// What happens when both ends were written.
     public var conflict: Conflict
     /// Which end is right when the binding is new, or is rebuilt.
     public var initially: Side
 
+    /// Two fields that follow each other. Checks nothing: opening a store does.
     public init(
       left: Field, match: [Match], forward: String? = nil, backward: String? = nil,
       conflict: Conflict = .leftWins, initially: Side = .left

@@ -46,6 +46,7 @@ public struct BindingSchema: Hashable, Sendable, Codable {
   public var name: String
   /// The field that follows.
   public var target: Field
+  /// What it follows.
   public var formula: Formula
   /// The SQL condition, over the target's record, under which the binding is in force; nil for
   /// always. While it is not, the field is free and keeps what it has.
