@@ -1,10 +1,10 @@
 extension Store {
-  /// Adds a binding to the file: existing records are put right, and from then on it holds for every
-  /// writer. One of the same name is replaced.
+  /// Adds a binding to the file: existing records are put right, and from then on it holds for
+  /// every writer. One of the same name is replaced.
   ///
-  /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` when it
-  ///   cannot be kept, or not together with the others; `rejected` when a record does not take its
-  ///   value. Then nothing was changed.
+  /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` when
+  ///   it cannot be kept, or not together with the others; `rejected` when a record does not take
+  ///   its value. Then nothing was changed.
   /// - Complexity: Reads all records of the bound models once, while writers wait.
   public func add(_ binding: Binding) throws {
     try core.add(binding)
@@ -36,7 +36,8 @@ extension Store {
   }
 
   /// Makes every binding true again, whatever happened to its triggers or to the records: what
-  /// ``bindingFindings(keyCountMax:)`` finds is mended. Observers are told of each value that was wrong.
+  /// ``bindingFindings(keyCountMax:)`` finds is mended. Observers are told of each value that was
+  /// wrong.
   ///
   /// - Returns: The bindings of which records were wrong and how many, sources before what follows
   ///   them; empty when all values were right. Values that an edited trigger spoils again meanwhile

@@ -108,11 +108,12 @@ struct AggregateSQL {
   ) -> BindingTriggers.Object {
     let columns = (aggregate.link.pairs.map(\.source) + aggregate.ordering).withoutRepeats
     let part = aggregate.condition.map { "\nWHERE (\($0.text))" } ?? ""
+    let names = SQLText.quotedList(columns.map(\.column))
     return BindingTriggers.Object(
       kind: .index, name: make.name(.order),
       sql: """
         CREATE INDEX \(SQLText.quoted(make.name(.order)))
-        ON \(SQLText.quoted(aggregate.source.table)) (\(SQLText.quotedList(columns.map(\.column))))\(part)
+        ON \(SQLText.quoted(aggregate.source.table)) (\(names))\(part)
         """)
   }
 }

@@ -1,10 +1,10 @@
 /// Notes which source records REPLACE is about to evict, for what it does not tell afterwards.
 ///
 /// While `recursive_triggers` is off, as in other programs, REPLACE deletes the records in its way
-/// without a delete trigger: <https://sqlite.org/lang_conflict.html>. A BEFORE trigger sees them; it
-/// does not know whether the statement will replace, ignore or fail. So it notes what the records
-/// mean to the binding, and the AFTER trigger, which fires only when nothing is in the way any more,
-/// looks which of them are gone. A delete trigger that did fire takes its note back.
+/// without a delete trigger: <https://sqlite.org/lang_conflict.html>. A BEFORE trigger sees them;
+/// it does not know whether the statement will replace, ignore or fail. So it notes what the
+/// records mean to the binding, and the AFTER trigger, which fires only when nothing is in the way
+/// any more, looks which of them are gone. A delete trigger that did fire takes its note back.
 struct BindingEvictions {
   let table: BindingTriggers.Object
   private let source: ModelSchema
@@ -83,11 +83,12 @@ struct BindingEvictions {
     let noted =
       columns.map { "\(alias).\(SQLText.quoted($0.column))" }
       + self.others.map { $0.value(alias) }
+    let stored = storedRecords
     func note(_ rows: String) -> [String] {
       [
         """
           DELETE FROM \(name)
-          WHERE EXISTS (SELECT 1 FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(isNoted(alias)));
+          WHERE EXISTS (\(stored));
           INSERT INTO \(name)
           SELECT \(noted.joined(separator: ", "))
           \(rows) AND \(isRelevant(alias));
@@ -127,10 +128,14 @@ struct BindingEvictions {
 
   /// True for notes of records that are no more, or whose key another record has now.
   private func gone(orReplacedWhen condition: String) -> String {
+    "(NOT EXISTS (\(storedRecords)) OR (\(condition) AND \(isNoted("NEW"))))"
+  }
+
+  /// Selects the records that notes at hand are of.
+  private var storedRecords: String {
     let alias = BindingSQL.alias
     return """
-      (NOT EXISTS (SELECT 1 FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(isNoted(alias))) \
-      OR (\(condition) AND \(isNoted("NEW"))))
+      SELECT 1 FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(isNoted(alias))
       """
   }
 

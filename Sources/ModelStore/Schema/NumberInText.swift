@@ -58,8 +58,8 @@ extension String {
   /// last. A text without a digit stays as it is. What is no number itself, with or without sign,
   /// fraction, exponent and blanks around it, replaces the whole.
   ///
-  /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. The number can stand in
-  /// the file that way for every writer: see ``Binding/replacingOnlyTheNumber()``.
+  /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. The number can stand
+  /// in the file that way for every writer: see ``Binding/replacingOnlyTheNumber()``.
   public func replacingNumber(with text: String) -> String {
     guard text.isPlainNumber else { return text }
     let digits = unicodeScalars.indices.filter { ("0"..."9").contains(unicodeScalars[$0]) }

@@ -1,9 +1,9 @@
 /// The triggers of a two-way binding.
 ///
 /// A pair of records is right when either end is what the other one makes of it. A trigger acts
-/// only on a pair that is not, and leaves one that is: so a wave never comes back over the edge that
-/// it came by, whatever the expressions lose, and needs no mark in the file to know that. Which way
-/// it goes is told by what the statement changed, OLD against NEW.
+/// only on a pair that is not, and leaves one that is: so a wave never comes back over the edge
+/// that it came by, whatever the expressions lose, and needs no mark in the file to know that.
+/// Which way it goes is told by what the statement changed, OLD against NEW.
 struct TwoWaySQL {
   private let twoWay: ResolvedBinding.TwoWay
   private let binding: ResolvedBinding

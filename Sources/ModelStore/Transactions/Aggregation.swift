@@ -1,4 +1,5 @@
-/// What several records of one model come to: for ``Binding/aggregate(_:into:through:where:name:)``.
+/// What several records of one model come to: for
+/// ``Binding/aggregate(_:into:through:where:name:)``.
 public struct Aggregation<Source: Model>: Sendable {
   let parts: Binding.AggregateParts
 
@@ -76,13 +77,13 @@ extension Binding {
   /// default then, which it must have when it is not optional.
   ///
   /// - Parameters:
-  ///   - condition: A deterministic SQL expression over the source's columns; only records for which
-  ///     it is true count.
+  ///   - condition: A deterministic SQL expression over the source's columns; only records for
+  ///     which it is true count.
   ///   - name: What events and errors call the binding; `Album.trackCount` when nil.
-  /// - Complexity: A change of a source record costs the same however many there are: a count, sum or
-  ///   average is kept by adding and subtracting, a minimum, maximum, first or last is looked up over
-  ///   an index of the binding's own, in the logarithm of their number. Joining reads all records of
-  ///   one target.
+  /// - Complexity: A change of a source record costs the same however many there are: a count, sum
+  ///   or average is kept by adding and subtracting, a minimum, maximum, first or last is looked up
+  ///   over an index of the binding's own, in the logarithm of their number. Joining reads all
+  ///   records of one target.
   public static func aggregate<Source: Model, Target: Model>(
     _ aggregation: Aggregation<Source>, into target: any PartialKeyPath<Target> & Sendable,
     through reference: any PartialKeyPath<Source> & Sendable, where condition: String? = nil,

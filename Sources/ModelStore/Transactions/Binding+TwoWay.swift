@@ -21,8 +21,8 @@ extension Binding {
       Ways(forward: forward, backward: backward, conflict: conflict, initially: initially), name)
   }
 
-  /// Keeps a field of a record and one of the record that refers to it in step. The reference must be
-  /// unique: one record each.
+  /// Keeps a field of a record and one of the record that refers to it in step. The reference must
+  /// be unique: one record each.
   ///
   /// - Parameters:
   ///   - left: A field of the record that is referred to.
@@ -39,8 +39,8 @@ extension Binding {
       Ways(forward: forward, backward: backward, conflict: conflict, initially: initially), name)
   }
 
-  /// Keeps fields of two records in step that have equal values in other fields, which must be unique
-  /// in both models.
+  /// Keeps fields of two records in step that have equal values in other fields, which must be
+  /// unique in both models.
   public static func twoWay<Left: Model, Right: Model>(
     _ left: any PartialKeyPath<Left> & Sendable, _ right: any PartialKeyPath<Right> & Sendable,
     matching match: BindingMatch<Left, Right>,

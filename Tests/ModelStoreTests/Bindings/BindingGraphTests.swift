@@ -5,8 +5,8 @@ import Testing
 
 /// Random graphs of bindings under random writes, half of them by the `sqlite3` shell.
 @Suite struct BindingGraphTests {
-  /// Three models alike: `up` refers to a record of the next one, `code` is unique, the rest is bound
-  /// or free.
+  /// Three models alike: `up` refers to a record of the next one, `code` is unique, the rest is
+  /// bound or free.
   private static let names = ["A", "B", "C"]
   private static let fields = ["f0", "f1", "f2", "f3", "f4"]
 
@@ -22,7 +22,10 @@ import Testing
 
   private static let tables = names.map { name in
     """
-    CREATE TABLE \(name) (id INTEGER PRIMARY KEY, up INTEGER, code INTEGER UNIQUE, f0 INTEGER, f1 INTEGER, f2 INTEGER, f3 INTEGER, f4 INTEGER);
+    CREATE TABLE \(name) (
+      id INTEGER PRIMARY KEY, up INTEGER, code INTEGER UNIQUE,
+      f0 INTEGER, f1 INTEGER, f2 INTEGER, f3 INTEGER, f4 INTEGER
+    );
     CREATE INDEX "\(name).up" ON \(name) (up);
     """
   }
@@ -209,7 +212,8 @@ import Testing
   }
 
   private static let transactionCount =
-    ProcessInfo.processInfo.environment["MODELSTORE_BINDING_TRANSACTIONS"].flatMap(Int.init) ?? 4000
+    ProcessInfo.processInfo.environment["MODELSTORE_BINDING_TRANSACTIONS"].flatMap(Int.init)
+    ?? 1000
 
   @Test(
     "random graphs of bindings hold under random writes of two programs",
@@ -240,8 +244,8 @@ import Testing
     }
   }
 
-  /// A statement on one record writes what it says, and each binding writes a record at most once for
-  /// each record that its wave reaches.
+  /// A statement on one record writes what it says, and each binding writes a record at most once
+  /// for each record that its wave reaches.
   private func checkWrites(of sql: String, in graph: [Bound], _ fixture: BindingFixture) throws {
     let count = fixture.connection.totalChangeCount
     if let failure = try fixture.failure(of: sql) {

@@ -22,13 +22,15 @@ struct BindingZoo {
         byCode INTEGER NOT NULL DEFAULT 0, doubled INTEGER
       )\(strict);
       CREATE TABLE Child (
-        id INTEGER PRIMARY KEY, parentID INTEGER REFERENCES Parent ON DELETE \(policy.rawValue) ON UPDATE CASCADE,
+        id INTEGER PRIMARY KEY,
+        parentID INTEGER REFERENCES Parent ON DELETE \(policy.rawValue) ON UPDATE CASCADE,
         code TEXT COLLATE NOCASE, tag TEXT NOT NULL UNIQUE, value INTEGER, place INTEGER,
         flag INTEGER NOT NULL DEFAULT 1, parentName TEXT NOT NULL DEFAULT '', codeName TEXT,
         shout TEXT, kept TEXT, unit TEXT, label TEXT, note TEXT, parentTotal INTEGER
       )\(strict);
       CREATE TABLE Setting (id INTEGER PRIMARY KEY, unit TEXT NOT NULL)\(strict);
-      CREATE TABLE Summary (id INTEGER PRIMARY KEY, children INTEGER NOT NULL DEFAULT 0, total INTEGER NOT NULL DEFAULT 0, best INTEGER)\(strict);
+      CREATE TABLE Summary (
+        id INTEGER PRIMARY KEY, children INTEGER NOT NULL DEFAULT 0, total INTEGER NOT NULL DEFAULT 0, best INTEGER)\(strict);
       """
   }
 

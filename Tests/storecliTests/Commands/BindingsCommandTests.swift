@@ -59,7 +59,8 @@ import Testing
     #expect(
       try place.run("bindings", "why", "Album.artistName", "1", "-q").out == """
         Artist.name\t\t\t\(source)
-        Album.artistName\tAlbum.artistName\tAlbum.artistName = Artist.name through Album.artistID\t\(source)
+        Album.artistName\tAlbum.artistName\tAlbum.artistName = Artist.name \
+        through Album.artistID\t\(source)
 
         """)
     let taken = try place.run("bindings", "add", "Album.artistName", "--derive", "upper(title)")

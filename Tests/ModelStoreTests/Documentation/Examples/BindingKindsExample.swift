@@ -173,4 +173,24 @@ private struct Product: Model {
     #expect(prices == ["1250 12.50", "350 3.5"])
     #expect(try store.bindingLosses() == [])
   }
+
+  @Test func whatOtherProgramsLeaveIsMended() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("spoilt.store")
+    // snippet: other-programs
+    let store = try Store(
+      at: path, models: Disc.self, Piece.self,
+      bindings: [.aggregate(.count, into: \Disc.pieceCount, through: \Piece.discID)])
+
+    let way = try store.bindings(into: .init(model: "Disc", field: "pieceCount"))
+    let findings = try store.bindingFindings()
+    let mended = try store.rebuildBindings()
+    // way[0].description is "Disc.pieceCount = count(Piece) where Piece.discID = Disc.id",
+    // findings tells triggers and keys that are wrong, mended how many records were
+    // end
+    #expect(
+      way.map(\.description) == ["Disc.pieceCount = count(Piece) where Piece.discID = Disc.id"])
+    #expect(findings == [])
+    #expect(mended.isEmpty)
+  }
 }
