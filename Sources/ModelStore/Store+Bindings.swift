@@ -1,4 +1,30 @@
 extension Store {
+  /// Adds a binding to the file: existing records are put right, and from then on it holds for
+  /// every writer. One of the same name is replaced.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` when
+  ///   it cannot be kept, or not together with the others; `rejected` when a record does not take
+  ///   its value. Then nothing was changed.
+  /// - Complexity: Reads all records of the bound models once, while writers wait.
+  public func add(_ binding: Binding) throws {
+    try core.add(binding)
+  }
+
+  /// The bindings by which values come into a field: its own and, before it, those that the fields
+  /// follow which it depends on.
+  ///
+  /// - Returns: Sources before what follows them; empty for a field that nothing is bound to.
+  /// - Throws: ``StoreError`` with code `unknownModel` or `unknownField`.
+  public func bindings(into field: BindingSchema.Field) throws -> [BindingSchema] {
+    let model = try schema.model(named: field.model)
+    guard model.field(named: field.field) != nil else {
+      throw StoreError(
+        .unknownField, "\(field.model) has no field \(field.field).", model: field.model,
+        field: field.field)
+    }
+    return try core.bindings(into: field)
+  }
+
   /// Drops a binding: its field keeps the values that it has and follows nothing from then on, for
   /// every writer. A program that declares the binding installs it again when it opens the file.
   ///
@@ -10,7 +36,8 @@ extension Store {
   }
 
   /// Makes every binding true again, whatever happened to its triggers or to the records: what
-  /// ``bindingFindings()`` finds is mended. Observers are told of each value that was wrong.
+  /// ``bindingFindings(keyCountMax:)`` finds is mended. Observers are told of each value that was
+  /// wrong.
   ///
   /// - Returns: The bindings of which records were wrong and how many, sources before what follows
   ///   them; empty when all values were right. Values that an edited trigger spoils again meanwhile

@@ -93,10 +93,21 @@ extension Store {
 extension Store {
   /// Compares the triggers and the values of all bindings with what the file's catalog says.
   ///
+  /// - Parameter keyCountMax: The most keys in one finding, at least 0.
   /// - Returns: The bindings that are not kept; sources come before what follows them.
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
   /// - Complexity: Reads all records of each bound model once for each binding.
-  public func bindingFindings() throws -> [BindingFinding] {
-    try core.bindingFindings()
+  public func bindingFindings(keyCountMax: Int = 5) throws -> [BindingFinding] {
+    try core.bindingFindings(keyCountMax: keyCountMax)
+  }
+
+  /// The two-way bindings that lose something on the way there and back, with the number of stored
+  /// records that show it.
+  ///
+  /// - Returns: Sources before what follows them; empty when all come back as they were.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  /// - Complexity: Reads all records of each model that is bound both ways once for each binding.
+  public func bindingLosses() throws -> [BindingLoss] {
+    try core.bindingLosses()
   }
 }

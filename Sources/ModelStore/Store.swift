@@ -245,8 +245,8 @@ extension Store {
 
   /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
   /// are no longer what their models say. For the records themselves see
-  /// ``findings(in:keyCountMax:onProgress:)``, for bindings ``bindingFindings()``, for the triggers
-  /// of added rules ``unkeptRules()``.
+  /// ``findings(in:keyCountMax:onProgress:)``, for bindings ``bindingFindings(keyCountMax:)``, for
+  /// the triggers of added rules ``unkeptRules()``.
   ///
   /// - Returns: One sentence for each finding; empty when all is well.
   /// - Complexity: Reads the whole file.

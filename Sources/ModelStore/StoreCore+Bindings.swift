@@ -1,5 +1,16 @@
 // Bindings that are in the file.
 extension StoreCore {
+  func add(_ binding: Binding) throws {
+    try changingCatalog { connection in
+      let models = self.models.schema.models
+      let schema = try binding.schema(in: models)
+      let others = try CatalogEntries.bindings.read(on: connection)
+        .filter { $0.name != schema.name }
+      _ = try BindingInstallation(others + [schema], in: models).apply(to: connection)
+      try CatalogEntries.bindings.write([schema], on: connection)
+    }
+  }
+
   func dropBinding(_ name: String) throws {
     try changingCatalog { connection in
       let names = try CatalogEntries.bindings.read(on: connection).map(\.name)
@@ -15,10 +26,12 @@ extension StoreCore {
     // Values first, in a transaction like any other: so observers are told exactly, and making the
     // triggers anew finds nothing to put right.
     let mended = try commit { tx in try self.synchroniseBindings(on: tx.access.connection) }
-    try changingCatalog { connection in
-      _ = try self.installedBindings(on: connection).apply(to: connection)
+    let made = try changingCatalog { connection in
+      try self.installedBindings(on: connection).apply(to: connection)
     }
-    return mended
+    let others = made.filter { made in !mended.contains { $0.binding == made.binding } }
+      .map { (binding: $0.binding, recordCount: $0.recordCount) }
+    return mended + others.filter { $0.recordCount > 0 }
   }
 
   func previewBindingsRebuild() throws -> [(binding: String, recordCount: Int)] {
@@ -35,14 +48,50 @@ extension StoreCore {
   private func synchroniseBindings(
     on connection: Connection
   ) throws -> [(binding: String, recordCount: Int)] {
-    try installedBindings(on: connection).bindings.map { binding in
-      (binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
-    }
-    .filter { $0.recordCount > 0 }
+    let found = try BindingInstallation.objects(in: connection)
+    return try installedBindings(on: connection).bindings
+      .filter { $0.hasStorage(in: found) }
+      .map { binding in
+        (binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
+      }
+      .filter { $0.recordCount > 0 }
   }
 
   private func installedBindings(on connection: Connection) throws -> BindingInstallation {
     try BindingInstallation(
       try CatalogEntries.bindings.read(on: connection), in: models.schema.models)
+  }
+
+  /// What is wrong with the bindings of the file.
+  func bindingFindings(keyCountMax: Int) throws -> [BindingFinding] {
+    try readingBindings { bindings, connection in
+      try bindings.findings(on: connection, keyCountMax: keyCountMax)
+    }
+  }
+
+  func bindingLosses() throws -> [BindingLoss] {
+    try readingBindings { bindings, connection in
+      try bindings.bindings.compactMap { binding in
+        let count = try binding.lossyRecordCount(on: connection)
+        return count == 0
+          ? nil : BindingLoss(binding: binding.binding.name, recordCount: count)
+      }
+    }
+  }
+
+  /// The bindings that the field called `name` of `model` follows, sources first.
+  func bindings(into field: BindingSchema.Field) throws -> [BindingSchema] {
+    try readingBindings { bindings, _ in bindings.chain(into: field) }
+  }
+
+  private func readingBindings<Result>(
+    _ body: (BindingInstallation, Connection) throws -> Result
+  ) throws -> Result {
+    try readers.sync { connection in
+      try read(connection) { reads in
+        let connection = reads.access.connection
+        return try body(try self.installedBindings(on: connection), connection)
+      }
+    }
   }
 }

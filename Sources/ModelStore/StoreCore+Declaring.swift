@@ -132,7 +132,7 @@ extension StoreCore {
       && CatalogEntries.bindings.read(on: connection).hold(schemas)
       && CatalogEntries.validators.read(on: connection).hold(validators)
       && BindingInstallation(bindings.kept, in: models)
-        .difference(from: BindingInstallation.triggers(in: connection)).isEmpty
+        .difference(from: BindingInstallation.objects(in: connection)).isEmpty
   }
 
   /// A validator of a model that does not exist, or of a view, would never be asked.
@@ -322,18 +322,6 @@ extension StoreCore {
     let models = models.schema.models
     return try readers.sync { connection in
       SchemaDifference.differences(of: models, in: try Catalog(reading: connection))
-    }
-  }
-
-  /// What is wrong with the bindings of the file.
-  func bindingFindings() throws -> [BindingFinding] {
-    let models = models.schema.models
-    return try readers.sync { connection in
-      try read(connection) { reads in
-        let connection = reads.access.connection
-        let schemas = try CatalogEntries.bindings.read(on: connection)
-        return try BindingInstallation(schemas, in: models).findings(on: connection)
-      }
     }
   }
 

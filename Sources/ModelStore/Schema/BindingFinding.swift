@@ -5,9 +5,21 @@
 public struct BindingFinding: Hashable, Sendable {
   /// The binding's name.
   public let binding: String
-  /// The names of its triggers that are missing, have another text, or belong to no binding of the
-  /// catalog; sorted.
+  /// The names of its triggers, tables and indexes that are missing, have another text, hold wrong
+  /// totals, or belong to no binding of the catalog; sorted.
   public let triggers: [String]
   /// How many records do not hold the value that the binding gives them.
+  public let recordCount: Int
+  /// The keys of the first of them, in key order.
+  public let keys: [[SQLValue]]
+}
+
+/// A two-way binding whose expressions do not undo each other.
+///
+/// That is no defect: the end that was written keeps what was written, and the other one follows.
+public struct BindingLoss: Hashable, Sendable {
+  /// The binding's name.
+  public let binding: String
+  /// How many records have a left end that would come back from the right one as another value.
   public let recordCount: Int
 }

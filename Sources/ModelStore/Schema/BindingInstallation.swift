@@ -19,11 +19,11 @@ struct BindingInstallation {
     bindings = try ResolvedBinding.inDependencyOrder(schemas, in: models).map(BindingTriggers.init)
   }
 
-  /// What must happen to the file's triggers. A pure comparison.
+  /// What must happen to the file's objects. A pure comparison.
   struct Difference: Hashable, Sendable {
-    /// Triggers to drop, by name, because their text differs or their event is no longer needed.
+    /// What to drop, by name, because its text differs or it is no longer needed.
     var dropped: [String] = []
-    var created: [BindingTriggers.Trigger] = []
+    var created: [BindingTriggers.Object] = []
     /// The declared bindings that any of this is about, in dependency order.
     var changed: [String] = []
     /// Bindings that only the file has, in name order.
@@ -32,15 +32,15 @@ struct BindingInstallation {
     var isEmpty: Bool { dropped.isEmpty && created.isEmpty }
   }
 
-  /// - Parameter found: The file's binding triggers: name → text in `sqlite_schema`.
+  /// - Parameter found: What bindings have in the file: name → text in `sqlite_schema`.
   func difference(from found: [String: String]) -> Difference {
     var difference = Difference()
     for binding in bindings {
       let stale = found.keys.filter { name in
         BindingTriggers.bindingName(ofTrigger: name) == binding.binding.name
-          && !binding.triggers.contains { $0.name == name && Self.holds(found, $0) }
+          && !binding.objects.contains { $0.name == name && Self.holds(found, $0) }
       }
-      let missing = binding.triggers.filter { !Self.holds(found, $0) }
+      let missing = binding.objects.filter { !Self.holds(found, $0) }
       difference.dropped += stale.sorted()
       difference.created += missing
       if !stale.isEmpty || !missing.isEmpty { difference.changed.append(binding.binding.name) }
@@ -53,43 +53,74 @@ struct BindingInstallation {
 
   /// What is wrong with the triggers in the file and with the values they keep, by the order of
   /// ``bindings``; bindings that only the file has follow, by name.
-  func findings(on connection: Connection) throws -> [BindingFinding] {
-    let found = try Self.triggers(in: connection)
+  func findings(on connection: Connection, keyCountMax: Int) throws -> [BindingFinding] {
+    let found = try Self.objects(in: connection)
     let difference = difference(from: found)
     let wrong = difference.dropped + difference.created.map(\.name)
     let declared = try bindings.map { binding in
-      BindingFinding(
-        binding: binding.binding.name,
-        triggers: Set(wrong.filter { Self.name($0, isOf: binding) }).sorted(),
-        recordCount: try binding.driftingRecordCount(on: connection))
+      var objects = Set(wrong.filter { Self.name($0, isOf: binding) })
+      // What is kept in a table that is not there cannot be compared.
+      guard binding.hasStorage(in: found) else {
+        return BindingFinding(
+          binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [])
+      }
+      if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
+        objects.insert(table)
+      }
+      let count = try binding.driftingRecordCount(on: connection)
+      return BindingFinding(
+        binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
+        keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
     }
     let undeclared = difference.undeclared.map { name in
       BindingFinding(
         binding: name,
         triggers: found.keys.filter { BindingTriggers.bindingName(ofTrigger: $0) == name }.sorted(),
-        recordCount: 0)
+        recordCount: 0, keys: [])
     }
     return declared.filter { !$0.triggers.isEmpty || $0.recordCount > 0 } + undeclared
   }
 
-  private static func holds(_ found: [String: String], _ trigger: BindingTriggers.Trigger) -> Bool {
-    found[trigger.name]?.isExactly(trigger.sql) ?? false
+  static func holds(_ found: [String: String], _ object: BindingTriggers.Object) -> Bool {
+    found[object.name]?.isExactly(object.sql) ?? false
   }
 
   private static func name(_ trigger: String, isOf binding: BindingTriggers) -> Bool {
     BindingTriggers.bindingName(ofTrigger: trigger) == binding.binding.name
   }
 
-  /// The binding triggers in the file: name → text.
-  static func triggers(in connection: Connection) throws -> [String: String] {
+  /// The triggers, tables and indexes of bindings in the file: name → text.
+  static func objects(in connection: Connection) throws -> [String: String] {
     let rows = try connection.rows(
       """
       SELECT name, sql
       FROM sqlite_schema
-      WHERE type = 'trigger' AND instr(name, \(BindingTriggers.namePrefix)) = 1
+      WHERE instr(name, \(BindingTriggers.namePrefix)) = 1
       """
     ) { row in (try row.text(at: 0), try row.text(at: 1)) }
     return Dictionary(rows) { first, _ in first }
+  }
+
+  /// The bindings by which values come into `field`, sources before what follows them: its own and,
+  /// before it, those of all fields that it depends on.
+  func chain(into field: BindingSchema.Field) -> [BindingSchema] {
+    var wanted = Set(
+      bindings.flatMap { binding in
+        binding.flow.targets.filter { $0.description == field.description }
+      })
+    var chain: [BindingSchema] = []
+    // Both ends of a two-way binding come from each other, so one pass back is not enough.
+    var isGrowing = true
+    while isGrowing {
+      isGrowing = false
+      for binding in bindings
+      where !wanted.isDisjoint(with: binding.flow.targets) && !chain.contains(binding.binding) {
+        chain.append(binding.binding)
+        wanted.formUnion(binding.flow.sources + binding.flow.targets)
+        isGrowing = true
+      }
+    }
+    return bindings.map(\.binding).filter(chain.contains)
   }
 
   /// Makes the file's triggers those of ``bindings`` and puts the records of every new or changed
@@ -102,20 +133,25 @@ struct BindingInstallation {
   /// - Complexity: One pass over the targets' table for each new or changed binding.
   func apply(to connection: Connection) throws -> [Synchronised] {
     precondition(connection.isInTransaction, "Bindings are installed inside a transaction.")
-    let difference = difference(from: try Self.triggers(in: connection))
+    let found = try Self.objects(in: connection)
+    let difference = difference(from: found)
     guard !difference.isEmpty else { return [] }
     let changed = bindings.filter { difference.changed.contains($0.binding.name) }
-    for binding in changed { try binding.check(on: connection) }
-    for name in difference.dropped {
-      try connection.execute("DROP TRIGGER \(SQLText.quoted(name))")
+    for binding in changed { try binding.checkExpressions(on: connection) }
+    try Self.drop(difference.dropped.map { ($0, found[$0] ?? "") }, from: connection)
+    for object in difference.created where object.kind != .trigger {
+      try connection.execute(object.sql)
     }
+    for binding in changed { try binding.checkNames(on: connection) }
     let synchronised = try changed.map { binding in
       Synchronised(
         binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
     }
     // SQLite promises no order but runs the youngest trigger first, so the sources' go last here:
     // what follows them is then computed once. Nothing but the saved work depends on it.
-    for trigger in difference.created.reversed() { try connection.execute(trigger.sql) }
+    for object in difference.created.reversed() where object.kind == .trigger {
+      try connection.execute(object.sql)
+    }
     // A trigger of the application may have answered the synchronisation with changes of its own.
     for binding in changed where try binding.driftingRecordCount(on: connection) > 0 {
       throw StoreError(
@@ -127,16 +163,25 @@ struct BindingInstallation {
     return synchronised
   }
 
-  /// Drops the triggers of the binding called `name`. Bound fields keep the values they have.
+  /// Drops everything that keeps the binding called `name`. Bound fields keep the values they have.
   ///
   /// - Returns: Whether the file had such a binding.
   static func remove(_ name: String, from connection: Connection) throws -> Bool {
-    let found = try triggers(in: connection).keys
-      .filter { BindingTriggers.bindingName(ofTrigger: $0) == name }
-    for trigger in found.sorted() {
-      try connection.execute("DROP TRIGGER \(SQLText.quoted(trigger))")
-    }
+    let found = try objects(in: connection)
+      .filter { BindingTriggers.bindingName(ofTrigger: $0.key) == name }
+    try drop(found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, from: connection)
     return !found.isEmpty
+  }
+
+  /// Triggers first, since they name the tables.
+  private static func drop(
+    _ objects: [(name: String, sql: String)], from connection: Connection
+  ) throws {
+    for kind in BindingTriggers.Object.Kind.allCases.reversed() {
+      for object in objects where object.sql.hasPrefix("CREATE \(kind.rawValue) ") {
+        try connection.execute("DROP \(kind.rawValue) \(SQLText.quoted(object.name))")
+      }
+    }
   }
 }
 
@@ -145,35 +190,68 @@ extension BindingTriggers {
   ///
   /// - Returns: How many were not.
   func synchronise(on connection: Connection) throws -> Int {
+    for sql in refills { try connection.run(SQLText(sql: sql)) }
     try connection.run(SQLText(sql: synchronisation))
     return connection.changeCount
   }
 
   /// How many records do not hold their right value.
   func driftingRecordCount(on connection: Connection) throws -> Int {
-    Int(try connection.firstRow(SQLText(sql: driftCount)) { row in try row.integer(at: 0) } ?? 0)
+    try count(driftCount, on: connection)
   }
 
-  /// Asks SQLite whether it accepts the expression and finds every table and column.
-  ///
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` and SQLite's reason.
-  func check(on connection: Connection) throws {
-    do {
-      // CREATE TRIGGER takes a body that names what is not there; it fails when it fires:
-      // https://sqlite.org/lang_createtrigger.html
-      try connection.withStatement(driftCount) { _ in }
-      guard let expressionProbe, case .derive(let sql) = binding.formula else { return }
-      try connection.withStatement(expressionProbe) { _ in }
-      try checkFunctions(in: try SQLExpression(sql), on: connection)
-    } catch let error as SQLiteError {
-      throw refusal("SQLite says: \(error.message). Check the names and the expression.")
+  func driftingKeys(_ countMax: Int, on connection: Connection) throws -> [[SQLValue]] {
+    try connection.rows(SQLText(sql: driftKeys, arguments: [.integer(Int64(countMax))])) { row in
+      try row.values()
     }
   }
 
-  private func checkFunctions(in expression: SQLExpression, on connection: Connection) throws {
-    if let name = try expression.registeredFunction(on: connection) {
-      throw refusal(
-        "other writers do not have the function \(name). Use functions built into SQLite.")
+  /// How many records a two-way binding would bring back changed.
+  func lossyRecordCount(on connection: Connection) throws -> Int {
+    guard let lossCount else { return 0 }
+    return try count(lossCount, on: connection)
+  }
+
+  func isStorageWrong(on connection: Connection) throws -> Bool {
+    guard let storageAudit else { return false }
+    return try count("SELECT EXISTS (\(storageAudit))", on: connection) > 0
+  }
+
+  func hasStorage(in found: [String: String]) -> Bool {
+    storage.allSatisfy { BindingInstallation.holds(found, $0) }
+  }
+
+  private func count(_ sql: String, on connection: Connection) throws -> Int {
+    Int(try connection.firstRow(SQLText(sql: sql)) { row in try row.integer(at: 0) } ?? 0)
+  }
+
+  /// Asks SQLite whether it accepts the expressions where only what every writer has is allowed.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` and SQLite's reason.
+  func checkExpressions(on connection: Connection) throws {
+    try translating {
+      for expression in expressions {
+        try expression.expression.probe(in: expression.model, on: connection)
+        if let name = try expression.expression.registeredFunction(on: connection) {
+          throw refusal(
+            "other writers do not have the function \(name). Use functions built into SQLite.")
+        }
+      }
+    }
+  }
+
+  /// Asks SQLite whether it finds every table and column.
+  func checkNames(on connection: Connection) throws {
+    // CREATE TRIGGER takes a body that names what is not there; it fails when it fires:
+    // https://sqlite.org/lang_createtrigger.html
+    try translating { try connection.withStatement(driftCount) { _ in } }
+  }
+
+  private func translating(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as SQLiteError {
+      throw refusal("SQLite says: \(error.message). Check the names and the expression.")
     }
   }
 

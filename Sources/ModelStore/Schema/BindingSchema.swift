@@ -2,7 +2,7 @@
 /// JSON; the triggers that keep it are derived from it and from the models.
 ///
 /// A bound field is not for writing: whatever a writer puts there is put right again in the same
-/// statement. To declare a binding use ``Binding``.
+/// statement. Only the ends of a ``Formula/twoWay(_:)`` are. To declare a binding use ``Binding``.
 public struct BindingSchema: Hashable, Sendable, Codable {
   /// One field of one model, by name.
   public struct Field: Hashable, Sendable, Codable, CustomStringConvertible {
@@ -27,30 +27,72 @@ public struct BindingSchema: Hashable, Sendable, Codable {
     case copy(source: Field, through: String)
     /// A deterministic SQL expression over columns of the same record.
     case derive(sql: String)
+    /// A value of one other record, found by any fields of it, or of one record for all.
+    case lookup(Lookup)
+    /// What several records come to: how many, their sum, the first of them …
+    case aggregate(Aggregate)
+    /// Two fields of which each follows the other; the binding's target is the right one.
+    case twoWay(TwoWay)
+  }
+
+  /// How much of the target's text follows.
+  public enum Mode: String, Hashable, Sendable, Codable {
+    /// The number inside the target's text; the text around it is free. A value that is no text,
+    /// or no number, replaces the whole. A text without a digit, and NULL, stay as they are.
+    case numberInText
   }
 
   /// Unique among the store's bindings, upper and lower case alike. Events name it as their origin.
   public var name: String
   /// The field that follows.
   public var target: Field
+  /// What it follows.
   public var formula: Formula
+  /// The SQL condition, over the target's record, under which the binding is in force; nil for
+  /// always. While it is not, the field is free and keeps what it has.
+  public var condition: String?
+  /// Among bindings of one field the one with the highest priority is in force whose condition
+  /// holds. A binding that stands alone has none.
+  public var priority: Int?
+  /// nil for the whole value.
+  public var mode: Mode?
 
   /// - Parameter name: The target, as `Album.artistName`, when nil.
-  public init(name: String? = nil, target: Field, formula: Formula) {
+  public init(
+    name: String? = nil, target: Field, formula: Formula, condition: String? = nil,
+    priority: Int? = nil, mode: Mode? = nil
+  ) {
     self.name = name ?? target.description
     self.target = target
     self.formula = formula
+    self.condition = condition
+    self.priority = priority
+    self.mode = mode
   }
 }
 
 extension BindingSchema: CustomStringConvertible {
   /// The formula for people: `Album.artistName = Artist.name through Album.artistID`.
   public var description: String {
+    var text = formulaText
+    if mode == .numberInText { text += ", the number in the text" }
+    if let condition { text += " when \(condition)" }
+    if let priority { text += " (priority \(priority))" }
+    return text
+  }
+
+  private var formulaText: String {
     switch formula {
     case .copy(let source, let reference):
       "\(target) = \(source) through \(target.model).\(reference)"
     case .derive(let sql):
       "\(target) = \(sql)"
+    case .lookup(let lookup):
+      "\(target) = \(lookup.text(for: target))"
+    case .aggregate(let aggregate):
+      "\(target) = \(aggregate.text(for: target))"
+    case .twoWay(let twoWay):
+      twoWay.text(for: target)
     }
   }
 }

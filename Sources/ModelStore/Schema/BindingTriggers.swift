@@ -1,49 +1,93 @@
-/// The persistent triggers that keep one binding, and the SQL that brings existing records in line.
+/// The persistent objects that keep one binding, and the SQL that brings existing records in line.
 ///
-/// Built-in SQL only, so that every writer runs them, the plain `sqlite3` shell included. Each
+/// Built-in SQL only, so that every writer runs it, the plain `sqlite3` shell included. Each
 /// trigger puts the rows it touches right and then makes sure that they are: the conflict clause of
 /// the writer's statement rules inside triggers too (<https://sqlite.org/lang_createtrigger.html>),
 /// so `UPDATE OR IGNORE` would skip a target whose CHECK refuses the value without a word.
 ///
-/// Triggers read the tables, never the values of NEW: another trigger of the same statement may
-/// already have put the row right, and the order of triggers is undefined.
+/// Triggers read the tables, not the values of NEW: another trigger of the same statement may
+/// already have put the row right, and the order of triggers is undefined. Two things take OLD and
+/// NEW all the same. Totals add and subtract them, which is exact because each change of a row
+/// fires once, whatever the order. And which end of a two-way binding was written, only they say.
 ///
-/// Held with `recursive_triggers` and `foreign_keys` off too, except for two things that no trigger
-/// sees there. A source record that REPLACE evicts because of a unique set *other than* the
-/// referenced one fires no delete trigger (<https://sqlite.org/lang_conflict.html>), so the records
-/// that refer to it keep their last value; and a user's own trigger that changes the reference of
-/// other records while this binding's trigger runs does not start that trigger again. The drift
-/// count finds both.
+/// Held with `recursive_triggers` and `foreign_keys` off too. REPLACE then evicts records without a
+/// delete trigger (<https://sqlite.org/lang_conflict.html>); ``BindingEvictions`` notes them
+/// before. Not held there: what is evicted by a unique index that no model declares, and what a
+/// user's own trigger changes in the fields that a running trigger of the binding watches, since no
+/// trigger starts itself again. The drift count finds both.
 struct BindingTriggers: Hashable, Sendable {
-  struct Trigger: Hashable, Sendable {
+  struct Object: Hashable, Sendable {
+    enum Kind: String, Hashable, Sendable, CaseIterable {
+      /// In the order in which they are made; they are dropped the other way round.
+      case table = "TABLE"
+      case index = "INDEX"
+      case trigger = "TRIGGER"
+    }
+
+    let kind: Kind
     let name: String
-    let table: String
     /// Exactly as `sqlite_schema` will hold it.
     let sql: String
   }
 
   let binding: BindingSchema
-  /// In the order of ``Event``'s cases.
-  let triggers: [Trigger]
+  let triggers: [Object]
+  /// What the triggers keep for themselves: tables and indexes.
+  private(set) var storage: [Object] = []
+  /// Fills the binding's own tables anew; to be run before ``synchronisation``.
+  private(set) var refills: [String] = []
   /// One UPDATE that puts every record right and touches no record that is right already.
   let synchronisation: String
-  /// One SELECT of one number: how many records are not right.
-  let driftCount: String
   /// The condition, over the target's table, of the records that are not right.
   let driftCondition: String
-  /// A statement that SQLite compiles only when a derived expression is deterministic and names
-  /// nothing but the record's columns; nil for a copy. It is never run.
-  let expressionProbe: String?
+  /// Selects what is wrong in the binding's own tables.
+  private(set) var storageAudit: String?
+  /// The table of ``storageAudit``.
+  var auditedTable: String? { storage.first { $0.kind == .table }?.name }
+  /// The condition, over the target's table, of the records to tell as wrong: those that drift, and
+  /// those that follow storage that is wrong.
+  private(set) var offence: String
+  /// The expressions that writers evaluate, each with the model whose columns it may name.
+  let expressions: [Expression]
+  /// One SELECT of one number: how many records come back changed from there and back; nil for what
+  /// goes one way.
+  private(set) var lossCount: String?
+  /// Which columns the binding writes and which it reads.
+  let flow: Flow
+  private let target: ModelSchema
 
-  private enum Event: String, CaseIterable {
+  struct Flow: Hashable, Sendable {
+    let targets: [ResolvedBinding.Column]
+    let sources: [ResolvedBinding.Column]
+  }
+
+  struct Expression: Hashable, Sendable {
+    let expression: SQLExpression
+    let model: ModelSchema
+  }
+
+  /// What the trigger of a binding is called for.
+  enum Event: String, CaseIterable {
     case sourceInsert = "source_insert"
     case sourceUpdate = "source_update"
+    case sourceMove = "source_move"
     case sourceDelete = "source_delete"
     case targetInsert = "target_insert"
     case targetUpdate = "target_update"
+    case leftInsert = "left_insert"
+    case leftUpdate = "left_update"
+    case rightInsert = "right_insert"
+    case rightUpdate = "right_update"
+    case noteInsert = "note_insert"
+    case noteUpdate = "note_update"
+    case evictedInsert = "evicted_insert"
+    case evictedUpdate = "evicted_update"
+    case evictedDelete = "evicted_delete"
+    /// Not triggers.
+    case totals, evicted, order
   }
 
-  /// How the name of every binding's trigger begins.
+  /// How the name of every binding's trigger, table and index begins.
   static let namePrefix = "_ms_binding_"
 
   /// The binding that the trigger called `name` belongs to, or nil when it is no binding's.
@@ -56,194 +100,177 @@ struct BindingTriggers: Hashable, Sendable {
   }
 
   /// What a trigger says when a record does not take its value. Every writer sees it.
-  fileprivate static func refusal(of binding: BindingSchema) -> String {
+  static func refusal(of binding: BindingSchema) -> String {
     "The binding \(binding.name)\(refusalEnd(for: binding.target))"
+  }
+
+  /// What a trigger of a two-way binding says when both ends were written, unlike each other.
+  static func conflict(of binding: BindingSchema) -> String {
+    "The binding \(binding.name)\(conflictEnd(for: binding.target))"
   }
 
   private static func refusalEnd(for target: BindingSchema.Field) -> String {
     " cannot be kept: \(target) does not take the value."
   }
 
+  private static func conflictEnd(for target: BindingSchema.Field) -> String {
+    " cannot be kept: \(target) and its other end were given values that differ."
+  }
+
   /// The binding of `target` that `message` is the refusal of, or nil.
   static func bindingName(refusing target: BindingSchema.Field, in message: String) -> String? {
     let start = "The binding "
-    let end = refusalEnd(for: target)
-    guard message.hasPrefix(start), message.hasSuffix(end) else { return nil }
+    let ends = [refusalEnd(for: target), conflictEnd(for: target)]
+    guard message.hasPrefix(start), let end = ends.first(where: message.hasSuffix)
+    else { return nil }
     return String(message.dropFirst(start.count).dropLast(end.count))
   }
 
   init(_ binding: ResolvedBinding) {
-    let sql = BindingSQL(binding)
     self.binding = binding.schema
-    driftCondition = sql.drift
-    driftCount =
-      """
-      SELECT count(*)
-      FROM \(sql.table)
-      WHERE \(sql.drift)
-      """
-    synchronisation =
-      """
-      UPDATE \(sql.table)
-      SET \(sql.field) = \(sql.value)
-      WHERE \(sql.drift)
-      """
-    func trigger(
-      _ event: Event, _ moment: String, on model: ModelSchema, when condition: String? = nil,
-      _ body: [String]
-    ) -> Trigger {
-      let name = "\(Self.namePrefix)\(binding.schema.name)_\(event.rawValue)"
-      let when = condition.map { "\nWHEN \($0)" } ?? ""
-      return Trigger(
-        name: name, table: model.table,
-        sql: """
-          CREATE TRIGGER \(SQLText.quoted(name))
-          \(moment) ON \(SQLText.quoted(model.table))\(when)
-          BEGIN
-          \(body.joined(separator: "\n"))
-          END
-          """)
+    target = binding.model
+    flow = Flow(targets: binding.targets, sources: binding.sources)
+    var expressions = ([binding.condition].compactMap(\.self)).map {
+      Expression(expression: $0, model: binding.model)
     }
-    let inserted = trigger(
-      .targetInsert, "AFTER INSERT", on: binding.model, [sql.puttingRight(where: sql.isNewTarget)])
+    let make = BindingObjects(binding: binding.schema)
     switch binding.formula {
-    case .copy(let source, let field, let key, let reference, let absence):
-      let newKey = "NEW.\(SQLText.quoted(key.column))"
-      let oldKey = "OLD.\(SQLText.quoted(key.column))"
-      let left = sql.puttingRight(where: sql.refers(to: oldKey), value: sql.copied(forKey: oldKey))
-      let arrived = sql.puttingRight(
-        where: sql.refers(to: newKey), value: sql.copied(forKey: newKey))
-      var triggers = [
-        trigger(.sourceInsert, "AFTER INSERT", on: source, [arrived]),
-        trigger(
-          .sourceUpdate, TriggerMoment.update(of: [field, key]), on: source,
-          when: TriggerMoment.anyChanged([field, key]),
-          absence == .unchanged ? [arrived] : [arrived, left]),
-      ]
-      if absence != .unchanged {
-        triggers.append(trigger(.sourceDelete, "AFTER DELETE", on: source, [left]))
+    case .twoWay(let twoWay):
+      let sql = TwoWaySQL(twoWay, of: binding)
+      triggers = sql.triggers(make)
+      synchronisation = sql.synchronisation
+      driftCondition = sql.drift
+      offence = sql.drift
+      lossCount = sql.lossCount
+      expressions += [twoWay.left, twoWay.right].map {
+        Expression(expression: $0.value, model: $0.model)
       }
-      let watched = [reference, binding.target]
-      self.triggers =
-        triggers + [
-          inserted,
-          trigger(
-            .targetUpdate, TriggerMoment.update(of: watched), on: binding.model,
-            when: TriggerMoment.anyChanged(watched), [sql.puttingRight(where: sql.isNewTarget)]),
-        ]
-      expressionProbe = nil
     case .derive(let expression, let dependencies):
-      let watched = dependencies + [binding.target]
-      triggers = [
-        inserted,
-        trigger(
-          .targetUpdate, TriggerMoment.update(of: watched), on: binding.model,
-          when: TriggerMoment.anyChanged(watched), [sql.puttingRight(where: sql.isNewTarget)]),
-      ]
-      expressionProbe = expression.probeText(in: binding.model)
+      let sql = BindingSQL(binding)
+      triggers = sql.targetTriggers(make, watching: dependencies)
+      synchronisation = sql.synchronisation
+      driftCondition = sql.drift
+      offence = sql.drift
+      expressions.append(Expression(expression: expression, model: binding.model))
+    case .lookup(let lookup):
+      let sql = BindingSQL(binding)
+      let evictions = BindingEvictions(lookup, make)
+      triggers =
+        sql.sourceTriggers(make, lookup)
+        + sql.targetTriggers(make, watching: lookup.link.pairs.map(\.target))
+        + (evictions?.triggers(make) { gone in
+          [sql.puttingRight(where: sql.refers(toEvicted: gone.links))]
+        } ?? [])
+      storage = evictions.map { [$0.table] } ?? []
+      refills = evictions.map { ["DELETE FROM \(SQLText.quoted($0.table.name))"] } ?? []
+      synchronisation = sql.synchronisation
+      driftCondition = sql.drift
+      offence = sql.drift
+      expressions +=
+        lookup.transform.map {
+          [Expression(expression: $0, model: lookup.source)]
+        } ?? []
+    case .aggregate(let aggregate):
+      let sql = BindingSQL(binding)
+      let kept = AggregateSQL(aggregate, sql, make)
+      triggers =
+        kept.triggers
+        + sql.targetTriggers(
+          make,
+          watching: aggregate.link.pairs.map(\.target) + aggregate.link.place.map(\.field))
+      storage = kept.storage
+      refills = kept.refills
+      synchronisation = sql.synchronisation
+      driftCondition = sql.drift
+      storageAudit = kept.audit
+      offence = kept.offence ?? sql.drift
+      expressions +=
+        aggregate.condition.map {
+          [Expression(expression: $0, model: aggregate.source)]
+        } ?? []
     }
+    self.expressions = expressions
+  }
+
+  /// All that the file must hold, in the order in which it is made.
+  var objects: [Object] { storage + triggers }
+
+  /// One SELECT of one number: how many records are not right.
+  var driftCount: String {
+    """
+    SELECT count(*)
+    FROM \(SQLText.quoted(target.table))
+    WHERE \(offence)
+    """
+  }
+
+  /// The keys of records that are not right, in key order; takes their number as an argument.
+  var driftKeys: String {
+    let key = SQLText.quotedList(target.keyFields.map(\.column))
+    return """
+      SELECT \(key)
+      FROM \(SQLText.quoted(target.table))
+      WHERE \(offence)
+      ORDER BY \(key)
+      LIMIT ?
+      """
   }
 }
 
-/// The pieces of SQL that a binding's triggers are put together from.
-private struct BindingSQL {
-  let table: String
-  let field: String
-  /// The right value, computed for the target's row at hand.
-  let value: String
-  /// Limits the rows that have a right value, where not all have one.
-  private let hasValue: String?
-  private let binding: ResolvedBinding
-  /// The source's name in subqueries, so that the target's table is another one even if it is not.
-  private static let alias = "_ms_source"
+/// Names and words the objects of one binding.
+struct BindingObjects {
+  let binding: BindingSchema
 
-  init(_ binding: ResolvedBinding) {
-    self.binding = binding
-    table = SQLText.quoted(binding.model.table)
-    field = SQLText.quoted(binding.target.column)
-    switch binding.formula {
-    case .copy(let source, let field, let key, let reference, let absence):
-      let row = "\(table).\(SQLText.quoted(reference.column))"
-      value = Self.copied(source, field, key, forKey: row, absence)
-      hasValue = absence == .unchanged ? Self.exists(source, key, forKey: row) : nil
-    case .derive(let expression, _):
-      value = "(\(expression.text))"
-      hasValue = nil
+  func name(_ event: BindingTriggers.Event) -> String {
+    "\(BindingTriggers.namePrefix)\(binding.name)_\(event.rawValue)"
+  }
+
+  func trigger(
+    _ event: BindingTriggers.Event, _ moment: String, on model: ModelSchema,
+    when condition: String? = nil, _ body: [String]
+  ) -> BindingTriggers.Object {
+    let when = condition.map { "\nWHEN \($0)" } ?? ""
+    return BindingTriggers.Object(
+      kind: .trigger, name: name(event),
+      sql: """
+        CREATE TRIGGER \(SQLText.quoted(name(event)))
+        \(moment) ON \(SQLText.quoted(model.table))\(when)
+        BEGIN
+        \(body.joined(separator: "\n"))
+        END
+        """)
+  }
+
+  /// A table of the binding's own. Its columns convert as the fields do whose values they hold.
+  func table(
+    _ event: BindingTriggers.Event, key: [(name: String, field: FieldSchema?)],
+    _ others: [String] = []
+  ) -> BindingTriggers.Object {
+    let columns = key.map { column in
+      let type = column.field.map(\.affinity.columnType) ?? "INTEGER"
+      let collation = column.field.map { " COLLATE \(SQLText.quoted($0.collation.name))" } ?? ""
+      return "  \(column.name)\(type.isEmpty ? "" : " " + type)\(collation)"
     }
+    let primaryKey = "  PRIMARY KEY (\(key.map(\.name).joined(separator: ", ")))"
+    return BindingTriggers.Object(
+      kind: .table, name: name(event),
+      sql: """
+        CREATE TABLE \(SQLText.quoted(name(event))) (
+        \((columns + others.map { "  \($0)" } + [primaryKey]).joined(separator: ",\n"))
+        )
+        """)
   }
+}
 
-  /// True for the target's rows that do not hold their right value.
-  var drift: String {
-    let differs = TriggerMoment.differ(field, value, binding.target)
-    return hasValue.map { "\($0) AND \(differs)" } ?? differs
-  }
-
-  /// True for the row that the statement inserted or updated.
-  var isNewTarget: String {
-    binding.model.key
-      .compactMap { binding.model.field(named: $0) }
-      .map { key in
-        let column = SQLText.quoted(key.column)
-        return "\(column) \(key.isOptional ? "IS" : "=") NEW.\(column)"
-      }
-      .joined(separator: " AND ")
-  }
-
-  /// True for the target's rows that refer to `key`.
-  ///
-  /// The key stands on the left so that its collation decides, as it does in a foreign key:
-  /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
-  func refers(to key: String) -> String {
-    guard case .copy(_, _, _, let reference, _) = binding.formula else {
-      preconditionFailure("Only a copy has a reference.")
+extension ColumnAffinity {
+  /// A column type with this affinity; empty for none.
+  var columnType: String {
+    switch self {
+    case .integer: "INTEGER"
+    case .text: "TEXT"
+    case .real: "REAL"
+    case .numeric: "NUMERIC"
+    case .blob: ""
     }
-    return "\(key) = \(table).\(SQLText.quoted(reference.column))"
-  }
-
-  /// The value that records referring to `key` must hold.
-  func copied(forKey key: String) -> String {
-    guard case .copy(let source, let field, let sourceKey, _, let absence) = binding.formula else {
-      preconditionFailure("Only a copy has a source.")
-    }
-    return Self.copied(source, field, sourceKey, forKey: key, absence)
-  }
-
-  /// Two statements: put the rows right that `rows` selects, then refuse if one of them is not.
-  func puttingRight(where rows: String, value: String? = nil) -> String {
-    let condition =
-      value.map { "\(rows) AND \(TriggerMoment.differ(field, $0, binding.target))" }
-      ?? "\(rows) AND \(drift)"
-    let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
-    return """
-        UPDATE \(table)
-        SET \(field) = \(value ?? self.value)
-        WHERE \(condition);
-        SELECT RAISE(ABORT, \(message))
-        FROM \(table)
-        WHERE \(condition);
-      """
-  }
-
-  private static func copied(
-    _ source: ModelSchema, _ field: FieldSchema, _ key: FieldSchema, forKey value: String,
-    _ absence: ResolvedBinding.Absence
-  ) -> String {
-    let column = SQLText.quoted(field.column)
-    let found = "(SELECT \(alias).\(column) \(rows(of: source, key, value)))"
-    guard case .literal(let sql) = absence else { return found }
-    return "CASE WHEN \(exists(source, key, forKey: value)) THEN \(found) ELSE (\(sql)) END"
-  }
-
-  private static func exists(
-    _ source: ModelSchema, _ key: FieldSchema, forKey value: String
-  ) -> String {
-    "EXISTS (SELECT 1 \(rows(of: source, key, value)))"
-  }
-
-  private static func rows(
-    of source: ModelSchema, _ key: FieldSchema, _ value: String
-  ) -> String {
-    let table = SQLText.quoted(source.table)
-    return "FROM \(table) AS \(alias) WHERE \(alias).\(SQLText.quoted(key.column)) = \(value)"
   }
 }

@@ -133,3 +133,44 @@ struct SQLExpression: Hashable, Sendable {
     }
   }
 }
+
+extension SQLExpression {
+  /// The expression with each column of `model` spelled as `cell` says, so that it can stand where
+  /// bare names mean something else.
+  ///
+  /// A name after COLLATE or AS is no column. A name behind its table's stays as it is, so that
+  /// SQLite refuses it there.
+  func spelling(
+    columnsOf model: ModelSchema, as cell: (FieldSchema) -> String
+  ) -> String {
+    let columns = Dictionary(
+      model.fields.map { (ExactText($0.column.asciiFolded), $0) }
+    ) { first, _ in first }
+    let cut = SQLTokens(text)
+    let significant = cut.significant
+    var result = ""
+    var end = 0
+    for (index, token) in significant.enumerated() {
+      guard token.kind == .word || token.kind == .quotedName,
+        let field = columns[ExactText(cut.name(token).asciiFolded)],
+        !isCall(significant, index, cut), !isNoColumn(significant, index, cut)
+      else { continue }
+      result += cut.text(end..<token.range.lowerBound)
+      result += cell(field)
+      end = token.range.upperBound
+    }
+    return result + cut.text(end..<text.utf8.count)
+  }
+
+  private func isCall(_ tokens: [SQLTokens.Token], _ index: Int, _ cut: SQLTokens) -> Bool {
+    index + 1 < tokens.count && cut.isSymbol(tokens[index + 1], "(")
+      && tokens[index].kind == .word
+  }
+
+  private func isNoColumn(_ tokens: [SQLTokens.Token], _ index: Int, _ cut: SQLTokens) -> Bool {
+    guard index > 0 else { return false }
+    let previous = tokens[index - 1]
+    return cut.isKeyword(previous, "COLLATE") || cut.isKeyword(previous, "AS")
+      || cut.isSymbol(previous, ".")
+  }
+}

@@ -7,116 +7,94 @@
 /// bindings: [
 ///   .copy(\Artist.name, to: \Album.artistName, through: \Album.artistID),
 ///   .derive(\Track.slug, from: "lower(title)"),
-/// ]
+///   .aggregate(.sum(\Track.milliseconds), into: \Album.milliseconds, through: \Track.albumID),
+///   .twoWay(\Product.cents, \Product.price, forward: "cents / 100.0", backward: "round(price *
+/// 100)"), ]
 /// ```
 /// A bound field is not for writing: a value that a writer gives it is replaced within the same
-/// statement. A field has one binding at most, bindings may feed one another, and they may not go
-/// round in a circle; the store refuses to open where that does not hold.
+/// statement. Only the ends of a two-way binding are, which follow each other. Bindings may feed
+/// one another, and they may not go round in a circle; the store refuses to open where they do, or
+/// where two bind one field and nothing says which goes before.
 public struct Binding: Sendable {
-  private let formula: Formula
-  private let target: Endpoint
-  private let name: String?
+  var formula: Formula
+  let target: Endpoint
+  let name: String?
+  private var condition: String?
+  private var priority: Int?
+  private var mode: BindingSchema.Mode?
 
-  private enum Formula: Sendable {
+  enum Formula: Sendable {
     case copy(source: Endpoint, through: Endpoint)
     case derive(sql: String)
+    case lookup(source: Endpoint, Link, transform: String?, keepsLast: Bool)
+    case aggregate(AggregateParts, Link, condition: String?)
+    case twoWay(left: Endpoint, Link, BindingSchema.TwoWay)
+    case same(source: Endpoint)
+    case schema(BindingSchema)
   }
 
-  /// A field as it was named where the binding was declared.
-  fileprivate enum Endpoint: Sendable {
-    case field(BindingSchema.Field)
-    /// A key path that is no stored field, and the type of its values.
-    case notStored(model: String, type: String)
-    /// `Model.field`, where both may hold dots.
-    case text(String)
+  /// Which records belong together, as it was named where the binding was declared.
+  enum Link: Sendable {
+    case sameRecord
+    /// A field of the first model that refers to the second.
+    case through(Endpoint, isOfTarget: Bool)
+    case match([(source: Endpoint, target: Endpoint)])
+    case place(@Sendable () throws -> [SQLValue])
   }
 
-  /// Copies `source` of the record that `reference` names into `target`.
-  ///
-  /// While the reference is NULL or names no record, `target` holds its declared default, which it
-  /// must have when it is not optional.
-  ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
-  /// - Complexity: A change of the source updates the records that refer to it, found by an index
-  ///   on `reference`; a change of a reference reads one source record.
-  public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
-    _ source: any KeyPath<Source, Value> & Sendable,
-    to target: any KeyPath<Target, Value> & Sendable,
-    through reference: any KeyPath<Target, Source.Key?> & Sendable, name: String? = nil
-  ) -> Binding {
-    copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
+  /// The fields of an aggregate.
+  struct AggregateParts: Sendable {
+    var function: BindingSchema.Aggregate.Function
+    var model: String
+    var field: Endpoint?
+    var order: Endpoint?
+    var separator: String?
   }
 
-  /// Copies `source` of the record that `reference` names into `target`.
-  ///
-  /// A reference that may not be NULL still names no record while foreign keys are deferred or
-  /// off. `target` then holds its declared default, or keeps its value when it has none.
-  ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
-  public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
-    _ source: any KeyPath<Source, Value> & Sendable,
-    to target: any KeyPath<Target, Value> & Sendable,
-    through reference: any KeyPath<Target, Source.Key> & Sendable, name: String? = nil
-  ) -> Binding {
-    copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
+  init(formula: Formula, target: Endpoint, name: String?) {
+    self.formula = formula
+    self.target = target
+    self.name = name
   }
 
-  /// Copies `source` of the record that `reference` names into the optional `target`, which is nil
-  /// while the reference is nil or names no record, unless it declares another default.
-  ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
-  public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
-    _ source: any KeyPath<Source, Value> & Sendable,
-    to target: any KeyPath<Target, Value?> & Sendable,
-    through reference: any KeyPath<Target, Source.Key?> & Sendable, name: String? = nil
-  ) -> Binding {
-    copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
+  /// A binding that is a value already, for models without a Swift type.
+  public init(_ schema: BindingSchema) {
+    formula = .schema(schema)
+    target = .field(schema.target)
+    name = schema.name
+    condition = schema.condition
+    priority = schema.priority
+    mode = schema.mode
   }
 
-  /// Copies `source` of the record that `reference` names into the optional `target`, which is nil
-  /// while the reference names no record, unless it declares another default.
+  /// The binding, in force only for records of the target that meet `condition`. While one does
+  /// not, its field is free and keeps what it has.
   ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
-  public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
-    _ source: any KeyPath<Source, Value> & Sendable,
-    to target: any KeyPath<Target, Value?> & Sendable,
-    through reference: any KeyPath<Target, Source.Key> & Sendable, name: String? = nil
-  ) -> Binding {
-    copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
+  /// - Parameter condition: A deterministic SQL expression over the record's other columns, with
+  ///   built-in functions only. What is not true is false.
+  public func when(_ condition: String) -> Binding {
+    changed { $0.condition = condition }
   }
 
-  /// Derives `target` from other fields of the same record.
-  ///
-  /// - Parameters:
-  ///   - sql: A deterministic SQL expression over the record's columns, with built-in functions
-  ///     only: `"lower(title)"`. No subqueries, no clock.
-  ///   - name: What events and errors call the binding; `Track.slug` when nil.
-  public static func derive<Target: Model, Value: ColumnValue>(
-    _ target: any KeyPath<Target, Value> & Sendable, from sql: String, name: String? = nil
-  ) -> Binding {
-    Binding(formula: .derive(sql: sql), target: Endpoint(target), name: name)
+  /// The binding, as one of several of the same field: of those whose condition holds, the one with
+  /// the highest priority is in force.
+  public func priority(_ priority: Int) -> Binding {
+    changed { $0.priority = priority }
   }
 
-  /// Copies between fields named as `Model.field`, for models without a Swift type.
+  /// The binding, replacing only the number inside the target's text: from its first digit to its
+  /// last. The text around it is free. A text without a digit stays, and so does NULL; a value that
+  /// is no number replaces the whole.
   ///
-  /// `.copy(from: "Artist.Name", to: "Album.ArtistName", through: "Album.ArtistId")`
-  public static func copy(
-    from source: String, to target: String, through reference: String, name: String? = nil
-  ) -> Binding {
-    copy(.text(source), to: .text(target), through: .text(reference), name: name)
+  /// For copied and derived texts. In Swift: ``Swift/String/replacingNumber(with:)``.
+  public func replacingOnlyTheNumber() -> Binding {
+    changed { $0.mode = .numberInText }
   }
 
-  /// Derives the field named as `Model.field` from other columns of the same record.
-  ///
-  /// `.derive(to: "Track.slug", from: "lower(title)")`
-  public static func derive(to target: String, from sql: String, name: String? = nil) -> Binding {
-    Binding(formula: .derive(sql: sql), target: .text(target), name: name)
-  }
-
-  private static func copy(
-    _ source: Endpoint, to target: Endpoint, through reference: Endpoint, name: String?
-  ) -> Binding {
-    Binding(formula: .copy(source: source, through: reference), target: target, name: name)
+  private func changed(_ body: (inout Binding) -> Void) -> Binding {
+    var copy = self
+    body(&copy)
+    return copy
   }
 
   /// The binding as a value, every name and type of it checked against `models`.
@@ -126,68 +104,106 @@ public struct Binding: Sendable {
   ///   all bindings of a store are looked at together, as opening it does.
   public func schema(in models: [ModelSchema]) throws -> BindingSchema {
     let target = try target.field(in: models)
-    let formula: BindingSchema.Formula =
-      switch formula {
-      case .derive(let sql): .derive(sql: sql)
-      case .copy(let source, let through):
-        .copy(
-          source: try source.field(in: models),
-          through: try through.field(in: models, of: target.model))
-      }
-    let schema = BindingSchema(name: name, target: target, formula: formula)
+    var schema = BindingSchema(
+      name: name, target: target, formula: try formula.schema(into: target, in: models))
+    schema.condition = condition
+    schema.priority = priority
+    schema.mode = mode
     return try ResolvedBinding(schema, in: models).schema
   }
 }
 
-extension Binding.Endpoint {
-  fileprivate init<M: Model>(_ path: any PartialKeyPath<M> & Sendable) {
-    let schema = M.schema
-    if let index = M.definition.fieldIndex(of: path) {
-      self = .field(BindingSchema.Field(model: schema.name, field: schema.fields[index].name))
-    } else {
-      self = .notStored(model: schema.name, type: "\(type(of: path).valueType)")
-    }
-  }
-
-  fileprivate func field(in models: [ModelSchema]) throws -> BindingSchema.Field {
+extension Binding.Formula {
+  fileprivate func schema(
+    into target: BindingSchema.Field, in models: [ModelSchema]
+  ) throws -> BindingSchema.Formula {
     switch self {
-    case .field(let field): return field
-    case .notStored(let model, let type):
-      throw StoreError(
-        .unknownField,
-        "A binding names a property of \(model), of type \(type), that is no stored field. "
-          + "Name one that is.",
-        model: model)
-    case .text(let text):
-      let candidates = models.filter { text.hasPrefix($0.name + ".") }
-      for model in candidates {
-        let name = String(text.dropFirst(model.name.count + 1))
-        if model.field(named: name) != nil {
-          return BindingSchema.Field(model: model.name, field: name)
-        }
+    case .schema(let schema): return schema.formula
+    case .derive(let sql): return .derive(sql: sql)
+    case .same(let source):
+      let field = try source.field(in: models)
+      let column = models.first { $0.name == field.model }?.field(named: field.field)?.column
+      return .derive(sql: SQLText.quoted(column ?? field.field))
+    case .copy(let source, let through):
+      return .copy(
+        source: try source.field(in: models),
+        through: try through.field(in: models, of: target.model))
+    case .lookup(let source, let link, let transform, let keepsLast):
+      let source = try source.field(in: models)
+      let (match, place) = try link.resolved(source: source.model, target: target.model, models)
+      return .lookup(
+        BindingSchema.Lookup(
+          source: source, match: match, place: place, transform: transform,
+          keepsLast: keepsLast ? true : nil))
+    case .aggregate(let parts, let link, let condition):
+      let (match, place) = try link.resolved(source: parts.model, target: target.model, models)
+      return .aggregate(
+        BindingSchema.Aggregate(
+          parts.function, model: parts.model,
+          field: try parts.field?.field(in: models, of: parts.model),
+          order: try parts.order?.field(in: models, of: parts.model),
+          separator: parts.separator, match: match, place: place, condition: condition))
+    case .twoWay(let left, let link, var twoWay):
+      twoWay.left = try left.field(in: models)
+      twoWay.match =
+        try link.resolved(source: twoWay.left.model, target: target.model, models).match
+      return .twoWay(twoWay)
+    }
+  }
+}
+
+extension Binding.Link {
+  fileprivate func resolved(
+    source: String, target: String, _ models: [ModelSchema]
+  ) throws -> (match: [BindingSchema.Match], place: [SQLValue]?) {
+    switch self {
+    case .sameRecord: return ([], nil)
+    case .place(let key): return ([], try key())
+    case .match(let pairs):
+      let match = try pairs.map {
+        BindingSchema.Match(
+          source: try $0.source.field(in: models, of: source),
+          target: try $0.target.field(in: models, of: target))
       }
-      guard let model = candidates.max(by: { $0.name.count < $1.name.count }) else {
-        throw StoreError(
-          .unknownModel,
-          "A binding names \(text), whose model the store does not have. Write Model.field.")
-      }
-      let names = model.fields.map(\.name).joined(separator: ", ")
-      throw StoreError(
-        .unknownField,
-        "A binding names \(text), which is no field of \(model.name). The fields are: \(names).",
-        model: model.name, field: String(text.dropFirst(model.name.count + 1)))
+      return (match, nil)
+    case .through(let reference, let isOfTarget):
+      let (from, to) = isOfTarget ? (target, source) : (source, target)
+      let name = try reference.field(in: models, of: from)
+      let key = try Self.key(of: to, for: name, of: from, models)
+      let match =
+        isOfTarget
+        ? BindingSchema.Match(source: key, target: name)
+        : BindingSchema.Match(source: name, target: key)
+      return ([match], nil)
     }
   }
 
-  /// The name of a field that must be one of `model`.
-  fileprivate func field(in models: [ModelSchema], of model: String) throws -> String {
-    let field = try field(in: models)
-    guard field.model == model else {
+  /// The field of `model` that the reference `name` holds values of.
+  private static func key(
+    of model: String, for name: String, of other: String, _ models: [ModelSchema]
+  ) throws -> String {
+    guard let referred = models.first(where: { $0.name == model }) else {
+      throw StoreError(.unknownModel, "The store has no model \(model).", model: model)
+    }
+    let declared = models.first { $0.name == other }?.field(named: name)?.reference
+    if let declared, declared.table.asciiFolded == referred.table.asciiFolded,
+      let column = declared.column?.asciiFolded,
+      let field = referred.fields.first(where: { $0.column.asciiFolded == column })
+    {
+      return field.name
+    }
+    if let declared, declared.table.asciiFolded != referred.table.asciiFolded {
       throw StoreError(
         .unsupportedSchema,
-        "A binding to \(model) goes through \(field), a field of another model. Name the field of "
-          + "\(model) that refers to the source.", model: model)
+        "\(other).\(name) refers to the table \(declared.table), not to \(model). Name the field "
+          + "that does.", model: other, field: name)
     }
-    return field.field
+    guard referred.key.count == 1 else {
+      throw StoreError(
+        .unsupportedSchema,
+        "\(model) has a key of \(referred.key.count) fields, which one reference cannot name. "
+          + "Match the fields instead.", model: model)
+    }
+    return referred.key[0]
   }
 }

@@ -8,17 +8,18 @@ struct BindingsCheckCommand: LeafCommand {
     discussion: """
       Example: storecli bindings check
       Exits with 2 when a trigger is missing or edited, or a record differs from its source.
+      Shows the keys of the first 20 such records.
       """)
 
   @OptionGroup var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let store = try context.openForReading().store
-    let findings = try store.bindingFindings()
+    let findings = try store.bindingFindings(keyCountMax: 20)
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("binding", role: .key), OutputColumn("triggers", meaning: .json),
-        OutputColumn("records"),
+        OutputColumn("records"), OutputColumn("keys"),
       ])
     for finding in findings {
       try writer.write([
@@ -26,6 +27,7 @@ struct BindingsCheckCommand: LeafCommand {
         try context.list(
           finding.triggers.map { .string($0) }, as: finding.triggers.joined(separator: " ")),
         .integer(Int64(finding.recordCount)),
+        .text(finding.keys.map(KeyText.text).joined(separator: " ")),
       ])
     }
     try context.finish(writer)
@@ -33,6 +35,11 @@ struct BindingsCheckCommand: LeafCommand {
     try context.console.say(
       "\(Grouped.text(count, "binding")) checked, \(findings.count) to mend"
         + (findings.isEmpty ? "" : " (storecli bindings rebuild)"))
+    for loss in try store.bindingLosses() {
+      try context.console.say(
+        "\(loss.binding): \(Grouped.text(loss.recordCount, "record")) would not come back from there "
+          + "as they are")
+    }
     return findings.isEmpty ? .ok : .found
   }
 }

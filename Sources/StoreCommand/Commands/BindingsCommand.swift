@@ -5,10 +5,10 @@ import ModelStore
 struct BindingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bindings",
-    abstract: "Look at the fields that follow other fields, and mend them.",
+    abstract: "Look at the fields that follow other fields, add, mend and drop bindings.",
     subcommands: [
-      BindingsListCommand.self, BindingsCheckCommand.self, BindingsRebuildCommand.self,
-      BindingsDropCommand.self,
+      BindingsListCommand.self, BindingsAddCommand.self, BindingsWhyCommand.self,
+      BindingsCheckCommand.self, BindingsRebuildCommand.self, BindingsDropCommand.self,
     ])
 }
 

@@ -64,8 +64,13 @@ struct ModelSheet {
   private func bindingSource(of field: FieldSchema) -> String? {
     bindings.first { $0.target.field == field.name }.map { binding in
       switch binding.formula {
-      case .copy(let source, _): "\(source) (binding)"
-      case .derive(let sql): "\(sql) (binding)"
+      case .copy(let source, _): return "\(source) (binding)"
+      case .derive(let sql): return "\(sql) (binding)"
+      case .lookup, .aggregate, .twoWay:
+        let start = "\(binding.target) = "
+        let formula = "\(binding)"
+        return (formula.hasPrefix(start) ? String(formula.dropFirst(start.count)) : formula)
+          + " (binding)"
       }
     }
   }

@@ -115,6 +115,72 @@ import Testing
       ])
   }
 
+  @Test func everyKindCanBeDeclaredByKeyPaths() throws {
+    let bindings: [Binding] = [
+      .copy(\Artist.country, of: 1, to: \Album.country),
+      .copy(
+        \Artist.name, to: \Album.ownerName, matching: .equal(\Artist.id, \Album.artistID),
+        as: "upper(name)", keepingLast: true),
+      .copy(\Artist.name, to: \Album.ownerName, through: \Album.ownerID, as: "lower(name)"),
+      .copy(\Album.country, to: \Album.ownerName),
+      .aggregate(
+        .count(\Artist.name), into: \Album.ownerID, of: 1, where: "name > 'a'", name: "count"),
+      .aggregate(
+        .joined(\Album.artistName, separator: "/", by: \Album.id), into: \Artist.country,
+        through: \Album.artistID),
+      .twoWay(\Album.country, \Album.ownerName, forward: "upper(country)", conflict: .abort),
+      .derive(\Album.ownerName, from: "upper(artistName)").when("ownerID > 1").priority(2)
+        .replacingOnlyTheNumber(),
+    ]
+    let schemas = try bindings.map { try $0.schema(in: models) }
+    #expect(
+      schemas.map(\.description) == [
+        "Album.country = Artist.country of Artist 1",
+        "Album.ownerName = upper(name) of Artist where Artist.id = Album.artistID, the last one kept",
+        "Album.ownerName = lower(name) of Artist where Artist.id = Album.ownerID",
+        "Album.ownerName = \"country\"",
+        "Album.ownerID = count(Artist.name where name > 'a') in Album 1",
+        "Artist.country = joined(Album.artistName by id with '/') where Album.artistID = Artist.id",
+        "Album.ownerName ↔ Album.country, forward upper(country) (abort)",
+        "Album.ownerName = upper(artistName), the number in the text when ownerID > 1 (priority 2)",
+      ])
+    for schema in schemas + BindingZoo.bindings {
+      let text = try CatalogText.text(of: schema)
+      #expect(try CatalogText.entry(BindingSchema.self, from: text) == schema)
+      #expect(try Binding(schema).schema(in: models + BindingZoo().models) == schema)
+    }
+  }
+
+  @Test func severalBindingsOfAFieldNeedPrioritiesAndConditions() {
+    func derive(_ name: String, _ condition: String?, _ priority: Int?) -> BindingSchema {
+      BindingSchema(
+        name: name, target: .init(model: "A", field: "x"), formula: .derive(sql: "y"),
+        condition: condition, priority: priority)
+    }
+    func message(_ bindings: [BindingSchema]) -> String? {
+      do {
+        _ = try BindingOrder.sorted(bindings, in: Self.ring)
+        return nil
+      } catch {
+        return error.message
+      }
+    }
+    #expect(message([derive("a", "y > 1", 2), derive("b", nil, 1)]) == nil)
+    let ambiguous = """
+      A.x has two bindings, a and b. Remove one, or give them conditions and different priorities.
+      """
+    #expect(message([derive("a", "y > 1", 1), derive("b", nil, 1)]) == ambiguous)
+    #expect(message([derive("a", "y > 1", 1), derive("b", nil, nil)]) == ambiguous)
+    #expect(
+      message([derive("a", nil, 2), derive("b", "y > 1", 1)])
+        == "b would never be in force: a binds A.x always and has the higher priority. Give it a condition."
+    )
+    #expect(
+      message([derive("a", "x > 1", 2)])
+        == "The binding a cannot be kept: its condition depends on A.x itself. Use other fields in it."
+    )
+  }
+
   @Test func schemaSurvivesItsJSON() throws {
     let schemas = [
       Self.copy("Album.artistName", "Artist.name", "artistID"),
@@ -310,7 +376,10 @@ import Testing
         [Self.copy("A.x", "B.x", "id"), Self.copy("Alias.x", "C.x", "id", name: "other")],
         in: Self.ring + [alias])
     }
-    #expect(twice?.message == "Alias.x has two bindings, A.x and other. Remove one.")
+    #expect(
+      twice?.message
+        == "A.x has two bindings, A.x and other. Remove one, or give them conditions and different priorities."
+    )
     let named = #expect(throws: StoreError.self) {
       try ResolvedBinding.inDependencyOrder(
         [Self.copy("A.x", "B.x", "id", name: "n"), Self.copy("A.y", "C.x", "id", name: "N")],

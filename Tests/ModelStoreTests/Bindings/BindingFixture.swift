@@ -25,6 +25,21 @@ final class BindingFixture {
     try connection.execute(script)
   }
 
+  /// A copy of the file that `template` has, as of its last commit.
+  init(copying template: BindingFixture) throws {
+    directory = FileManager.default.temporaryDirectory
+      .appendingPathComponent("modelstore-bindings-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    path = directory.appendingPathComponent("test.store").path
+    try template.connection.execute("PRAGMA wal_checkpoint = TRUNCATE")
+    try FileManager.default.copyItem(atPath: template.path, toPath: path)
+    var configuration = StoreConfiguration()
+    configuration.durability = .normal
+    connection = try Connection(
+      path: path, role: .writer, policy: configuration.connectionPolicy)
+    try connection.execute("PRAGMA journal_mode = WAL")
+  }
+
   deinit {
     do {
       try FileManager.default.removeItem(at: directory)

@@ -47,13 +47,10 @@ struct BindingWorld: Sendable, CustomStringConvertible {
   struct Path: Sendable {
     let name: String
     let sql: String
-    /// Whether the shell, where REPLACE fires no delete triggers, leaves drift behind.
-    var needsRecursiveTriggers = false
 
-    init(_ name: String, _ sql: String, needsRecursiveTriggers: Bool = false) {
+    init(_ name: String, _ sql: String) {
       self.name = name
       self.sql = sql
-      self.needsRecursiveTriggers = needsRecursiveTriggers
     }
   }
 
@@ -93,11 +90,10 @@ struct BindingWorld: Sendable, CustomStringConvertible {
     ),
     Path("replace source in place", "REPLACE INTO $S ($k, $c, $u) VALUES (#2, 'Ben', 'b')"),
     Path(
-      "replace source, evicting another", "REPLACE INTO $S ($k, $c, $u) VALUES (#6, 'Ben', 'b')",
-      needsRecursiveTriggers: true),
+      "replace source, evicting another", "REPLACE INTO $S ($k, $c, $u) VALUES (#6, 'Ben', 'b')"),
     Path(
       "update or replace source, evicting another",
-      "UPDATE OR REPLACE $S SET $u = 'b' WHERE $k = #3", needsRecursiveTriggers: true),
+      "UPDATE OR REPLACE $S SET $u = 'b' WHERE $k = #3"),
     Path(
       "update or replace source's key, evicting", "UPDATE OR REPLACE $S SET $k = #2 WHERE $k = #3"),
     Path("rekey source", "UPDATE $S SET $k = #6 WHERE $k = #1"),

@@ -158,7 +158,7 @@ import Testing
     ("random()", "non-deterministic functions prohibited"), ("count(title)", "misuse of aggregate"),
     ("NEW.title", "no such column: NEW.title"), ("rowid", "no such column: rowid"),
     ("nosuch(title)", "no such function: nosuch"), ("title title", "syntax error"),
-    ("title, title", "row value misused"),
+    ("title, title", "near \",\": syntax error"),
     (
       "shout(title)",
       "other writers do not have the function shout. Use functions built into SQLite."
@@ -179,7 +179,7 @@ import Testing
     #expect(message.hasPrefix("The binding Track.label cannot be kept: "))
     #expect(message.contains(reason), "\(message)")
     #expect(try fixture.rows("SELECT * FROM Track") == before)
-    #expect(try BindingInstallation.triggers(in: fixture.connection) == [:])
+    #expect(try BindingInstallation.objects(in: fixture.connection) == [:])
   }
 
   @Test(arguments: [

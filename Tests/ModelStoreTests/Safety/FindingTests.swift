@@ -36,12 +36,14 @@ import Testing
     try execute("DROP TRIGGER \"\(trigger)\"")
     #expect(
       try store.bindingFindings() == [
-        BindingFinding(binding: "Album.artistName", triggers: [trigger], recordCount: 0)
+        BindingFinding(binding: "Album.artistName", triggers: [trigger], recordCount: 0, keys: [])
       ])
     try execute("UPDATE Artist SET name = 'Nobody'")
     #expect(
       try store.bindingFindings() == [
-        BindingFinding(binding: "Album.artistName", triggers: [trigger], recordCount: 3)
+        BindingFinding(
+          binding: "Album.artistName", triggers: [trigger], recordCount: 3,
+          keys: [[.integer(1)], [.integer(2)], [.integer(3)]])
       ])
   }
 
@@ -51,7 +53,7 @@ import Testing
     try execute("CREATE TRIGGER \"\(trigger)\" AFTER INSERT ON Album BEGIN SELECT 1; END")
     #expect(
       try store.bindingFindings()
-        == [BindingFinding(binding: "gone", triggers: [trigger], recordCount: 0)])
+        == [BindingFinding(binding: "gone", triggers: [trigger], recordCount: 0, keys: [])])
   }
 
   @Test func checkNamesATableThatIsGone() throws {
@@ -118,7 +120,7 @@ import Testing
     store = try open()
     #expect(
       try store.bindingFindings() == [
-        BindingFinding(binding: "Album.artistName", triggers: [], recordCount: 1)
+        BindingFinding(binding: "Album.artistName", triggers: [], recordCount: 1, keys: [[.integer(2)]])
       ])
     try execute("DROP TRIGGER \"_ms_binding_Album.artistName_target_insert\"")
     store.close()

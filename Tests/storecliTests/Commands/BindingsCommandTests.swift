@@ -15,7 +15,7 @@ import Testing
     try raw.execute("UPDATE Artist SET name = 'Nobody' WHERE id = 1")
     let found = try place.run("bindings", "check", "-q")
     #expect(found.code == 2)
-    #expect(found.out == "Album.artistName\t\(trigger)\t3\n")
+    #expect(found.out == "Album.artistName\t\(trigger)\t3\t1 2 3\n")
     let skipping = ["bindings", "rebuild", "--skip-code-validators"]
     let previewed = try place.run(skipping + ["--dry-run"])
     #expect(previewed.code == 0)
@@ -42,5 +42,38 @@ import Testing
     #expect(try place.run("update", "Artist", "1", "name=Someone").code == 0)
     #expect(
       try place.run("query", "Album", "artistName == 'Someone'", "--count", "-q").out == "0\n")
+  }
+
+  @Test func bindingsAreAddedAndExplained() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("bindings", "drop", "Album.artistName")
+    let raw = try RawDatabase(place.path("music.store"))
+    let added = try place.run(
+      "bindings", "add", "Album.artistName", "--copy", "Artist.name", "--through", "artistID")
+    #expect(
+      added
+        == Outcome(
+          code: 0, out: "",
+          err: "added Album.artistName: Album.artistName = Artist.name through Album.artistID\n"))
+    let source = try raw.value("SELECT name FROM Artist WHERE id = 1")
+    #expect(
+      try place.run("bindings", "why", "Album.artistName", "1", "-q").out == """
+        Artist.name\t\t\t\(source)
+        Album.artistName\tAlbum.artistName\tAlbum.artistName = Artist.name \
+        through Album.artistID\t\(source)
+
+        """)
+    let taken = try place.run("bindings", "add", "Album.artistName", "--derive", "upper(title)")
+    #expect(taken.err.contains("There is a binding Album.artistName already"), "\(taken)")
+    let circle = try place.run(
+      "bindings", "add", "Artist.name", "--aggregate", "first=Album.artistName", "--through",
+      "artistID")
+    #expect(circle.code != 0)
+    let unknown = try place.run("bindings", "add", "Album.artistNam", "--derive", "1")
+    #expect(unknown.err.contains("artistName"), "\(unknown)")
+    let both = try place.run(
+      "bindings", "add", "Album.title", "--derive", "1", "--copy", "Artist.name")
+    #expect(both.err.contains("Choose one of --copy"), "\(both)")
   }
 }

@@ -1,0 +1,204 @@
+/// The pieces of SQL that the triggers of a one-way binding are put together from.
+struct BindingSQL {
+  let table: String
+  let field: String
+  /// The right value, computed for the target's row at hand.
+  let value: String
+  /// Limits the rows that have a right value, where not all have one.
+  private let hasValue: String?
+  /// Limits the rows that the binding is about.
+  private let scope: [String]
+  let binding: ResolvedBinding
+  /// The source's name in subqueries, so that the target's table is another one even if it is not.
+  static let alias = "_ms_source"
+
+  init(_ binding: ResolvedBinding) {
+    self.binding = binding
+    let table = SQLText.quoted(binding.model.table)
+    self.table = table
+    field = SQLText.quoted(binding.target.column)
+    var scope = binding.condition.map { ["((\($0.text)) IS TRUE)"] } ?? []
+    scope += binding.precedence.map { "((\($0.text)) IS NOT TRUE)" }
+    switch binding.formula {
+    case .lookup(let lookup):
+      let terms = lookup.link.pairs.map { "\(table).\(SQLText.quoted($0.target.column))" }
+      value = Self.copied(lookup, for: terms)
+      hasValue = lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil
+    case .derive(let expression, _):
+      value = "(\(expression.text))"
+      hasValue = nil
+    case .aggregate(let aggregate):
+      value = AggregateSQL.value(
+        of: aggregate, for: binding.model, BindingObjects(binding: binding.schema))
+      hasValue = nil
+      scope += aggregate.link.place.map {
+        "\(table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
+      }
+    case .twoWay:
+      preconditionFailure("A two-way binding has no one value.")
+    }
+    self.scope = scope
+  }
+
+  /// True for the target's rows that do not hold their right value.
+  var drift: String { drift(value, hasValue) }
+
+  private func drift(_ value: String, _ hasValue: String?) -> String {
+    (scope + [hasValue].compactMap(\.self) + [differs(from: value)]).joined(separator: " AND ")
+  }
+
+  private func differs(from value: String) -> String {
+    binding.schema.mode == .numberInText
+      ? NumberInText.differs(field, from: value)
+      : TriggerMoment.differ(field, value, binding.target)
+  }
+
+  /// One UPDATE that puts every record right.
+  var synchronisation: String {
+    """
+    UPDATE \(table)
+    SET \(field) = \(assigned(value))
+    WHERE \(drift)
+    """
+  }
+
+  private func assigned(_ value: String) -> String {
+    binding.schema.mode == .numberInText ? NumberInText.replaced(in: field, by: value) : value
+  }
+
+  /// True for the row that the statement inserted or updated.
+  var isNewTarget: String { binding.model.isNewRow }
+
+  /// Two statements: put the rows right that `rows` selects, then refuse if one of them is not.
+  func puttingRight(where rows: String) -> String {
+    puttingRight(where: rows, value, hasValue)
+  }
+
+  private func puttingRight(
+    where rows: String, _ value: String, _ hasValue: String?
+  ) -> String {
+    let condition = "\(rows) AND \(drift(value, hasValue))"
+    let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
+    return """
+        UPDATE \(table)
+        SET \(field) = \(assigned(value))
+        WHERE \(condition);
+        SELECT RAISE(ABORT, \(message))
+        FROM \(table)
+        WHERE \(condition);
+      """
+  }
+
+  /// The triggers on the target's table, which put the written record right.
+  func targetTriggers(
+    _ make: BindingObjects, watching fields: [FieldSchema]
+  ) -> [BindingTriggers.Object] {
+    let watched = (fields + [binding.target] + binding.conditionFields).withoutRepeats
+    return [
+      make.trigger(
+        .targetInsert, "AFTER INSERT", on: binding.model, [puttingRight(where: isNewTarget)]),
+      make.trigger(
+        .targetUpdate, TriggerMoment.update(of: watched), on: binding.model,
+        when: TriggerMoment.anyChanged(watched), [puttingRight(where: isNewTarget)]),
+    ]
+  }
+
+  // A value of another record
+
+  /// The triggers on the source's table, which put the records right that follow it.
+  func sourceTriggers(
+    _ make: BindingObjects, _ lookup: ResolvedBinding.Lookup
+  ) -> [BindingTriggers.Object] {
+    let keys = lookup.link.pairs.map(\.source)
+    let placed = lookup.link.place.map(\.field)
+    func following(_ row: String) -> String {
+      let terms = keys.map { "\(row).\(SQLText.quoted($0.column))" }
+      return puttingRight(
+        where: refers(to: row), Self.copied(lookup, for: terms),
+        lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil)
+    }
+    func isPlaced(_ row: String) -> String? {
+      placed.isEmpty
+        ? nil
+        : lookup.link.place.map { "\(row).\(SQLText.quoted($0.field.column)) = \($0.literal)" }
+          .joined(separator: " AND ")
+    }
+    let arrived = following("NEW")
+    let left = following("OLD")
+    let watched = (lookup.dependencies + keys + placed).withoutRepeats
+    let changed = TriggerMoment.anyChanged(watched)
+    let update = isPlaced("NEW").flatMap { new in
+      isPlaced("OLD").map { "(\(changed)) AND (\(new) OR \($0))" }
+    }
+    var triggers = [
+      make.trigger(
+        .sourceInsert, "AFTER INSERT", on: lookup.source, when: isPlaced("NEW"), [arrived]),
+      make.trigger(
+        .sourceUpdate, TriggerMoment.update(of: watched), on: lookup.source,
+        when: update ?? changed,
+        lookup.absence == .unchanged || keys.isEmpty ? [arrived] : [arrived, left]),
+    ]
+    if lookup.absence != .unchanged {
+      triggers.append(
+        make.trigger(
+          .sourceDelete, "AFTER DELETE", on: lookup.source, when: isPlaced("OLD"), [left]))
+    }
+    return triggers
+  }
+
+  /// True for the target's rows that belong to a row of the source, NEW or OLD.
+  ///
+  /// The key stands on the left so that its collation decides, as it does in a foreign key:
+  /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
+  private func refers(to row: String) -> String {
+    guard case .lookup(let lookup) = binding.formula, !lookup.link.pairs.isEmpty else { return "1" }
+    return lookup.link.pairs.map {
+      "\(row).\(SQLText.quoted($0.source.column)) = \(table).\(SQLText.quoted($0.target.column))"
+    }
+    .joined(separator: " AND ")
+  }
+
+  /// True for the target's rows that belong to the rows that `notes` selects.
+  func refers(toEvicted notes: String) -> String {
+    guard case .lookup(let lookup) = binding.formula else { return "0" }
+    return rows(lookup.link.pairs.map(\.target), areIn: notes)
+  }
+
+  func rows(_ fields: [FieldSchema], areIn notes: String) -> String {
+    guard !fields.isEmpty else { return "EXISTS (\(notes))" }
+    let columns = fields.map { "\(table).\(SQLText.quoted($0.column))" }.joined(separator: ", ")
+    return fields.count == 1 ? "\(columns) IN (\(notes))" : "(\(columns)) IN (\(notes))"
+  }
+
+  private static func copied(_ lookup: ResolvedBinding.Lookup, for terms: [String]) -> String {
+    let column =
+      lookup.transform.map { "(\($0.text))" }
+      ?? "\(alias).\(SQLText.quoted(lookup.field.column))"
+    let found = "(SELECT \(column) \(rows(lookup, terms)))"
+    guard case .literal(let sql) = lookup.absence else { return found }
+    return "CASE WHEN \(exists(lookup, terms)) THEN \(found) ELSE (\(sql)) END"
+  }
+
+  private static func exists(_ lookup: ResolvedBinding.Lookup, _ terms: [String]) -> String {
+    "EXISTS (SELECT 1 \(rows(lookup, terms)))"
+  }
+
+  private static func rows(_ lookup: ResolvedBinding.Lookup, _ terms: [String]) -> String {
+    let keys =
+      zip(lookup.link.pairs, terms).map { "\(alias).\(SQLText.quoted($0.source.column)) = \($1)" }
+      + lookup.link.place.map { "\(alias).\(SQLText.quoted($0.field.column)) = \($0.literal)" }
+    let table = SQLText.quoted(lookup.source.table)
+    return "FROM \(table) AS \(alias) WHERE \(keys.joined(separator: " AND "))"
+  }
+}
+
+extension ModelSchema {
+  /// True for the row that the statement inserted or updated.
+  var isNewRow: String {
+    keyFields.map { key in
+      let column = SQLText.quoted(key.column)
+      return "\(column) \(key.isOptional ? "IS" : "=") NEW.\(column)"
+    }
+    .joined(separator: " AND ")
+  }
+}

@@ -1,0 +1,259 @@
+import Foundation
+import Testing
+
+@testable import ModelStore
+
+/// Random graphs of bindings under random writes, half of them by the `sqlite3` shell.
+@Suite struct BindingGraphTests {
+  /// Three models alike: `up` refers to a record of the next one, `code` is unique, the rest is
+  /// bound or free.
+  private static let names = ["A", "B", "C"]
+  private static let fields = ["f0", "f1", "f2", "f3", "f4"]
+
+  private static let models = names.map { name in
+    ModelSchema(
+      name: name,
+      fields: [FieldSchema(name: "id", type: .integer, isRowID: true)]
+        + [FieldSchema(name: "up", type: .integer, isOptional: true)]
+        + [FieldSchema(name: "code", type: .integer, isOptional: true, isUnique: true)]
+        + fields.map { FieldSchema(name: $0, type: .integer, isOptional: true) },
+      key: ["id"])
+  }
+
+  private static let tables = names.map { name in
+    """
+    CREATE TABLE \(name) (
+      id INTEGER PRIMARY KEY, up INTEGER, code INTEGER UNIQUE,
+      f0 INTEGER, f1 INTEGER, f2 INTEGER, f3 INTEGER, f4 INTEGER
+    );
+    CREATE INDEX "\(name).up" ON \(name) (up);
+    """
+  }
+  .joined()
+
+  private typealias Row = [String: Int?]
+
+  /// An expression over one field, in SQL and in Swift; all but the first lose something.
+  private struct Form: Sendable {
+    let sql: @Sendable (String) -> String
+    let value: @Sendable (Int?) -> Int?
+  }
+
+  private static let forms = [
+    Form(sql: { $0 }, value: { $0 }),
+    Form(sql: { "\($0) / 2" }, value: { $0.map { $0 / 2 } }),
+    Form(sql: { "abs(\($0)) % 7" }, value: { $0.map { abs($0) % 7 } }),
+    Form(sql: { "coalesce(\($0), -1)" }, value: { $0 ?? -1 }),
+    Form(
+      sql: { "CASE WHEN \($0) > 3 THEN \($0) - 3 END" },
+      value: { $0.flatMap { $0 > 3 ? $0 - 3 : nil } }),
+  ]
+
+  /// A binding with what the model says about its target, by the rows of all tables.
+  private struct Bound {
+    let schema: BindingSchema
+    let model: String
+    let field: String
+    /// Nil for a two-way binding.
+    let value: (([String: [Row]], Row) -> Int?)?
+    /// For a two-way binding: its left field, forward and backward.
+    var pair: (left: String, forward: Form, backward: Form)?
+  }
+
+  private static func value(_ row: Row, _ field: String) -> Int? { row[field] ?? nil }
+
+  private static func random(_ generator: inout SeededGenerator) -> Bound {
+    let model = names.randomElement(using: &generator) ?? "A"
+    let field = fields.randomElement(using: &generator) ?? "f0"
+    let other = fields.randomElement(using: &generator) ?? "f1"
+    let place = names.firstIndex(of: model) ?? 0
+    let (next, previous) = (names[(place + 1) % 3], names[(place + 2) % 3])
+    let form = forms.randomElement(using: &generator) ?? forms[0]
+    let target = BindingSchema.Field(model: model, field: field)
+    func bound(
+      _ formula: BindingSchema.Formula, _ value: (([String: [Row]], Row) -> Int?)?
+    ) -> Bound {
+      Bound(
+        schema: BindingSchema(target: target, formula: formula), model: model, field: field,
+        value: value)
+    }
+    switch Int.random(in: 0..<9, using: &generator) {
+    case 0, 1:
+      return bound(.derive(sql: form.sql(other))) { _, row in form.value(row[other] ?? nil) }
+    case 2:
+      return bound(.copy(source: .init(model: next, field: other), through: "up")) { tables, row in
+        tables[next]?.first { $0["id"] == row["up"] }?[other] ?? nil
+      }
+    case 3:
+      return bound(
+        .lookup(
+          .init(
+            source: .init(model: next, field: other),
+            match: [.init(source: "code", target: "up")], transform: form.sql(other)))
+      ) { tables, row in
+        guard let up = row["up"] ?? nil,
+          let source = tables[next]?.first(where: { $0["code"] == .some(.some(up)) })
+        else { return nil }
+        return form.value(source[other] ?? nil)
+      }
+    case 4, 5, 6:
+      let functions: [BindingSchema.Aggregate.Function] = [
+        .count, .sum, .minimum, .maximum, .first, .last,
+      ]
+      let function = functions.randomElement(using: &generator) ?? .count
+      let filter =
+        Bool.random(using: &generator) ? (fields.randomElement(using: &generator) ?? "f0") : nil
+      let isOrdered = function == .first || function == .last
+      let order = isOrdered ? fields.randomElement(using: &generator) : nil
+      return bound(
+        .aggregate(
+          .init(
+            function, model: previous, field: other, order: order,
+            match: [.init(source: "up", target: "id")], condition: filter.map { "\($0) > 2" }))
+      ) { tables, row in
+        let rows = (tables[previous] ?? []).filter { source in
+          guard value(source, "up") == value(row, "id") else { return false }
+          guard let filter else { return true }
+          return (value(source, filter) ?? 0) > 2
+        }
+        let values = rows.compactMap { value($0, other) }
+        let sorted = rows.sorted { left, right in
+          let first = order.map { (value(left, $0) ?? .min, value(right, $0) ?? .min) } ?? (0, 0)
+          if first.0 != first.1 { return first.0 < first.1 }
+          return (value(left, "id") ?? 0) < (value(right, "id") ?? 0)
+        }
+        return switch function {
+        case .count: values.count
+        case .sum: values.reduce(0, +)
+        case .minimum: values.min()
+        case .maximum: values.max()
+        case .first: sorted.first.flatMap { value($0, other) }
+        default: sorted.last.flatMap { value($0, other) }
+        }
+      }
+    default:
+      let backward = forms.randomElement(using: &generator) ?? forms[0]
+      var result = bound(
+        .twoWay(
+          .init(
+            left: .init(model: model, field: other), match: [], forward: form.sql(other),
+            backward: backward.sql(field),
+            conflict: Bool.random(using: &generator) ? .leftWins : .rightWins)), nil)
+      result.pair = (other, form, backward)
+      return result
+    }
+  }
+
+  /// Bindings that are taken together, as many as `generator` finds in some tries.
+  private static func graph(_ generator: inout SeededGenerator) -> [Bound] {
+    var graph: [Bound] = []
+    for _ in 0..<24 {
+      let next = random(&generator)
+      do {
+        _ = try BindingOrder.sorted(graph.map(\.schema) + [next.schema], in: models)
+        graph.append(next)
+      } catch {
+        continue
+      }
+    }
+    return graph
+  }
+
+  private static func statement(_ generator: inout SeededGenerator) -> String {
+    let model = names.randomElement(using: &generator) ?? "A"
+    let field = fields.randomElement(using: &generator) ?? "f0"
+    func id() -> Int { Int.random(in: 1...6, using: &generator) }
+    func value() -> String {
+      Int.random(in: 0..<6, using: &generator) == 0
+        ? "NULL" : "\(Int.random(in: -9...20, using: &generator))"
+    }
+    let clause = ["", "", "", "OR IGNORE ", "OR REPLACE "].randomElement(using: &generator) ?? ""
+    return switch Int.random(in: 0..<14, using: &generator) {
+    case 0, 1:
+      "INSERT \(clause)INTO \(model) (id, up, code, \(field)) VALUES (\(id()), \(id()), \(id()), \(value()))"
+    case 2:
+      "REPLACE INTO \(model) (id, up, code, \(field)) VALUES (\(id()), \(id()), \(id()), \(value()))"
+    case 3:
+      "INSERT INTO \(model) (id, up, \(field)) VALUES (\(id()), \(id()), \(value())) ON CONFLICT DO UPDATE SET \(field) = excluded.\(field), up = excluded.up"
+    case 4: "DELETE FROM \(model) WHERE id = \(id())"
+    case 5: "UPDATE \(clause)\(model) SET up = \(id()) WHERE id = \(id())"
+    case 6: "UPDATE \(clause)\(model) SET code = \(id()) WHERE id = \(id())"
+    case 7: "UPDATE \(clause)\(model) SET id = \(id()) WHERE id = \(id())"
+    case 8: "UPDATE \(clause)\(model) SET \(field) = coalesce(\(field), 0) + 1"
+    case 9: "UPDATE \(model) SET up = NULL WHERE id = \(id())"
+    default: "UPDATE \(clause)\(model) SET \(field) = \(value()) WHERE id = \(id())"
+    }
+  }
+
+  private static func tables(in fixture: BindingFixture) throws -> [String: [Row]] {
+    var tables: [String: [Row]] = [:]
+    for name in names {
+      tables[name] = try BindingZoo.read(name, fixture).map { row in
+        row.mapValues { if case .integer(let number) = $0 { Int(number) } else { nil } }
+      }
+    }
+    return tables
+  }
+
+  private static func mistakes(_ graph: [Bound], _ tables: [String: [Row]]) -> [String] {
+    graph.flatMap { bound in
+      (tables[bound.model] ?? []).compactMap { row -> String? in
+        let found = row[bound.field] ?? nil
+        let isRight: Bool
+        if let pair = bound.pair {
+          let left = row[pair.left] ?? nil
+          isRight = found == pair.forward.value(left) || left == pair.backward.value(found)
+        } else {
+          isRight = found == bound.value?(tables, row)
+        }
+        return isRight ? nil : "\(bound.schema): \(row)"
+      }
+    }
+  }
+
+  private static let transactionCount =
+    ProcessInfo.processInfo.environment["MODELSTORE_BINDING_TRANSACTIONS"].flatMap(Int.init)
+    ?? 1000
+
+  @Test(
+    "random graphs of bindings hold under random writes of two programs",
+    .enabled(if: Shell.isInstalled, Shell.reason))
+  func graphsHold() throws {
+    let transactionsOfAGraph = 100
+    for seed in 0..<(Self.transactionCount / transactionsOfAGraph) {
+      var generator = SeededGenerator(seed: UInt64(seed))
+      let graph = Self.graph(&generator)
+      let fixture = try BindingFixture(Self.tables)
+      try fixture.install(graph.map(\.schema), in: Self.models)
+      let installation = try BindingInstallation(graph.map(\.schema), in: Self.models)
+      for round in 0..<4 {
+        let script = (0..<(transactionsOfAGraph / 4)).map { _ in Self.statement(&generator) }
+        if round.isMultiple(of: 2) {
+          for sql in script { try checkWrites(of: sql, in: graph, fixture) }
+        } else {
+          let result = try fixture.shell(script.joined(separator: ";\n") + ";")
+          #expect(
+            result.errors.filter { !$0.contains("UNIQUE constraint failed") } == [], "seed \(seed)")
+        }
+        let mistakes = Self.mistakes(graph, try Self.tables(in: fixture))
+        #expect(mistakes == [], "seed \(seed), round \(round)")
+        let findings = try installation.findings(on: fixture.connection, keyCountMax: 3)
+        #expect(findings == [], "seed \(seed), round \(round)")
+        guard mistakes == [], findings == [] else { return }
+      }
+    }
+  }
+
+  /// A statement on one record writes what it says, and each binding writes a record at most once
+  /// for each record that its wave reaches.
+  private func checkWrites(of sql: String, in graph: [Bound], _ fixture: BindingFixture) throws {
+    let count = fixture.connection.totalChangeCount
+    if let failure = try fixture.failure(of: sql) {
+      #expect(failure.message.contains("UNIQUE constraint failed"), "\(sql): \(failure.message)")
+    }
+    let rows = try Self.tables(in: fixture).values.reduce(0) { $0 + $1.count }
+    // Totals and notes are rows too: at most four for each source record and binding.
+    let edges = Int64(max(graph.count, 1) * (rows + 6) * 5)
+    #expect(fixture.connection.totalChangeCount - count <= edges, "\(sql)")
+  }
+}

@@ -1,0 +1,117 @@
+import Testing
+
+@testable import ModelStore
+
+/// The number inside a text, as DSSimpleKVO's `sync` switched off.
+@Suite struct NumberInTextTests {
+  private static let model = ModelSchema(
+    name: "T",
+    fields: [
+      FieldSchema(name: "id", type: .integer, isRowID: true),
+      FieldSchema(name: "value", type: .text, isOptional: true),
+      FieldSchema(name: "whole", type: .text, isOptional: true),
+      FieldSchema(name: "number", type: .text, isOptional: true),
+      FieldSchema(name: "third", type: .text, isOptional: true),
+    ], key: ["id"])
+
+  private static func bindings() -> [BindingSchema] {
+    func target(_ field: String) -> BindingSchema.Field { .init(model: "T", field: field) }
+    return [
+      BindingSchema(target: target("whole"), formula: .derive(sql: "value")),
+      BindingSchema(target: target("number"), formula: .derive(sql: "value"), mode: .numberInText),
+      BindingSchema(target: target("third"), formula: .derive(sql: "whole"), mode: .numberInText),
+    ]
+  }
+
+  private func fixture() throws -> BindingFixture {
+    let fixture = try BindingFixture(
+      "CREATE TABLE T (id INTEGER PRIMARY KEY, value TEXT, whole TEXT, number TEXT, third TEXT)")
+    try fixture.install(Self.bindings(), in: [Self.model])
+    return fixture
+  }
+
+  /// What a text becomes, by the trigger and by Swift.
+  private static let cases: [(text: String?, value: String?, result: String?)] = [
+    ("about 12 pieces", "15", "about 15 pieces"), ("12", "15", "15"), ("a1b2c", "7", "a7c"),
+    ("1 of 1", "9", "9"), ("t 5", "-3", "t -3"), ("t 5", "1.5", "t 1.5"), ("t 5", "1e5", "t 1e5"),
+    ("t 5", " 8 ", "t  8 "), ("t 5", "+8", "t +8"), ("t 5", ".5", "t .5"), ("t 5", "5.", "t 5."),
+    ("t 5", "", ""), ("t 5", "-", "-"), ("t 5", "1.2.3", "1.2.3"), ("t 5", "abc", "abc"),
+    ("t 5", "5 apples", "5 apples"), ("t 5", "1e", "1e"), ("t 5", "e5", "e5"),
+    ("t 5", "0x10", "0x10"), ("t 5", nil, nil), ("no digit", "8", "no digit"), ("", "8", ""),
+    (nil, "8", nil), (nil, "word", "word"), ("ü 3 ü", "4", "ü 4 ü"), ("15 pcs", "5", "5 pcs"),
+  ]
+
+  @Test("DS2 DS3 with the whole, the target is the new value; without, only the number in it")
+  func modes() throws {
+    let fixture = try fixture()
+    try fixture.connection.execute(
+      "INSERT INTO T (id, value, number, third) VALUES (1, '3', 'has 1 apple', '1 pear')")
+    #expect(
+      try fixture.rows("SELECT whole, number, third FROM T") == ["'3'|'has 3 apple'|'3 pear'"])
+    try fixture.connection.execute("UPDATE T SET value = '40'")
+    #expect(
+      try fixture.rows("SELECT whole, number, third FROM T") == ["'40'|'has 40 apple'|'40 pear'"])
+  }
+
+  @Test("DS4 DS5 DS6 what stands between the first and the last digit is replaced, or the whole is")
+  func rules() throws {
+    for (text, value, result) in Self.cases {
+      let fixture = try fixture()
+      func literal(_ text: String?) -> String { text.map(SQLText.literal) ?? "NULL" }
+      try fixture.connection.execute(
+        """
+        INSERT INTO T (id, value, number) VALUES (1, \(literal(value)), \(literal(text)));
+        UPDATE T SET value = value;
+        """)
+      #expect(
+        try fixture.rows("SELECT number FROM T") == [literal(result)],
+        "\(text ?? "nil") with \(value ?? "nil")")
+      let findings = try BindingInstallation(Self.bindings(), in: [Self.model])
+        .findings(on: fixture.connection, keyCountMax: 5)
+      #expect(findings == [])
+    }
+  }
+
+  @Test("DS11 the same for one text in Swift")
+  func standalone() {
+    for (text, value, result) in Self.cases {
+      guard let text, let value else { continue }
+      #expect(text.replacingNumber(with: value) == result, "\(text) with \(value)")
+    }
+  }
+
+  @Test("DS4 the text around the number is free, the number in it is not")
+  func freeText() throws {
+    let fixture = try fixture()
+    try fixture.connection.execute(
+      "INSERT INTO T (id, value, number) VALUES (1, '3', 'x 3'); UPDATE T SET number = 'y 99 z'")
+    #expect(try fixture.rows("SELECT number FROM T") == ["'y 3 z'"])
+  }
+
+  @Test("DS12 each binding has its own mode, also several of one source")
+  func modesOfOneSource() throws {
+    let fixture = try fixture()
+    try fixture.connection.execute(
+      """
+      INSERT INTO T (id, value, number, third) VALUES (1, '1', '1 a', '1 b'), (2, '2', '2 c', NULL);
+      UPDATE T SET value = 'word' WHERE id = 1;
+      UPDATE T SET value = '7' WHERE id = 2;
+      """)
+    #expect(
+      try fixture.rows("SELECT whole, number, third FROM T") == [
+        "'word'|'word'|'word'", "'7'|'7 c'|NULL",
+      ])
+  }
+
+  @Test(.enabled(if: Shell.isInstalled, Shell.reason))
+  func holdsForTheShell() throws {
+    let fixture = try fixture()
+    let result = try fixture.shell(
+      """
+      INSERT INTO T (id, value, number) VALUES (1, '3', 'has 1 apple');
+      UPDATE T SET value = '-12.5';
+      SELECT number FROM T;
+      """)
+    #expect(result == .init(output: ["has -12.5 apple"], errors: []))
+  }
+}
