@@ -30,7 +30,8 @@ struct BindingZoo {
       )\(strict);
       CREATE TABLE Setting (id INTEGER PRIMARY KEY, unit TEXT NOT NULL)\(strict);
       CREATE TABLE Summary (
-        id INTEGER PRIMARY KEY, children INTEGER NOT NULL DEFAULT 0, total INTEGER NOT NULL DEFAULT 0, best INTEGER)\(strict);
+        id INTEGER PRIMARY KEY, children INTEGER NOT NULL DEFAULT 0,
+        total INTEGER NOT NULL DEFAULT 0, best INTEGER)\(strict);
       """
   }
 
