@@ -48,10 +48,8 @@ extension Store {
   ) throws -> Record? {
     try core.atOneState { access in
       let now = try access.record(schema, key: key)
-      // SQLite may know the key in another spelling.
-      let key = now?.key ?? key
       let past = try PastRecords(of: schema, at: position, key: key, reading: access)
-      return past.image(of: key, now: now?.values).map { Record(schema: schema, values: $0) }
+      return past.image(now: now?.values).map { Record(schema: schema, values: $0) }
     }
   }
 

@@ -14,7 +14,8 @@ extension Store {
   /// through rules, bindings and validators.
   ///
   /// Records and fields that it left alone stay as they are now. What it changed must still be as it
-  /// left it, and nothing else may change along, except what bindings and triggers do.
+  /// left it, but for bound fields, which follow. Nothing else may change along, except what bindings
+  /// and triggers do.
   ///
   /// - Parameter author: Who takes it back; the new transaction is signed so.
   /// - Returns: What was done; nil when there was nothing to take back.
@@ -92,7 +93,7 @@ extension Store {
       }
       let reversion = try Reversion(
         of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
-        refusals: refusals)
+        bindings: try CatalogEntries.bindings.read(on: access.connection), refusals: refusals)
       guard !found.isEmpty else { return nil }
       access.signature = TransactionSignature(author: author)
       let mark = asRange ? nil : found.first?.mark
@@ -113,13 +114,11 @@ extension JournalHistory {
     of program: WritingProgram, _ author: String?
   ) throws -> [LoggedTransaction] {
     var undone: [TransactionID: Bool] = [:]
-    return try newest { mark in
-      if let reversal = mark.reversal {
-        // The newest of a chain decides.
-        if undone[reversal.origin] == nil { undone[reversal.origin] = reversal.isUndo }
-        return false
-      }
-      return mark.isOf(program, author) && undone[mark.id] != true
+    return try newest(of: program, author) { mark in
+      guard let origin = mark.origin else { return mark.isOwn && undone[mark.id] != true }
+      // The newest of a chain decides.
+      if undone[origin] == nil { undone[origin] = mark.isUndo }
+      return false
     }
   }
 
@@ -128,29 +127,18 @@ extension JournalHistory {
     of program: WritingProgram, _ author: String?
   ) throws -> [LoggedTransaction] {
     var seen: Set<TransactionID> = []
-    return try newest { mark in
-      guard let reversal = mark.reversal, seen.insert(reversal.origin).inserted else {
-        return false
-      }
-      return reversal.isUndo && mark.isOf(program, author)
+    return try newest(of: program, author) { mark in
+      guard let origin = mark.origin, seen.insert(origin).inserted else { return false }
+      return mark.isUndo && mark.isOwn
     }
   }
 
   private func newest(
-    where wanted: (JournalMark) -> Bool
+    of program: WritingProgram, _ author: String?, where wanted: (MarkOutline) -> Bool
   ) throws -> [LoggedTransaction] {
-    var found: [LoggedTransaction] = []
-    try forEachNewestFirst(before: .max, where: { $0.map(wanted) ?? false }) {
-      found = [$0]
-      return false
-    }
-    return found
-  }
-}
-
-extension JournalMark {
-  fileprivate func isOf(_ program: WritingProgram, _ author: String?) -> Bool {
-    self.program.isExactly(program.name)
-      && (author.map { signature.author?.isExactly($0) ?? false } ?? true)
+    guard let id = try newestMark(of: program.name, author, where: wanted)?.id,
+      let found = try transaction(id)
+    else { return [] }
+    return [found]
   }
 }

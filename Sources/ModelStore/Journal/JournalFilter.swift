@@ -8,8 +8,11 @@ public struct JournalFilter: Hashable, Sendable {
   /// Only updates of the field called so, insertions and deletions, and changes of which only keys
   /// were kept.
   public var field: String?
+  /// Only this transaction.
   public var transaction: TransactionID?
+  /// Only transactions that were signed so.
   public var author: String?
+  /// Only transactions that were signed so.
   public var tag: String?
   /// The name of the program that wrote.
   public var program: String?
@@ -19,6 +22,7 @@ public struct JournalFilter: Hashable, Sendable {
   /// Only what other programs did.
   public var isForeignOnly: Bool
 
+  /// Everything that is left out is not asked for.
   public init(
     model: String? = nil, key: [SQLValue]? = nil, field: String? = nil,
     transaction: TransactionID? = nil, author: String? = nil, tag: String? = nil,

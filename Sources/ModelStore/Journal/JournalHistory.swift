@@ -154,6 +154,48 @@ struct JournalHistory {
     try markRow("position <= \(position)", "DESC")
   }
 
+  /// Of a mark, what tells whether its transaction can be undone or redone.
+  struct MarkOutline {
+    let id: TransactionID
+    /// Of the chain of transactions that took one another back; nil for one that took nothing back.
+    let origin: TransactionID?
+    /// Whether the origin does not hold any more since.
+    let isUndo: Bool
+    /// Whether it is of the program and author asked for.
+    let isOwn: Bool
+  }
+
+  /// The newest mark that is wanted.
+  ///
+  /// - Parameter author: nil for anybody.
+  /// - Complexity: Reads back from the end of the journal.
+  func newestMark(
+    of program: String, _ author: String?, where wanted: (MarkOutline) -> Bool
+  ) throws -> MarkOutline? {
+    let author = author.map { SQLValue.text($0) } ?? .null
+    let text: SQLText = """
+      SELECT c1, c8, c9, c3 = \(program) AND (\(author) IS NULL OR c5 IS \(author))
+      FROM _ms_journal
+      WHERE layout = \(JournalLayout.journalNumber)
+        AND entry = \(JournalMark.Kind.transaction.rawValue)
+      ORDER BY position DESC
+      """
+    return try reader.connection.withStatement(text.sql) { statement in
+      try statement.bind(text.arguments)
+      while try statement.step() {
+        let row = RowView(statement: statement.handle)
+        let isReversal = !row.isNull(at: 1)
+        let mark = MarkOutline(
+          id: TransactionID(rawValue: try row.integer(at: 0)),
+          origin: isReversal ? TransactionID(rawValue: try row.integer(at: 1)) : nil,
+          isUndo: try isReversal && row.integer(at: 2) % 2 == 1,
+          isOwn: try row.integer(at: 3) == 1)
+        if wanted(mark) { return mark }
+      }
+      return nil
+    }
+  }
+
   private func markRow(
     _ condition: SQLText, _ direction: String
   ) throws -> (position: Int64, mark: JournalMark)? {

@@ -41,7 +41,7 @@ struct JournalInstallation {
     return JournalTriggers(number: number, layout: layout, schema: schema, facts: facts).triggers
   }
 
-  /// The models whose triggers are there in the right words.
+  /// The models whose triggers are there in the right words and places.
   static func intactModels(
     _ layouts: JournalLayouts, models: [ModelSchema], in catalog: Catalog
   ) -> Set<String> {
@@ -53,7 +53,17 @@ struct JournalInstallation {
           let triggers = triggers(of: schema, as: layout, number: number, in: catalog)
         else { return false }
         return triggers.allSatisfy { found[$0.name]?.isExactly($0.sql) ?? false }
+          && areLast(triggers.count, in: catalog.table(named: schema.table))
       }.map(\.name))
+  }
+
+  /// Whether the journal's triggers, `count` of them, were made after all others that may write.
+  /// SQLite runs those first that were made last, and what another trigger does to a record must not
+  /// be entered before the change that it answers.
+  private static func areLast(_ count: Int, in table: TableFacts?) -> Bool {
+    let names = (table?.triggers ?? []).map(\.name)
+      .filter { !$0.hasPrefix(RuleObjects.namePrefix) }
+    return names.suffix(count).allSatisfy { $0.hasPrefix(JournalTriggers.namePrefix) }
   }
 
   /// The journal's triggers in the file: name → text.

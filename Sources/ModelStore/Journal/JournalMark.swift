@@ -47,9 +47,6 @@ struct JournalMark: Hashable, Sendable {
       origin = TransactionID(rawValue: numbers[1])
       depth = numbers[2]
     }
-
-    /// Whether the first transaction of the chain does not hold any more.
-    var isUndo: Bool { depth % 2 == 1 }
   }
 
   init(

@@ -43,10 +43,13 @@ public struct JournalChange: Hashable, Sendable {
     public let new: SQLValue?
   }
 
+  /// Where it stands in the journal; unique in the file.
   public let position: JournalPosition
+  /// The model's name.
   public let model: String
-  /// In key order.
+  /// The record's key values, in key order.
   public let key: [SQLValue]
+  /// What happened to the record.
   public let operation: RecordChange.Operation
   /// For an update the fields that differ; otherwise all of them. In field order, without those of
   /// the key. Empty where the journal keeps only keys.

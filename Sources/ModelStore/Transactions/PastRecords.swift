@@ -15,6 +15,8 @@ struct PastRecords {
     reading access: TransactionAccess
   ) throws {
     let start = position.rawValue
+    let identity = KeyIdentity(schema)
+    let wanted = key.map { identity(given: $0) }
     guard let history = try JournalHistory(reading: access.connection),
       try Self.isEntered(schema, history.layouts, on: access.connection)
     else {
@@ -33,7 +35,7 @@ struct PastRecords {
       switch entry.content {
       case .record(let record):
         guard let layout = layouts.all[record.layout], layout.model == schema.name,
-          key.map({ $0 == record.key }) ?? true
+          wanted.map({ $0 == identity(stored: record.key) }) ?? true
         else { break }
         guard layout.detail == .full else { throw Self.gap(schema, "was entered by its keys only") }
         fold.add(record)
@@ -77,9 +79,10 @@ struct PastRecords {
       model: schema.name)
   }
 
-  /// The images of one record then, given all that changed.
-  func image(of key: [SQLValue], now: [SQLValue]?) -> [SQLValue]? {
-    guard let change = changes[key] else { return now }
-    return change.old
+  /// What the only record asked for was, which may have had its key in another spelling.
+  ///
+  /// - Parameter now: What it is.
+  func image(now: [SQLValue]?) -> [SQLValue]? {
+    changes.isEmpty ? now : changes.values.lazy.compactMap(\.old).first
   }
 }

@@ -14,6 +14,8 @@ struct Reversion {
   private struct Net {
     var old: [Int: SQLValue]?
     var new: [Int: SQLValue]?
+    /// Whether the record was gone for a while.
+    var isRecreated = false
 
     var isNothing: Bool {
       guard let old, let new else { return old == nil && new == nil }
@@ -25,10 +27,19 @@ struct Reversion {
       guard let old, let new else { return [] }
       return old.keys.filter { new[$0] != old[$0] }.sorted()
     }
+
+    /// The fields that taking the entries back sets on the way, of a record that is there after
+    /// them. They must be as the entries left them.
+    var touched: [Int] {
+      guard let old, !isRecreated else { return new?.keys.sorted() ?? [] }
+      return new == nil ? old.keys.sorted() : differing
+    }
   }
 
   private let layouts: JournalLayouts
   private let schemas: [String: ModelSchema]
+  /// The fields that bindings keep, by model, which follow whatever they are bound to.
+  private let boundFields: [String: Set<String>]
   private let refusals: StoreConfiguration.Refusals
   private var order: [Identity] = []
   private var nets: [Identity: Net] = [:]
@@ -38,9 +49,11 @@ struct Reversion {
   /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
   init(
     of entries: [JournalEntry], layouts: JournalLayouts, models: StoreSchema,
-    refusals: StoreConfiguration.Refusals
+    bindings: [BindingSchema], refusals: StoreConfiguration.Refusals
   ) throws {
     self.layouts = layouts
+    boundFields = Dictionary(grouping: bindings.map(\.target), by: \.model)
+      .mapValues { Set($0.map(\.field)) }
     self.refusals = refusals
     schemas = Dictionary(models.models.map { ($0.name, $0) }) { first, _ in first }
     var gaps: Set<String> = []
@@ -90,7 +103,9 @@ struct Reversion {
       net = Net(old: record.kind == .insert ? nil : [:], new: record.kind == .insert ? nil : [:])
     }
     switch record.kind {
-    case .insert: net.new = image
+    case .insert:
+      net.new = image
+      net.isRecreated = net.old != nil
     case .delete:
       // What the entries have not told yet is what it was before them.
       if let new = net.new { net.old?.merge(image.filter { new[$0.key] == nil }) { old, _ in old } }
@@ -111,8 +126,9 @@ struct Reversion {
 
   // Taking back
 
-  /// What the records have to be afterwards: nil for one that is gone.
-  private typealias Target = (schema: ModelSchema, key: [SQLValue], image: [SQLValue]?)
+  /// What the records have to be afterwards, by field and as far as it is known: nil for one that is
+  /// gone.
+  private typealias Target = (schema: ModelSchema, key: [SQLValue], image: [Int: SQLValue]?)
 
   /// Does it.
   ///
@@ -150,25 +166,27 @@ struct Reversion {
       let current = try Self.image(schema, identity.key, access)
       switch (net.new, current) {
       case (nil, nil):
-        var image = schema.fields.map { _ in SQLValue.null }
+        var image = net.old ?? [:]
         for (place, value) in zip(schema.keyIndices, identity.key) { image[place] = value }
-        for (place, value) in net.old ?? [:] { image[place] = value }
         targets.append((schema, identity.key, image))
       case (nil, .some):
         conflicts.append(conflict(schema, identity.key, [], "exists again"))
       case (.some, nil):
         conflicts.append(conflict(schema, identity.key, [], "was deleted since"))
-      case (let new?, var image?):
-        let left = net.old == nil ? new.keys.sorted() : net.differing
-        let changed = left.filter { image[$0] != new[$0] }
+      case (let new?, let image?):
+        let touched = net.touched
+        let changed = touched.filter { image[$0] != new[$0] && !isFollowing($0, schema) }
         guard changed.isEmpty else {
           conflicts.append(
             conflict(
               schema, identity.key, changed, "changed since", values: changed.map { image[$0] }))
           continue
         }
-        for place in net.differing { image[place] = net.old?[place] ?? .null }
-        targets.append((schema, identity.key, net.old == nil ? nil : image))
+        let target = net.old.map { old in
+          let whole = Dictionary(uniqueKeysWithValues: image.enumerated().map { ($0, $1) })
+          return whole.merging(old.filter { touched.contains($0.key) }) { _, old in old }
+        }
+        targets.append((schema, identity.key, target))
       }
     }
     if !conflicts.isEmpty { throw refusal(conflicts) }
@@ -180,16 +198,19 @@ struct Reversion {
       return
     }
     switch record.kind {
-    case .insert: try tx.delete(schema, key: record.key)
+    case .insert:
+      guard try Self.image(schema, record.key, tx.access) != nil else { return }
+      try tx.delete(schema, key: record.key)
     case .delete: try restore(record, from: record.key, tx)
     case .update:
       guard try Self.image(schema, record.key, tx.access) != nil else { return }
       let places = layout.places(in: schema)
+      let touched = nets[Identity(model: layout.model, key: record.key)]?.touched ?? []
       var values: [String: SQLValue] = [:]
       for change in record.changes {
-        guard let place = places[change.place], schema.fields[place].generated == nil else {
-          continue
-        }
+        guard let place = places[change.place], touched.contains(place),
+          schema.fields[place].generated == nil
+        else { continue }
         values[schema.fields[place].name] = change.old
       }
       try tx.update(schema, key: record.key, set: values)
@@ -246,8 +267,8 @@ struct Reversion {
           continue
         }
         var values: [String: SQLValue] = [:]
-        for (place, field) in target.schema.fields.enumerated() where field.generated == nil {
-          values[field.name] = image[place]
+        for (place, value) in image where target.schema.fields[place].generated == nil {
+          values[target.schema.fields[place].name] = value
         }
         try put(values, target.schema, target.key, tx)
       }
@@ -257,11 +278,15 @@ struct Reversion {
   private static let settlingCountMax = 4
 
   private func isSettled(
-    _ current: [SQLValue], _ wanted: [SQLValue], _ schema: ModelSchema
+    _ current: [SQLValue], _ wanted: [Int: SQLValue], _ schema: ModelSchema
   ) -> Bool {
-    schema.fields.indices.allSatisfy {
-      schema.fields[$0].generated != nil || current[$0] == wanted[$0]
-    }
+    wanted.allSatisfy { current[$0.key] == $0.value || isFollowing($0.key, schema) }
+  }
+
+  /// Whether a field's value is nobody's choice: it is computed or bound.
+  private func isFollowing(_ field: Int, _ schema: ModelSchema) -> Bool {
+    schema.fields[field].generated != nil
+      || boundFields[schema.name]?.contains(schema.fields[field].name) ?? false
   }
 
   /// Refuses what nobody asked for: a cascade may take records along that came later. Bindings and

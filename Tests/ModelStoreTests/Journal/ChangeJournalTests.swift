@@ -94,6 +94,21 @@ import Testing
     }
   }
 
+  @Test func whatTriggersOfLaterDoIsEnteredBehindWhatTheyAnswer() throws {
+    let world = try JournalWorld(Self.items)
+    try world.other.execute(
+      """
+      CREATE TRIGGER doubled AFTER INSERT ON Item
+      BEGIN
+        UPDATE Item SET n = n * 2 WHERE id = NEW.id;
+      END
+      """)
+    try world.store.changeJournal.turnOn()
+    #expect(
+      try world.entries(of: "INSERT INTO Item VALUES (1, 'a', 2, NULL)")
+        == ["insert Item 1 ('a', 2, NULL)", "update Item 1 (n: 2 → 4)"])
+  }
+
   @Test func ownTransactionsAreSigned() throws {
     let world = try JournalWorld(Self.items)
     let position = try world.store.changeJournal.position()

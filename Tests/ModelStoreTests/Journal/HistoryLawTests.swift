@@ -60,6 +60,23 @@ import Testing
     }
   }
 
+  @Test func aRecordIsFoundByTheSpellingOfItsKeyNow() throws {
+    let world = try HistoryWorld()
+    let seats = try world.store.schema.model(named: "Seat")
+    let start = try world.store.changeJournal.position()
+    let before = try world.store.find(seats, key: [.text("a"), .integer(1)], at: start)
+    #expect(before?["name"] == .text("x"))
+    try world.store.write { tx in
+      try tx.execute("UPDATE Seat SET row = 'A', name = 'other' WHERE number = 1")
+    }
+    for spelling in ["a", "A"] {
+      let key: [SQLValue] = [.text(spelling), .integer(1)]
+      #expect(try world.store.find(seats, key: key, at: start) == before)
+      let now = try world.store.changeJournal.position()
+      #expect(try world.store.find(seats, key: key, at: now)?["name"] == .text("other"))
+    }
+  }
+
   @Test func changesBetweenPositionsTurnTheOldResultIntoTheNew() throws {
     let world = try HistoryWorld(seed: 77)
     var positions: [JournalPosition] = [try world.store.changeJournal.position()]
