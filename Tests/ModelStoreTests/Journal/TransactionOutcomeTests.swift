@@ -12,8 +12,8 @@ import Testing
 
     /// - Parameter operation: What fails, once, while artist 2 is inserted.
     init(_ operation: fault_vfs_op, _ code: Int32, _ effect: fault_vfs_effect) throws {
-      faulty = try FaultyStore()
-      store = try faulty.open()
+      let faulty = try FaultyStore()
+      let store = try faulty.open()
       try store.changeJournal.turnOn()
       try store.write { tx in _ = try tx.insert(Artist(id: 1, name: "kept")) }
       let fault = fault_vfs_arm(operation, faulty.path + "-wal", 1, code, effect, .once)
@@ -23,9 +23,12 @@ import Testing
       #expect(fault_vfs_fired(fault) == 1)
       fault_vfs_disarm(fault)
       #expect(error?.code == .outcomeUnknown)
-      id = try #require(error?.transaction)
+      let id = try #require(error?.transaction)
       #expect(failure { try store.write { _ in } }?.transaction == id)
       #expect(failure { try store.changeJournal.outcome(of: id) }?.code == .outcomeUnknown)
+      self.faulty = faulty
+      self.store = store
+      self.id = id
     }
 
     static func ids(_ store: Store) throws -> [Int64] { try store.fetch(Artist.all).map(\.id) }
