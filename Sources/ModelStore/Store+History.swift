@@ -9,8 +9,8 @@ extension ChangeJournal {
   ///   - filter: Which are wanted, and which of their changes.
   ///   - limit: The most to return; nil for all.
   /// - Throws: ``StoreError`` with code `journalTrimmed` when some behind `start` are gone.
-  /// - Complexity: Reads the entries behind `start` until there are enough; for a transaction by its
-  ///   id only that one.
+  /// - Complexity: Reads the entries behind `start` until there are enough; for a transaction by
+  ///   its id only that one.
   public func transactions(
     after start: JournalPosition? = nil, through end: JournalPosition? = nil,
     matching filter: JournalFilter = JournalFilter(), limit: Int? = nil
@@ -36,7 +36,8 @@ extension ChangeJournal {
     } ?? []
   }
 
-  /// The transactions that ended before `position`, newest first, as far back as the journal is kept.
+  /// The transactions that ended before `position`, newest first, as far back as the journal is
+  /// kept.
   ///
   /// - Parameters:
   ///   - position: nil for from the newest.

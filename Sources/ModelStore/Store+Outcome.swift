@@ -3,9 +3,9 @@ extension ChangeJournal {
   /// Finds out what became of a transaction that a program did not see ending: the store threw
   /// `outcomeUnknown`, or the process died.
   ///
-  /// Where the file does not hold it and nothing was entered behind its place, one empty transaction
-  /// is committed there: a commit whose log was written but never taken note of could otherwise
-  /// appear when the log is recovered. So ``TransactionOutcome/notCommitted`` stays true.
+  /// Where the file does not hold it and nothing was entered behind its place, one empty
+  /// transaction is committed there: a commit whose log was written but never taken note of could
+  /// otherwise appear when the log is recovered. So ``TransactionOutcome/notCommitted`` stays true.
   ///
   /// - Parameter id: ``Transaction/id``, or ``StoreError/transaction``. A transaction that changed
   ///   nothing leaves no trace and counts as not committed.

@@ -13,9 +13,9 @@ extension Store {
   /// Takes back what one transaction did to models with a full journal, as one new transaction
   /// through rules, bindings and validators.
   ///
-  /// Records and fields that it left alone stay as they are now. What it changed must still be as it
-  /// left it, but for bound fields, which follow. Nothing else may change along, except what bindings
-  /// and triggers do.
+  /// Records and fields that it left alone stay as they are now. What it changed must still be as
+  /// it left it, but for bound fields, which follow. Nothing else may change along, except what
+  /// bindings and triggers do.
   ///
   /// - Parameter author: Who takes it back; the new transaction is signed so.
   /// - Returns: What was done; nil when there was nothing to take back.
@@ -35,9 +35,9 @@ extension Store {
     }
   }
 
-  /// Takes back everything that was done behind `start` and not behind `end`, by other programs too,
-  /// as one new transaction. As ``revert(_:by:)``, for whole transactions. Unlike those that are
-  /// taken back one by one, they do not count as undone for ``undo(by:)``.
+  /// Takes back everything that was done behind `start` and not behind `end`, by other programs
+  /// too, as one new transaction. As ``revert(_:by:)``, for whole transactions. Unlike those that
+  /// are taken back one by one, they do not count as undone for ``undo(by:)``.
   ///
   /// - Parameter end: nil for up to now.
   @discardableResult
@@ -58,8 +58,8 @@ extension Store {
   /// Takes back this program's newest transaction that is not taken back yet and did not itself
   /// take back another, in any process. As ``revert(_:by:)``.
   ///
-  /// - Parameter author: Only transactions that ``Transaction/sign(author:tag:)`` signed so; nil for
-  ///   everybody's.
+  /// - Parameter author: Only transactions that ``Transaction/sign(author:tag:)`` signed so; nil
+  ///   for everybody's.
   /// - Returns: nil when there is none.
   /// - Complexity: Also reads back from the end of the journal to that transaction.
   @discardableResult
@@ -109,7 +109,8 @@ extension Store {
 }
 
 extension JournalHistory {
-  /// The newest transaction of a program that took nothing back and holds; empty when there is none.
+  /// The newest transaction of a program that took nothing back and holds; empty when there is
+  /// none.
   fileprivate func newestDone(
     of program: WritingProgram, _ author: String?
   ) throws -> [LoggedTransaction] {

@@ -70,8 +70,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case forked
     /// The change journal does not reach back so far: its older entries were removed.
     case journalTrimmed
-    /// The change journal does not tell what is asked: it was off for a model at some time, or keeps
-    /// only keys of it.
+    /// The change journal does not tell what is asked: it was off for a model at some time, or
+    /// keeps only keys of it.
     case journalGap
     /// The change journal has no transaction of that id.
     case unknownTransaction
@@ -100,8 +100,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
   public var violations: [Violation]
   /// How many rules were broken in all, those not listed included.
   public var violationCount: Int
-  /// The transaction whose outcome is not known, where the change journal can tell it once the store
-  /// is opened anew; see ``ChangeJournal/outcome(of:)``.
+  /// The transaction whose outcome is not known, where the change journal can tell it once the
+  /// store is opened anew; see ``ChangeJournal/outcome(of:)``.
   public var transaction: TransactionID?
   /// SQLite's extended result code, where SQLite was the one to refuse.
   public var sqliteCode: Int32?

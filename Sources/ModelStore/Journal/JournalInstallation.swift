@@ -58,8 +58,8 @@ struct JournalInstallation {
   }
 
   /// Whether the journal's triggers, `count` of them, were made after all others that may write.
-  /// SQLite runs those first that were made last, and what another trigger does to a record must not
-  /// be entered before the change that it answers.
+  /// SQLite runs those first that were made last, and what another trigger does to a record must
+  /// not be entered before the change that it answers.
   private static func areLast(_ count: Int, in table: TableFacts?) -> Bool {
     let names = (table?.triggers ?? []).map(\.name)
       .filter { !$0.hasPrefix(RuleObjects.namePrefix) }

@@ -130,7 +130,8 @@ struct CommitPipeline {
   /// A deferred foreign key that is broken ends COMMIT, not the transaction; so it can be told
   /// which one.
   ///
-  /// - Parameter id: What the change journal calls the transaction; nil where it says nothing of it.
+  /// - Parameter id: What the change journal calls the transaction; nil where it says nothing of
+  ///   it.
   private func commit(_ id: TransactionID?) throws {
     do {
       try connection.commitTellingOutcome()

@@ -126,8 +126,8 @@ struct Reversion {
 
   // Taking back
 
-  /// What the records have to be afterwards, by field and as far as it is known: nil for one that is
-  /// gone.
+  /// What the records have to be afterwards, by field and as far as it is known: nil for one that
+  /// is gone.
   private typealias Target = (schema: ModelSchema, key: [SQLValue], image: [Int: SQLValue]?)
 
   /// Does it.
