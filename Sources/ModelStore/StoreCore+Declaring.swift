@@ -63,7 +63,8 @@ extension StoreCore {
         if try !isUpToDate(declarations, on: writer.connection) {
           let notices = try install(declarations, allowing: changes, on: writer.connection)
           for notice in notices { report(notice) }
-        } else if configuration.access != .readOnly, !declarations.isEmpty {
+        }
+        if configuration.access != .readOnly, !declarations.isEmpty {
           try installJournal(declarations, on: writer.connection)
         }
         try reload(&writer, declaring: declarations.models)
@@ -201,7 +202,6 @@ extension StoreCore {
         on: connection)
       return notices
     }
-    try installJournal(declarations, on: connection)
   }
 
   /// The declared bindings and those that the file has from other programs, so that cycles and
