@@ -34,6 +34,7 @@ struct JournalWatch {
           after: position, through: last, matching: JournalFilter(model: model))
         try write(transactions, after: start, to: &output)
         position = last
+        if isOver, !output.isFull { return .timedOut }
       } catch let error as StoreError where error.code == .journalTrimmed {
         let oldest = try journal.oldestPlace()
         try context.console.say("gap: the entries from seq \(position) to \(oldest) are trimmed")
@@ -63,9 +64,13 @@ struct JournalWatch {
       try write(batch.transactions, after: .start, to: &output)
       // What was cut off by the count comes again.
       if !output.isCut { try batch.acknowledge() }
+      if isOver, !output.isFull { return .timedOut }
     }
     return nil
   }
+
+  /// Whether the time is over: others may write faster than this reads.
+  private var isOver: Bool { deadline.map { $0 <= ContinuousClock.Instant.now } ?? false }
 
   /// Rings whenever there are new entries.
   private func ringing(after position: JournalPosition) -> Task<Void, Never> {

@@ -20,7 +20,8 @@ final class WatchProcess {
     process.standardOutput = out
     process.standardError = talk
     let process = process
-    watchdog = DispatchWorkItem { process.terminate() }
+    // A parent may have blocked the gentler signals.
+    watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
     try process.run()
     DispatchQueue.global().asyncAfter(deadline: .now() + Self.secondsMax, execute: watchdog)
     while !heard.contains("watching") {
@@ -32,7 +33,7 @@ final class WatchProcess {
 
   deinit {
     watchdog.cancel()
-    if process.isRunning { process.terminate() }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
   }
 
   /// Presses Ctrl-C.
