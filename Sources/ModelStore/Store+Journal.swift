@@ -59,11 +59,13 @@ public struct ChangeJournal: Sendable {
 
   /// The position of the newest entry; ``JournalPosition/start`` when there is none.
   public func position() throws -> JournalPosition {
-    try core.readers.sync { connection in
-      guard try JournalLayouts(reading: connection) != nil else { return .start }
-      let newest = try JournalReader.bounds(on: connection)?.upperBound
-      return newest.map { JournalPosition(rawValue: $0) } ?? .start
-    }
+    try core.readers.sync { connection in try Self.position(on: connection) }
+  }
+
+  static func position(on connection: Connection) throws -> JournalPosition {
+    guard try JournalLayouts(reading: connection) != nil else { return .start }
+    let newest = try JournalReader.bounds(on: connection)?.upperBound
+    return newest.map { JournalPosition(rawValue: $0) } ?? .start
   }
 
   /// The models called `names` and the slots of their lists.

@@ -17,15 +17,20 @@ extension Store {
   /// it left it, but for bound fields, which follow. Nothing else may change along, except what
   /// bindings and triggers do.
   ///
-  /// - Parameter author: Who takes it back; the new transaction is signed so.
+  /// - Parameters:
+  ///   - author: Who takes it back; the new transaction is signed so.
+  ///   - isPreview: Whether it is rolled back again: it tells what would be done or why it would be
+  ///     refused, and nothing is announced.
   /// - Returns: What was done; nil when there was nothing to take back.
   /// - Throws: ``StoreError`` with code `conflict` and every such record as a violation, `rejected`
   ///   when a rule refuses, `unknownTransaction`, `journalTrimmed` when it is not kept any more,
   ///   `journalGap` when the journal does not tell all of it. Then nothing was changed.
   /// - Complexity: Reads the transaction's entries and the records that they name.
   @discardableResult
-  public func revert(_ id: TransactionID, by author: String? = nil) throws -> Reversal? {
-    try reverting(by: author) { history in
+  public func revert(
+    _ id: TransactionID, by author: String? = nil, isPreview: Bool = false
+  ) throws -> Reversal? {
+    try reverting(by: author, isPreview: isPreview) { history in
       guard let found = try history.transaction(id) else {
         if let first = id.first { try history.checkReaches(back: first - 1) }
         throw StoreError(
@@ -36,8 +41,8 @@ extension Store {
   }
 
   /// Takes back everything that was done behind `start` and not behind `end`, by other programs
-  /// too, as one new transaction. As ``revert(_:by:)``, for whole transactions. Unlike those that
-  /// are taken back one by one, they do not count as undone for ``undo(by:)``.
+  /// too, as one new transaction. As ``revert(_:by:isPreview:)``, for whole transactions. Unlike
+  /// those that are taken back one by one, they do not count as undone for ``undo(by:isPreview:)``.
   ///
   /// - Parameter end: nil for up to now.
   @discardableResult
@@ -56,34 +61,42 @@ extension Store {
   }
 
   /// Takes back this program's newest transaction that is not taken back yet and did not itself
-  /// take back another, in any process. As ``revert(_:by:)``.
+  /// take back another, in any process. As ``revert(_:by:isPreview:)``.
   ///
-  /// - Parameter author: Only transactions that ``Transaction/sign(author:tag:)`` signed so; nil
-  ///   for everybody's.
+  /// - Parameters:
+  ///   - author: Only transactions that ``Transaction/sign(author:tag:)`` signed so; nil for
+  ///     everybody's.
+  ///   - isPreview: As for ``revert(_:by:isPreview:)``.
   /// - Returns: nil when there is none.
   /// - Complexity: Also reads back from the end of the journal to that transaction.
   @discardableResult
-  public func undo(by author: String? = nil) throws -> Reversal? {
-    try reverting(by: author) { try $0.newestDone(of: WritingProgram(), author) }
+  public func undo(by author: String? = nil, isPreview: Bool = false) throws -> Reversal? {
+    try reverting(by: author, isPreview: isPreview) {
+      try $0.newestDone(of: WritingProgram(), author)
+    }
   }
 
-  /// Takes back this program's newest ``undo(by:)`` that is not taken back yet, so that what was
-  /// undone holds again.
+  /// Takes back this program's newest ``undo(by:isPreview:)`` that is not taken back yet, so that
+  /// what was undone holds again.
   ///
-  /// - Parameter author: Only what was undone by this author; nil for everybody's.
+  /// - Parameters:
+  ///   - author: Only what was undone by this author; nil for everybody's.
+  ///   - isPreview: As for ``revert(_:by:isPreview:)``.
   /// - Returns: nil when there is none.
   @discardableResult
-  public func redo(by author: String? = nil) throws -> Reversal? {
-    try reverting(by: author) { try $0.newestUndone(of: WritingProgram(), author) }
+  public func redo(by author: String? = nil, isPreview: Bool = false) throws -> Reversal? {
+    try reverting(by: author, isPreview: isPreview) {
+      try $0.newestUndone(of: WritingProgram(), author)
+    }
   }
 
   /// - Parameter transactions: Finds out what to take back, oldest first.
   private func reverting(
-    by author: String?, asRange: Bool = false,
+    by author: String?, asRange: Bool = false, isPreview: Bool = false,
     _ transactions: (JournalHistory) throws -> [LoggedTransaction]
   ) throws -> Reversal? {
     let refusals = core.configuration.refusals
-    let (done, changes) = try writeReporting { tx -> (TransactionID?, TransactionID)? in
+    func body(_ tx: borrowing Transaction) throws -> (TransactionID?, TransactionID)? {
       let access = tx.access
       guard let history = try JournalHistory(reading: access.connection) else { return nil }
       let found = try transactions(history)
@@ -104,6 +117,7 @@ extension Store {
       access.review = try reversion.apply(in: tx)
       return (mark?.id, tx.id)
     }
+    let (done, changes) = try isPreview ? preview(body) : writeReporting(body)
     return done.map { Reversal(reverted: $0.0, transaction: $0.1, changes: changes) }
   }
 }

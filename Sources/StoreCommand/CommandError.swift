@@ -149,6 +149,9 @@ struct CommandError: Error {
     case .recordNotFound: error.model.map { "storecli query \(Shell.quoted($0))" }
     case .corrupt: "storecli doctor"
     case .invalidQuery: "storecli help predicates"
+    case .unknownTransaction: "storecli history"
+    case .unknownConsumer: "storecli consumers list"
+    case .journalGap: "storecli journal status"
     default: nil
     }
   }

@@ -15,7 +15,9 @@ struct StoreCLI: ParsableCommand {
     subcommands: [
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
       UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, ValidatorsCommand.self,
-      BindingsCommand.self, ImportCommand.self, ExportCommand.self, AdoptCommand.self,
+      BindingsCommand.self, WatchCommand.self, HistoryCommand.self, UndoCommand.self,
+      RedoCommand.self, RevertCommand.self, JournalCommand.self, ConsumersCommand.self,
+      ImportCommand.self, ExportCommand.self, AdoptCommand.self,
       DoctorCommand.self, DemoCommand.self, VersionCommand.self,
     ])
 }

@@ -121,7 +121,9 @@ public struct TransactionID: Hashable, Sendable, Codable, RawRepresentable {
   /// The position of the transaction's first row in the change journal; nil when it had no place
   /// there.
   var first: Int64? {
-    rawValue > 0 && rawValue < Self.placeless ? rawValue >> Self.randomBitCount : nil
+    // No transaction begins at place 0, whatever text an id was read from.
+    rawValue >> Self.randomBitCount > 0 && rawValue < Self.placeless
+      ? rawValue >> Self.randomBitCount : nil
   }
 }
 

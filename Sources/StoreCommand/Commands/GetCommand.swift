@@ -9,6 +9,7 @@ struct GetCommand: LeafCommand {
       Example: storecli get PlaylistTrack 1,3402
       A composite key is its values joined by commas, or NAME=VALUE pairs joined by commas. A \
       key of one field may be NAME=VALUE, too, but a key of text is the text as it stands.
+      With --at, records as they were; storecli history tells the positions.
       """)
 
   @Argument(help: "The model.")
@@ -17,16 +18,23 @@ struct GetCommand: LeafCommand {
   @Argument(help: ArgumentHelp("The keys.", valueName: "id"))
   var keys: [String]
 
+  @Option(
+    help: ArgumentHelp(
+      "Show them as they were at this position of the journal.", valueName: "seq"))
+  var at: Int64?
+
   @OptionGroup var options: GlobalOptions
+
+  func validate() throws {
+    guard at ?? 0 >= 0 else { throw ValidationError("--at takes a position, 0 or more.") }
+  }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let wanted = try keys.map { try KeyText.parse($0, for: schema) }
-    let found = try opened.read { reads in
-      try wanted.map { try reads.find(schema, key: $0) }
-    }
+    let found = try find(wanted, of: schema, in: opened)
     let records = found.compactMap(\.self)
     if context.format == .table {
       try writeSheets(of: records, columns, context)
@@ -39,10 +47,25 @@ struct GetCommand: LeafCommand {
     guard missing.isEmpty else {
       throw CommandError(
         .notFound, code: "recordNotFound",
-        "There is no \(schema.name) \(missing.joined(separator: ", no ")).",
+        "There \(at == nil ? "is" : "was") no \(schema.name) "
+          + "\(missing.joined(separator: ", no "))\(at.map { " at seq \($0)" } ?? "").",
         hint: "storecli query \(Shell.quoted(schema.name))", model: schema.name)
     }
     return .ok
+  }
+
+  /// The records that there are, or were, at the places of their keys.
+  private func find(
+    _ keys: [[SQLValue]], of schema: ModelSchema, in opened: OpenedStore
+  ) throws -> [Record?] {
+    guard let at else {
+      return try opened.read { reads in try keys.map { try reads.find(schema, key: $0) } }
+    }
+    let position = try opened.store.changeJournal.settledPlace(
+      of: JournalPosition(rawValue: at))
+    return try OpenedStore.reading {
+      try keys.map { try opened.store.find(schema, key: $0, at: position) }
+    }
   }
 
   private func writeSheets(

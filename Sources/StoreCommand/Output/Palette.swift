@@ -41,7 +41,8 @@ extension Palette.Meaning {
     }
   }
 
-  fileprivate var symbol: String {
+  /// The sign of a change; it says the same without colour.
+  var symbol: String {
     switch self {
     case .added: "+"
     case .removed: "-"

@@ -56,10 +56,12 @@ extension ChangeLine {
     .object([
       .init("op", .string(operation.rawValue)), .init("model", .string(model)),
       .init("key", KeyText.json(key)),
-      .init("changes", .object(fields.map { .init($0.name, json($0)) })),
-      .init("origin", .string(origin.description)),
+      .init("changes", changesJSON), .init("origin", .string(origin.description)),
     ])
   }
+
+  /// The fields before and after, by name.
+  var changesJSON: JSONValue { .object(fields.map { .init($0.name, json($0)) }) }
 
   private func json(_ field: Field) -> JSONValue {
     var members: [JSONValue.Member] = []
@@ -79,12 +81,6 @@ extension ChangeLine {
 
   /// The line for a person; cut to `width` cells where there is a width.
   func text(palette: Palette, width: Int?) -> String {
-    let meaning: Palette.Meaning =
-      switch operation {
-      case .insert: .added
-      case .update: .changed
-      case .delete: .removed
-      }
     let title = "\(CellText.visible(model)) \(KeyText.text(key))"
     let cause = self.cause.map { "   (\($0))" } ?? ""
     var body = shownFields.map { "  " + $0 }.joined()
@@ -94,6 +90,32 @@ extension ChangeLine {
     }
     return palette.symbol(meaning) + " " + palette.dressed(title, as: .identifier) + body
       + palette.dressed(cause, as: .hint)
+  }
+
+  /// What was done, in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`.
+  ///
+  /// - Parameter showingRecord: Whether the record is named.
+  func words(showingRecord: Bool) -> String {
+    let fields = shownFields.joined(separator: "  ")
+    if showingRecord {
+      let title = "\(meaning.symbol) \(CellText.visible(model)) \(KeyText.text(key))"
+      return fields.isEmpty ? title : "\(title)  \(fields)"
+    }
+    let verb: String? =
+      switch operation {
+      case .insert: "inserted"
+      case .update: fields.isEmpty ? "updated" : nil
+      case .delete: "deleted"
+      }
+    return [verb, fields.isEmpty ? nil : fields].compactMap(\.self).joined(separator: "  ")
+  }
+
+  private var meaning: Palette.Meaning {
+    switch operation {
+    case .insert: .added
+    case .update: .changed
+    case .delete: .removed
+    }
   }
 
   /// Who did it, unless it was the command itself.

@@ -9,7 +9,12 @@ struct ChangeReport {
   var isAboutNoRecord = false
 
   init(_ changes: ChangeSet, in schema: StoreSchema) {
-    lines = ChangeLine.lines(of: changes, in: schema)
+    self.init([changes], in: schema)
+  }
+
+  /// What several writes changed, one after the other.
+  init(_ changes: [ChangeSet], in schema: StoreSchema) {
+    lines = changes.flatMap { ChangeLine.lines(of: $0, in: schema) }
     isRepair = false
   }
 

@@ -99,17 +99,16 @@ import Testing
     }
     var resetCount = 0
     for step in 0..<Self.stepCount {
-      var isHidden = false
       for _ in 0..<3 {
         switch random.chance(1, of: 2) {
         case true: try world.other.execute(random.foreignStatements())
         case false: try LiveQueryTests.commit(&random, to: world.store)
         }
-        // Reading between a foreign commit and its announcement may show it already.
+        // Reading between a foreign commit and its announcement may show it already; then it is
+        // announced as a reset.
         if random.chance(1, of: 6) {
           let place = random.place(of: watches)
           watches[place] = try FollowedQuery(place, schema, world)
-          isHidden = true
         }
       }
       try world.store.refresh()
@@ -121,13 +120,10 @@ import Testing
           return
         }
         resetCount += outcome.resetCount
-        #expect(isHidden || outcome.resetCount == 0, "seed \(seed), step \(step), query \(place)")
       }
     }
     print("seed \(seed): \(resetCount) resets")
-    for model in ["g", "item"] {
-      #expect(try world.replayed(model) == world.stored(model), "seed \(seed)")
-    }
+    #expect(try world.replayed("item") == world.stored("item"), "seed \(seed)")
     #expect(world.errors.events == [])
   }
 }

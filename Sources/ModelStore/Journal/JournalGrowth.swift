@@ -1,0 +1,70 @@
+extension ChangeJournal {
+  /// The position of the newest entry, whenever there are newer ones, whoever wrote them: what to
+  /// wait for to read on.
+  ///
+  /// ```swift
+  /// for try await end in store.changeJournal.growth(after: position) {
+  ///   let news = try store.changeJournal.transactions(after: position, through: end)
+  ///   position = end
+  /// }
+  /// ```
+  ///
+  /// Several commits may come as one; only the newest position counts. It ends when the task is
+  /// cancelled or the store closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
+  /// no right to write, and the journal may be trimmed past it.
+  ///
+  /// - Parameter position: Where the reader stands: what is there beyond it already comes first.
+  public func growth(after position: JournalPosition) -> JournalGrowth {
+    JournalGrowth(journal: self, position: position)
+  }
+}
+
+/// The end of a change journal as it moves on: ``ChangeJournal/growth(after:)``.
+public struct JournalGrowth: AsyncSequence, Sendable {
+  public typealias Element = JournalPosition
+
+  let journal: ChangeJournal
+  let position: JournalPosition
+
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(
+      journal: journal, position: position,
+      listener: JournalListeners.Listener(journal.core.journalListeners))
+  }
+
+  /// Waits for one growth at a time.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let journal: ChangeJournal
+    var position: JournalPosition
+    let listener: JournalListeners.Listener
+
+    /// The next greater position, waited for; nil when the task was cancelled or the store was
+    /// closed.
+    ///
+    /// - Throws: ``StoreError`` when the journal cannot be read.
+    public mutating func next() async throws -> JournalPosition? {
+      while !Task.isCancelled, !listener.hasEnded {
+        // What is entered while this looks rings once more.
+        let ringCount = listener.ringCount
+        do {
+          let end = try await journal.positionOnQueue()
+          if end > position {
+            position = end
+            return end
+          }
+        } catch {
+          if Task.isCancelled || listener.hasEnded { return nil }
+          throw error
+        }
+        await listener.wait(beyond: ringCount)
+      }
+      return nil
+    }
+  }
+}
+
+extension ChangeJournal {
+  fileprivate func positionOnQueue() async throws -> JournalPosition {
+    try await core.readers.async { connection in try Self.position(on: connection) }
+  }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import ModelStore
+
+/// `consumers`: the durable readers of the change journal.
+struct ConsumersCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "consumers",
+    abstract: "Look at who reads the journal and how far they have come.",
+    subcommands: [
+      ConsumersListCommand.self, ConsumersResetCommand.self, ConsumersDropCommand.self,
+    ])
+}
+
+/// `consumers list`: how far each has come.
+struct ConsumersListCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the consumers.",
+    discussion: "Example: storecli consumers list")
+
+  @OptionGroup var options: GlobalOptions
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let consumers = try context.openForReading().store.consumers()
+    var writer = try context.reportWriter(
+      columns: [
+        OutputColumn("consumer", role: .key), OutputColumn("position"), OutputColumn("lag"),
+        OutputColumn("acknowledged"),
+      ])
+    let isForPerson = context.format == .table
+    for consumer in consumers {
+      let time = consumer.acknowledgementTime.map {
+        SQLValue.text(isForPerson ? TimeText.ago($0) : TimeText.iso($0))
+      }
+      try writer.write([
+        .text(consumer.name), .integer(consumer.position.rawValue), .integer(consumer.lag),
+        time ?? .null,
+      ])
+    }
+    try context.finish(writer)
+    try context.console.say(Grouped.text(consumers.count, "consumer"))
+    return .ok
+  }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import ModelStore
+
+/// `consumers drop`: forgets a consumer.
+struct ConsumersDropCommand: ChangingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drop", abstract: "Forget a consumer; the journal keeps nothing more for it.",
+    discussion: "Example: storecli consumers drop search-index")
+
+  @Argument(help: "The consumer's name.")
+  var name: String
+
+  @OptionGroup var change: ChangeOptions
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+  var hasData: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let drop = CatalogDrop(
+      noun: "consumer", code: .unknownConsumer, list: "storecli consumers list",
+      names: { try $0.consumers().map(\.name) }, drop: { try $0.dropConsumer(name) })
+    try drop.run(name, context)
+    return .ok
+  }
+}

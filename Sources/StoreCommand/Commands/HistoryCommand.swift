@@ -1,0 +1,146 @@
+import ArgumentParser
+import ModelStore
+
+/// `history`: what the journal tells of the past, newest first.
+struct HistoryCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "history", abstract: "Show past changes, newest first.",
+    discussion: """
+      Example: storecli history Track 17 --limit 5
+      Only what the journal keeps: storecli journal. What other programs did has no time.
+      """)
+
+  @Argument(help: "The model; all of them when none is named.")
+  var model: String?
+
+  @Argument(help: ArgumentHelp("The key of a record.", valueName: "id"))
+  var key: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Only later changes: a span such as 10m, a date or a position.", valueName: "when"))
+  var since: JournalPlace?
+
+  @Option(help: "Only what was signed by this author.")
+  var author: String?
+
+  @Option(help: "Only what was signed with this tag.")
+  var tag: String?
+
+  @Option(help: "Only updates of this field, insertions and deletions.")
+  var field: String?
+
+  @Option(
+    name: .customLong("txn"), help: ArgumentHelp("Only this transaction.", valueName: "id"))
+  var transaction: String?
+
+  @Option(help: ArgumentHelp("The most to show; 20 on a terminal.", valueName: "count"))
+  var limit: Int?
+
+  @Flag(help: "Show all.")
+  var all = false
+
+  @OptionGroup var options: GlobalOptions
+
+  static let terminalLimit = 20
+
+  func validate() throws {
+    guard limit ?? 0 >= 0 else { throw ValidationError("--limit takes 0 or more.") }
+    guard limit == nil || !all else { throw ValidationError("Choose one of --limit and --all.") }
+  }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let store = try context.openForReading()
+    let journal = store.store.changeJournal
+    let filter = try filter(in: store)
+    let isForScreen = context.console.dataTerminal.isInteractive && context.format == .table
+    let limit = limit ?? (isForScreen && !all ? Self.terminalLimit : .max)
+    let start = try since?.position(in: journal)
+    var report = JournalReport(context, showsRecord: key == nil)
+    var shown = 0
+    var before: JournalPosition?
+    var hasMore = false
+    try report.begin()
+    search: while true {
+      let page = try page(of: journal, before: before, filter)
+      for transaction in page {
+        if let start, transaction.positions.upperBound <= start { break search }
+        for change in transaction.changes.reversed() {
+          if let start, change.position <= start { break }
+          guard shown < limit else {
+            hasMore = true
+            break search
+          }
+          try report.write(JournalLine(change, of: transaction, in: store.store.schema))
+          shown += 1
+        }
+        try sayGaps(of: transaction, context)
+      }
+      guard let last = page.last, transaction == nil else { break }
+      before = last.positions.lowerBound
+    }
+    try report.finish()
+    try sayEnd(shown: shown, hasMore: hasMore, journal, context)
+    return .ok
+  }
+
+  private static let pageSize = 200
+
+  private func page(
+    of journal: ChangeJournal, before: JournalPosition?, _ filter: JournalFilter
+  ) throws -> [JournalTransaction] {
+    guard filter.transaction == nil else { return try journal.transactions(matching: filter) }
+    return try journal.newestTransactions(
+      before: before, matching: filter, limit: min(max(limit ?? .max, 1), Self.pageSize))
+  }
+
+  private func filter(in opened: OpenedStore) throws -> JournalFilter {
+    var filter = JournalFilter(field: field, author: author, tag: tag)
+    if let model {
+      filter.model = model
+      // A model that is gone may have a history all the same, but no key can be read for it.
+      if key != nil || field != nil {
+        let schema = try opened.model(named: model)
+        filter.key = try key.map { try KeyText.parse($0, for: schema) }
+        if let field { _ = try schema.requiredField(named: field) }
+      } else if try opened.store.changeJournal.details()[model] == nil {
+        _ = try opened.model(named: model)
+      }
+    }
+    filter.transaction = try transaction.map { try TransactionID(argument: $0) }
+    return filter
+  }
+
+  private func sayGaps(of transaction: JournalTransaction, _ context: CommandContext) throws {
+    guard !transaction.gaps.isEmpty else { return }
+    try context.console.say(
+      "gap: changes of \(transaction.gaps.joined(separator: ", ")) may be missing at seq "
+        + "\(transaction.positions.lowerBound) or before")
+  }
+
+  private func sayEnd(
+    shown: Int, hasMore: Bool, _ journal: ChangeJournal, _ context: CommandContext
+  ) throws {
+    if hasMore {
+      try context.console.say("\(Grouped.text(shown)) shown  (--limit N, or --all)")
+    } else if shown == 0, try journal.details().isEmpty {
+      try context.console.say("no changes; the journal is off (storecli journal on)")
+    } else {
+      try context.console.say(Grouped.text(shown, "change"))
+    }
+  }
+}
+
+extension TransactionID {
+  /// The id that a word of the command line means.
+  ///
+  /// - Throws: ``CommandError`` when it means none.
+  init(argument: String) throws {
+    guard let id = TransactionID(argument) else {
+      throw CommandError.usage(
+        "\(argument) is no transaction's id.", hint: "storecli history --header -o plain")
+    }
+    self = id
+  }
+}

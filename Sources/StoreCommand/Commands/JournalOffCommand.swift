@@ -1,0 +1,37 @@
+import ArgumentParser
+import ModelStore
+
+/// `journal off`: enters the changes of models no more.
+struct JournalOffCommand: ChangingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "off", abstract: "Enter the changes of models no more.",
+    discussion: """
+      Example: storecli journal off Track
+      What was entered stays until it is trimmed. When the journal is turned on again, its readers \
+      are told of the gap.
+      """)
+
+  @Argument(help: "The models; all of them when none is named.")
+  var models: [String] = []
+
+  @OptionGroup var change: ChangeOptions
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+  var hasData: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let looked = try context.openToLook()
+    for name in models { _ = try looked.model(named: name) }
+    looked.store.close()
+    let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
+    if !context.isDryRun {
+      let journal = try context.openForWriting().store.changeJournal
+      try journal.turnOff(for: models.isEmpty ? nil : models)
+    }
+    try context.console.say(
+      (context.isDryRun ? "dry run: the journal was not turned off" : "the journal is off")
+        + " for \(whose)")
+    return .ok
+  }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import ModelStore
+
+/// `journal on`: enters the changes of models from now on.
+struct JournalOnCommand: ChangingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "on", abstract: "Enter the changes of models from now on, whoever makes them.",
+    discussion: """
+      Example: storecli journal on Track Album
+      Triggers in the file do it, so that every program is heard. What is entered takes space until \
+      it is trimmed.
+      """)
+
+  @Argument(help: "The models; all of them when none is named.")
+  var models: [String] = []
+
+  @Flag(help: "Enter which records changed, not their values.")
+  var keys = false
+
+  @OptionGroup var change: ChangeOptions
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+  var hasData: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let looked = try context.openToLook()
+    for name in models { _ = try looked.model(named: name) }
+    looked.store.close()
+    let detail = keys ? JournalDetail.keys : .full
+    let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
+    if !context.isDryRun {
+      let journal = try context.openForWriting().store.changeJournal
+      try journal.turnOn(detail, for: models.isEmpty ? nil : models)
+    }
+    try context.console.say(
+      (context.isDryRun ? "dry run: the journal was not turned on" : "the journal is on")
+        + " for \(whose), with \(keys ? "keys only" : "old and new values")")
+    return .ok
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import ModelStore
+
+/// `journal trim`: removes the oldest entries.
+struct JournalTrimCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "trim", abstract: "Remove the oldest entries of the journal.",
+    discussion: """
+      Example: storecli journal trim --keep-age 30d
+      The newest transaction stays, and so does what a consumer has not acknowledged. The file does \
+      not shrink; what is entered next takes the place.
+      """)
+
+  @Option(
+    help: ArgumentHelp("Keep what is not older, such as 30d or 12h.", valueName: "span"))
+  var keepAge: String?
+
+  @Option(help: ArgumentHelp("Keep so many entries.", valueName: "count"))
+  var keep: Int?
+
+  @Flag(help: "Also remove what consumers have not acknowledged; they are told so.")
+  var ignoreConsumers = false
+
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+  var hasData: Bool { false }
+
+  func validate() throws {
+    guard keepAge != nil || keep != nil else {
+      throw ValidationError("Say what to keep: --keep-age, --keep or both.")
+    }
+    guard keep ?? 0 >= 0 else { throw ValidationError("--keep takes 0 or more.") }
+    guard keepAge.map({ TimeText.span($0) != nil }) ?? true else {
+      throw ValidationError("--keep-age takes a number with s, m, h, d or w, such as 30d.")
+    }
+  }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let retention = JournalRetention(
+      age: keepAge.flatMap(TimeText.span).map { .microseconds($0) }, entryCountMax: keep,
+      respectingConsumers: !ignoreConsumers)
+    try context.openToLook().store.close()
+    let trimming = try context.openForWriting().store.changeJournal.trim(retention)
+    let kept = trimming.kept.map { ", seq \($0.lowerBound) to \($0.upperBound) kept" } ?? ""
+    try context.console.say(
+      "\(Grouped.text(trimming.removedCount, "entry", "entries")) removed\(kept)")
+    if let name = trimming.heldBackBy {
+      try context.console.say("more is kept for the consumer \(name) (storecli consumers)")
+    }
+    return .ok
+  }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import ModelStore
+
+/// `revert`: takes back one transaction of any program's store.
+struct RevertCommand: WritingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "revert", abstract: "Take back what one transaction did.",
+    discussion: """
+      Example: storecli revert 4zsx2q --dry-run
+      The id is the one that storecli history shows. Later changes of the same fields are \
+      conflicts: then nothing is changed.
+      """)
+
+  @Argument(help: ArgumentHelp("The transaction's id.", valueName: "txn"))
+  var transaction: String
+
+  @OptionGroup var write: WriteOptions
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    let id = try TransactionID(argument: transaction)
+    return try Reversing(verb: "reverted", write: write) { store, isPreview in
+      try store.revert(id, isPreview: isPreview)
+    }
+    .run(nothing: "The transaction \(id) changed nothing.", context)
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import ModelStore
+
+/// A place in the change journal as a person names it: behind a position, `88214`; a span before
+/// now, `10m`; or a date.
+enum JournalPlace: ExpressibleByArgument {
+  case behind(JournalPosition)
+  case time(Int64)
+
+  init?(argument: String) {
+    // A span ago may be written as one: -10m.
+    let text = argument.first == "-" ? argument.dropFirst() : argument[...]
+    if let number = Int64(argument) {
+      guard number >= 0 else { return nil }
+      self = .behind(JournalPosition(rawValue: number))
+    } else if let span = TimeText.span(String(text)) {
+      self = .time(TimeText.now - span)
+    } else if let time = TimeText.time(argument) {
+      self = .time(time)
+    } else {
+      return nil
+    }
+  }
+
+  /// The position behind which everything is wanted.
+  func position(in journal: ChangeJournal) throws -> JournalPosition {
+    switch self {
+    case .behind(let position): return position
+    case .time(let time):
+      // What other programs did has no time: it counts as later than what stands before it.
+      let before = try journal.newestTransactions(
+        matching: JournalFilter(time: .min..<time), limit: 1)
+      return try before.first?.positions.upperBound ?? journal.oldestPlace()
+    }
+  }
+}
+
+extension ChangeJournal {
+  /// Where the transaction of a store ends in which `position` lies: a position between two
+  /// transactions.
+  func settledPlace(of position: JournalPosition) throws -> JournalPosition {
+    guard position > .start else { return position }
+    do {
+      let before = JournalPosition(rawValue: position.rawValue - 1)
+      let holder = try transactions(after: before, limit: 1).first
+      guard let holder, !holder.isForeign, holder.positions.contains(position) else {
+        return position
+      }
+      return holder.positions.upperBound
+    } catch let error as StoreError where error.code == .journalTrimmed {
+      // Whoever reads there is told.
+      return position
+    }
+  }
+
+  /// The position behind which everything stands that is kept.
+  func oldestPlace() throws -> JournalPosition {
+    let first = try transactions(limit: 1).first?.positions.lowerBound
+    return try first.map { JournalPosition(rawValue: $0.rawValue - 1) } ?? position()
+  }
+}

@@ -1,0 +1,67 @@
+import ModelStore
+
+/// One change of the journal with who made it: one line of a history.
+struct JournalLine {
+  let change: ChangeLine
+  let position: JournalPosition
+  let transaction: JournalTransaction
+
+  init(_ change: JournalChange, of transaction: JournalTransaction, in schema: StoreSchema) {
+    let model = schema.models.first { $0.name == change.model }
+    self.change = ChangeLine(
+      operation: change.operation, model: change.model, key: change.key,
+      fields: change.fields.map { ChangeLine.Field(name: $0.name, old: $0.old, new: $0.new) },
+      origin: transaction.isForeign ? .foreign : .user, schema: model)
+    position = change.position
+    self.transaction = transaction
+  }
+
+  /// The lines of transactions, in the order in which the changes were made.
+  static func lines(
+    of transactions: [JournalTransaction], in schema: StoreSchema
+  ) -> [JournalLine] {
+    transactions.flatMap { transaction in
+      transaction.changes.map { JournalLine($0, of: transaction, in: schema) }
+    }
+  }
+
+  /// Who made it: `anna (myapp[4121])`.
+  var who: String {
+    guard let program = transaction.program else { return "foreign writer" }
+    let process = transaction.process.map { "[\($0)]" } ?? ""
+    guard let author = transaction.signature.author else { return program + process }
+    return "\(author) (\(program)\(process))"
+  }
+
+  /// The line for programs.
+  var json: JSONValue {
+    let members: [JSONValue.Member] = [
+      .init("seq", .integer(position.rawValue)),
+      .init("txn", transaction.id.map { .string($0.description) } ?? .null),
+      .init("time", transaction.time.map { .string(TimeText.iso($0)) } ?? .null),
+      .init("actor", actor),
+    ]
+    return .object(members + change.journalMembers)
+  }
+
+  private var actor: JSONValue {
+    guard let program = transaction.program else { return .null }
+    func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+    return .object([
+      .init("program", .string(program)),
+      .init("pid", transaction.process.map { .integer($0) } ?? .null),
+      .init("author", text(transaction.signature.author)),
+      .init("tag", text(transaction.signature.tag)),
+    ])
+  }
+}
+
+extension ChangeLine {
+  /// What a change is to programs that read one after the other.
+  var journalMembers: [JSONValue.Member] {
+    [
+      .init("op", .string(operation.rawValue)), .init("model", .string(model)),
+      .init("id", KeyText.json(key)), .init("changes", changesJSON),
+    ]
+  }
+}

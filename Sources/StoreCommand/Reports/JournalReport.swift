@@ -1,0 +1,81 @@
+import ModelStore
+
+/// Past changes as rows, or as objects for programs that read JSON.
+struct JournalReport {
+  private let context: CommandContext
+  /// Whether a change names its record.
+  private let showsRecord: Bool
+  private var writer: (any RowWriter)?
+  private var count = 0
+
+  init(_ context: CommandContext, showsRecord: Bool) {
+    self.context = context
+    self.showsRecord = showsRecord
+  }
+
+  mutating func begin() throws {
+    switch context.format {
+    case .json, .ndjson:
+      guard context.options.fieldNames == nil else {
+        throw CommandError.usage("--fields chooses columns; a change is one object here.")
+      }
+    case .table:
+      writer = try context.reportWriter(
+        columns: [
+          OutputColumn("seq", role: .key), OutputColumn("when", role: .whole),
+          OutputColumn("who", role: .whole), OutputColumn("change"),
+          OutputColumn("txn", role: .whole),
+        ])
+    case .plain, .csv, .tsv:
+      writer = try context.reportWriter(
+        columns: ["seq", "txn", "time", "who", "op", "model", "id", "change"].map {
+          OutputColumn($0)
+        })
+    }
+  }
+
+  mutating func write(_ line: JournalLine) throws {
+    switch context.format {
+    case .json:
+      try context.console.data.append(count == 0 ? "[\n" : ",\n")
+      try context.console.data.append(try JSONText.text(line.json))
+    case .ndjson: try context.console.writeLine(try JSONText.text(line.json))
+    case .table:
+      let row = shownRow(line)
+      try writer?.write(row)
+    case .plain, .csv, .tsv:
+      let row = Self.row(line)
+      try writer?.write(row)
+    }
+    count += 1
+  }
+
+  /// The cells for a person.
+  private func shownRow(_ line: JournalLine) -> [SQLValue] {
+    let transaction = line.transaction
+    return [
+      .integer(line.position.rawValue),
+      transaction.time.map { SQLValue.text(TimeText.ago($0)) } ?? .null, .text(line.who),
+      .text(line.change.words(showingRecord: showsRecord)),
+      transaction.id.map { SQLValue.text($0.description) } ?? .null,
+    ]
+  }
+
+  /// The cells for a program.
+  private static func row(_ line: JournalLine) -> [SQLValue] {
+    let transaction = line.transaction
+    return [
+      .integer(line.position.rawValue),
+      transaction.id.map { SQLValue.text($0.description) } ?? .null,
+      transaction.time.map { SQLValue.text(TimeText.iso($0)) } ?? .null, .text(line.who),
+      .text(line.change.operation.rawValue), .text(line.change.model),
+      .text(KeyText.text(line.change.key)), .text(line.change.words(showingRecord: false)),
+    ]
+  }
+
+  mutating func finish() throws {
+    if let writer { try context.finish(writer) }
+    if context.format == .json { try context.console.writeLine(count == 0 ? "[]" : "\n]") }
+    try context.console.finish()
+  }
+}

@@ -1,0 +1,106 @@
+import ModelStore
+import Synchronization
+
+/// Follows the results of queries, where there is no journal or a predicate chooses: every change of
+/// every program, with the places in the result.
+final class LiveWatch: Sendable {
+  private let bell: Bell
+  private let pending = Mutex<[WatchedChange]>([])
+
+  init(_ bell: Bell) {
+    self.bell = bell
+  }
+
+  /// Writes what happens to `queries` until there is a reason to end; nil when enough was written.
+  ///
+  /// - Parameter tellsPlaces: Whether the places in the result are told.
+  func follow(
+    _ queries: [Query<Record>], of store: Store, snapshot: Bool, tellsPlaces: Bool,
+    until deadline: ContinuousClock.Instant?, to output: inout WatchOutput,
+    whenReady: () throws -> Void
+  ) throws -> Bell.Waking? {
+    let live = try queries.map { try store.live($0) }
+    let subscriptions = try live.map { query in
+      let schema = query.query.schema
+      return try query.observe(options: snapshot ? .initial : [], backlog: .every) {
+        [self] changes in
+        take(Self.changes(of: changes, schema, tellsPlaces: tellsPlaces))
+      }
+    }
+    defer { for subscription in subscriptions { subscription.cancel() } }
+    try whenReady()
+    while !output.isFull {
+      let changes = pending.withLock { pending in
+        defer { pending = [] }
+        return pending
+      }
+      if !changes.isEmpty {
+        try output.write(changes)
+        continue
+      }
+      switch try bell.wait(until: deadline) {
+      case .rung: continue
+      case let waking: return waking
+      }
+    }
+    return nil
+  }
+
+  private func take(_ changes: [WatchedChange]) {
+    pending.withLock { $0 += changes }
+    bell.ring()
+  }
+
+  private static func changes(
+    of changes: QueryChanges<Record>, _ schema: ModelSchema, tellsPlaces: Bool
+  ) -> [WatchedChange] {
+    let now = TimeText.now
+    func change(
+      _ operation: RecordChange.Operation, _ key: [SQLValue], _ fields: [ChangeLine.Field],
+      _ origin: Origin, from old: Int?, to new: Int?
+    ) -> WatchedChange {
+      WatchedChange(
+        change: ChangeLine(
+          operation: operation, model: schema.name, key: key, fields: fields, origin: origin,
+          schema: schema),
+        logged: nil, place: tellsPlaces ? WatchedChange.Place(old: old, new: new) : nil, time: now)
+    }
+    var watched: [WatchedChange] = []
+    for deletion in changes.deletions {
+      let fields = deletion.record.map { record in
+        zip(schema.fields, record.values).map {
+          ChangeLine.Field(name: $0.name, old: $1, new: nil)
+        }
+      }
+      var line = change(
+        .delete, deletion.key, fields ?? [], deletion.origin, from: deletion.index, to: nil)
+      line.isFilter = deletion.reason == .filter
+      watched.append(line)
+    }
+    for insertion in changes.insertions {
+      let fields = zip(schema.fields, insertion.record.values).map {
+        ChangeLine.Field(name: $0.name, old: nil, new: $1)
+      }
+      var line = change(
+        .insert, insertion.key, fields, insertion.origin, from: nil, to: insertion.index)
+      line.isSnapshot = changes.isInitial
+      line.isFilter = insertion.reason == .filter && !changes.isInitial
+      watched.append(line)
+    }
+    for update in changes.updates {
+      let fields = update.fields.map {
+        ChangeLine.Field(name: $0.name, old: $0.old, new: $0.new)
+      }
+      watched.append(
+        change(
+          .update, update.key, fields, update.fields.first?.origin ?? .foreign,
+          from: update.oldIndex, to: update.newIndex))
+    }
+    let updated = Set(changes.updates.map(\.key))
+    for move in changes.moves where !updated.contains(move.key) {
+      watched.append(
+        change(.update, move.key, [], .foreign, from: move.oldIndex, to: move.newIndex))
+    }
+    return watched
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+@Suite struct JournalCommandTests {
+  @Test func itIsTurnedOnAndOff() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(try place.run("journal", "status").err.contains("the journal is off"))
+    #expect(try place.run("journal", "on", "-n").code == 0)
+    #expect(try place.run("journal", "status", "-q").out == "")
+    #expect(try place.run("journal", "on", "Trak").code == 3)
+    let on = try place.run("journal", "on", "Track")
+    #expect(on.code == 0, "\(on)")
+    #expect(on.err.contains("the journal is on for Track"))
+    #expect(try place.run("journal", "on", "Artist", "--keys").code == 0)
+    #expect(try place.run("journal", "status", "-q").out == "Artist\tkeys\nTrack\tfull\n")
+    #expect(try place.run("journal", "off", "Artist").code == 0)
+    #expect(try place.run("journal", "status", "-q").out == "Track\tfull\n")
+    let object = try lineOf(try place.run("journal", "status", "--json").out.dropLast())
+    #expect(
+      Set(object.keys) == ["models", "first", "last", "entries", "bytes", "oldest", "consumers"])
+  }
+
+  @Test func theOldestEntriesAreTrimmed() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
+    #expect(try place.run("journal", "trim").code == 64)
+    #expect(try place.run("journal", "trim", "--keep-age", "soon").code == 64)
+    let kept = try place.run("journal", "trim", "--keep-age", "1d")
+    #expect(kept.err.contains("0 entries removed"), "\(kept)")
+    let trimmed = try place.run("journal", "trim", "--keep", "1")
+    #expect(trimmed.code == 0, "\(trimmed)")
+    #expect(try place.run("history", "-q").out.split(separator: "\n").count == 1)
+  }
+
+  @Test func aConsumerIsMovedAndDropped() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    try place.run("update", "Track", "1", "seconds=100")
+    let made = try place.run("watch", "--slot", "reader", "--timeout", "0s")
+    #expect(made.code == 0, "\(made)")
+    #expect(
+      try place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "reader\t0\n")
+    #expect(try place.run("consumers", "reset", "reader", "--to", "soon").code == 64)
+    #expect(try place.run("consumers", "reset", "reder").code == 3)
+    #expect(try place.run("consumers", "reset", "reader", "-n").code == 0)
+    let moved = try place.run("consumers", "reset", "reader")
+    #expect(moved.err.contains("reader goes on behind seq 0"), "\(moved)")
+    let held = try place.run("journal", "trim", "--keep", "1")
+    #expect(held.err.contains("more is kept for the consumer reader"), "\(held)")
+    #expect(try place.run("consumers", "drop", "reader").code == 0)
+    #expect(try place.run("consumers", "list", "-q").out == "")
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@Suite struct WatchTests {
+  private func lines(_ outcome: Outcome) throws -> [[String: String]] {
+    try outcome.out.split(separator: "\n").map { try lineOf($0) }
+  }
+
+  @Test func changesOfEveryProgramAreTold() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(try place.run("journal", "on").code == 0)
+    let watch = try WatchProcess(place, ["Track", "--count", "2", "--timeout", "30s"])
+    try place.run("update", "Track", "1", "title=First")
+    try RawDatabase(place.path("music.store"))
+      .execute("UPDATE Track SET title = 'Second' WHERE id = 2")
+    let outcome = try watch.finish()
+    #expect(outcome.code == 0, "\(outcome)")
+    let told = try lines(outcome)
+    #expect(told.map { $0["op"] } == ["update", "update"])
+    #expect(told.map { $0["id"] } == ["1", "2"])
+    #expect(told.map { $0["origin"] } == ["cli", "foreign"])
+  }
+
+  @Test func withoutAJournalTheResultIsFollowed() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let watch = try WatchProcess(
+      place, ["Track", "title == 'Mine'", "--count", "2", "--timeout", "30s"])
+    let raw = try RawDatabase(place.path("music.store"))
+    try raw.execute("UPDATE Track SET title = 'Mine' WHERE id = 3")
+    let entered = try lineOf(try watch.nextLine())
+    #expect(entered["op"] == "insert")
+    try raw.execute("UPDATE Track SET title = 'Yours' WHERE id = 3")
+    let outcome = try watch.finish()
+    #expect(outcome.code == 0, "\(outcome)")
+    #expect(try lines(outcome).map { $0["op"] } == ["delete"])
+  }
+
+  @Test func thePastIsReadFirst() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
+    let all = try place.run(
+      "watch", "Track", "--since", "0", "--count", "3", "--timeout", "30s")
+    #expect(all.code == 0, "\(all)")
+    let positions = try lines(all).compactMap { $0["seq"] }
+    #expect(positions.count == 3)
+    let rest = try place.run(
+      "watch", "--since", positions[1], "--count", "1", "--timeout", "30s")
+    #expect(try lines(rest).map { $0["seq"] } == [positions[2]])
+  }
+
+  @Test func aSlotGoesOnWhereItEnded() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
+    var positions: [String?] = []
+    for _ in 1...3 {
+      let one = try place.run(
+        "watch", "--slot", "tests", "--since", "0", "--count", "1", "--timeout", "30s")
+      #expect(one.code == 0, "\(one)")
+      positions += try lines(one).map { $0["seq"] }
+    }
+    #expect(positions.count == 3)
+    #expect(Set(positions).count == 3)
+    #expect(
+      try place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "tests\t0\n")
+  }
+
+  @Test func whatIsThereCanComeFirst() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Artist")
+    let count = try place.run("query", "Artist", "--count").out
+    let number = try #require(Int(count.filter(\.isNumber)))
+    for words in [["Artist"], ["Artist", "id > 0"]] {
+      let outcome = try place.run(
+        ["watch"] + words + ["--snapshot", "--count", "\(number)", "--timeout", "30s"])
+      #expect(outcome.code == 0, "\(outcome)")
+      #expect(try lines(outcome).allSatisfy { $0["op"] == "snapshot" })
+    }
+  }
+
+  @Test func theTimeEndsIt() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(try place.run("watch", "Track", "--timeout", "0s").code == 0)
+    #expect(try place.run("watch", "Track", "--timeout", "0s", "--count", "1").code == 1)
+  }
+
+  @Test func controlCEndsItWithItsOwnCode() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let watch = try WatchProcess(place, ["Track"])
+    watch.interrupt()
+    #expect(try watch.finish().code == 130)
+  }
+
+  @Test func thePastNeedsAJournal() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let refused = try place.run("watch", "Track", "--since", "10m")
+    #expect(refused.code == 1)
+    #expect(refused.err.contains("storecli journal on Track"))
+    #expect(try place.run("watch", "Track", "--json").code == 64)
+    #expect(try place.run("watch", "Trac").code == 3)
+  }
+}

@@ -1,0 +1,73 @@
+import Dispatch
+import Foundation
+import Testing
+
+/// A run of `watch` that goes on while the test writes. It is ended by force when it takes too long,
+/// so no test waits for ever.
+final class WatchProcess {
+  private let process: Process
+  private let out = Pipe()
+  private let talk = Pipe()
+  private let watchdog: DispatchWorkItem
+  private var heard = ""
+
+  /// How long a run may take.
+  private static let secondsMax = 60.0
+
+  init(_ place: Workplace, _ arguments: [String]) throws {
+    process = try place.process(["watch"] + arguments)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = out
+    process.standardError = talk
+    let process = process
+    // A parent may have blocked the gentler signals.
+    watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
+    try process.run()
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.secondsMax, execute: watchdog)
+    while !heard.contains("watching") {
+      let bytes = talk.fileHandleForReading.availableData
+      try #require(!bytes.isEmpty, "it ended: \(heard)")
+      heard += String(decoding: bytes, as: UTF8.self)
+    }
+  }
+
+  deinit {
+    watchdog.cancel()
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+  }
+
+  /// Presses Ctrl-C.
+  func interrupt() {
+    process.interrupt()
+  }
+
+  /// The next line of data, waited for.
+  func nextLine() throws -> String {
+    var line: [UInt8] = []
+    while let byte = try out.fileHandleForReading.read(upToCount: 1)?.first {
+      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+    throw Ended()
+  }
+
+  /// That the program ended before it said what was waited for.
+  struct Ended: Error {}
+
+  /// Waits for the end and what was not read yet.
+  func finish() throws -> Outcome {
+    let data = try out.fileHandleForReading.readToEnd() ?? Data()
+    let rest = try talk.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    try #require(process.terminationReason == .exit, "it was ended by force")
+    return Outcome(
+      code: process.terminationStatus, out: String(decoding: data, as: UTF8.self),
+      err: heard + String(decoding: rest, as: UTF8.self))
+  }
+}
+
+/// One line of ndjson as the fields that a test compares.
+func lineOf(_ text: some StringProtocol) throws -> [String: String] {
+  let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+  return try #require(object).mapValues { "\($0)" }
+}
