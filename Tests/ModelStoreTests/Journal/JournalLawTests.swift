@@ -160,7 +160,7 @@ struct RandomStatements {
     case "name": return ["'a'", "'A'", "'b'", "'B'", "'ab'", "'Ab'"][number - 1]
     case "isActive": return ["0", "1", "NULL"][number % 3]
     case "u", "k", "f30": return ["1", "2", "3", "NULL", "'x'", "'X'"][number - 1]
-    default: return ["0", "1.0", "1", "NULL", "'text'", "x'00ff'"][number - 1]
+    default: return ["0", "1.0", "1", "NULL", "'text'", "x'0041'"][number - 1]
     }
   }
 }
