@@ -1,6 +1,7 @@
 // Hearing what other processes commit.
 extension StoreCore {
-  /// Listens for as long as somebody observes or consumes the change journal. A forked child hears nothing.
+  /// Listens for as long as somebody observes or consumes the change journal. A forked child hears
+  /// nothing.
   func followAudience() {
     guard presence.process.isCurrent else { return }
     signal.listen(

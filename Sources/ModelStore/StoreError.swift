@@ -75,9 +75,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case journalGap
     /// The change journal has no transaction of that id.
     case unknownTransaction
-    /// What the work rests on has changed since, and nothing of it was kept: a transaction cannot be
-    /// taken back, and all records that stand in the way are listed as violations; or a consumer was
-    /// moved since its batch was read.
+    /// What the work rests on has changed since, and nothing of it was kept: a transaction cannot
+    /// be taken back, and all records that stand in the way are listed as violations; or a consumer
+    /// was moved since its batch was read.
     case conflict
     /// Two stores on one file ask for different configurations.
     case configurationConflict

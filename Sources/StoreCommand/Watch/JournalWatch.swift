@@ -75,7 +75,7 @@ struct JournalWatch {
   /// Rings whenever there are new entries.
   private func ringing(after position: JournalPosition) -> Task<Void, Never> {
     let growth = store.changeJournal.growth(after: position)
-    return Task.detached { [bell] in
+    return Task { [bell] in
       do {
         for try await _ in growth { bell.ring() }
       } catch {

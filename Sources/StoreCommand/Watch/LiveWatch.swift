@@ -1,8 +1,8 @@
 import ModelStore
 import Synchronization
 
-/// Follows the results of queries, where there is no journal or a predicate chooses: every change of
-/// every program, with the places in the result.
+/// Follows the results of queries, where there is no journal or a predicate chooses: every change
+/// of every program, with the places in the result.
 final class LiveWatch: Sendable {
   private let bell: Bell
   private let pending = Mutex<[WatchedChange]>([])

@@ -74,7 +74,8 @@ import Testing
     let artist = try world.store.observe(.field(\Artist.name, of: 1)) { change in
       told.add("artist \(change.text) \(change.isReset)")
     }
-    try world.foreign("UPDATE Album SET title = 'x'; UPDATE Artist SET name = 'y'")
+    try world.foreign(
+      "BEGIN; UPDATE Album SET title = 'x'; UPDATE Artist SET name = 'y'; COMMIT")
     #expect(told.taken().sorted() == ["album none → x true", "artist Miles → y false"])
     try world.foreign("UPDATE Artist SET name = 'z'")
     #expect(told.taken().sorted() == ["album none → x true", "artist y → z false"])
@@ -124,7 +125,11 @@ import Testing
     }
     print("seed \(seed): \(resetCount) resets")
     #expect(try world.replayed("item") == world.stored("item"), "seed \(seed)")
-    #expect(world.errors.events == [])
+    // Windows may say that a row was gone before it could be read, and are read anew.
+    let others = world.errors.events.filter {
+      !$0.message.hasPrefix("Another program removed a row of a window")
+    }
+    #expect(others == [])
   }
 }
 

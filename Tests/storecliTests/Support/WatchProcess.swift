@@ -2,8 +2,8 @@ import Dispatch
 import Foundation
 import Testing
 
-/// A run of `watch` that goes on while the test writes. It is ended by force when it takes too long,
-/// so no test waits for ever.
+/// A run of `watch` that goes on while the test writes. It is ended by force when it takes too
+/// long, so no test waits for ever.
 final class WatchProcess {
   private let process: Process
   private let out = Pipe()
