@@ -53,7 +53,10 @@ import Testing
         "window -[] +[]  0=title a→A",
       ])
     try world.foreign(
-      "DELETE FROM Mix_songs WHERE element = 1; UPDATE Song SET title = 't' WHERE id = 3")
+      """
+      BEGIN; DELETE FROM Mix_songs WHERE element = 1;
+      UPDATE Song SET title = 't' WHERE id = 3; COMMIT
+      """)
     #expect(told.taken() == ["mix unknown | -0 3=2 p3 title 'song 3'→'t' false"])
     #expect(world.errors.events == [])
     for subscription in [field, record, model, live, window, mix] { subscription.cancel() }
