@@ -155,18 +155,7 @@ public struct ConsumerBatches: AsyncSequence, Sendable {
     ///
     /// - Throws: As ``Consumer/next(limit:)``.
     public mutating func next() async throws -> ConsumerBatch? {
-      while !Task.isCancelled, !listener.hasEnded {
-        // What is entered while this looks rings once more.
-        let ringCount = listener.ringCount
-        do {
-          if let batch = try await consumer.nextOnQueue(limit: limit) { return batch }
-        } catch {
-          if Task.isCancelled || listener.hasEnded { return nil }
-          throw error
-        }
-        await listener.wait(beyond: ringCount)
-      }
-      return nil
+      try await listener.first { try await consumer.nextOnQueue(limit: limit) }
     }
   }
 }

@@ -121,8 +121,7 @@ struct JournalTrimmer {
       SELECT position, c0, c2
       FROM _ms_journal
       WHERE position BETWEEN \(first) AND \(last)
-      AND layout = \(JournalLayout.journalNumber)
-      AND entry = \(JournalMark.Kind.transaction.rawValue)
+      AND \(JournalMark.isMark)
       ORDER BY position
       LIMIT \(countMax)
       """

@@ -86,6 +86,9 @@ struct Reversion {
       throw Self.gap(layouts.all[record.layout]?.model ?? "", "tells of a model that is gone")
     }
     guard layout.detail == .full else { throw Self.gap(layout.model, "holds only its keys") }
+    guard record.malformedTexts.isEmpty else {
+      throw Self.gap(layout.model, "holds a text that is not UTF-8, which a store does not write")
+    }
     let identity = Identity(model: layout.model, key: record.key)
     let places = layout.places(in: schema)
     var image: [Int: SQLValue] = [:]
