@@ -17,9 +17,13 @@ extension StoreCore {
       connection: writer.connection, models: self.models, capture: nil, isWritable: false)
     var announcement = ChangeBroker.Announcement.reset
     do {
-      let news = try writer.foreignNews(
+      if try !writer.knowsSchema() {
+        // What comes after can be told exactly again.
+        try reloadSchema(&writer)
+        try writer.passJournal()
+      } else if let news = try writer.foreignNews(
         of: models, newest: { try access.record($0, key: $1)?.values })
-      if let news {
+      {
         announcement = ChangeBroker.Announcement(
           changes: news.changes, resetModels: news.resetModels)
       }

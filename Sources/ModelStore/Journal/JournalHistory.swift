@@ -49,7 +49,7 @@ struct JournalHistory {
     after start: Int64, through end: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
     _ body: (LoggedTransaction) throws -> Bool
   ) throws {
-    let start = try beginning(of: max(start, bounds.lowerBound - 1))
+    let start = try beginning(of: min(max(start, bounds.lowerBound - 1), bounds.upperBound))
     let end = try ending(of: min(end, bounds.upperBound))
     guard start < end else { return }
     let wantsForeign = wanted(nil)
@@ -105,7 +105,7 @@ struct JournalHistory {
     before limit: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
     _ body: (LoggedTransaction) throws -> Bool
   ) throws {
-    var cursor = min(limit - 1, bounds.upperBound)
+    var cursor = min(max(limit, bounds.lowerBound) - 1, bounds.upperBound)
     if cursor < bounds.upperBound {
       cursor = try beginning(of: cursor)
       if let next = try nextMark(after: cursor) { cursor = min(cursor, next.mark.first - 1) }
@@ -180,7 +180,8 @@ struct JournalHistory {
     let isOwn: Bool
   }
 
-  /// The newest mark that is wanted.
+  /// The newest mark that is wanted, of transactions of which something was entered or that took
+  /// another back.
   ///
   /// - Parameter author: nil for anybody.
   /// - Complexity: Reads marks back from the end of the journal.
@@ -191,7 +192,7 @@ struct JournalHistory {
     let text: SQLText = """
       SELECT c1, c8, c9, c3 = \(program) AND (\(author) IS NULL OR c5 IS \(author))
       FROM _ms_journal
-      WHERE \(JournalMark.isMark)
+      WHERE \(JournalMark.isMark) AND (c0 < position OR c8 IS NOT NULL)
       ORDER BY position DESC
       """
     return try reader.connection.withStatement(text.sql) { statement in

@@ -17,15 +17,25 @@ struct JournalRow {
     values.reserveCapacity(JournalLayout.columnCount)
     var malformed: Set<Int> = []
     for place in 0..<JournalLayout.columnCount {
-      do {
-        values.append(try row.value(at: 3 + place))
-      } catch where error.problem == .invalidUTF8 {
-        values.append(row.textBytes(at: 3 + place).map { .blob($0) } ?? .null)
-        malformed.insert(place)
-      }
+      let value = try Self.value(row, at: 3 + place)
+      values.append(value.content)
+      if value.isMalformed { malformed.insert(place) }
     }
     self.values = values
     self.malformed = malformed
+  }
+
+  private static func value(
+    _ row: borrowing RowView, at column: Int
+  ) throws(ColumnError) -> (content: SQLValue, isMalformed: Bool) {
+    do {
+      return (try row.value(at: column), false)
+    } catch {
+      guard error.problem == .invalidUTF8, let bytes = row.textBytes(at: column) else {
+        throw error
+      }
+      return (.blob(bytes), true)
+    }
   }
 
   static let columns =

@@ -135,8 +135,8 @@ private struct JournalSQL {
   var triggers: [JournalTriggers.Trigger] {
     let insert = images(.insert, "NEW")
     let delete = images(.delete, "OLD")
-    // SQLite runs those first that were made last, and they are made by name: what was evicted is
-    // entered by "replaced" before "insert" enters what took its place.
+    // SQLite runs those first that were made last, and they are made by name: "replaced" and
+    // "vacated" enter what was evicted before "insert" and "update" enter what took its place.
     var all = [
       trigger("insert", "AFTER INSERT", insert),
       trigger("replaced", "AFTER INSERT", when: hasNoted, entering(evictedBy: "NEW")),
@@ -167,7 +167,7 @@ private struct JournalSQL {
     }
     all.append(
       trigger(
-        "evicted", moment,
+        "vacated", moment,
         when: """
           NOT (\(TriggerMoment.anyChanged(keys)))
             AND \(hasNoted)

@@ -234,11 +234,11 @@ final class Connection {
     let statement = try statements.take(Self.holdingSQL, on: handle)
     do {
       _ = try statement.step()
-      holder = statement.release()
     } catch {
       statements.put(statement, for: Self.holdingSQL)
       throw error
     }
+    holder = statement.release()
   }
 
   /// Sees what others commit again.

@@ -146,9 +146,7 @@ struct Reversion {
     var index = records.endIndex
     while index > records.startIndex {
       index -= 1
-      if index > records.startIndex, records[index].kind == .insert,
-        records[index - 1].kind == .delete, records[index - 1].layout == records[index].layout
-      {
+      if index > records.startIndex, isRekeyed(at: index) {
         // Taken for a change of key, which references to the record follow.
         index -= 1
         try restore(records[index], from: records[index + 1].key, tx)
@@ -158,6 +156,17 @@ struct Reversion {
     }
     try settle(targets, tx)
     return { [self] changes in try judge(changes) }
+  }
+
+  /// Whether an insertion and the deletion before it may be one record that got another key: not
+  /// where one of the deletions before is of the same key, which is REPLACE.
+  private func isRekeyed(at index: Int) -> Bool {
+    let record = records[index]
+    guard record.kind == .insert else { return false }
+    let deletions = records[..<index].reversed()
+      .prefix { $0.kind == .delete && $0.layout == record.layout }
+    guard let latest = deletions.first else { return false }
+    return latest.key == record.key || !deletions.contains { $0.key == record.key }
   }
 
   /// What has to come out, if everything is as the entries left it.

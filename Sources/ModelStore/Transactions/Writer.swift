@@ -129,9 +129,13 @@ struct Writer {
     of models: [ModelSchema],
     newest: (ModelSchema, _ key: [SQLValue]) throws -> [SQLValue]?
   ) throws -> JournalHead.News? {
-    let isKnown = try connection.schemaVersion() == schemaVersion
     let news = try journal?.advance(on: connection, models: models, newest: newest)
-    return isKnown && !isNewToJournal ? news : nil
+    return isNewToJournal ? nil : news
+  }
+
+  /// Whether nobody else has changed the file's schema since everything here was made from it.
+  func knowsSchema() throws -> Bool {
+    try connection.schemaVersion() == schemaVersion
   }
 
   /// Takes everything in the change journal for announced.
@@ -194,7 +198,7 @@ struct Writer {
     _ shield: @escaping () -> Void
   ) throws -> CommitPipeline {
     do {
-      if try connection.schemaVersion() != schemaVersion {
+      if try !knowsSchema() {
         let hadJournal = journal != nil
         try onForeignSchema(&self)
         isNewToJournal = journal != nil && !hadJournal
@@ -265,8 +269,9 @@ struct Writer {
     guard let retention = configuration.journalRetention, let journal,
       journal.position >= nextTrimming
     else { return }
-    var trimmer = JournalTrimmer(
-      connection: connection, retention: retention, now: WritingProgram.now)
+    let trimmer = JournalTrimmer(
+      connection: connection, retention: retention, now: WritingProgram.now,
+      told: journal.position)
     do {
       let step = try connection.hooks.withoutWaiting {
         try connection.inTransaction { try trimmer.step() }
