@@ -134,7 +134,8 @@ struct CommitPipeline {
     try mark.write(on: connection)
     guard connection.lastInsertRowID >= journal.first else {
       throw StoreError(
-        .misuse, "A transaction removed entries of the change journal that were new; nothing was kept.")
+        .misuse,
+        "A transaction removed entries of the change journal that were new; nothing was kept.")
     }
     return connection.lastInsertRowID
   }

@@ -91,7 +91,6 @@ struct RandomStatements {
     Table(name: "Partly", key: ["id"], others: ["k", "isActive"], unique: ["k"]),
     Table(name: "Made", key: ["id"], others: ["a", "u"], unique: ["u"]),
     Table(name: "Wide", key: ["id"], others: wide, unique: ["f30"]),
-    Table(name: "Tree", key: ["id"], others: ["parent", "u"], unique: ["u"]),
     Table(name: "Shadow", key: ["id"], others: ["c0", "c1", "u"], unique: ["c0"]),
     Table(name: "Filled", key: ["id"], others: ["slot", "n"], unique: ["slot"]),
   ]
@@ -112,14 +111,8 @@ struct RandomStatements {
     CREATE TABLE Made (
       id INTEGER PRIMARY KEY, a, u UNIQUE, twice AS (a || a) STORED, length AS (length(a)));
     CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(wide.joined(separator: ", ")), UNIQUE (f30));
-    CREATE TABLE Tree (
-      id INTEGER PRIMARY KEY,
-      parent INTEGER REFERENCES Tree ON DELETE SET NULL ON UPDATE CASCADE, u,
-      UNIQUE (parent, u));
     CREATE TABLE Shadow (id INTEGER PRIMARY KEY, c0 UNIQUE, c1, u, UNIQUE (c1, u));
     CREATE TABLE Filled (id INTEGER PRIMARY KEY, slot TEXT NOT NULL DEFAULT 'x' UNIQUE, n);
-    CREATE TRIGGER Filled_again BEFORE INSERT ON Filled WHEN NEW.id > 4
-    BEGIN INSERT OR IGNORE INTO Filled VALUES (NEW.id - 4, NEW.n, NEW.id); END;
     """
 
   mutating func chance(_ part: Int, of whole: Int) -> Bool {
@@ -170,7 +163,8 @@ struct RandomStatements {
     case "x": return ["'a'", "'A'", "'b'"][number % 3]
     case "name": return ["'a'", "'A'", "'b'", "'B'", "'ab'", "'Ab'"][number - 1]
     case "isActive": return ["0", "1", "NULL"][number % 3]
-    case "u", "k", "f30", "c0", "c1", "slot": return ["1", "2", "3", "NULL", "'x'", "'X'"][number - 1]
+    case "u", "k", "f30", "c0", "c1", "slot":
+      return ["1", "2", "3", "NULL", "'x'", "'X'"][number - 1]
     default: return ["0", "1.0", "1", "NULL", "'text'", "x'0041'"][number - 1]
     }
   }

@@ -38,7 +38,11 @@ import Testing
       }
       do {
         for step in 0..<400 {
-          if step % 3 == 0 { try LiveQueryTests.commit(&random, to: store) } else { try store.refresh() }
+          if step % 3 == 0 {
+            try LiveQueryTests.commit(&random, to: store)
+          } else {
+            try store.refresh()
+          }
           let place = random.place(of: passing)
           objections += passing[place].objections.events
           passing[place] = try KeptResult(place, schema, store)
