@@ -101,20 +101,21 @@ extension StoreCore {
     let detail = declarations.changeJournal
     let layouts = try JournalLayouts(reading: connection)
     guard let layouts, detail != nil || !layouts.current.isEmpty else { return }
-    let models = try knownModels(on: connection, declaring: declarations.models)
-    var details = Self.details(layouts, in: models)
-    if let detail {
-      for model in declarations.models where model.kind == .table { details[model.name] = detail }
+    func installation(_ layouts: JournalLayouts) throws -> JournalInstallation {
+      let models = try knownModels(on: connection, declaring: declarations.models)
+      var details = Self.details(layouts, in: models)
+      if let detail {
+        for model in declarations.models where model.kind == .table { details[model.name] = detail }
+      }
+      return try JournalInstallation(
+        details, in: models, catalog: try Catalog(reading: connection))
     }
-    let catalog = try Catalog(reading: connection)
-    let installation = try JournalInstallation(details, in: models, catalog: catalog)
-    guard !installation.isInstalled(layouts) else { return }
+    guard try !installation(layouts).isInstalled(layouts) else { return }
     try connection.inTransaction {
-      // Another process may have been faster.
+      // Another process may have been faster, or asked for more.
       guard var layouts = try JournalLayouts(reading: connection) else { return }
-      let catalog = try Catalog(reading: connection)
-      try JournalInstallation(details, in: models, catalog: catalog)
-        .apply(&layouts, on: connection)
+      let installation = try installation(layouts)
+      if !installation.isInstalled(layouts) { try installation.apply(&layouts, on: connection) }
     }
   }
 

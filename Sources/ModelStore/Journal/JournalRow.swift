@@ -187,7 +187,7 @@ struct JournalAssembly {
   private static func damaged(_ position: Int64) -> StoreError {
     StoreError(
       .corrupt,
-      "The change journal has a row at position \(position) that no store writes. Turn the journal off and on again; what it held before cannot be told."
+      "The change journal has a row at position \(position) that no store writes. Trim the journal beyond it; what it held up to there cannot be told."
     )
   }
 }
