@@ -48,9 +48,15 @@ public struct Consumer: Sendable {
   ///   ``ConsumerBatch/transactions``.
   /// - Returns: nil when there is nothing new.
   /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
-  /// - Complexity: O(limit), or the size of one transaction that is larger.
+  /// - Complexity: O(limit), or the size of one transaction that is larger, and O(transactions that
+  ///   changed nothing of which a journal is kept) since the last batch. When there are many of
+  ///   these, a consumer is put behind them, which waits for the disk.
   public func next(limit: Int = 500) throws -> ConsumerBatch? {
-    try core.readers.sync { connection in try batch(limit: limit, on: connection) }
+    let next = try core.readers.sync { connection in try find(limit: limit, on: connection) }
+    if case .nothing(let through, let cursor) = next {
+      try pass(through, from: cursor)
+    }
+    return next.batch
   }
 
   /// All batches, as they come: waits for the next one without asking again and again.
@@ -64,28 +70,61 @@ public struct Consumer: Sendable {
   }
 
   func nextOnQueue(limit: Int) async throws -> ConsumerBatch? {
-    try await core.readers.async { connection in try batch(limit: limit, on: connection) }
+    let next = try await core.readers.async { connection in
+      try find(limit: limit, on: connection)
+    }
+    if case .nothing(let through, let cursor) = next {
+      try await core.readers.async { _ in try pass(through, from: cursor) }
+    }
+    return next.batch
   }
 
-  private func batch(limit: Int, on connection: Connection) throws -> ConsumerBatch? {
+  /// What looking for a batch came to.
+  private enum Finding {
+    case batch(ConsumerBatch)
+    /// Nothing that concerns the consumer, up to a position.
+    case nothing(through: Int64, JournalConsumers.Cursor)
+
+    var batch: ConsumerBatch? { if case .batch(let batch) = self { batch } else { nil } }
+  }
+
+  private func find(limit: Int, on connection: Connection) throws -> Finding {
     precondition(limit >= 1, "A batch has at least one entry.")
     return try core.read(connection) { tx in
       let connection = tx.access.connection
       let cursor = try Self.cursor(of: name, on: connection)
-      guard let history = try JournalHistory(reading: connection) else { return nil }
+      guard let history = try JournalHistory(reading: connection) else {
+        return .nothing(through: cursor.position, cursor)
+      }
       let isTrimmed = cursor.position < history.bounds.lowerBound - 1
       var position = max(cursor.position, history.bounds.lowerBound - 1)
       while position < history.bounds.upperBound {
         let part = try Self.part(of: history, after: position, limit: Int64(limit))
         position = part.end
         if part.transactions.isEmpty, !isTrimmed { continue }
-        return ConsumerBatch(
-          consumer: self, transactions: part.transactions,
-          end: JournalPosition(rawValue: position), cursor: cursor, isTrimmed: isTrimmed)
+        return .batch(
+          ConsumerBatch(
+            consumer: self, transactions: part.transactions,
+            end: JournalPosition(rawValue: position), cursor: cursor, isTrimmed: isTrimmed))
       }
-      return nil
+      return .nothing(through: position, cursor)
     }
   }
+
+  /// Puts the consumer behind what does not concern it, once that is much: so it is not read again
+  /// and again, and can be trimmed.
+  private func pass(_ position: Int64, from cursor: JournalConsumers.Cursor) throws {
+    guard position - cursor.position >= Self.passedCountMin,
+      core.configuration.access != .readOnly, !core.writer.isCurrent
+    else { return }
+    _ = try core.maintaining { connection in
+      try JournalConsumers(connection: connection).acknowledge(
+        name, through: position, from: cursor.position, epoch: cursor.epoch,
+        time: WritingProgram.now)
+    }
+  }
+
+  private static let passedCountMin: Int64 = 1000
 
   /// What follows `position`: as many whole transactions as have `limit` rows together, or the next
   /// one. Transactions in which nothing was entered are left out: one is the consumer's own, which
@@ -155,18 +194,7 @@ public struct ConsumerBatches: AsyncSequence, Sendable {
     ///
     /// - Throws: As ``Consumer/next(limit:)``.
     public mutating func next() async throws -> ConsumerBatch? {
-      while !Task.isCancelled, !listener.hasEnded {
-        // What is entered while this looks rings once more.
-        let ringCount = listener.ringCount
-        do {
-          if let batch = try await consumer.nextOnQueue(limit: limit) { return batch }
-        } catch {
-          if Task.isCancelled || listener.hasEnded { return nil }
-          throw error
-        }
-        await listener.wait(beyond: ringCount)
-      }
-      return nil
+      try await listener.first { try await consumer.nextOnQueue(limit: limit) }
     }
   }
 }

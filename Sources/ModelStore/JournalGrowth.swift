@@ -43,22 +43,12 @@ public struct JournalGrowth: AsyncSequence, Sendable {
     ///
     /// - Throws: ``StoreError`` when the journal cannot be read.
     public mutating func next() async throws -> JournalPosition? {
-      while !Task.isCancelled, !listener.hasEnded {
-        // What is entered while this looks rings once more.
-        let ringCount = listener.ringCount
-        do {
-          let end = try await journal.positionOnQueue()
-          if end > position {
-            position = end
-            return end
-          }
-        } catch {
-          if Task.isCancelled || listener.hasEnded { return nil }
-          throw error
-        }
-        await listener.wait(beyond: ringCount)
+      let end = try await listener.first {
+        let end = try await journal.positionOnQueue()
+        return end > position ? end : nil
       }
-      return nil
+      position = end ?? position
+      return end
     }
   }
 }

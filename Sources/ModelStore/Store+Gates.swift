@@ -83,18 +83,17 @@ extension StoreCore {
       begin: { [weak self] feed, start in
         guard let self else { throw closed }
         try writer.sync { writer in
-          try self.publishWhatOthersDid(&writer)
-          let access = TransactionAccess(
-            connection: writer.connection, models: self.models, capture: nil, isWritable: false)
-          let images = try self.images(at: feed.places, access)
-          try self.journalSight.note(on: writer.connection)
-          try start(images)
-          for (place, fields) in feed.fields.enumerated() {
-            let schema = try self.models.schema.model(named: feed.places[place].model)
-            let interest = ChangeBroker.Interest(
-              model: schema.name, records: .one(feed.places[place].key, of: schema),
-              fields: fields)
-            feed.end(by: self.broker.add(feed.observer(of: place, interest: interest)))
+          try self.atToldState(&writer) { writer in
+            let access = TransactionAccess(
+              connection: writer.connection, models: self.models, capture: nil, isWritable: false)
+            try start(try self.images(at: feed.places, access))
+            for (place, fields) in feed.fields.enumerated() {
+              let schema = try self.models.schema.model(named: feed.places[place].model)
+              let interest = ChangeBroker.Interest(
+                model: schema.name, records: .one(feed.places[place].key, of: schema),
+                fields: fields)
+              feed.end(by: self.broker.add(feed.observer(of: place, interest: interest)))
+            }
           }
         }
       },

@@ -20,6 +20,7 @@ extension ChangeJournal {
       let end = end?.rawValue ?? .max
       try history.checkReaches(back: start)
       var collected = Collected(filter, limit, history.layouts)
+      guard collected.takesMore else { return [] }
       if let id = filter.transaction {
         if let found = try history.transaction(id),
           found.positions.upperBound > start, found.positions.upperBound <= end,
@@ -27,7 +28,7 @@ extension ChangeJournal {
         {
           _ = collected.take(found)
         }
-      } else if collected.takesMore {
+      } else {
         try history.forEach(after: start, through: end, where: filter.admits) {
           collected.take($0)
         }

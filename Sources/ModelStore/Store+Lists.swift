@@ -99,28 +99,27 @@ extension StoreCore {
       try connection.rows(text) { row in try row.values() }
     }
     return try settled { writer in
-      // No commit of this store can come between reading and registering.
-      try publishWhatOthersDid(&writer)
-      let images: [[SQLValue]]
-      do {
-        images = try reload(writer.connection)
-        try journalSight.note(on: writer.connection)
-      } catch {
-        throw models.storeError(error, about: rule.slots)
-      }
-      let version = broker.version
-      let result = ListResult(
-        rule: rule, images: images, version: version, mailbox: mailbox,
-        reload: { [weak self] in
-          guard let self else { return [] }
-          return try readCommitted(reload)
-        }, report: report)
-      let outcome = options.contains(.initial) ? result.putContents() : []
-      let end = broker.add(result)
-      broker.enqueue(for: outcome) { mailbox.deliver(upTo: version) }
-      return Subscription(mailbox) {
-        mailbox.close()
-        end()
+      try atToldState(&writer) { writer in
+        let images: [[SQLValue]]
+        do {
+          images = try reload(writer.connection)
+        } catch {
+          throw models.storeError(error, about: rule.slots)
+        }
+        let version = broker.version
+        let result = ListResult(
+          rule: rule, images: images, version: version, mailbox: mailbox,
+          reload: { [weak self] in
+            guard let self else { return [] }
+            return try readTold(reload)
+          }, report: report)
+        let outcome = options.contains(.initial) ? result.putContents() : []
+        let end = broker.add(result)
+        broker.enqueue(for: outcome) { mailbox.deliver(upTo: version) }
+        return Subscription(mailbox) {
+          mailbox.close()
+          end()
+        }
       }
     }
   }

@@ -16,7 +16,7 @@ extension Store {
 
 extension StoreCore {
   fileprivate func source(for plan: LiveBlueprint) throws -> any LiveSource {
-    let ready = try beside(plan) { try self.readySource(for: plan, on: $0) }
+    let ready = try beside(plan) { try self.readySource(for: plan, on: $0.connection) }
     if let ready { return ready }
     guard case .success(let rule) = plan.rule else {
       preconditionFailure("Only a query that is run again cannot be followed.")
@@ -24,17 +24,14 @@ extension StoreCore {
     return try hydrate(plan, by: rule)
   }
 
-  /// Runs `body` on the writer's queue: no commit of this store can come between what it reads and
-  /// what it registers; another process's is noticed by its version at the next look.
+  /// Runs `body` on the writer's queue, in the state that observers were told of: no commit can
+  /// come between what it reads and what it registers.
   func beside<Result>(
-    _ plan: LiveBlueprint, _ body: (Connection) throws -> Result
+    _ plan: LiveBlueprint, _ body: (Writer) throws -> Result
   ) throws -> Result {
     try writer.sync { writer in
-      try self.publishWhatOthersDid(&writer)
       do {
-        let result = try body(writer.connection)
-        try self.journalSight.note(on: writer.connection)
-        return result
+        return try self.atToldState(&writer, body)
       } catch {
         throw self.models.storeError(error, about: plan.base.schema)
       }
@@ -124,10 +121,10 @@ extension StoreCore {
         version: broker.version, report: report))
   }
 
-  /// What a query selects as of the latest commit, for the committing thread.
+  /// What a query selects in the state that is being told, for the committing thread.
   private func read(_ query: Query<Record>) throws -> [[SQLValue]] {
     let text = try query.selectText()
-    return try readCommitted { connection in
+    return try readTold { connection in
       try connection.rows(text) { row in try row.values() }
     }
   }
@@ -136,24 +133,24 @@ extension StoreCore {
     RegisteredResult(result, end: broker.add(result))
   }
 
-  /// All rows of a statement as of the latest commit, for the committing thread.
+  /// All rows of a statement in the state that is being told, for the committing thread.
   private func reading(_ text: SQLText) -> @Sendable () throws -> [[SQLValue]] {
     { [weak self] in
       guard let self else { return [] }
-      return try readCommitted { connection in
+      return try readTold { connection in
         try connection.rows(text) { row in try row.values() }
       }
     }
   }
 
-  /// Single records as of the latest commit, for the committing thread.
+  /// Single records in the state that is being told, for the committing thread.
   private func finding(
     _ schema: ModelSchema
   ) throws -> @Sendable ([[SQLValue]]) throws -> [[SQLValue]?] {
     let text = models.statements(for: schema).select
     return { [weak self] keys in
       guard let self, !keys.isEmpty else { return keys.map { _ in nil } }
-      return try readCommitted { connection in
+      return try readTold { connection in
         try keys.map { key in
           try connection.firstRow(SQLText(sql: text, arguments: key)) { row in try row.values() }
         }
@@ -165,7 +162,7 @@ extension StoreCore {
   private func interests(
     readBy text: SQLText, of schema: ModelSchema
   ) throws -> [ChangeBroker.Interest] {
-    let (sources, catalog) = try readCommitted { connection in
+    let (sources, catalog) = try readTold { connection in
       (try connection.sources(of: text.sql), try Catalog(reading: connection))
     }
     var observed: Set<ExactText> = []
@@ -223,13 +220,13 @@ extension LiveStore {
     self.init(broker: broker, report: core.report) { [weak core] body in
       guard let core else { throw StoreError(.misuse, "The store is closed.") }
       try core.settled { writer in
-        try core.publishWhatOthersDid(&writer)
-        let connection = writer.connection
-        try body(
-          Reading(
-            read: { text in try connection.rows(text) { row in try row.values() } },
-            broker: broker))
-        try core.journalSight.note(on: connection)
+        try core.atToldState(&writer) { writer in
+          let connection = writer.connection
+          try body(
+            Reading(
+              read: { text in try connection.rows(text) { row in try row.values() } },
+              broker: broker))
+        }
       }
     }
   }

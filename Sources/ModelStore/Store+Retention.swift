@@ -25,7 +25,7 @@ extension ChangeJournal {
     while true {
       let step = try core.maintaining { connection in
         guard try JournalLayouts(reading: connection) != nil else { return JournalTrimmer.Step() }
-        var trimmer = JournalTrimmer(connection: connection, retention: retention, now: now)
+        let trimmer = JournalTrimmer(connection: connection, retention: retention, now: now)
         return try trimmer.step()
       }
       trimming.removedCount += Int(step.removedCount)

@@ -106,7 +106,8 @@ extension Store {
       }
       let reversion = try Reversion(
         of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
-        bindings: try CatalogEntries.bindings.read(on: access.connection), refusals: refusals)
+        bindings: try CatalogEntries.bindings.read(on: access.connection),
+        catalog: try Catalog(reading: access.connection), refusals: refusals)
       guard !found.isEmpty else { return nil }
       access.signature = TransactionSignature(author: author)
       let mark = asRange ? nil : found.first?.mark

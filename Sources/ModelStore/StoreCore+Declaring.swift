@@ -246,7 +246,6 @@ extension StoreCore {
     let known = try knownModels(on: writer.connection, declaring: models)
     try writer.adopt(StoreSchema(models: known), catalog: try Catalog(reading: writer.connection))
     use(writer.models)
-    journalSight.setActive(writer.journal?.isActive ?? false)
   }
 
   /// Runs `body` as a transaction that changes what the file keeps besides records, and reads the

@@ -10,16 +10,19 @@ extension StoreCore {
         return source
       }
     }
-    // Other processes write all the time, or the schema changes: then nobody may write meanwhile.
-    return try beside(plan) { connection in
+    // Others write what is not entered in the journal, or the schema changes: then this store may
+    // not write meanwhile.
+    return try beside(plan) { writer in
       let rows = LiveRows(
-        tree: try rule.tree(reading: try plan.placeText(rule), on: connection),
+        tree: try rule.tree(reading: try plan.placeText(rule), on: writer.connection),
         version: self.broker.version)
       return try self.part(plan.window, of: try self.follow(rows, plan, by: rule), plan)
     }
   }
 
   private static let attemptCount = 3
+  /// So often it is tried to find the reader where the writer is.
+  private static let entryCount = 32
   /// So few commits are taken over while writers wait.
   private static let lastCommitCount = 4
 
@@ -28,10 +31,7 @@ extension StoreCore {
     _ plan: LiveBlueprint, by rule: LiveResult.Rule, on reader: Connection
   ) throws -> (any LiveSource)? {
     let hydration = Hydration(plan.interest, by: rule)
-    let start = try beside(plan) { _ in
-      try self.enterRead(on: reader)
-      return (version: self.broker.version, end: self.broker.add(hydration))
-    }
+    guard let start = try entered(reader, plan, hydration) else { return nil }
     defer { start.end() }
     var rows = LiveRows(
       tree: try leaveRead(on: reader, plan) {
@@ -48,13 +48,39 @@ extension StoreCore {
     return nil
   }
 
+  /// Begins a transaction of `reader` in the state that observers were told of, and has `hydration`
+  /// told of everything that comes after.
+  ///
+  /// - Returns: nil when others commit so fast that the two were never found in the same state.
+  private func entered(
+    _ reader: Connection, _ plan: LiveBlueprint, _ hydration: Hydration
+  ) throws -> (version: UInt64, end: @Sendable () -> Void)? {
+    for _ in 0..<Self.entryCount {
+      let start = try beside(plan) { writer -> (version: UInt64, end: @Sendable () -> Void)? in
+        guard try self.enterRead(on: reader, beside: writer) else { return nil }
+        return (self.broker.version, self.broker.add(hydration))
+      }
+      if let start { return start }
+    }
+    return nil
+  }
+
   /// Begins a transaction that sees the latest commit and no later one. SQLite takes the snapshot
   /// at the first read, not at BEGIN: <https://sqlite.org/lang_transaction.html>.
-  private func enterRead(on reader: Connection) throws {
+  ///
+  /// - Returns: Whether it sees what `writer` sees, as far as the change journal tells; otherwise
+  ///   there is no transaction.
+  private func enterRead(on reader: Connection, beside writer: Writer) throws -> Bool {
     try reader.withStatement("BEGIN") { try $0.run() }
     do {
-      try reader.withStatement("SELECT 1 FROM sqlite_schema LIMIT 1") { try $0.run() }
-      try journalSight.note(on: reader)
+      guard writer.journal != nil else {
+        try reader.withStatement("SELECT 1 FROM sqlite_schema LIMIT 1") { try $0.run() }
+        return true
+      }
+      let isBeside =
+        try JournalReader.bounds(on: reader) == JournalReader.bounds(on: writer.connection)
+      if !isBeside { try reader.rollBack() }
+      return isBeside
     } catch {
       throw reader.rollBack(after: error)
     }

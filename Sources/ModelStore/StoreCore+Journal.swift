@@ -5,17 +5,25 @@ extension StoreCore {
   ///
   /// - Precondition: A transaction is open on the writer's connection.
   func announceForeignCommit(_ writer: inout Writer) {
-    defer { journalListeners.ring() }
+    // What observers read may not be cut short: they could not follow then.
+    self.writer.shield()
+    defer {
+      self.writer.unshield()
+      journalListeners.ring()
+    }
     let observed = broker.interests().keys
     let models = models.schema.models.filter { $0.kind == .table && observed.contains($0.name) }
     let access = TransactionAccess(
       connection: writer.connection, models: self.models, capture: nil, isWritable: false)
     var announcement = ChangeBroker.Announcement.reset
     do {
-      let news = try writer.foreignNews(
-        of: models, hidden: { self.journalSight.reaches(beyond: $0) },
-        newest: { try access.record($0, key: $1)?.values })
-      if let news {
+      if try !writer.knowsSchema() {
+        // What comes after can be told exactly again.
+        try reloadSchema(&writer)
+        try writer.passJournal()
+      } else if let news = try writer.foreignNews(
+        of: models, newest: { try access.record($0, key: $1)?.values })
+      {
         announcement = ChangeBroker.Announcement(
           changes: news.changes, resetModels: news.resetModels)
       }
@@ -26,17 +34,34 @@ extension StoreCore {
     broker.publish(announcement)
   }
 
-  /// Tells observers what other connections wrote, and reads again what could not be read.
+  /// Tells observers what other connections wrote, and has those look again who could not before.
   func publishWhatOthersDid(_ writer: inout Writer) throws {
+    try atToldState(&writer) { _ in }
+  }
+
+  /// Tells observers what other connections wrote, then runs `body` in the same state of the store:
+  /// it sees what they were told of, and nothing that they were not.
+  ///
+  /// - Parameter body: Reads, and does not write.
+  func atToldState<Result>(
+    _ writer: inout Writer, _ body: (Writer) throws -> Result
+  ) throws -> Result {
+    let connection = writer.connection
+    try connection.withStatement("BEGIN") { try $0.run() }
+    do {
+      try tellWhatOthersDid(&writer)
+      let result = try body(writer)
+      try connection.withStatement("COMMIT") { try $0.run() }
+      return result
+    } catch {
+      throw writer.noting(connection.rollBack(after: error))
+    }
+  }
+
+  /// - Precondition: A transaction is open on the writer's connection.
+  func tellWhatOthersDid(_ writer: inout Writer) throws {
     if try writer.noticeForeignCommit() {
-      let connection = writer.connection
-      try connection.withStatement("BEGIN") { try $0.run() }
-      do {
-        announceForeignCommit(&writer)
-        try connection.withStatement("COMMIT") { try $0.run() }
-      } catch {
-        throw writer.noting(connection.rollBack(after: error))
-      }
+      announceForeignCommit(&writer)
     } else if broker.hasFailed {
       broker.publish(.nothing)
     }
@@ -44,22 +69,28 @@ extension StoreCore {
 
   /// Tells observers to look anew after something that nobody captured.
   func announceReset(_ writer: inout Writer) {
-    broker.publish(.reset)
-    journalListeners.ring()
+    defer { journalListeners.ring() }
+    let connection = writer.connection
     do {
+      try connection.withStatement("BEGIN") { try $0.run() }
+      // What others did until now is seen with it.
+      _ = try writer.noticeForeignCommit()
       try writer.passJournal()
+      broker.publish(.reset)
+      try connection.withStatement("COMMIT") { try $0.run() }
     } catch {
-      report(StoreError(reporting: models.storeError(error, about: nil)))
+      report(
+        StoreError(
+          reporting: models.storeError(
+            writer.noting(connection.rollBack(after: error)), about: nil)))
+      broker.publish(.reset)
     }
   }
 
-  /// Reads as of the latest commit, for the committing thread.
-  func readCommitted<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try writersReader.sync { connection in
-      let result = try body(connection)
-      try self.journalSight.note(on: connection)
-      return result
-    }
+  /// Reads the state of which observers are being told, on the committing thread. Others may have
+  /// committed since; that is not seen.
+  func readTold<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try writer.inside(body)
   }
 
   // Turning it on and off
@@ -70,20 +101,21 @@ extension StoreCore {
     let detail = declarations.changeJournal
     let layouts = try JournalLayouts(reading: connection)
     guard let layouts, detail != nil || !layouts.current.isEmpty else { return }
-    let models = try knownModels(on: connection, declaring: declarations.models)
-    var details = Self.details(layouts, in: models)
-    if let detail {
-      for model in declarations.models where model.kind == .table { details[model.name] = detail }
+    func installation(_ layouts: JournalLayouts) throws -> JournalInstallation {
+      let models = try knownModels(on: connection, declaring: declarations.models)
+      var details = Self.details(layouts, in: models)
+      if let detail {
+        for model in declarations.models where model.kind == .table { details[model.name] = detail }
+      }
+      return try JournalInstallation(
+        details, in: models, catalog: try Catalog(reading: connection))
     }
-    let catalog = try Catalog(reading: connection)
-    let installation = try JournalInstallation(details, in: models, catalog: catalog)
-    guard !installation.isInstalled(layouts) else { return }
+    guard try !installation(layouts).isInstalled(layouts) else { return }
     try connection.inTransaction {
-      // Another process may have been faster.
+      // Another process may have been faster, or asked for more.
       guard var layouts = try JournalLayouts(reading: connection) else { return }
-      let catalog = try Catalog(reading: connection)
-      try JournalInstallation(details, in: models, catalog: catalog)
-        .apply(&layouts, on: connection)
+      let installation = try installation(layouts)
+      if !installation.isInstalled(layouts) { try installation.apply(&layouts, on: connection) }
     }
   }
 

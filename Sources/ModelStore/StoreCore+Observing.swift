@@ -67,10 +67,9 @@ extension StoreCore {
     _ key: [SQLValue]?, of schema: ModelSchema, _ body: ([SQLValue]?) throws -> Result
   ) throws -> Result {
     try settled { writer in
-      try self.publishWhatOthersDid(&writer)
-      let image = try self.record(schema, key, on: writer.connection)
-      try self.journalSight.note(on: writer.connection)
-      return try body(image)
+      try self.atToldState(&writer) { writer in
+        try body(try self.record(schema, key, on: writer.connection))
+      }
     }
   }
 

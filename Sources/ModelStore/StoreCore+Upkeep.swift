@@ -11,10 +11,12 @@ extension StoreCore {
       try file.checkPresence()
       let result: Result
       do {
-        // Told before it could be trimmed.
-        try self.publishWhatOthersDid(&writer)
         let connection = writer.connection
-        result = try connection.inTransaction { try body(connection) }
+        result = try connection.inTransaction {
+          // Told before it could be trimmed.
+          try self.tellWhatOthersDid(&writer)
+          return try body(connection)
+        }
       } catch {
         throw models.storeError(writer.noting(error), about: nil)
       }

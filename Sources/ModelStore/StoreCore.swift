@@ -15,8 +15,8 @@ final class StoreCore: Sendable {
   let ownedBags = OwnedBags()
   let writer: ConnectionQueue<Writer>
   let readers: ReaderPool
-  /// Where the writer's thread reads the committed state: apart from the pool, so that nobody who
-  /// reads keeps it waiting.
+  /// Where the writer's thread reads how a row was before the running transaction: apart from the
+  /// pool, so that nobody who reads keeps it waiting.
   let writersReader: ReaderPool
   /// Where results of live queries are read while others write: who reads there waits for the
   /// writer, so nobody whom the writer waits for may need it.
@@ -26,7 +26,6 @@ final class StoreCore: Sendable {
   let deliveryReader: ReaderPool
   /// Hears other processes' commits while somebody observes.
   let signal: ChangeSignal
-  let journalSight = JournalSight()
   /// Those who wait for news in the change journal.
   let journalListeners = JournalListeners()
   let report: @Sendable (StoreError) -> Void
@@ -241,6 +240,7 @@ final class StoreCore: Sendable {
       snapshot: { read in try self.writersReader.sync(read) },
       onForeignSchema: { try self.reloadSchema(&$0) },
       onForeignCommit: { self.announceForeignCommit(&$0) },
+      shield: { self.writer.shield() },
       body)
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
@@ -259,6 +259,7 @@ final class StoreCore: Sendable {
       ChangeBroker.Announcement(
         changes: outcome.changes, edits: outcome.edits, isReset: outcome.schemaChanged,
         knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed))
+    writer.connection.releaseState()
     if outcome.journalPosition != nil { journalListeners.ring() }
     trimIfNeeded(&writer)
     checkpointIfNeeded(&writer)
@@ -287,7 +288,6 @@ final class StoreCore: Sendable {
     let catalog = try Catalog(reading: writer.connection)
     try writer.adopt(models.schema, catalog: catalog)
     use(writer.models)
-    journalSight.setActive(writer.journal?.isActive ?? false)
   }
 
   /// Runs `body` in a read transaction on `connection`.

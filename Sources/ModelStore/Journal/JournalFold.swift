@@ -32,21 +32,37 @@ struct JournalFold {
     records[key, default: []].append(record)
   }
 
-  /// The net changes, ordered by the first touch of each record.
+  /// The net changes, ordered by the first touch of each record, and the models of which the
+  /// journal does not tell everything or a record cannot be read.
   ///
   /// - Parameter newest: Reads a record as it is after the last entry; nil when it is not there.
-  /// - Throws: What `newest` throws; ``Inconsistency``.
+  /// - Throws: What `newest` throws, but for a value that is not what its field holds.
   func changes(
     newest: (ModelSchema, _ key: [SQLValue]) throws -> [SQLValue]?
-  ) throws -> [RecordChange] {
-    try order.compactMap { key in
-      guard let schema = schemas[key.model], let records = records[key] else { return nil }
-      var new = try newest(schema, key.key)
-      // A key of another spelling is another record: https://sqlite.org/datatype3.html#collation
-      if let image = new, schema.keyIndices.map({ image[$0] }) != key.key { new = nil }
-      let old = try rewound(new, through: records, of: schema)
-      return change(of: schema, key.key, from: old, to: new, records)
+  ) throws -> (changes: [RecordChange], untold: Set<String>) {
+    var changes: [RecordChange] = []
+    var untold: Set<String> = []
+    for key in order where !untold.contains(key.model) {
+      guard let schema = schemas[key.model], let records = records[key] else { continue }
+      guard records.allSatisfy(\.malformedTexts.isEmpty) else {
+        untold.insert(key.model)
+        continue
+      }
+      do {
+        var new = try newest(schema, key.key)
+        // A key of another spelling is another record: https://sqlite.org/datatype3.html#collation
+        if let image = new, schema.keyIndices.map({ image[$0] }) != key.key { new = nil }
+        let old = try rewound(new, through: records, of: schema)
+        if let change = change(of: schema, key.key, from: old, to: new, records) {
+          changes.append(change)
+        }
+      } catch is Inconsistency {
+        untold.insert(key.model)
+      } catch let error as StoreError where error.code == .invalidValue {
+        untold.insert(key.model)
+      }
     }
+    return (changes, untold)
   }
 
   /// The record as it was before `records`, given how it is after them.
@@ -55,7 +71,7 @@ struct JournalFold {
   ) throws(Inconsistency) -> [SQLValue]? {
     var image = newest
     for record in records.reversed() {
-      guard let layout = layouts.all[record.layout] else {
+      guard let layout = layouts.all[record.layout], record.malformedTexts.isEmpty else {
         throw Inconsistency(model: schema.name)
       }
       let fields = layout.places(in: schema)

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Where a store stands in its file's change journal.
 struct JournalHead {
   let layouts: JournalLayouts
@@ -20,12 +18,12 @@ struct JournalHead {
   ) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
     self.layouts = layouts
-    followed = JournalInstallation.intactModels(layouts, models: models, in: catalog)
-      .filter { layouts.layout(of: $0)?.detail == .full }
+    followed = JournalInstallation.exactModels(layouts, models: models, in: catalog)
     self.position = try position ?? JournalReader.bounds(on: connection)?.upperBound ?? 0
   }
 
-  /// So many rows of other programs are followed one by one; for more, everybody looks anew.
+  /// So many rows of other programs are followed one by one, which bounds the memory that telling
+  /// them takes; when more were entered since the last look, everybody looks anew.
   static let rowCountMax: Int64 = 65_536
 
   /// What others have entered, up to the end.
@@ -48,52 +46,25 @@ struct JournalHead {
   ) throws -> News? {
     let start = position
     let bounds = try JournalReader.bounds(on: connection)
-    position = bounds?.upperBound ?? position
+    position = bounds?.upperBound ?? 0
     var news = News(resetModels: Set(models.map(\.name)).subtracting(followed))
+    // The newest row is never removed, unless somebody emptied the journal by hand.
     guard let bounds, position > start else { return position < start ? nil : news }
     guard bounds.lowerBound <= start + 1, position - start <= Self.rowCountMax else { return nil }
     var fold = JournalFold(
       layouts: layouts, schemas: models.filter { followed.contains($0.name) })
-    do {
-      try JournalReader(connection: connection, layouts: layouts).forEachEntry(after: start) {
-        switch $0.content {
-        case .record(let record): fold.add(record)
-        case .started(let layout), .stopped(let layout):
-          if let model = layouts.all[layout]?.model { news.resetModels.insert(model) }
-        case .transaction: break
-        }
-        return true
+    try JournalReader(connection: connection, layouts: layouts).forEachEntry(after: start) {
+      switch $0.content {
+      case .record(let record): fold.add(record)
+      case .started(let layout), .stopped(let layout):
+        if let model = layouts.all[layout]?.model { news.resetModels.insert(model) }
+      case .transaction: break
       }
-      news.changes = try fold.changes(newest: newest)
-        .filter { !news.resetModels.contains($0.model) }
-      return news
-    } catch is JournalFold.Inconsistency, is ColumnError {
-      return nil
+      return true
     }
-  }
-}
-
-/// How far the journal had come when somebody read the tables beside the writer. What was entered
-/// up to there may be in what they read, and must not be told to them as a change.
-final class JournalSight: Sendable {
-  private let isActive = Atomic(false)
-  private let newest = Atomic<Int64>(0)
-
-  /// Whether the file has a journal that is filled.
-  func setActive(_ active: Bool) {
-    isActive.store(active, ordering: .relaxed)
-  }
-
-  /// To be called after reading on `connection`, or inside the transaction that reads.
-  func note(on connection: Connection) throws {
-    guard isActive.load(ordering: .relaxed),
-      let bounds = try JournalReader.bounds(on: connection)
-    else { return }
-    newest.max(bounds.upperBound, ordering: .acquiringAndReleasing)
-  }
-
-  /// Whether somebody has seen more than what was announced up to `position`.
-  func reaches(beyond position: Int64) -> Bool {
-    newest.load(ordering: .acquiring) > position
+    let folded = try fold.changes(newest: newest)
+    news.resetModels.formUnion(folded.untold)
+    news.changes = folded.changes.filter { !news.resetModels.contains($0.model) }
+    return news
   }
 }

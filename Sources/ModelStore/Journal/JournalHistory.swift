@@ -1,4 +1,4 @@
-/// The entries of one transaction, or what other programs entered between two.
+/// The entries of one transaction, or what other programs entered between two, or a part of that.
 struct LoggedTransaction {
   /// Of its rows, the mark's included.
   let positions: ClosedRange<Int64>
@@ -37,6 +37,10 @@ struct JournalHistory {
     )
   }
 
+  /// What other programs did is handed out in parts of about so many rows, so that reading takes no
+  /// more memory for however much they did.
+  static let foreignRowCountMax: Int64 = 4096
+
   /// Calls `body` with each transaction that ends behind `start` and not behind `end`, oldest
   /// first, until it returns false. A store's transaction is whole even when it begins before.
   ///
@@ -45,44 +49,52 @@ struct JournalHistory {
     after start: Int64, through end: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
     _ body: (LoggedTransaction) throws -> Bool
   ) throws {
-    let start = try beginning(of: max(start, bounds.lowerBound - 1))
+    let start = try beginning(of: min(max(start, bounds.lowerBound - 1), bounds.upperBound))
     let end = try ending(of: min(end, bounds.upperBound))
     guard start < end else { return }
+    let wantsForeign = wanted(nil)
+    // Up to the first row of the next store's transaction everything is foreign.
+    var next = try nextMark(after: start)
     var first = start + 1
     var entries: [JournalEntry] = []
-    var goesOn = true
-    func tellForeign(through last: Int64) throws {
-      guard goesOn, first <= last else { return }
-      goesOn =
-        try !wanted(nil)
-        || body(
-          LoggedTransaction(
-            positions: first...last, mark: nil, entries: entries.filter { $0.position <= last }))
-    }
-    try reader.forEachEntry(after: start, through: end) { entry in
-      guard case .transaction(let mark) = entry.content else {
-        entries.append(entry)
-        return true
+    func tellForeign(through last: Int64) throws -> Bool {
+      guard first <= last else { return true }
+      defer {
+        first = last + 1
+        entries = []
       }
-      try tellForeign(through: mark.first - 1)
+      return try !wantsForeign
+        || body(LoggedTransaction(positions: first...last, mark: nil, entries: entries))
+    }
+    var goesOn = true
+    try reader.forEachEntry(after: start, through: end) { entry in
+      let own = next.map { $0.mark.first } ?? .max
+      if entry.position < own {
+        if wantsForeign { entries.append(entry) }
+        if entry.position - first >= Self.foreignRowCountMax - 1 {
+          goesOn = try tellForeign(through: entry.position)
+        }
+        return goesOn
+      }
+      goesOn = try tellForeign(through: own - 1)
+      guard case .transaction(let mark) = entry.content else {
+        if goesOn, wanted(next?.mark) { entries.append(entry) }
+        return goesOn
+      }
       if goesOn, wanted(mark) {
         // One that began before was not read from its first row.
-        let isWhole = mark.first > start
         goesOn = try body(
           LoggedTransaction(
             positions: mark.first...entry.position, mark: mark,
-            entries: isWhole
-              ? entries.filter { $0.first >= mark.first }
-              : try self.entries(in: mark.first..<entry.position)))
+            entries: mark.first > start ? entries : self.entries(in: mark.first..<entry.position)))
       }
       first = entry.position + 1
-      entries.removeAll(keepingCapacity: true)
+      entries = []
+      next = try nextMark(after: entry.position)
       return goesOn
     }
-    guard goesOn, first <= end else { return }
     // The last rows may be the beginning of a transaction that ends behind.
-    let next = try nextMark(after: end)
-    try tellForeign(through: min(end, (next?.mark.first ?? .max) - 1))
+    if goesOn { _ = try tellForeign(through: min(end, (next?.mark.first ?? .max) - 1)) }
   }
 
   /// Calls `body` with each transaction that ends before `limit`, newest first, until it returns
@@ -93,7 +105,7 @@ struct JournalHistory {
     before limit: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
     _ body: (LoggedTransaction) throws -> Bool
   ) throws {
-    var cursor = min(limit - 1, bounds.upperBound)
+    var cursor = min(max(limit, bounds.lowerBound) - 1, bounds.upperBound)
     if cursor < bounds.upperBound {
       cursor = try beginning(of: cursor)
       if let next = try nextMark(after: cursor) { cursor = min(cursor, next.mark.first - 1) }
@@ -101,7 +113,10 @@ struct JournalHistory {
     while cursor >= bounds.lowerBound {
       let found = try lastMark(through: cursor)
       let mark = found.flatMap { $0.position == cursor ? $0.mark : nil }
-      let before = mark.map { $0.first - 1 } ?? found?.position ?? bounds.lowerBound - 1
+      var before = mark.map { $0.first - 1 } ?? found?.position ?? bounds.lowerBound - 1
+      if mark == nil, cursor - before > Self.foreignRowCountMax {
+        before = try beginning(of: cursor - Self.foreignRowCountMax)
+      }
       if wanted(mark) {
         let end = mark == nil ? cursor + 1 : cursor
         let transaction = LoggedTransaction(
@@ -123,7 +138,7 @@ struct JournalHistory {
 
   /// The mark of the transaction called `id`.
   ///
-  /// - Complexity: O(rows of the transaction) where the id tells its place, otherwise O(journal).
+  /// - Complexity: O(rows of the transaction) where the id tells its place, otherwise O(marks).
   func mark(of id: TransactionID) throws -> (position: Int64, mark: JournalMark)? {
     if let first = id.first {
       // Whoever committed next behind that place is the one, or took its place.
@@ -165,10 +180,11 @@ struct JournalHistory {
     let isOwn: Bool
   }
 
-  /// The newest mark that is wanted.
+  /// The newest mark that is wanted, of transactions of which something was entered or that took
+  /// another back.
   ///
   /// - Parameter author: nil for anybody.
-  /// - Complexity: Reads back from the end of the journal.
+  /// - Complexity: Reads marks back from the end of the journal.
   func newestMark(
     of program: String, _ author: String?, where wanted: (MarkOutline) -> Bool
   ) throws -> MarkOutline? {
@@ -176,8 +192,7 @@ struct JournalHistory {
     let text: SQLText = """
       SELECT c1, c8, c9, c3 = \(program) AND (\(author) IS NULL OR c5 IS \(author))
       FROM _ms_journal
-      WHERE layout = \(JournalLayout.journalNumber)
-        AND entry = \(JournalMark.Kind.transaction.rawValue)
+      WHERE \(JournalMark.isMark) AND (c0 < position OR c8 IS NOT NULL)
       ORDER BY position DESC
       """
     return try reader.connection.withStatement(text.sql) { statement in
@@ -202,13 +217,12 @@ struct JournalHistory {
     let text: SQLText = """
       SELECT \(SQLText(sql: JournalRow.columns))
       FROM _ms_journal
-      WHERE \(condition) AND layout = \(JournalLayout.journalNumber)
-        AND entry = \(JournalMark.Kind.transaction.rawValue)
+      WHERE \(condition) AND \(JournalMark.isMark)
       ORDER BY position \(SQLText(sql: direction))
       LIMIT 1
       """
     let row = try reader.connection.firstRow(text) { try JournalRow($0) }
-    return row.flatMap { row in JournalMark(row.values).map { (row.position, $0) } }
+    return row.flatMap { row in JournalMark(row).map { (row.position, $0) } }
   }
 
   /// `position`, or the one before the entry of which it is a row but not the last.

@@ -57,6 +57,16 @@ struct JournalInstallation {
       }.map(\.name))
   }
 
+  /// The models of which everything is entered, with all values.
+  static func exactModels(
+    _ layouts: JournalLayouts, models: [ModelSchema], in catalog: Catalog
+  ) -> Set<String> {
+    let unforeseen = models.filter { catalog.table(named: $0.table)?.evictsUnforeseen ?? true }
+    return intactModels(layouts, models: models, in: catalog)
+      .filter { layouts.layout(of: $0)?.detail == .full }
+      .subtracting(unforeseen.map(\.name))
+  }
+
   /// Whether the journal's triggers, `count` of them, were made after all others that may write.
   /// SQLite runs those first that were made last, and what another trigger does to a record must
   /// not be entered before the change that it answers.
@@ -100,6 +110,8 @@ struct JournalInstallation {
       }
       try connection.execute("DROP TRIGGER \(SQLText.quoted(name))")
     }
+    // What was noted before is no one's any more.
+    try connection.run("DELETE FROM _ms_journal_evicted")
     for name in layouts.current.keys.sorted() where wanted[name] == nil {
       try Self.note(.stopped, layouts.current[name], on: connection)
       try layouts.leave(name, on: connection)

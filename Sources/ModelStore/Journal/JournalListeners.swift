@@ -65,6 +65,25 @@ final class JournalListeners: Sendable {
     /// Whether the bell will not ring any more.
     var hasEnded: Bool { listeners.state.withLock { $0.hasEnded } }
 
+    /// What `look` finds, at once or after one of the next rings.
+    ///
+    /// - Returns: nil when the task was cancelled or the bell rings no more.
+    /// - Throws: What `look` throws before that.
+    func first<Found>(_ look: () async throws -> Found?) async throws -> Found? {
+      while !Task.isCancelled, !hasEnded {
+        // What is entered while this looks rings once more.
+        let ringCount = ringCount
+        do {
+          if let found = try await look() { return found }
+        } catch {
+          if Task.isCancelled || hasEnded { return nil }
+          throw error
+        }
+        await wait(beyond: ringCount)
+      }
+      return nil
+    }
+
     /// Waits until the bell has rung more often than `ringCount`, nobody rings it any more, or the
     /// task is cancelled.
     func wait(beyond ringCount: UInt64) async {

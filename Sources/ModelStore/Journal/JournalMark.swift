@@ -62,11 +62,16 @@ struct JournalMark: Hashable, Sendable {
     self.reversal = reversal
   }
 
-  /// - Returns: nil when `values` are not those of a mark.
-  init?(_ values: [SQLValue]) {
+  /// In SQL, whether a row of the journal is a mark. In the words of the index
+  /// `_ms_journal_marks`, by which marks are found.
+  static let isMark: SQLText = "layout = 0 AND entry = 1"
+
+  /// - Returns: nil when `row` is not a mark that a store wrote.
+  init?(_ row: JournalRow) {
+    let values = row.values
     guard case .integer(let first) = values[0], case .integer(let id) = values[1],
       case .integer(let time) = values[2], case .text(let program) = values[3],
-      case .integer(let process) = values[4]
+      case .integer(let process) = values[4], first >= 1, first <= row.position
     else { return nil }
     self.init(
       first: first, id: TransactionID(rawValue: id), time: time, program: program,
@@ -77,6 +82,8 @@ struct JournalMark: Hashable, Sendable {
 
   /// Enters the mark, as the last row of the transaction that is open.
   func write(on connection: Connection) throws {
+    // No statement is under way that could have noted something it may still evict.
+    try connection.run("DELETE FROM _ms_journal_evicted")
     func value(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     try connection.run(
       """

@@ -3,15 +3,39 @@ struct JournalRow {
   let position: Int64
   let layout: Int64
   let entry: Int64
-  /// c0 and so on.
+  /// c0 and so on. A text that is not UTF-8 stands as a blob.
   let values: [SQLValue]
+  /// The places in ``values`` of texts that are not UTF-8, which other programs can write.
+  let malformed: Set<Int>
 
-  /// - Throws: ``ColumnError`` for a value that cannot be read, such as text that is not UTF-8.
+  /// - Throws: ``ColumnError`` for a row that no store writes.
   init(_ row: borrowing RowView) throws {
     position = try row.integer(at: 0)
     layout = try row.integer(at: 1)
     entry = try row.integer(at: 2)
-    values = try (3..<3 + JournalLayout.columnCount).map { try row.value(at: $0) }
+    var values: [SQLValue] = []
+    values.reserveCapacity(JournalLayout.columnCount)
+    var malformed: Set<Int> = []
+    for place in 0..<JournalLayout.columnCount {
+      let value = try Self.value(row, at: 3 + place)
+      values.append(value.content)
+      if value.isMalformed { malformed.insert(place) }
+    }
+    self.values = values
+    self.malformed = malformed
+  }
+
+  private static func value(
+    _ row: borrowing RowView, at column: Int
+  ) throws(ColumnError) -> (content: SQLValue, isMalformed: Bool) {
+    do {
+      return (try row.value(at: column), false)
+    } catch {
+      guard error.problem == .invalidUTF8, let bytes = row.textBytes(at: column) else {
+        throw error
+      }
+      return (.blob(bytes), true)
+    }
   }
 
   static let columns =
@@ -48,6 +72,18 @@ struct LoggedRecord: Hashable, Sendable {
   var image: [SQLValue] = []
   /// For an update, the changed ones of the other fields, ascending by their place.
   var changes: [Change] = []
+  /// Which values are texts that are not UTF-8 and stand as blobs.
+  var malformedTexts: Set<MalformedText> = []
+
+  /// A place of a value.
+  enum MalformedText: Hashable, Sendable {
+    /// In ``JournalLayout/key``.
+    case key(Int)
+    /// In ``JournalLayout/others``.
+    case old(Int)
+    /// In ``JournalLayout/others``.
+    case new(Int)
+  }
 
   struct Change: Hashable, Sendable {
     /// In ``JournalLayout/others``.
@@ -78,18 +114,17 @@ struct JournalAssembly {
       throw Self.damaged(row.position)
     }
     let key = Array(row.values[..<layout.key.count])
-    let rest = row.values[layout.key.count...]
     if code.part > 0 {
       guard case .some((let first, let last, var record)) = pending, record.layout == row.layout,
         record.kind == code.kind, record.key == key, last == row.position - 1
       else { throw Self.damaged(row.position) }
-      try Self.add(Array(rest), code, layout, to: &record, at: row.position)
+      try Self.add(row, code, layout, to: &record)
       pending = (first, row.position, record)
       return []
     }
     let finished = finish()
     var record = LoggedRecord(layout: row.layout, kind: code.kind, key: key)
-    try Self.add(Array(rest), code, layout, to: &record, at: row.position)
+    try Self.add(row, code, layout, to: &record)
     pending = (row.position, row.position, record)
     return finished
   }
@@ -106,12 +141,26 @@ struct JournalAssembly {
   }
 
   private static func add(
-    _ values: [SQLValue], _ code: JournalCode, _ layout: JournalLayout,
-    to record: inout LoggedRecord, at position: Int64
+    _ row: JournalRow, _ code: JournalCode, _ layout: JournalLayout, to record: inout LoggedRecord
   ) throws(StoreError) {
     let parts = code.kind == .update ? layout.updateParts : layout.imageParts
-    guard parts.indices.contains(code.part) else { throw damaged(position) }
+    guard parts.indices.contains(code.part) else { throw damaged(row.position) }
     let places = parts[code.part]
+    let start = layout.key.count
+    if !row.malformed.isEmpty {
+      record.malformedTexts.formUnion(
+        row.malformed.compactMap { place in
+          guard place >= start else { return .key(place) }
+          let (index, isNew) = (place - start).quotientAndRemainder(dividingBy: 2)
+          switch code.kind {
+          case .insert: return .new(places.lowerBound + place - start)
+          case .delete: return .old(places.lowerBound + place - start)
+          case .update:
+            return isNew == 1 ? .new(places.lowerBound + index) : .old(places.lowerBound + index)
+          }
+        })
+    }
+    let values = Array(row.values[start...])
     if code.kind != .update {
       record.image += values.prefix(places.count)
       return
@@ -126,7 +175,7 @@ struct JournalAssembly {
     guard let kind = JournalMark.Kind(rawValue: row.entry) else { throw damaged(row.position) }
     let content: JournalEntry.Content? =
       switch (kind, row.values[0]) {
-      case (.transaction, .integer): JournalMark(row.values).map { .transaction($0) }
+      case (.transaction, .integer): JournalMark(row).map { .transaction($0) }
       case (.started, .integer(let layout)): .started(layout: layout)
       case (.stopped, .integer(let layout)): .stopped(layout: layout)
       default: nil
@@ -138,7 +187,7 @@ struct JournalAssembly {
   private static func damaged(_ position: Int64) -> StoreError {
     StoreError(
       .corrupt,
-      "The change journal has a row at position \(position) that no store writes. Turn the journal off and on again; what it held before cannot be told."
+      "The change journal has a row at position \(position) that no store writes. Trim the journal beyond it; what it held up to there cannot be told."
     )
   }
 }

@@ -55,8 +55,7 @@ extension JournalStatus {
       """
       SELECT c2
       FROM _ms_journal
-      WHERE layout = \(JournalLayout.journalNumber)
-      AND entry = \(JournalMark.Kind.transaction.rawValue)
+      WHERE \(JournalMark.isMark)
       AND c0 >= \(bounds.lowerBound)
       ORDER BY position
       LIMIT 1

@@ -3,7 +3,7 @@
 ///
 /// A store signs each of its transactions; other programs do not. So their commits cannot be told
 /// apart: everything that they entered between two signed transactions is one value, as far as it
-/// was there when the journal was read.
+/// was there when the journal was read; of more than some 4,000 positions, it is several.
 public struct JournalTransaction: Hashable, Sendable {
   /// Where its entries stand. Reading on after the upper bound tells what came next.
   public let positions: ClosedRange<JournalPosition>
@@ -56,6 +56,19 @@ public struct JournalChange: Hashable, Sendable {
   public let fields: [Field]
   /// How much of the change was kept.
   public let detail: JournalDetail
+  /// Which values were texts that are not UTF-8, as other programs may write them: those stand here
+  /// as blobs of the same bytes. Empty but for such a change, which cannot be taken back.
+  public let malformedTexts: Set<MalformedText>
+
+  /// Where a value stands in a change.
+  public enum MalformedText: Hashable, Sendable {
+    /// The index in ``JournalChange/key``.
+    case key(Int)
+    /// The name of a field, whose old value it is.
+    case old(String)
+    /// The name of a field, whose new value it is.
+    case new(String)
+  }
 
   /// The field called `name`; nil when it is not among ``fields``.
   public subscript(name: String) -> Field? {
@@ -113,5 +126,13 @@ extension JournalChange {
     model = layout.model
     key = record.key
     detail = layout.detail
+    malformedTexts = Set(
+      record.malformedTexts.map { place in
+        switch place {
+        case .key(let index): .key(index)
+        case .old(let place): .old(layout.others[place].name)
+        case .new(let place): .new(layout.others[place].name)
+        }
+      })
   }
 }

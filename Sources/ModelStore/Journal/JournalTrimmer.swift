@@ -8,8 +8,8 @@ struct JournalTrimmer {
   let retention: JournalRetention
   /// Microseconds since 1970-01-01 00:00:00 UTC.
   let now: Int64
-  /// The first mark behind a position that was looked for last.
-  private var latestMark: (start: Int64, mark: Mark)?
+  /// What is entered behind this position stays: observers are still to be told of it.
+  let told: Int64
 
   static let stepRowCount: Int64 = 1000
 
@@ -27,21 +27,24 @@ struct JournalTrimmer {
     let time: Int64
   }
 
-  init(connection: Connection, retention: JournalRetention, now: Int64) {
+  init(
+    connection: Connection, retention: JournalRetention, now: Int64, told: Int64 = .max
+  ) {
     self.connection = connection
     self.retention = retention
     self.now = now
+    self.told = told
   }
 
   /// Removes what comes next.
   ///
   /// - Returns: With ``Step/removedCount`` 0 when nothing more is to go.
   /// - Precondition: A write transaction is open.
-  mutating func step() throws -> Step {
+  func step() throws -> Step {
     guard let bounds = try JournalReader.bounds(on: connection) else { return Step() }
     var step = Step(kept: bounds)
     // Not beyond the newest row, or its position would be used again.
-    var end = min(try wantedEnd(in: bounds), bounds.upperBound - 1)
+    var end = min(try wantedEnd(in: bounds), bounds.upperBound - 1, told)
     if retention.respectsConsumers,
       let slowest = try JournalConsumers(connection: connection)
         .slowest(), slowest.position < end
@@ -58,7 +61,7 @@ struct JournalTrimmer {
   }
 
   /// The last row that the limits do not keep, as far as this step wants to know.
-  private mutating func wantedEnd(in bounds: ClosedRange<Int64>) throws -> Int64 {
+  private func wantedEnd(in bounds: ClosedRange<Int64>) throws -> Int64 {
     var end = bounds.lowerBound - 1
     if let count = retention.entryCountMax {
       end = max(end, bounds.upperBound - Int64(max(0, count)))
@@ -74,7 +77,7 @@ struct JournalTrimmer {
   }
 
   /// The last of the first rows that were written until `time`, as far as that is known.
-  private mutating func oldEnd(from lower: Int64, until time: Int64) throws -> Int64 {
+  private func oldEnd(from lower: Int64, until time: Int64) throws -> Int64 {
     let window = lower + Self.stepRowCount - 1
     var end = lower - 1
     for mark in try marks(from: lower, through: window) {
@@ -86,7 +89,7 @@ struct JournalTrimmer {
   }
 
   /// The last row not behind `end` at which a step can end; nil when it would remove nothing.
-  private mutating func wholeEnd(from lower: Int64, upTo end: Int64) throws -> Int64? {
+  private func wholeEnd(from lower: Int64, upTo end: Int64) throws -> Int64? {
     let wanted = min(end, lower + Self.stepRowCount - 1)
     // The row behind it may belong to the same transaction.
     if let mark = try firstMark(behind: wanted), mark.first <= wanted {
@@ -104,13 +107,8 @@ struct JournalTrimmer {
     return start.flatMap { $0 }.map { $0 - 1 }
   }
 
-  private mutating func firstMark(behind position: Int64) throws -> Mark? {
-    if let latestMark, latestMark.start <= position, position < latestMark.mark.position {
-      return latestMark.mark
-    }
-    let mark = try marks(from: position + 1, through: .max, countMax: 1).first
-    latestMark = mark.map { (position, $0) }
-    return mark
+  private func firstMark(behind position: Int64) throws -> Mark? {
+    try marks(from: position + 1, through: .max, countMax: 1).first
   }
 
   private func marks(
@@ -121,8 +119,7 @@ struct JournalTrimmer {
       SELECT position, c0, c2
       FROM _ms_journal
       WHERE position BETWEEN \(first) AND \(last)
-      AND layout = \(JournalLayout.journalNumber)
-      AND entry = \(JournalMark.Kind.transaction.rawValue)
+      AND \(JournalMark.isMark)
       ORDER BY position
       LIMIT \(countMax)
       """

@@ -35,21 +35,18 @@ struct LiveStore: Sendable {
     func initial<Element>(
       _ query: Query<Element>, _ source: any LiveSource
     ) throws -> QueryDelta {
-      // Another process may commit between the result that is kept and what is read here.
-      for _ in 0..<Self.attemptCount {
-        let rows = source.rows
-        if let kept = source.images { return QueryDelta.initial(rows, images: kept) }
-        let images = try read(
-          try query.keyed.limit(rows.window?.limit, offset: rows.window?.offset ?? 0).selectText())
-        if rows.hold(images, query.schema) { return QueryDelta.initial(rows, images: images) }
-        broker.publish(.reset)
+      let rows = source.rows
+      if let kept = source.images { return QueryDelta.initial(rows, images: kept) }
+      let images = try read(
+        try query.keyed.limit(rows.window?.limit, offset: rows.window?.offset ?? 0).selectText())
+      guard rows.hold(images, query.schema) else {
+        throw StoreError(
+          .busy,
+          "The result of a live query of \(query.schema.name) could not be brought up to date; see what the store reported.",
+          model: query.schema.name)
       }
-      throw StoreError(
-        .busy, "Other processes write too often to read a live query of \(query.schema.name).",
-        model: query.schema.name)
+      return QueryDelta.initial(rows, images: images)
     }
-
-    private static var attemptCount: Int { 10 }
   }
 }
 

@@ -5,9 +5,9 @@
 /// window's place is known without counting.
 struct SeekingWindow: Sendable {
   let rule: LiveResult.Rule
-  /// All records of the window, as of the latest commit.
+  /// All records of the window, in the state that is being told.
   let readAll: @Sendable (QueryWindow) throws -> [[SQLValue]]
-  /// Up to so many records next to a row on one side, the nearest first, as of the latest commit.
+  /// Up to so many records next to a row on one side, the nearest first, in the same state.
   let seek: @Sendable (Query<Record>.SeekSide, _ row: [SQLValue], Int) throws -> [[SQLValue]]
 
   /// The window's rows after a commit.
@@ -49,8 +49,6 @@ struct SeekingWindow: Sendable {
     if known.count < limit, isFull {
       known += try sought(.after, old.images[old.images.count - 1], limit - known.count)
     }
-    // Another process may have written since; then a row can be there twice.
-    guard Set(known.map(\.entry.key)).count == known.count else { return try all(in: window) }
     let shown = known.prefix(limit)
     return RowList(entries: shown.map(\.entry), images: shown.map(\.image), window: window)
   }

@@ -14,7 +14,7 @@ final class WindowResult: LiveSource {
   private let base: any LiveSource
   private let state: Mutex<State>
   private let ending = Mutex<(@Sendable () -> Void)?>(nil)
-  /// The records with the given keys as of the latest commit, nil for those that are gone.
+  /// The records with the given keys in the state that is being told, nil for those that are gone.
   private let find: @Sendable ([[SQLValue]]) throws -> [[SQLValue]?]
   private let report: @Sendable (StoreError) -> Void
 
@@ -118,7 +118,7 @@ final class WindowResult: LiveSource {
 extension StoreError {
   fileprivate static let rowIsGone = StoreError(
     .database,
-    "Another program removed a row of a window before it could be read; the window is read anew.")
+    "A row of a window is not where its result says; the window is read anew.")
 }
 
 extension QueryDelta {

@@ -37,6 +37,8 @@ final class Connection {
   let role: Role
   let hooks: ConnectionHooks
   private let statements: StatementCache
+  /// A statement of ``holdingSQL`` that has not come to its end.
+  private var holder: OpaquePointer?
   private let processID = getpid()
   private let interrupted = Atomic<Bool>(false)
 
@@ -66,6 +68,7 @@ final class Connection {
     // https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_connection_across_a_fork_
     guard getpid() == processID else { return }
     hooks.removeAll()
+    releaseState()
     statements.removeAll()
     // close_v2 never fails: a statement still alive keeps the connection until it ends.
     sqlite3_close_v2(handle)
@@ -217,6 +220,35 @@ final class Connection {
       }
     }
   }
+
+  /// Keeps the state that this connection sees beyond the COMMIT that follows, until
+  /// ``releaseState()``: what is read in between does not see what others commit meanwhile.
+  ///
+  /// A COMMIT with a statement under way ends only the writing: the connection goes on reading what
+  /// it has just committed. <https://sqlite.org/lang_transaction.html>
+  ///
+  /// - Precondition: A transaction is open.
+  func holdState() throws {
+    precondition(isInTransaction, "A state is held from inside a transaction.")
+    guard holder == nil else { return }
+    let statement = try statements.take(Self.holdingSQL, on: handle)
+    do {
+      _ = try statement.step()
+    } catch {
+      statements.put(statement, for: Self.holdingSQL)
+      throw error
+    }
+    holder = statement.release()
+  }
+
+  /// Sees what others commit again.
+  func releaseState() {
+    guard let held = holder else { return }
+    holder = nil
+    statements.put(Statement(adopting: held), for: Self.holdingSQL)
+  }
+
+  private static let holdingSQL = "SELECT 1 FROM sqlite_schema"
 
   /// Whether the file could only be opened for reading, whatever was asked for.
   var isFileReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }

@@ -120,6 +120,19 @@ public struct RowView: ~Copyable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
+  /// The bytes of the text at `column`, be it UTF-8 or not; nil when the cell holds something else
+  /// than text.
+  func textBytes(at column: Int) -> [UInt8]? {
+    guard let statement else {
+      if case .text(let value) = image[column] { return Array(value.utf8) }
+      return nil
+    }
+    guard sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT else { return nil }
+    let bytes = sqlite3_column_blob(statement, Int32(column))
+    let count = Int(sqlite3_column_bytes(statement, Int32(column)))
+    return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+
   /// The value at `column` in whatever storage class it has.
   ///
   /// - Throws: ``ColumnError`` for text that is not UTF-8.

@@ -11,5 +11,8 @@ enum StoreMigrations {
     Migration(
       version: 3, name: "change_journal",
       sql: String(decoding: PackageResources._003_change_journal_sql, as: UTF8.self)),
+    Migration(
+      version: 4, name: "journal_marks",
+      sql: String(decoding: PackageResources._004_journal_marks_sql, as: UTF8.self)),
   ]
 }

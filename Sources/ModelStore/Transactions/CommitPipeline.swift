@@ -23,6 +23,8 @@ struct CommitPipeline {
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
   /// How the transaction is signed in the change journal; nil where nothing is entered.
   let journal: Signing?
+  /// Called when it is decided that the transaction is kept, or not: nobody cancels it from then on.
+  let shield: () -> Void
 
   /// What a signature in the change journal says besides what the transaction says itself.
   struct Signing {
@@ -43,6 +45,9 @@ struct CommitPipeline {
     let journalPosition: Int64?
   }
 
+  /// Where somebody is to be told, the connection keeps the state of the commit
+  /// (``Connection/holdState()``), and the caller releases it.
+  ///
   /// - Precondition: A write transaction is open. It is not, afterwards.
   /// - Throws: What `body` threw; ``StoreError``; ``SQLiteError``; ``ConnectionFailure``.
   func run<Result>(
@@ -75,6 +80,7 @@ struct CommitPipeline {
       }
       try validate(changes, access)
       try access.review?(changes)
+      shield()
       try access.checkNotCancelled()
       var position: Int64?
       switch ending {
@@ -84,6 +90,7 @@ struct CommitPipeline {
         {
           position = try sign(access)
         }
+        if plan != nil { try connection.holdState() }
         try commit(position == nil ? nil : access.transactionID)
       case .rollback:
         if connection.hasUnresolvedReferences { throw try brokenReferences() }
@@ -97,6 +104,7 @@ struct CommitPipeline {
     } catch {
       _ = lists.end()
       lists.rollBack(to: orders)
+      connection.releaseState()
       throw connection.rollBack(after: error)
     }
   }
@@ -124,6 +132,11 @@ struct CommitPipeline {
       program: journal.program.name, process: journal.program.process,
       signature: access.signature, reversal: access.reversal)
     try mark.write(on: connection)
+    guard connection.lastInsertRowID >= journal.first else {
+      throw StoreError(
+        .misuse,
+        "A transaction removed entries of the change journal that were new; nothing was kept.")
+    }
     return connection.lastInsertRowID
   }
 

@@ -24,9 +24,24 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let isClosed = Atomic<Bool>(false)
 
   private struct Interruptible: @unchecked Sendable {
-    // Guard: only `interrupt` is called through it, under the mutex, while its body runs.
+    // Guard: only `interrupt` is called through it, under the mutex, while its body runs; anything
+    // else by that body itself, in ``inside(_:)``.
     var connection: Connection?
     var running: UInt64?
+    /// Whether the body is at something that has to come to its end.
+    var isShielded = false
+    /// Whether somebody wanted to interrupt it meanwhile.
+    var isDue = false
+
+    mutating func interrupt() {
+      if isShielded { isDue = true } else { connection?.interrupt() }
+    }
+
+    mutating func unshield() {
+      isShielded = false
+      if isDue { connection?.interrupt() }
+      isDue = false
+    }
   }
 
   init(_ resource: Resource, connection: Connection, label: String) {
@@ -85,6 +100,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
               defer {
                 connection.withLock { state in
                   state.running = nil
+                  state.isShielded = false
+                  state.isDue = false
                   state.connection?.endInterruption()
                 }
               }
@@ -98,9 +115,34 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     } onCancel: {
       isCancelled.withLock { $0 = true }
       connection.withLock { state in
-        if state.running == number { state.connection?.interrupt() }
+        if state.running == number { state.interrupt() }
       }
     }
+  }
+
+  /// From here on the body that runs now is not interrupted when its task is cancelled: until
+  /// ``unshield()``, or to its end.
+  func shield() {
+    connection.withLock { $0.isShielded = true }
+  }
+
+  /// Whoever cancelled meanwhile interrupts now.
+  func unshield() {
+    connection.withLock { $0.unshield() }
+  }
+
+  /// Runs `body` on the connection, for code that a body of this queue calls without giving it the
+  /// resource.
+  ///
+  /// - Throws: What `body` throws; ``StoreError`` with code `misuse` after ``close(waiting:)``.
+  /// - Precondition: Inside a body of this queue.
+  func inside<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    precondition(isCurrent, "Only a body of the queue may use its connection.")
+    let held = connection.withLock { $0 }
+    guard let connection = held.connection else {
+      throw StoreError(.misuse, "The store is closed.")
+    }
+    return try body(connection)
   }
 
   private func use<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {

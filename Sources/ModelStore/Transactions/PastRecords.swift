@@ -52,22 +52,19 @@ struct PastRecords {
       }
       return true
     }
-    do {
-      let found = try fold.changes { schema, key in try access.record(schema, key: key)?.values }
-      changes = Dictionary(found.map { ($0.key, $0) }) { _, latest in latest }
-    } catch is JournalFold.Inconsistency {
-      throw Self.gap(schema, "has missed changes")
+    let found = try fold.changes { schema, key in try access.record(schema, key: key)?.values }
+    guard found.untold.isEmpty else {
+      throw Self.gap(schema, "has missed changes, or holds a text that is not UTF-8")
     }
+    changes = Dictionary(found.changes.map { ($0.key, $0) }) { _, latest in latest }
   }
 
-  /// Whether the triggers that enter the model's changes in full are as they should be.
+  /// Whether every change of the model is entered in full.
   private static func isEntered(
     _ schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
   ) throws -> Bool {
-    guard schema.kind == .table, layouts.layout(of: schema.name)?.detail == .full else {
-      return false
-    }
-    return JournalInstallation.intactModels(
+    guard schema.kind == .table else { return false }
+    return JournalInstallation.exactModels(
       layouts, models: [schema], in: try Catalog(reading: connection)
     ).contains(schema.name)
   }

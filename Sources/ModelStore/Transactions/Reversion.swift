@@ -40,6 +40,8 @@ struct Reversion {
   private let schemas: [String: ModelSchema]
   /// The fields that bindings keep, by model, which follow whatever they are bound to.
   private let boundFields: [String: Set<String>]
+  /// The models whose tables have columns that are no fields, which no entry holds.
+  private let partlyKnown: Set<String>
   private let refusals: StoreConfiguration.Refusals
   private var order: [Identity] = []
   private var nets: [Identity: Net] = [:]
@@ -49,9 +51,12 @@ struct Reversion {
   /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
   init(
     of entries: [JournalEntry], layouts: JournalLayouts, models: StoreSchema,
-    bindings: [BindingSchema], refusals: StoreConfiguration.Refusals
+    bindings: [BindingSchema], catalog: Catalog, refusals: StoreConfiguration.Refusals
   ) throws {
     self.layouts = layouts
+    partlyKnown = Set(
+      models.models.filter { catalog.table(named: $0.table)?.hasColumns(beside: $0) ?? false }
+        .map(\.name))
     boundFields = Dictionary(grouping: bindings.map(\.target), by: \.model)
       .mapValues { Set($0.map(\.field)) }
     self.refusals = refusals
@@ -86,6 +91,13 @@ struct Reversion {
       throw Self.gap(layouts.all[record.layout]?.model ?? "", "tells of a model that is gone")
     }
     guard layout.detail == .full else { throw Self.gap(layout.model, "holds only its keys") }
+    guard record.malformedTexts.isEmpty else {
+      throw Self.gap(layout.model, "holds a text that is not UTF-8, which a store does not write")
+    }
+    if record.kind == .delete, partlyKnown.contains(layout.model) {
+      throw Self.gap(
+        layout.model, "does not hold all columns of a deleted record, of which some are no fields")
+    }
     let identity = Identity(model: layout.model, key: record.key)
     let places = layout.places(in: schema)
     var image: [Int: SQLValue] = [:]
@@ -143,9 +155,7 @@ struct Reversion {
     var index = records.endIndex
     while index > records.startIndex {
       index -= 1
-      if index > records.startIndex, records[index].kind == .insert,
-        records[index - 1].kind == .delete, records[index - 1].layout == records[index].layout
-      {
+      if index > records.startIndex, isRekeyed(at: index) {
         // Taken for a change of key, which references to the record follow.
         index -= 1
         try restore(records[index], from: records[index + 1].key, tx)
@@ -155,6 +165,17 @@ struct Reversion {
     }
     try settle(targets, tx)
     return { [self] changes in try judge(changes) }
+  }
+
+  /// Whether an insertion and the deletion before it may be one record that got another key: not
+  /// where one of the deletions before is of the same key, which is REPLACE.
+  private func isRekeyed(at index: Int) -> Bool {
+    let record = records[index]
+    guard record.kind == .insert else { return false }
+    let deletions = records[..<index].reversed()
+      .prefix { $0.kind == .delete && $0.layout == record.layout }
+    guard let latest = deletions.first else { return false }
+    return latest.key == record.key || !deletions.contains { $0.key == record.key }
   }
 
   /// What has to come out, if everything is as the entries left it.
@@ -357,5 +378,15 @@ struct Reversion {
       .journalGap,
       "This cannot be taken back: the change journal of \(model) \(reason). Nothing was changed.",
       model: model)
+  }
+}
+
+extension TableFacts {
+  /// Whether it has columns with values of their own that are no fields of `schema`.
+  fileprivate func hasColumns(beside schema: ModelSchema) -> Bool {
+    let known = Set(schema.fields.map { ExactText($0.column.asciiFolded) })
+    return columns.contains {
+      $0.generated == nil && !known.contains(ExactText($0.name.asciiFolded))
+    }
   }
 }

@@ -10,6 +10,9 @@ struct Writer {
   let lists = ListOrders()
   /// Where this store stands in the file's change journal; nil when the file has none.
   private(set) var journal: JournalHead?
+  /// Whether another connection gave the file its journal since this one last looked: what was done
+  /// before is not in it.
+  private var isNewToJournal = false
   private let program = WritingProgram()
   private var triggers: [OriginTracker.TriggerFacts] = []
   private var columns: [ExactText: [TrackedTable.ColumnFacts]] = [:]
@@ -119,19 +122,20 @@ struct Writer {
 
   /// What other connections did to `models`, as far as the change journal tells.
   ///
-  /// - Parameters:
-  ///   - hidden: Whether somebody has read beyond a position of the journal.
-  ///   - newest: Reads a record as it is now.
+  /// - Parameter newest: Reads a record as it is now.
   /// - Returns: nil when everything must be looked at anew.
   /// - Precondition: A transaction is open.
   mutating func foreignNews(
-    of models: [ModelSchema], hidden: (Int64) -> Bool,
+    of models: [ModelSchema],
     newest: (ModelSchema, _ key: [SQLValue]) throws -> [SQLValue]?
   ) throws -> JournalHead.News? {
-    guard let start = journal?.position else { return nil }
-    let isKnown = try connection.schemaVersion() == schemaVersion
     let news = try journal?.advance(on: connection, models: models, newest: newest)
-    return isKnown && !hidden(start) ? news : nil
+    return isNewToJournal ? nil : news
+  }
+
+  /// Whether nobody else has changed the file's schema since everything here was made from it.
+  func knowsSchema() throws -> Bool {
+    try connection.schemaVersion() == schemaVersion
   }
 
   /// Takes everything in the change journal for announced.
@@ -148,18 +152,21 @@ struct Writer {
   ///     has changed the schema since; must end in ``adopt(_:catalog:)``.
   ///   - onForeignCommit: Called inside the transaction, before the body, when another connection
   ///     has committed since.
+  ///   - shield: Called before the end, from which on nothing may be interrupted.
   mutating func run<Result>(
     ending: CommitPipeline.Ending, scope: () -> CaptureScope, validators: [Validator],
     snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
     onForeignSchema: (inout Writer) throws -> Void,
     onForeignCommit: (inout Writer) throws -> Void,
+    shield: @escaping () -> Void,
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> CommitPipeline.CommittedWork<Result> {
     try checkUsable()
     try file.checkPresence()
     do {
       try connection.withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
-      let pipeline = try prepare(scope(), validators, snapshot, onForeignSchema, onForeignCommit)
+      let pipeline = try prepare(
+        scope(), validators, snapshot, onForeignSchema, onForeignCommit, shield)
       let work = try pipeline.run(ending: ending, body)
       if let position = work.journalPosition { journal?.position = position }
       return work
@@ -187,10 +194,16 @@ struct Writer {
     _ scope: CaptureScope, _ validators: [Validator],
     _ snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
     _ onForeignSchema: (inout Writer) throws -> Void,
-    _ onForeignCommit: (inout Writer) throws -> Void
+    _ onForeignCommit: (inout Writer) throws -> Void,
+    _ shield: @escaping () -> Void
   ) throws -> CommitPipeline {
     do {
-      if try connection.schemaVersion() != schemaVersion { try onForeignSchema(&self) }
+      if try !knowsSchema() {
+        let hadJournal = journal != nil
+        try onForeignSchema(&self)
+        isNewToJournal = journal != nil && !hadJournal
+      }
+      defer { isNewToJournal = false }
       if try noticeForeignCommit() { try onForeignCommit(&self) }
       return CommitPipeline(
         connection: connection, models: models, plan: capturePlan(scope),
@@ -199,7 +212,7 @@ struct Writer {
         journal: journal.flatMap { journal in
           journal.isActive
             ? CommitPipeline.Signing(first: journal.position + 1, program: program) : nil
-        })
+        }, shield: shield)
     } catch {
       throw connection.rollBack(after: error)
     }
@@ -256,8 +269,9 @@ struct Writer {
     guard let retention = configuration.journalRetention, let journal,
       journal.position >= nextTrimming
     else { return }
-    var trimmer = JournalTrimmer(
-      connection: connection, retention: retention, now: WritingProgram.now)
+    let trimmer = JournalTrimmer(
+      connection: connection, retention: retention, now: WritingProgram.now,
+      told: journal.position)
     do {
       let step = try connection.hooks.withoutWaiting {
         try connection.inTransaction { try trimmer.step() }

@@ -56,7 +56,7 @@ import Testing
     ),
     (
       "UPDATE OR REPLACE Item SET name = 'A' WHERE id = 2",
-      ["update Item 2 (name: 'b' → 'A')", "delete Item 1 ('a', 10, NULL)"]
+      ["delete Item 1 ('a', 10, NULL)", "update Item 2 (name: 'b' → 'A')"]
     ),
     (
       "UPDATE OR REPLACE Item SET id = 1 WHERE id = 2",
@@ -91,6 +91,74 @@ import Testing
       #expect(entries.sorted() == expected.sorted())
     } else {
       #expect(entries == expected)
+    }
+  }
+
+  /// Where REPLACE runs inside REPLACE, meets columns of all names, or fills in defaults.
+  static let evictions: [(tables: String, sql: String, entries: [String])] = [
+    (
+      "CREATE TABLE Item (id INTEGER PRIMARY KEY, c0 INTEGER UNIQUE);",
+      "INSERT INTO Item VALUES (1, 1), (2, 20); REPLACE INTO Item VALUES (3, 20)",
+      ["insert Item 1 (1)", "insert Item 2 (20)", "delete Item 2 (20)", "insert Item 3 (20)"]
+    ),
+    (
+      """
+      CREATE TABLE Item (
+        id INTEGER PRIMARY KEY, parent REFERENCES Item (id) ON DELETE SET NULL, name,
+        UNIQUE (parent, name));
+      """,
+      "INSERT INTO Item VALUES (1, NULL, 'a'), (2, 1, 'b'); REPLACE INTO Item VALUES (1, NULL, 'c')",
+      [
+        "insert Item 1 (NULL, 'a')", "insert Item 2 (1, 'b')", "delete Item 1 (NULL, 'a')",
+        "update Item 2 (parent: 1 → NULL)", "insert Item 1 (NULL, 'c')",
+      ]
+    ),
+    (
+      """
+      CREATE TABLE Item (id INTEGER PRIMARY KEY, n);
+      CREATE TRIGGER twice BEFORE INSERT ON Item WHEN NEW.id < 10
+      BEGIN INSERT INTO Item VALUES (NEW.id + 10, NULL); END;
+      INSERT INTO Item VALUES (1, 'a'); DELETE FROM Item WHERE id = 11;
+      """,
+      "REPLACE INTO Item VALUES (1, 'b')",
+      ["insert Item 11 (NULL)", "delete Item 1 ('a')", "insert Item 1 ('b')"]
+    ),
+    (
+      "CREATE TABLE Item (id TEXT PRIMARY KEY NOT NULL, n); INSERT INTO Item VALUES ('old', 1);",
+      "INSERT OR REPLACE INTO Item (rowid, id, n) VALUES (1, 'new', 2)",
+      ["delete Item 'old' (1)", "insert Item 'new' (2)"]
+    ),
+    (
+      """
+      CREATE TABLE Item (id INTEGER PRIMARY KEY, slot TEXT NOT NULL DEFAULT 'x' UNIQUE);
+      INSERT INTO Item VALUES (1, 'x');
+      """,
+      "REPLACE INTO Item VALUES (2, NULL)", ["delete Item 1 ('x')", "insert Item 2 ('x')"]
+    ),
+  ]
+
+  @Test(arguments: evictions.indices)
+  func whatReplaceEvictsIsEnteredWhereverItRuns(_ index: Int) throws {
+    let (tables, sql, entries) = Self.evictions[index]
+    let world = try JournalWorld(tables)
+    try world.other.execute("PRAGMA foreign_keys = ON")
+    #expect(try world.entries(of: sql) == entries)
+  }
+
+  @Test func aTableWhoseEvictionsAreNotForeseenIsNotToldExactly() throws {
+    let world = try JournalWorld(
+      "CREATE TABLE Item (id INTEGER PRIMARY KEY, v); CREATE UNIQUE INDEX lowered ON Item (lower(v));"
+    )
+    let start = try world.store.changeJournal.position()
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (1, 'A')") }
+    let live = try world.store.live(
+      Query<Record>(try world.store.schema.model(named: "Item")))
+    try world.other.execute("REPLACE INTO Item VALUES (2, 'a')")
+    try world.store.refresh()
+    #expect(live.count == 1)
+    #expect(throws: StoreError.self) {
+      try world.store.fetch(
+        Query<Record>(try world.store.schema.model(named: "Item")), at: start)
     }
   }
 

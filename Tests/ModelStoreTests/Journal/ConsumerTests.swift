@@ -66,6 +66,21 @@ import Testing
     #expect(sizes == [[4], [4], [2]])
   }
 
+  @Test func whatDoesNotConcernItIsPutBehindIt() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    for count in [900, 100] {
+      #expect(try consumer.next() == nil)
+      #expect(try consumer.lag < 1000)
+      for _ in 0..<count { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
+    }
+    #expect(try consumer.lag == 1000)
+    #expect(try consumer.next() == nil)
+    #expect(try consumer.lag == 0)
+    try Self.insert(1...1, in: world.store)
+    #expect(Self.keys(try consumer.next()) == [.integer(1)])
+  }
+
   @Test func acknowledgingOnlyGoesForward() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")

@@ -194,6 +194,114 @@ import Testing
     #expect(changes.flatMap(\.changes).map(\.detail) == [.keys, .keys])
   }
 
+  @Test func whatOthersDidComesInPartsAndMarksAreFoundByTheirIndex() throws {
+    let world = try JournalWorld(Self.tables)
+    let start = try world.store.changeJournal.position()
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (-1, 'a', 0)") }
+    let count = 2 * Int(JournalHistory.foreignRowCountMax) + 100
+    try world.other.execute(
+      """
+      WITH RECURSIVE n (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM n WHERE n < \(count))
+      INSERT INTO Item SELECT n, NULL, n FROM n
+      """)
+    try world.store.write { tx in try tx.execute("DELETE FROM Item WHERE id = -1") }
+    let journal = world.store.changeJournal
+    let forward = try journal.transactions(after: start)
+    let sizes = [1, 4096, 4096, 100, 1]
+    #expect(forward.map(\.changes.count) == sizes)
+    #expect(forward.map(\.isForeign) == [false, true, true, true, false])
+    #expect(
+      forward.flatMap(\.changes).map { $0.key[0] }
+        == [.integer(-1)] + (1...count).map { .integer(Int64($0)) } + [.integer(-1)])
+    let backward = try journal.newestTransactions()
+    #expect(backward.dropLast().map(\.changes.count) == [1, 4096, 4096, 100, 1])
+    #expect(
+      backward.reversed().flatMap(\.changes).map(\.position)
+        == (try journal.transactions()).flatMap(\.changes).map(\.position))
+    let consumer = try world.store.consumer("all", startingAt: .position(start))
+    var given: [SQLValue] = []
+    while let batch = try consumer.next(limit: 1000) {
+      #expect(batch.changes.count <= 1000)
+      given += batch.changes.map { $0.key[0] }
+      try batch.acknowledge()
+    }
+    #expect(given == forward.flatMap(\.changes).map { $0.key[0] })
+    try world.store.core.readers.sync { connection in
+      for (operation, direction) in [(">", "ASC"), ("<=", "DESC")] {
+        let text: SQLText = """
+          SELECT position FROM _ms_journal
+          WHERE position \(SQLText(sql: operation)) \(5) AND \(JournalMark.isMark)
+          ORDER BY position \(SQLText(sql: direction)) LIMIT 1
+          """
+        let plan = try connection.rows(
+          SQLText(sql: "EXPLAIN QUERY PLAN " + text.sql, arguments: text.arguments)
+        ) { try $0.text(at: 3) }
+        #expect(plan.count == 1 && plan[0].contains("_ms_journal_marks"), "\(plan)")
+      }
+    }
+  }
+
+  @Test func anyPositionAndLimitIsTaken() throws {
+    let (world, _) = try Self.world()
+    let journal = world.store.changeJournal
+    let ends = [JournalPosition(rawValue: .min), JournalPosition(rawValue: .max)]
+    #expect(try journal.transactions(after: ends[1]) == [])
+    #expect(try journal.newestTransactions(before: ends[0]) == [])
+    #expect(try journal.newestTransactions(before: ends[1]) == journal.newestTransactions())
+    let id = try #require(try journal.newestTransactions().compactMap(\.id).first)
+    #expect(try journal.transactions(matching: JournalFilter(transaction: id), limit: 0) == [])
+    #expect(try journal.transactions(matching: JournalFilter(transaction: id)).count == 1)
+  }
+
+  @Test func aTextThatIsNoUTF8IsToldAndStopsNobody() throws {
+    let world = try JournalWorld(Self.tables)
+    let start = try world.store.changeJournal.position()
+    let consumer = try world.store.consumer("all")
+    try world.other.execute(
+      """
+      INSERT INTO Item VALUES (1, CAST(x'61ff' AS TEXT), 1);
+      UPDATE Item SET name = 'whole' WHERE id = 1;
+      UPDATE Item SET name = CAST(x'fe' AS TEXT) WHERE id = 1;
+      INSERT INTO Tag VALUES (CAST(x'80' AS TEXT), 2);
+      DELETE FROM Item;
+      """)
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (2, 'b', 2)") }
+    let changes = try world.store.changeJournal.transactions(after: start).flatMap(\.changes)
+    #expect(
+      changes.map(\.malformedTexts) == [
+        [.new("name")], [.old("name")], [.new("name")], [.key(0)], [.old("name")], [],
+      ])
+    #expect(
+      changes.compactMap { $0["name"] }.map { [$0.old, $0.new] } == [
+        [nil, .blob([0x61, 0xff])], [.blob([0x61, 0xff]), .text("whole")],
+        [.text("whole"), .blob([0xfe])], [.blob([0xfe]), nil], [nil, .text("b")],
+      ])
+    #expect(changes[3].key == [.blob([0x80])])
+    #expect(try consumer.next()?.changes == changes)
+    let foreign = try #require(try world.store.changeJournal.transactions(after: start).first)
+    #expect(throws: StoreError.self) {
+      try world.store.revert(after: start, through: foreign.positions.upperBound)
+    }
+    #expect(throws: StoreError.self) {
+      try world.store.fetch(
+        Query<Record>(try world.store.schema.model(named: "Item")), at: start)
+    }
+  }
+
+  @Test func whatChangedNothingThatIsEnteredIsNotUndone() throws {
+    let world = try JournalWorld(Self.tables, detail: nil)
+    try world.store.changeJournal.turnOn(for: ["Item"])
+    let id = try world.store.write { tx in
+      try tx.execute("INSERT INTO Item VALUES (1, 'a', 1)")
+      return tx.id
+    }
+    try world.store.write { tx in try tx.execute("INSERT INTO Tag VALUES ('x', 1)") }
+    #expect(try world.store.undo()?.reverted == id)
+    #expect(try world.store.redo() != nil)
+    #expect(try world.store.undo() != nil)
+    #expect(try world.store.undo() == nil)
+  }
+
   @Test func withoutAJournalThereIsNothing() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
     #expect(try world.store.changeJournal.transactions() == [])

@@ -91,6 +91,8 @@ struct RandomStatements {
     Table(name: "Partly", key: ["id"], others: ["k", "isActive"], unique: ["k"]),
     Table(name: "Made", key: ["id"], others: ["a", "u"], unique: ["u"]),
     Table(name: "Wide", key: ["id"], others: wide, unique: ["f30"]),
+    Table(name: "Shadow", key: ["id"], others: ["c0", "c1", "u"], unique: ["c0"]),
+    Table(name: "Filled", key: ["id"], others: ["slot", "n"], unique: ["slot"]),
   ]
 
   static let models = tables.map(\.name)
@@ -109,6 +111,8 @@ struct RandomStatements {
     CREATE TABLE Made (
       id INTEGER PRIMARY KEY, a, u UNIQUE, twice AS (a || a) STORED, length AS (length(a)));
     CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(wide.joined(separator: ", ")), UNIQUE (f30));
+    CREATE TABLE Shadow (id INTEGER PRIMARY KEY, c0 UNIQUE, c1, u, UNIQUE (c1, u));
+    CREATE TABLE Filled (id INTEGER PRIMARY KEY, slot TEXT NOT NULL DEFAULT 'x' UNIQUE, n);
     """
 
   mutating func chance(_ part: Int, of whole: Int) -> Bool {
@@ -159,7 +163,8 @@ struct RandomStatements {
     case "x": return ["'a'", "'A'", "'b'"][number % 3]
     case "name": return ["'a'", "'A'", "'b'", "'B'", "'ab'", "'Ab'"][number - 1]
     case "isActive": return ["0", "1", "NULL"][number % 3]
-    case "u", "k", "f30": return ["1", "2", "3", "NULL", "'x'", "'X'"][number - 1]
+    case "u", "k", "f30", "c0", "c1", "slot":
+      return ["1", "2", "3", "NULL", "'x'", "'X'"][number - 1]
     default: return ["0", "1.0", "1", "NULL", "'text'", "x'0041'"][number - 1]
     }
   }

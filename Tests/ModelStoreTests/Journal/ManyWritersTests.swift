@@ -11,6 +11,11 @@ import Testing
     ProcessInfo.processInfo.environment["MODELSTORE_FOREIGN_COMMITS"].flatMap { Int($0) } ?? 2000
   }
 
+  /// The command line, which is built apart from these tests: `MODELSTORE_STORECLI` says where it is.
+  private static var commandLine: String? {
+    ProcessInfo.processInfo.environment["MODELSTORE_STORECLI"]
+  }
+
   /// The SQL of one commit of the writer called `place`.
   private static func statements(_ number: Int, of place: Int) -> String {
     let id = 1 + (number * 7 + place * 3) % 9
@@ -91,9 +96,19 @@ import Testing
           for number in 0..<count { try Self.write(number, of: 2, to: store) }
         }
       }
+      group.addTask {
+        guard let program = Self.commandLine else { return }
+        for _ in 0..<count / 25 {
+          let code = run(
+            program, "update", "-d", path, "--busy-timeout", "60", "-q", "Song", "1", "plays+=1")
+          #expect(code == 0)
+        }
+      }
       for number in 0..<count {
         try Self.write(number, of: 3, to: store)
-        if number % 50 == 0 { await Task.yield() }
+        guard number % max(1, count / 20) == 0 else { continue }
+        try Self.compare(plays, albums, songs, in: store)
+        await Task.yield()
       }
       try await group.waitForAll()
     }
@@ -101,18 +116,12 @@ import Testing
     store.waitForDelivery()
     let database = world.other
     #expect(plays.objections.events == [])
-    #expect(
-      [plays.value] == (try database.rows("SELECT plays FROM Song WHERE id = 1").map { $0[0] }))
+    #expect([[plays.value]] == (try database.rows(Self.playsText.sql)))
     #expect(plays.values.events == twin.values.events)
     #expect(albums.objections.events == [])
-    #expect(
-      albums.list.withLock { $0.map(\.values) }
-        == (try database.rows("SELECT * FROM Album ORDER BY title, id")))
+    #expect(albums.images == (try database.rows(Self.albumsText.sql)))
     #expect(songs.objections.events == [])
-    #expect(
-      songs.keys.withLock { $0.map { [SQLValue.integer($0)] } }
-        == (try database.rows("SELECT element FROM Mix_songs WHERE owner = 1 ORDER BY label, slot"))
-    )
+    #expect(songs.rows == (try database.rows(Self.songsText.sql)))
     for model in ["Song", "Album", "Mix.songs"] {
       #expect(try world.replayed(model) == world.stored(model), "\(model)")
     }
@@ -120,12 +129,36 @@ import Testing
     let additions = (0..<4).flatMap { place in
       (0..<count).filter { [0, 5].contains(($0 + place) % 6) }
     }
-    #expect(plays.value == .integer(Int64(additions.count)))
+    let lineCount = Self.commandLine == nil ? 0 : count / 25
+    #expect(plays.value == .integer(Int64(additions.count + lineCount)))
     #expect(try store.check() == [])
     #expect(world.errors.events == [])
-    print("many writers: \(4 * count) commits, \(plays.values.events.count) events of one field")
+    print(
+      "many writers: \(4 * count + lineCount) commits, \(plays.values.events.count) events of one field"
+    )
     for subscription in subscriptions { subscription.cancel() }
   }
+
+  /// Compares what observers keep with the file while nobody writes, so that they were told of
+  /// everything.
+  private static func compare(
+    _ plays: KeptField, _ albums: KeptQuery, _ songs: KeptList, in store: Store
+  ) throws {
+    try store.write { tx in
+      store.core.broker.drain()
+      let connection = tx.access.connection
+      func rows(_ text: SQLText) throws -> [[SQLValue]] {
+        try connection.rows(text) { row in try row.values() }
+      }
+      let stored = try [playsText, albumsText, songsText].map(rows)
+      #expect(stored == [[[plays.value]], albums.images, songs.rows])
+    }
+  }
+
+  private static let playsText: SQLText = "SELECT plays FROM Song WHERE id = 1"
+  private static let albumsText: SQLText = "SELECT * FROM Album ORDER BY title, id"
+  private static let songsText: SQLText =
+    "SELECT element FROM Mix_songs WHERE owner = 1 ORDER BY label, slot"
 
   private static func write(_ number: Int, of place: Int, to store: Store) throws {
     let statements = statements(number, of: place).split(separator: ";")
@@ -159,6 +192,8 @@ private final class KeptQuery: Sendable {
   let objections = Recorder<String>()
   private let subscription: Mutex<Subscription?> = Mutex(nil)
 
+  var images: [[SQLValue]] { list.withLock { $0.map(\.values) } }
+
   init(_ store: Store) throws {
     let schema = try store.schema.model(named: "Album")
     let title = try #require(schema.fieldIndex(named: "title"))
@@ -181,6 +216,9 @@ private final class KeptQuery: Sendable {
 /// What somebody keeps who applies what a list tells.
 private final class KeptList: Sendable {
   let keys: Mutex<[Int64]>
+
+  var rows: [[SQLValue]] { keys.withLock { $0.map { [.integer($0)] } } }
+
   let objections = Recorder<String>()
 
   init(keys: [Int64]) { self.keys = Mutex(keys) }

@@ -62,7 +62,7 @@ import Testing
     var steps: [Int64] = []
     while true {
       let step = try world.store.core.maintaining { connection in
-        var trimmer = JournalTrimmer(
+        let trimmer = JournalTrimmer(
           connection: connection, retention: JournalRetention(entryCountMax: 0), now: 0)
         return try trimmer.step()
       }

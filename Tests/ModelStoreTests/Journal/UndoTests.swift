@@ -197,6 +197,15 @@ import Testing
     #expect(try store.fetch(Artist.all).map(\.name) == ["aa"])
   }
 
+  @Test func aDeletionWhoseColumnsAreNotAllFieldsIsNotTakenBack() throws {
+    let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, v)")
+    try world.other.execute(
+      "INSERT INTO Item VALUES (1, 2); ALTER TABLE Item ADD COLUMN c; UPDATE Item SET c = 'kept'")
+    try world.store.write { tx in try tx.execute("DELETE FROM Item") }
+    #expect(failure { try world.store.undo() }?.code == .journalGap)
+    #expect(try world.other.rows("SELECT * FROM Item") == [])
+  }
+
   @Test func keysAloneCannotBeTakenBack() throws {
     let world = try JournalWorld(Self.tables, detail: .keys)
     try world.store.write { tx in try tx.execute("UPDATE Parent SET n = 10") }

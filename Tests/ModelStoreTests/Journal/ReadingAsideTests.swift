@@ -1,0 +1,111 @@
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// Results are read while others write as fast as they can: whoever reads is told exactly what comes
+/// after, and so is everybody else.
+@Suite struct ReadingAsideTests {
+  @Test(.timeLimit(.minutes(5)), arguments: 1...3 as ClosedRange<UInt64>)
+  func nobodyIsToldToLookAnewBecauseSomebodyReads(seed: UInt64) async throws {
+    print("seed \(seed)")
+    let world = try JournalWorld(LiveQueryTests.setup)
+    let store = world.store
+    let path = store.path
+    let schema = try store.schema.model(named: "item")
+    let places = LiveQueryTests.queries.indices
+    let steady = try places.map { try KeptResult($0, schema, store) }
+    var passing = try places.map { try KeptResult($0, schema, store) }
+    var random = RandomTransaction(seed: seed)
+    let isOver = Flag()
+    var objections: [String] = []
+    var openedCount = 0
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<2 as Range<UInt64> {
+        group.addTask {
+          var random = RandomTransaction(seed: 1000 * (number + 1) + seed)
+          let other = try PlainDatabase(path)
+          // An automatic checkpoint meets a bug in many versions of SQLite that damages the file.
+          try other.execute(
+            """
+            PRAGMA foreign_keys = ON; PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0
+            """)
+          while !isOver.isSet {
+            let statements = random.foreignStatements()
+            try other.execute(statements.replacing("BEGIN;", with: "BEGIN IMMEDIATE;"))
+          }
+        }
+      }
+      do {
+        for step in 0..<400 {
+          if step % 3 == 0 {
+            try LiveQueryTests.commit(&random, to: store)
+          } else {
+            try store.refresh()
+          }
+          let place = random.place(of: passing)
+          objections += passing[place].objections.events
+          passing[place] = try KeptResult(place, schema, store)
+          openedCount += 1
+          if step % 20 == 0 { await Task.yield() }
+        }
+      } catch {
+        isOver.set()
+        throw error
+      }
+      isOver.set()
+      try await group.waitForAll()
+    }
+    try store.refresh()
+    store.waitForDelivery()
+    objections += (steady + passing).flatMap(\.objections.events)
+    #expect(objections == [], "seed \(seed)")
+    for result in steady + passing {
+      let isTrue = try result.images == world.other.rows(result.sql)
+      #expect(isTrue, "query \(result.number), seed \(seed)")
+    }
+    #expect(world.errors.events == [])
+    let commitCount = try store.changeJournal.position().rawValue
+    print("seed \(seed): \(openedCount) results opened beside \(commitCount) positions")
+  }
+}
+
+private final class Flag: Sendable {
+  private let value = Atomic(false)
+
+  var isSet: Bool { value.load(ordering: .relaxed) }
+
+  func set() { value.store(true, ordering: .relaxed) }
+}
+
+/// What somebody keeps who applies what a live query tells, from the first event on.
+private final class KeptResult: Sendable {
+  let number: Int
+  let sql: String
+  let objections = Recorder<String>()
+  private let list = Mutex<[Record]>([])
+  private let subscription = Mutex<Subscription?>(nil)
+
+  init(_ number: Int, _ schema: ModelSchema, _ store: Store) throws {
+    self.number = number
+    let watched = LiveQueryTests.queries[number]
+    sql = "SELECT id, a, t, g, u FROM item " + watched.sql
+    let query = Query<Record>(
+      schema, where: watched.condition, orderings: watched.order, limit: watched.limit,
+      offset: watched.offset)
+    let held = try store.live(query).observe(options: .initial) { [weak self] in self?.note($0) }
+    subscription.withLock { $0 = held }
+  }
+
+  var images: [[SQLValue]] { list.withLock { $0.map(\.values) } }
+
+  private func note(_ event: QueryChanges<Record>) {
+    list.withLock { list in
+      guard !event.isReset, event.oldCount == list.count else {
+        return objections.add(
+          "query \(number): reset \(event.isReset), \(event.oldCount) of \(list.count)")
+      }
+      event.apply(to: &list)
+    }
+  }
+}
