@@ -6,7 +6,7 @@
 /// positions in the list before, those of insertions and every `newIndex` in the list after, and a
 /// slot is in at most one of the three. ``updates`` says which elements differ in observed fields,
 /// at every index they occupy.
-public struct ListChanges<Element: Model>: Sendable {
+public struct ListChanges<Element: ListElement>: Sendable {
   /// A slot that is gone.
   public struct Deletion: Hashable, Sendable {
     /// Its index in the list before.
@@ -92,7 +92,7 @@ public struct ListChanges<Element: Model>: Sendable {
 
 /// One call of a ``ListEditor``, with indices in the list before and after that call, not before
 /// and after the commit.
-public struct ListOperation<Element: Model>: Hashable, Sendable {
+public struct ListOperation<Element: ListElement>: Hashable, Sendable {
   /// An element that the call put in, took out or gave another index.
   public struct Occurrence: Hashable, Sendable {
     public let key: Element.Key

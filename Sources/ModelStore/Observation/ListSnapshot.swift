@@ -1,6 +1,6 @@
 /// A list as it was at one version, kept for as long as this value is; later changes do not show
 /// in it. It holds keys, not records.
-public struct ListSnapshot<Element: Model>: Sendable {
+public struct ListSnapshot<Element: ListElement>: Sendable {
   private let rows: ListRows
 
   init(_ rows: ListRows) { self.rows = rows }
@@ -33,7 +33,9 @@ public struct ListSnapshot<Element: Model>: Sendable {
     do {
       return try Element.Key(sqlValues: [element])
     } catch {
-      throw StoreError(error, reading: Element.schema)
+      throw StoreError(
+        .invalidValue,
+        "An element of a list has no key that could be a \(Element.Key.self): \(error).")
     }
   }
 }

@@ -5,7 +5,7 @@ import Testing
 /// What an edit costs: the order of a list is read once and kept.
 @Suite struct ListOrderTests {
   private func keptCount(_ world: ListWorld, mix: Int64 = 1) throws -> Int? {
-    let slots = try world.store.schema.model(named: "Mix.songs")
+    let slots = try world.store.core.models.slots(of: \Mix.songs)
     return try world.store.core.writer.sync { writer in
       writer.lists.identity(of: .integer(mix), in: slots)
         .flatMap { writer.lists.places(of: $0) }?.count
