@@ -14,7 +14,7 @@ extension Store {
   public func live<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = []
-  ) throws -> LiveList<Element> {
+  ) throws -> LiveList<Element.Key> {
     let slots = try core.models.slots(of: list)
     let elements = try core.models.statements(for: Element.self).schema
     let indices = try fields.map { field in
@@ -44,7 +44,7 @@ extension Store {
   /// - Parameter key: The owner's key, of one field.
   public func live(
     list name: String, of owner: ModelSchema, key: SQLValue, fields: [String] = []
-  ) throws -> LiveList<Record> {
+  ) throws -> LiveList<SQLValue> {
     let slots = try core.models.slots(ofList: name, of: owner)
     let elements = try core.models.elements(ofList: name, of: owner)
     let indices = try fields.map { field in
@@ -66,7 +66,7 @@ extension Store {
   public func observe<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = [], options: ObservationOptions = [],
-    backlog: Backlog = .standard, _ body: @escaping @Sendable (ListChanges<Element>) -> Void
+    backlog: Backlog = .standard, _ body: @escaping @Sendable (ListChanges<Element.Key>) -> Void
   ) throws -> Subscription {
     try live(list: list, of: key, fields: fields)
       .observe(options: options, backlog: backlog, body)
@@ -79,7 +79,7 @@ extension Store {
     ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = [], options: ObservationOptions = [],
     backlog: Backlog = .standard
-  ) throws -> ObservedChanges<ListChanges<Element>> {
+  ) throws -> ObservedChanges<ListChanges<Element.Key>> {
     try live(list: list, of: key, fields: fields).changes(options: options, backlog: backlog)
   }
 }

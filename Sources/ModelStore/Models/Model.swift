@@ -41,7 +41,9 @@ public protocol Insertable<Inserted>: Sendable {
 ///   }
 /// }
 /// ```
-public protocol Model: Fetchable, Insertable, ListElement where Inserted == Self {
+public protocol Model: Fetchable, Insertable where Inserted == Self {
+  associatedtype Key: ModelKey
+
   static var definition: ModelDefinition<Self> { get }
 
   /// The name of the model's table. A type of its own constant lets definitions name each other's

@@ -8,15 +8,4 @@ public struct OrderedList<Element: Model>: Hashable, Sendable {
   public init() {}
 }
 
-/// What a list holds: the records of a ``Model``, or dynamic ``Record`` values. A list knows its
-/// elements by their keys.
-public protocol ListElement: Sendable {
-  associatedtype Key: ModelKey
-}
-
-extension Record: ListElement {
-  /// The value of a key of one field.
-  public typealias Key = SQLValue
-}
-
 extension SQLValue: ModelKey {}

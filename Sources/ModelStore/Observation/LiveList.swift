@@ -1,9 +1,10 @@
 /// One record's ordered list, kept true: it knows which element is where, and tells what each commit
-/// does to it, with indices. It holds keys, not records.
+/// does to it, with indices. It holds keys, not records:
+/// those of the elements' type, or their values where there is no Swift type.
 ///
 /// It lives as long as it is held or has subscribers. Whoever observes the same list with the same
 /// fields shares what is kept.
-public final class LiveList<Element: ListElement>: Sendable {
+public final class LiveList<Key: ModelKey>: Sendable {
   let list: RegisteredList
   private let store: LiveStore
   private let name: String
@@ -15,7 +16,7 @@ public final class LiveList<Element: ListElement>: Sendable {
   }
 
   /// The list as it is now.
-  public var contents: ListSnapshot<Element> { ListSnapshot(list.result.rows) }
+  public var contents: ListSnapshot<Key> { ListSnapshot(list.result.rows) }
 
   /// Calls `body` for each commit that changes the list or an observed field of its elements, from
   /// now on, on the store's delivery queue, in commit order. It may write, observe and cancel.
@@ -30,7 +31,7 @@ public final class LiveList<Element: ListElement>: Sendable {
   ///   is also inside a write of this store.
   public func observe(
     options: ObservationOptions = [], backlog: Backlog = .standard,
-    _ body: @escaping @Sendable (ListChanges<Element>) -> Void
+    _ body: @escaping @Sendable (ListChanges<Key>) -> Void
   ) throws -> Subscription {
     try options.check(allowing: .initial, by: .callback, of: name)
     let mailbox = Mailbox<ListDelta>(store.broker, options: options, backlog: backlog)
@@ -48,7 +49,7 @@ public final class LiveList<Element: ListElement>: Sendable {
   /// ``observe(options:backlog:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
   public func changes(
     options: ObservationOptions = [], backlog: Backlog = .standard
-  ) throws -> ObservedChanges<ListChanges<Element>> {
+  ) throws -> ObservedChanges<ListChanges<Key>> {
     try options.check(allowing: .initial, by: .loop, of: name)
     let mailbox = Mailbox<ListDelta>(store.broker, backlog: backlog)
     return ObservedChanges(subscription: try begin(mailbox, options), report: store.report) {
@@ -85,16 +86,16 @@ public final class LiveList<Element: ListElement>: Sendable {
 
   /// A delta as the caller sees it; nil for one without any difference, unless it is the first one
   /// or a reset.
-  fileprivate static func told(_ delta: ListDelta) throws -> ListChanges<Element>? {
-    let changes = try ListChanges<Element>(delta)
+  fileprivate static func told(_ delta: ListDelta) throws -> ListChanges<Key>? {
+    let changes = try ListChanges<Key>(delta)
     return changes.isEmpty && !changes.isInitial && !changes.isReset ? nil : changes
   }
 }
 
 extension LiveList: LiveMember {
-  public typealias Changes = ListChanges<Element>
+  public typealias Changes = ListChanges<Key>
 
-  public var membership: LiveMembership<ListChanges<Element>> {
+  public var membership: LiveMembership<ListChanges<Key>> {
     LiveMembership(
       models: list.result.interests.map(\.model),
       subscribe: { [list] subscriber in

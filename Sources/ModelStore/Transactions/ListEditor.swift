@@ -8,7 +8,7 @@
 /// element without a record with code `rejected`. The first call by index reads the order of the
 /// list once, which the store then keeps; after that each call costs O(log n) beside the rows that
 /// it writes. Not to be used outside of the closure that got it.
-public struct ListEditor<Element: ListElement>: ~Copyable {
+public struct ListEditor<Key: ModelKey>: ~Copyable {
   private let slots: SlotEditor
   private let name: String
 
@@ -23,32 +23,32 @@ public struct ListEditor<Element: ListElement>: ~Copyable {
   /// The keys of the elements, in order.
   ///
   /// - Complexity: Reads every slot.
-  public func keys() throws -> [Element.Key] {
-    try slots.elements().map { try Element.Key(sqlValues: [$0]) }
+  public func keys() throws -> [Key] {
+    try slots.elements().map { try Key(sqlValues: [$0]) }
   }
 
   /// Gives the list these elements. Where the old and the new list begin or end alike, the slots
   /// stay.
   ///
   /// - Complexity: Reads every slot; writes one row for each element that leaves or comes.
-  public func assign(_ keys: some Sequence<Element.Key>) throws {
+  public func assign(_ keys: some Sequence<Key>) throws {
     try slots.assign(values(keys))
   }
 
   /// Adds an element at the end.
-  public func append(_ key: Element.Key) throws {
+  public func append(_ key: Key) throws {
     try slots.append([Self.value(key, of: name)])
   }
 
   /// Adds elements at the end; observers are told one operation.
-  public func append(contentsOf keys: some Sequence<Element.Key>) throws {
+  public func append(contentsOf keys: some Sequence<Key>) throws {
     try slots.append(values(keys))
   }
 
   /// Adds an element so that it has `index`.
   ///
   /// - Parameter index: From 0 to the number of elements.
-  public func insert(_ key: Element.Key, at index: Int) throws {
+  public func insert(_ key: Key, at index: Int) throws {
     try slots.insert(Self.value(key, of: name), at: index)
   }
 
@@ -65,12 +65,12 @@ public struct ListEditor<Element: ListElement>: ~Copyable {
   ///
   /// - Returns: How many there were.
   @discardableResult
-  public func removeEqual(_ key: Element.Key) throws -> Int {
+  public func removeEqual(_ key: Key) throws -> Int {
     try slots.removeEqual(Self.value(key, of: name))
   }
 
   /// Puts another element in the place of the one at `index`. The slot is a new one.
-  public func replace(at index: Int, with key: Element.Key) throws {
+  public func replace(at index: Int, with key: Key) throws {
     try slots.replace(at: index, with: Self.value(key, of: name))
   }
 
@@ -85,12 +85,12 @@ public struct ListEditor<Element: ListElement>: ~Copyable {
     try slots.move(from: index, to: newIndex)
   }
 
-  private func values(_ keys: some Sequence<Element.Key>) throws -> [SQLValue] {
+  private func values(_ keys: some Sequence<Key>) throws -> [SQLValue] {
     let name = name
     return try keys.map { try Self.value($0, of: name) }
   }
 
-  private static func value(_ key: Element.Key, of name: String) throws -> SQLValue {
+  private static func value(_ key: Key, of name: String) throws -> SQLValue {
     do {
       return try key.sqlValues()[0]
     } catch {
@@ -107,7 +107,7 @@ extension Transaction {
   /// - Throws: ``StoreError`` with code `unknownField` when the model declares no such list.
   public borrowing func list<Owner: Model, Element: Model>(
     _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key
-  ) throws -> ListEditor<Element> {
+  ) throws -> ListEditor<Element.Key> {
     try editor(try access.models.slots(of: list), try Self.values(key)[0])
   }
 
@@ -118,13 +118,13 @@ extension Transaction {
   /// - Throws: As ``list(_:of:)``.
   public borrowing func list(
     _ name: String, of owner: ModelSchema, key: SQLValue
-  ) throws -> ListEditor<Record> {
+  ) throws -> ListEditor<SQLValue> {
     try editor(try access.models.slots(ofList: name, of: owner), key)
   }
 
-  private borrowing func editor<Element>(
+  private borrowing func editor<Key>(
     _ slots: SlotModel, _ owner: SQLValue
-  ) throws -> ListEditor<Element> {
+  ) throws -> ListEditor<Key> {
     ListEditor(
       slots: try SlotEditor(access: access, slots: slots, owner: owner), name: slots.name)
   }

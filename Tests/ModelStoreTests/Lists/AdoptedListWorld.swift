@@ -1,3 +1,5 @@
+import Testing
+
 @testable import ModelStore
 
 /// Playlists and tracks of another program's design, whose link table has a position, adopted.
@@ -36,7 +38,7 @@ final class AdoptedListWorld {
   let directory: TemporaryDirectory
   let store: Store
   let playlist: ModelSchema
-  let told = Recorder<ListChanges<Record>>()
+  let told = Recorder<ListChanges<SQLValue>>()
   let shell: PlainDatabase
 
   static let columns = ListSchema.Columns(
@@ -72,7 +74,7 @@ final class AdoptedListWorld {
     playlist = try store.schema.model(named: "Playlist")
   }
 
-  func edit(_ body: (borrowing ListEditor<Record>) throws -> Void) throws {
+  func edit(_ body: (borrowing ListEditor<SQLValue>) throws -> Void) throws {
     try store.write { tx in try body(try tx.list("tracks", of: playlist, key: .integer(1))) }
     store.waitForDelivery()
   }

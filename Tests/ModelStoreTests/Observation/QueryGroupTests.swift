@@ -146,7 +146,7 @@ import Testing
 
   @Test func whoObservesTheSameListSharesIt() throws {
     let world = try ListWorld(songs: [1, 2])
-    func live(_ fields: [any PartialKeyPath<Song> & Sendable] = []) throws -> LiveList<Song> {
+    func live(_ fields: [any PartialKeyPath<Song> & Sendable] = []) throws -> LiveList<Int64> {
       try world.store.live(list: \Mix.songs, of: 1, fields: fields)
     }
     let list = try live()
