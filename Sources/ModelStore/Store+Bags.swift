@@ -43,8 +43,11 @@ extension Store {
     try observe(
       observed, in: ownedBags.bag(of: owner), context: context, options: options,
       backlog: backlog, ifPresent: duplicate
-    ) { [weak owner] event in
-      guard let owner else { return ownedBags.endOwnerless() }
+    ) { [weak owner, weak ownedBags] event in
+      guard let owner else {
+        ownedBags?.endOwnerless()
+        return
+      }
       body(owner, event)
     }
   }
@@ -80,11 +83,12 @@ extension Store {
   ///
   /// - Complexity: O(n log n) for n observations of the store.
   public func observers<Event>(of observed: Observed<Event>) -> [ObservationBag] {
-    let paths = Set(observed.paths)
+    core.ownedBags.endOwnerless()
+    let targets = observed.targets
     var seen: Set<ObjectIdentifier> = []
-    return observations().compactMap { entry in
-      guard paths.contains(entry.path), let bag = entry.bag,
-        seen.insert(ObjectIdentifier(bag)).inserted
+    return core.broker.observers.compactMap { observer in
+      guard let record = observer as? RecordObserver, targets.contains(record.target),
+        let bag = record.registrant?.bag, seen.insert(ObjectIdentifier(bag)).inserted
       else { return nil }
       return bag
     }

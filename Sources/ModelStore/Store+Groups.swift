@@ -1,66 +1,88 @@
 extension Store {
-  /// Calls `body` once for each commit that changes at least one of several live queries, with what
-  /// it did to each of them, from now on: so that a list and what depends on it are never seen in
-  /// different states.
+  /// Calls `body` once for each commit that changes at least one of several live queries and lists,
+  /// with what it did to each of them, from now on: so that a list and what depends on it are never
+  /// seen in different states.
   ///
   /// A record or a field is a query, too: `Track.where { $0.id == 7 }`.
   ///
   /// - Parameters:
-  ///   - options: With ``ObservationOptions/initial``, the first batch has the present result of
-  ///     each query. ``ObservationOptions/prior`` is refused.
+  ///   - options: With ``ObservationOptions/initial``, the first batch has each of them as it is.
+  ///     ``ObservationOptions/prior`` is refused.
   ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
-  ///   - body: Called on the delivery queue with the changes of each query, in the order given, nil
-  ///     for those that the commit did not change. Moving one query's window is a batch of its own.
-  /// - Returns: Keep it: dropping it ends the observation. It keeps the queries alive.
+  ///   - body: Called on the delivery queue with the changes of each, in the order given, nil for
+  ///     those that the commit did not change. Moving one query's window is a batch of its own.
+  /// - Returns: Keep it: dropping it ends the observation. It keeps the members alive.
   /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for initial results
   ///   also inside a write of this store, and as fetching does.
-  public func observe<each Element: Fetchable>(
-    _ queries: repeat LiveQuery<each Element>, options: ObservationOptions = [],
+  public func observe<each Member: LiveMember>(
+    _ members: repeat each Member, options: ObservationOptions = [],
     backlog: Backlog = .standard,
-    body: @escaping @Sendable (repeat QueryChanges<each Element>?) -> Void
+    body: @escaping @Sendable (repeat (each Member).Changes?) -> Void
   ) throws -> Subscription {
-    try options.check(allowing: .initial, by: .callback, of: "several queries")
+    try options.check(allowing: .initial, by: .callback, of: "a group")
     let mailbox = Mailbox<QueryGroup.Batch>(core.broker, options: options, backlog: backlog)
     let report = core.report
     mailbox.whenReady { batch in
       do {
-        var rest = batch.deltas.makeIterator()
-        let changes = (repeat try (each queries).changes(rest.next() ?? nil))
-        body(repeat each changes)
+        let told = try Self.told(batch, by: repeat each members)
+        if let changes = told { body(repeat each changes) }
       } catch {
         report(StoreError(reporting: error))
       }
     }
-    return try begin(mailbox, repeat each queries, options: options)
+    return try begin(mailbox, repeat each members, options: options)
   }
 
-  /// What commits do to several live queries, batch by batch, for one `for try await` loop.
-  /// Parameters and errors as for ``observe(_:options:backlog:body:)``; a loop cannot be
+  /// What commits do to several live queries and lists, batch by batch, for one `for try await`
+  /// loop. Parameters and errors as for ``observe(_:options:backlog:body:)``; a loop cannot be
   /// ``ObservationOptions/synchronous``.
-  public func changes<each Element: Fetchable>(
-    of queries: repeat LiveQuery<each Element>, options: ObservationOptions = [],
+  public func changes<each Member: LiveMember>(
+    of members: repeat each Member, options: ObservationOptions = [],
     backlog: Backlog = .standard
-  ) throws -> ObservedChanges<(repeat QueryChanges<each Element>?)> {
-    try options.check(allowing: .initial, by: .loop, of: "several queries")
+  ) throws -> ObservedChanges<(repeat (each Member).Changes?)> {
+    try options.check(allowing: .initial, by: .loop, of: "a group")
     let mailbox = Mailbox<QueryGroup.Batch>(core.broker, backlog: backlog)
-    let subscription = try begin(mailbox, repeat each queries, options: options)
+    let subscription = try begin(mailbox, repeat each members, options: options)
     return ObservedChanges(subscription: subscription, report: core.report) {
-      guard let batch = await mailbox.next() else { return nil }
-      var rest = batch.deltas.makeIterator()
-      return (repeat try (each queries).changes(rest.next() ?? nil))
+      while let batch = await mailbox.next() {
+        if let changes = try Self.told(batch, by: repeat each members) { return changes }
+      }
+      return nil
     }
   }
 
-  private func begin<each Element: Fetchable>(
-    _ mailbox: Mailbox<QueryGroup.Batch>, _ queries: repeat LiveQuery<each Element>,
+  /// What a batch says to the caller; nil when all of it comes to nothing.
+  private static func told<each Member: LiveMember>(
+    _ batch: QueryGroup.Batch, by members: repeat each Member
+  ) throws -> (repeat (each Member).Changes?)? {
+    var rest = batch.deltas.makeIterator()
+    var isTold = false
+    func next<M: LiveMember>(_ member: M) throws -> M.Changes? {
+      let changes = try member.membership.changes(rest.next() ?? nil)
+      if changes != nil { isTold = true }
+      return changes
+    }
+    let changes = (repeat try next(each members))
+    return isTold ? changes : nil
+  }
+
+  private func begin<each Member: LiveMember>(
+    _ mailbox: Mailbox<QueryGroup.Batch>, _ members: repeat each Member,
     options: ObservationOptions
   ) throws -> Subscription {
-    var sources: [any LiveSource] = []
-    for query in repeat each queries { sources.append(query.source) }
-    let group = QueryGroup(sources, mailbox: mailbox)
+    var parts: [@Sendable (LiveSubscriber<MemberDelta>) -> @Sendable () -> Void] = []
+    var initials: [@Sendable (LiveStore.Reading) throws -> MemberDelta] = []
+    var models: Set<String> = []
+    for member in repeat each members {
+      let membership = member.membership
+      parts.append(membership.subscribe)
+      initials.append(membership.initial)
+      models.formUnion(membership.models)
+    }
+    let group = QueryGroup(parts, models: models, mailbox: mailbox)
     let broker = core.broker
     func subscribe() -> Subscription {
-      // Behind the queries' own results, so that those have noted a commit when the group does.
+      // Behind the members' own results, so that those have noted a commit when the group does.
       let ends = group.subscribe() + [broker.add(group)]
       return Subscription(mailbox) {
         mailbox.close()
@@ -74,10 +96,7 @@ extension Store {
       // Reading one may find that another process has written, so that those before are of old.
       repeat {
         version = broker.version
-        initial.deltas = []
-        for query in repeat each queries {
-          initial.deltas.append(try reading.initial(query.query, query.source))
-        }
+        initial.deltas = try initials.map { try $0(reading) }
       } while broker.version != version
       let outcome = mailbox.put(initial)
       let subscription = subscribe()

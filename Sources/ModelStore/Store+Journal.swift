@@ -78,7 +78,10 @@ public struct ChangeJournal: Sendable {
         throw StoreError(
           .unknownModel, "\(name) is not a model of this store.", model: name)
       }
-      return [name] + model.lists.map { $0.slotModelName(of: model) }
+      let slots = Set(model.lists.map { $0.slotModelName(of: model) })
+      return [name]
+        + models.filter { slots.contains($0.name) && JournalLayout.refusal(of: $0) == nil }
+        .map(\.name)
     }
   }
 }

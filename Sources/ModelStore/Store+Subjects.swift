@@ -10,7 +10,7 @@ extension Store {
     let observed = Observed.field(field, of: key)
     let path = try observed.content.get().whole.path
     _ = try core.observedSchema(M.self)
-    let place = Wave.Place(store: ObjectIdentifier(core), path: path)
+    let place = Wave.Place(store: core.number, path: path)
     let closed = StoreError(.misuse, "The store is closed.", model: M.schema.name)
     return FieldSubject(
       place: place,

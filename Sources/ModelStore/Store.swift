@@ -228,6 +228,31 @@ extension Store {
   public func adopt(_ tables: [String]? = nil) throws -> [ModelSchema] {
     try core.adopt(tables)
   }
+
+  /// Makes the rows of a table of an existing database ordered lists: those of one owner, in the
+  /// order of an integer column. The table itself stays as it is; the file's catalog remembers the
+  /// list. Afterwards the table is no model by its own name, but the slots of the list.
+  ///
+  /// ```swift
+  /// try store.adopt(
+  ///   ListSchema(
+  ///     name: "tracks", elementTable: "Track", slotTable: "PlaylistEntry",
+  ///     columns: .init(owner: "PlaylistId", element: "TrackId", position: "Position")),
+  ///   of: "Playlist")
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - list: With ``ListSchema/columns``.
+  ///   - owner: The name of an adopted model. A model of a Swift type declares its lists itself;
+  ///     see ``ModelList``.
+  /// - Returns: The model of the slots, called `owner.list`, with a field for each column.
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason, when rows of the table
+  ///   cannot be slots; `configurationConflict` when the owner has such a list, or a binding or
+  ///   rule speaks of the table; `unknownModel`. Then nothing is adopted.
+  @discardableResult
+  public func adopt(_ list: ListSchema, of owner: String) throws -> ModelSchema {
+    try core.adopt(list, of: owner)
+  }
 }
 
 // Upkeep.

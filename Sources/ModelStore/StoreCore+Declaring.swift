@@ -59,6 +59,9 @@ extension StoreCore {
           _ = try Migrator(connection: writer.connection, scope: .store).pending(
             StoreMigrations.all)
         }
+        var declarations = declarations
+        declarations.models = try self.withAdoptedSlots(
+          declarations.models, on: writer.connection)
         try check(declarations.models, on: writer.connection)
         if try !isUpToDate(declarations, on: writer.connection) {
           let notices = try install(declarations, allowing: changes, on: writer.connection)
@@ -276,42 +279,6 @@ extension StoreCore {
         throw models.storeError(writer.noting(error), about: nil)
       }
     }
-  }
-
-  // Adoption
-
-  /// Every table and view that is no model yet, with the model it would make or the reason why not.
-  func adoptableTables() throws -> [AdoptableTable] {
-    let tables = Set(models.schema.models.map { ExactText($0.table.asciiFolded) })
-    return try readers.sync { connection in
-      try Adoption(catalog: try Catalog(reading: connection)).tables(on: connection)
-        .filter { table in
-          let name = table.name.asciiFolded
-          return !tables.contains(ExactText(name)) && !name.hasPrefix("_ms_")
-        }
-    }
-  }
-
-  func adopt(_ names: [String]?) throws -> [ModelSchema] {
-    let found = try adoptableTables()
-    let chosen =
-      try names.map { names in
-        try names.map { name in
-          let folded = name.asciiFolded
-          guard let table = found.first(where: { $0.name.asciiFolded.isExactly(folded) }) else {
-            throw StoreError(
-              .unknownModel, "There is no table \(name) that could be adopted.", model: name)
-          }
-          if let reason = table.reason {
-            throw StoreError(.unsupportedSchema, reason, model: name)
-          }
-          return table
-        }
-      } ?? found
-    let schemas = chosen.compactMap(\.schema)
-    try declare(
-      Declarations(models: schemas), allowing: .none)
-    return schemas
   }
 
   // Checks

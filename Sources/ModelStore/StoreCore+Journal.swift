@@ -105,7 +105,9 @@ extension StoreCore {
       let models = try knownModels(on: connection, declaring: declarations.models)
       var details = Self.details(layouts, in: models)
       if let detail {
-        for model in declarations.models where model.kind == .table { details[model.name] = detail }
+        for model in declarations.models where model.kind == .table && !model.hasHiddenRowID {
+          details[model.name] = detail
+        }
       }
       return try JournalInstallation(
         details, in: models, catalog: try Catalog(reading: connection))

@@ -161,7 +161,8 @@ extension StoreCore {
     var added: Set<ObservationBag.Identity> = []
     do {
       for part in parts {
-        let identity = identity(of: part.path, context)
+        let identity = ObservationBag.Identity(
+          store: number, target: part.target, context: context)
         let observer = makeObserver(
           part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context),
           options: options, backlog: backlog)
@@ -177,15 +178,9 @@ extension StoreCore {
         }
       }
     } catch {
-      bag.end { added.contains($0) }
+      bag.end(Set(added.map(\.target))) { added.contains($0) }
       throw error
     }
-  }
-
-  private func identity(
-    of path: ObservedPath, _ context: String?
-  ) -> ObservationBag.Identity {
-    ObservationBag.Identity(store: ObjectIdentifier(self), path: path, context: context)
   }
 
   /// Has `body` called in the place of the present callback, from now on, as its own options and

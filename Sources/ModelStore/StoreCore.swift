@@ -6,10 +6,13 @@ internal import Synchronization
 /// the process:
 /// <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
 final class StoreCore: Sendable {
+  /// Tells it from every other one of the process, also from those that are gone.
+  let number = StoreCore.nextNumber()
   let file: DatabaseFile
   let configuration: StoreConfiguration
   let broker = ChangeBroker()
-  let liveResults = LiveResults()
+  let liveResults = SharedResults<Query<Record>, RegisteredResult>()
+  let liveLists = SharedResults<ListResult.Identity, RegisteredList>()
   let observedFields = ObservedFields.Pool()
   /// The observations of objects that hold none themselves.
   let ownedBags = OwnedBags()
@@ -32,6 +35,12 @@ final class StoreCore: Sendable {
   private let shared = Mutex(Shared())
   /// Says until when the file is open in this process, also after the last store is dropped.
   let presence = Presence()
+
+  private static let numbers = Atomic<UInt64>(0)
+
+  private static func nextNumber() -> UInt64 {
+    numbers.add(1, ordering: .relaxed).newValue
+  }
 
   private struct Shared {
     var models = ModelRegistry(schema: StoreSchema(models: []))

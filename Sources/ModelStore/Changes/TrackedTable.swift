@@ -38,14 +38,16 @@ struct TrackedTable: Sendable {
       }
       if column.hasDefault { defaulted.insert(column.name) }
     }
-    storedColumns = schema.fields.map { stored[$0.column] }
+    storedColumns = schema.fields.map { field in
+      stored[field.column] ?? (field.isRowID && schema.hasHiddenRowID ? .rowID : nil)
+    }
     fieldsWithDefault = fields.filter { defaulted.contains(schema.fields[$0].column) }
     let names = SQLText.quotedList(fields.map { schema.fields[$0].column })
     let place =
       schema.isWithoutRowID
       ? schema.keyIndices.map { SQLText.quoted(schema.fields[$0].column) + " IS ?" }
         .joined(separator: " AND ")
-      : "\(Self.rowIDName(besides: columns.map(\.name)) ?? "rowid") = ?"
+      : "\(TableFacts.rowIDName(besides: columns.map(\.name)) ?? "rowid") = ?"
     rowText = "SELECT \(names) FROM main.\(SQLText.quoted(schema.table)) WHERE \(place)"
   }
 
@@ -65,12 +67,5 @@ struct TrackedTable: Sendable {
     var image = [SQLValue](repeating: .null, count: schema.fields.count)
     for (value, field) in zip(values, fields) { image[field] = value }
     return image
-  }
-
-  /// What the rowid of a table is called: a column may be called rowid and hide it. Nil when all
-  /// of its names are taken: <https://sqlite.org/rowidtable.html>.
-  static func rowIDName(besides columns: [String]) -> String? {
-    let taken = Set(columns.map(\.asciiFolded))
-    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
   }
 }

@@ -45,6 +45,9 @@ struct JournalLayout: Hashable, Sendable, Codable {
     if ["new", "old"].contains(schema.table.asciiFolded) {
       return "triggers cannot speak of a table called \(schema.table)"
     }
+    if schema.hasHiddenRowID {
+      return "no column holds its key, the row number, which VACUUM may change"
+    }
     if schema.key.count > keyCountMax {
       return "its key has more than \(keyCountMax) fields"
     }

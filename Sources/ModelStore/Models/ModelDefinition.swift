@@ -100,6 +100,7 @@ public struct ModelList<M: Model>: Sendable {
   fileprivate let path: any PartialKeyPath<M> & Sendable
   private let name: String
   private let elementTable: String
+  private let adopted: (table: String, columns: ListSchema.Columns)?
 
   /// - Parameter name: The property's name.
   public init<Element: Model>(
@@ -108,9 +109,27 @@ public struct ModelList<M: Model>: Sendable {
     self.name = name
     self.path = path
     elementTable = Element.tableName
+    adopted = nil
+  }
+
+  /// A list in a table that another program or a migration made.
+  ///
+  /// - Parameters:
+  ///   - name: The property's name.
+  ///   - table: Its rows are the slots. Opening a store never changes it.
+  public init<Element: Model>(
+    _ name: String, _ path: any KeyPath<M, OrderedList<Element>> & Sendable, in table: String,
+    columns: ListSchema.Columns
+  ) {
+    self.name = name
+    self.path = path
+    elementTable = Element.tableName
+    adopted = (table, columns)
   }
 
   fileprivate func schema(owner: String) -> ListSchema {
-    ListSchema(name: name, elementTable: elementTable, slotTable: "\(owner)_\(name)")
+    ListSchema(
+      name: name, elementTable: elementTable, slotTable: adopted?.table ?? "\(owner)_\(name)",
+      columns: adopted?.columns)
   }
 }

@@ -7,3 +7,5 @@
 public struct OrderedList<Element: Model>: Hashable, Sendable {
   public init() {}
 }
+
+extension SQLValue: ModelKey {}

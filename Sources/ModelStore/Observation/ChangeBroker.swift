@@ -15,7 +15,7 @@ final class ChangeBroker: Sendable {
     /// The first model of those that it wants to know about.
     var model: String { get }
     func note(_ commit: Commit) -> Outcome
-    /// Hands the oldest of what was noted to the caller, unless it is of a later commit; on the
+    /// Hands what was noted to the caller, but for what tells only of later commits; on the
     /// delivery queue.
     func deliver(upTo version: UInt64)
   }

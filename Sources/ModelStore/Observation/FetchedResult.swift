@@ -43,7 +43,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     var rows: LiveRows
     var list: RowList
     var window: QueryWindow?
-    var subscribers = LiveSubscribers()
+    var subscribers = LiveSubscribers<QueryDelta>()
   }
 
   let interests: [ChangeBroker.Interest]
@@ -159,7 +159,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
 
   // Subscribers
 
-  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void {
     let number = state.withLock { $0.subscribers.add(subscriber) }
     return { [self] in
       let removed = state.withLock { $0.subscribers.remove(number) }

@@ -6,13 +6,13 @@
 /// positions in the list before, those of insertions and every `newIndex` in the list after, and a
 /// slot is in at most one of the three. ``updates`` says which elements differ in observed fields,
 /// at every index they occupy.
-public struct ListChanges<Element: Model>: Sendable {
+public struct ListChanges<Key: ModelKey>: Sendable {
   /// A slot that is gone.
   public struct Deletion: Hashable, Sendable {
     /// Its index in the list before.
     public let index: Int
     /// The element it held.
-    public let key: Element.Key
+    public let key: Key
   }
 
   /// A slot that is new.
@@ -20,34 +20,34 @@ public struct ListChanges<Element: Model>: Sendable {
     /// Its index in the list after.
     public let index: Int
     /// The element it holds.
-    public let key: Element.Key
+    public let key: Key
   }
 
   /// A slot that was given another place. One that only slid because others came or went is none.
   public struct Move: Hashable, Sendable {
     public let oldIndex: Int
     public let newIndex: Int
-    public let key: Element.Key
+    public let key: Key
   }
 
   /// A slot of both lists whose element's record differs in observed fields.
   public struct Update: Hashable, Sendable {
     public let oldIndex: Int
     public let newIndex: Int
-    public let key: Element.Key
+    public let key: Key
     /// The observed fields that differ.
     public let fields: [ChangedField]
   }
 
   /// The list before, whole.
-  public let old: ListSnapshot<Element>
+  public let old: ListSnapshot<Key>
   /// The list after, whole.
-  public let new: ListSnapshot<Element>
+  public let new: ListSnapshot<Key>
   /// What the editors did, in order; empty when only fields of elements changed. nil when the list
   /// changed by something else than an editor too, such as a deleted element, SQL of the program's
   /// own or another process, and after more than 1024 operations that nobody took: then only the
   /// net difference is known.
-  public let operations: [ListOperation<Element>]?
+  public let operations: [ListOperation<Key>]?
   /// By ascending index in the old list.
   public let deletions: [Deletion]
   /// By ascending index in the new list.
@@ -72,14 +72,14 @@ public struct ListChanges<Element: Model>: Sendable {
   ///
   /// - Precondition: `keys` has as many elements as the old list.
   /// - Complexity: Linear in the list.
-  public func apply(to keys: inout [Element.Key]) {
+  public func apply(to keys: inout [Key]) {
     precondition(keys.count == old.count, "The list has \(keys.count) elements, not \(old.count).")
     let leaving = Set(deletions.map(\.index) + moves.map(\.oldIndex))
     var staying = keys.enumerated().lazy.filter { !leaving.contains($0.offset) }.map(\.element)
       .makeIterator()
     let arriving = (insertions.map { ($0.index, $0.key) } + moves.map { ($0.newIndex, $0.key) })
       .sorted { $0.0 < $1.0 }
-    var list: [Element.Key] = []
+    var list: [Key] = []
     list.reserveCapacity(new.count)
     for (index, key) in arriving {
       while list.count < index, let stayed = staying.next() { list.append(stayed) }
@@ -92,10 +92,10 @@ public struct ListChanges<Element: Model>: Sendable {
 
 /// One call of a ``ListEditor``, with indices in the list before and after that call, not before
 /// and after the commit.
-public struct ListOperation<Element: Model>: Hashable, Sendable {
+public struct ListOperation<Key: ModelKey>: Hashable, Sendable {
   /// An element that the call put in, took out or gave another index.
   public struct Occurrence: Hashable, Sendable {
-    public let key: Element.Key
+    public let key: Key
     /// Its index before the call; nil when it was put in.
     public let oldIndex: Int?
     /// Its index after the call; nil when it was taken out.
@@ -116,7 +116,7 @@ public struct ListOperation<Element: Model>: Hashable, Sendable {
     newCount = edit.newCount
     elements = try edit.elements.map { occurrence in
       Occurrence(
-        key: try ListSnapshot<Element>.key(occurrence.element), oldIndex: occurrence.oldIndex,
+        key: try ListSnapshot<Key>.key(occurrence.element), oldIndex: occurrence.oldIndex,
         newIndex: occurrence.newIndex)
     }
   }
@@ -143,12 +143,12 @@ extension ListChanges {
       }
       if let entry = touch.old, let oldRank {
         deletions.append(
-          Deletion(index: oldRank, key: try ListSnapshot<Element>.key(entry.element)))
+          Deletion(index: oldRank, key: try ListSnapshot<Key>.key(entry.element)))
         ranks.append(CanonicalMoves.Row(oldRank: oldRank, newRank: nil, sortKeyChanged: true))
       }
       if let entry = touch.new, let newRank {
         insertions.append(
-          Insertion(index: newRank, key: try ListSnapshot<Element>.key(entry.element)))
+          Insertion(index: newRank, key: try ListSnapshot<Key>.key(entry.element)))
         ranks.append(CanonicalMoves.Row(oldRank: nil, newRank: newRank, sortKeyChanged: true))
       }
     }
@@ -157,7 +157,7 @@ extension ListChanges {
         let element = retained[offset]
       else { return nil }
       return Move(
-        oldIndex: oldRank, newIndex: newRank, key: try ListSnapshot<Element>.key(element))
+        oldIndex: oldRank, newIndex: newRank, key: try ListSnapshot<Key>.key(element))
     }
     self.deletions = deletions.sorted { $0.index < $1.index }
     self.insertions = insertions.sorted { $0.index < $1.index }
@@ -187,7 +187,7 @@ extension ListChanges {
         updates.append(
           Update(
             oldIndex: delta.old.rank(of: oldPlace), newIndex: index,
-            key: try ListSnapshot<Element>.key(delta.new.tree[index].element),
+            key: try ListSnapshot<Key>.key(delta.new.tree[index].element),
             fields: element.fields))
       }
     }

@@ -1,44 +1,45 @@
 internal import Synchronization
 
-/// One record's ordered list, kept in order as commits arrive, for one subscriber.
+/// One record's ordered list, kept in order as commits arrive, for all who observe it.
 ///
 /// It holds places and keys: O(log n) for each slot or element that a commit changes, whatever the
 /// size of the list and however often an element occurs in it.
 final class ListResult: ChangeBroker.Observer {
+  /// What lists have in common that are followed as one.
+  struct Identity: Hashable, Sendable {
+    let list: ListIdentity
+    let fields: Set<Int>
+  }
+
   /// How rows of the slots' model become slots of the list.
   struct Rule: Sendable {
     let list: ListIdentity
-    let slots: ModelSchema
+    let slots: SlotModel
     let elements: ModelSchema
     /// The fields of elements that are observed; with none, no element is.
     let fields: Set<Int>
     let ownerKey: SQLValue
     private let owner: KeyIdentity
     private let element: KeyIdentity
-    private let positions: (slot: Int, owner: Int, label: Int, element: Int)
 
-    /// - Returns: nil when `slots` is no model of slots.
-    init?(slots: ModelSchema, owner: SQLValue, elements: ModelSchema, fields: Set<Int>) {
-      guard let slot = slots.fieldIndex(named: ListSchema.Field.slot),
-        let ownerIndex = slots.fieldIndex(named: ListSchema.Field.owner),
-        let label = slots.fieldIndex(named: ListSchema.Field.label),
-        let element = slots.fieldIndex(named: ListSchema.Field.element)
-      else { return nil }
+    init(slots: SlotModel, owner: SQLValue, elements: ModelSchema, fields: Set<Int>) {
+      let field = slots.schema.fields[slots.owner]
       self.slots = slots
-      ownerKey = ColumnAffinity(of: slots.fields[ownerIndex])?.converted(owner) ?? owner
+      ownerKey = ColumnAffinity(of: field)?.converted(owner) ?? owner
       self.elements = elements
       self.fields = fields
-      self.owner = KeyIdentity([slots.fields[ownerIndex]])
-      self.element = KeyIdentity(elements)
-      positions = (slot, ownerIndex, label, element)
+      self.owner = KeyIdentity([field])
+      element = KeyIdentity(elements)
       list = ListIdentity(model: slots.name, owner: self.owner(given: [owner]))
     }
+
+    var identity: Identity { Identity(list: list, fields: fields) }
 
     /// Slots of this list, and elements of any.
     var interests: [ChangeBroker.Interest] {
       let records: ChangeBroker.Interest.Records =
-        slots.fields[positions.owner].collation == .binary
-        ? .having(field: positions.owner, value: QueryRegion.normalized(ownerKey)) : .all
+        slots.schema.fields[slots.owner].collation == .binary
+        ? .having(field: slots.owner, value: QueryRegion.normalized(ownerKey)) : .all
       let slots = ChangeBroker.Interest(model: slots.name, records: records, fields: nil)
       if fields.isEmpty { return [slots] }
       return [slots, ChangeBroker.Interest(model: elements.name, fields: fields)]
@@ -46,15 +47,26 @@ final class ListResult: ChangeBroker.Observer {
 
     /// The slot that `image` describes; nil when it is in another list.
     func entry(_ image: [SQLValue]) -> ListRows.Entry? {
-      guard case .integer(let slot) = image[positions.slot],
-        case .integer(let label) = image[positions.label],
-        owner(stored: [image[positions.owner]]) == list.owner
+      guard case .integer(let slot) = image[slots.slot],
+        case .integer(let label) = image[slots.label],
+        !image[slots.element].isNull,
+        owner(stored: [image[slots.owner]]) == list.owner
       else { return nil }
       return ListRows.Entry(
-        place: ListPlace(label: label, slot: slot), element: image[positions.element])
+        place: ListPlace(label: label, slot: slot), element: image[slots.element])
     }
 
-    func identity(_ element: SQLValue) -> SortKey { self.element(stored: [element]) }
+    /// The list of these rows.
+    ///
+    /// - Throws: ``StoreError`` with code `corrupt` when they are not in order.
+    func tree(_ images: [[SQLValue]]) throws -> RankedTree<ListRows.Entry> {
+      guard let tree = RankedTree(checking: images.compactMap { entry($0) }) else {
+        throw slots.disorder
+      }
+      return tree
+    }
+
+    func identity(_ element: SQLValue) -> SortKey { self.element(given: [element]) }
 
     func identity(of change: RecordChange) -> SortKey { element(stored: change.key) }
   }
@@ -73,11 +85,11 @@ final class ListResult: ChangeBroker.Observer {
     var rows: ListRows
     /// Kept only when fields of elements are observed.
     var occurrences: RankedTree<Occurrence>
+    var subscribers = LiveSubscribers<ListDelta>()
   }
 
   let rule: Rule
   let interests: [ChangeBroker.Interest]
-  private let mailbox: Mailbox<ListDelta>
   private let state: Mutex<State>
   /// Reads the list anew: its slots in order, as of the latest commit.
   private let reload: @Sendable () throws -> [[SQLValue]]
@@ -86,17 +98,17 @@ final class ListResult: ChangeBroker.Observer {
   /// - Parameters:
   ///   - images: The slots of the list, in order, as of `version`.
   ///   - report: Told when the list cannot be followed for a while.
+  /// - Throws: ``StoreError`` with code `corrupt` when the slots are not in order.
   init(
-    rule: Rule, images: [[SQLValue]], version: UInt64, mailbox: Mailbox<ListDelta>,
+    rule: Rule, images: [[SQLValue]], version: UInt64,
     reload: @escaping @Sendable () throws -> [[SQLValue]],
     report: @escaping @Sendable (StoreError) -> Void
-  ) {
+  ) throws {
     self.rule = rule
     self.reload = reload
     self.report = report
-    self.mailbox = mailbox
     interests = rule.interests
-    let tree = RankedTree(sorted: images.compactMap { rule.entry($0) })
+    let tree = try rule.tree(images)
     state = Mutex(
       State(
         rows: ListRows(tree: tree, version: version),
@@ -143,7 +155,7 @@ final class ListResult: ChangeBroker.Observer {
       return noteReset(version: commit.changes.version)
     }
     guard let delta else { return [] }
-    return mailbox.put(delta)
+    return subscribers.receive(delta)
   }
 
   private func touch(_ change: RecordChange, _ edits: ListEdits?) -> ListDelta.Touch? {
@@ -202,14 +214,13 @@ final class ListResult: ChangeBroker.Observer {
   }
 
   private func noteReset(version: UInt64) -> ChangeBroker.Outcome {
-    let images: [[SQLValue]]
+    let tree: RankedTree<ListRows.Entry>
     do {
-      images = try reload()
+      tree = try rule.tree(try reload())
     } catch {
       report(StoreError(reporting: error))
       return .failed
     }
-    let tree = RankedTree(sorted: images.compactMap { rule.entry($0) })
     let occurrences = Self.occurrences(in: tree, by: rule)
     let delta = state.withLock { state in
       let old = state.rows
@@ -219,7 +230,7 @@ final class ListResult: ChangeBroker.Observer {
         old: old, new: state.rows, touches: Self.touches(from: old.tree, to: tree), elements: [],
         operations: nil, isReset: true)
     }
-    return mailbox.put(delta)
+    return subscribers.receive(delta)
   }
 
   /// The slots that came, left or have another place or element, found by walking both lists.
@@ -245,19 +256,34 @@ final class ListResult: ChangeBroker.Observer {
     return touches
   }
 
-  // Delivery
+  // Subscribers
 
-  /// Puts in what the list is now, as if it had been empty before.
-  func putContents() -> ChangeBroker.Outcome {
-    let rows = state.withLock { $0.rows }
-    return mailbox.put(
-      ListDelta(
-        old: ListRows(tree: RankedTree(), version: rows.version), new: rows,
-        touches: rows.tree.map {
-          ListDelta.Touch(
-            slot: $0.place.slot, old: nil, new: $0, isMoved: false, isRecreated: false)
-        }, elements: [], operations: nil, isReset: false, isInitial: true))
+  var rows: ListRows { state.withLock { $0.rows } }
+
+  /// What the list is now, as if it had been empty before.
+  ///
+  /// - Parameter version: The latest commit's; no commit can come between.
+  func contents(asOf version: UInt64) -> ListDelta {
+    var rows = rows
+    rows.version = version
+    return ListDelta(
+      old: ListRows(tree: RankedTree(), version: version), new: rows,
+      touches: rows.tree.map {
+        ListDelta.Touch(slot: $0.place.slot, old: nil, new: $0, isMoved: false, isRecreated: false)
+      }, elements: [], operations: nil, isReset: false, isInitial: true)
   }
 
-  func deliver(upTo version: UInt64) { mailbox.deliver(upTo: version) }
+  private var subscribers: [LiveSubscriber<ListDelta>] { state.withLock { $0.subscribers.all } }
+
+  func subscribe(_ subscriber: LiveSubscriber<ListDelta>) -> @Sendable () -> Void {
+    let number = state.withLock { $0.subscribers.add(subscriber) }
+    return { [self] in
+      let removed = state.withLock { $0.subscribers.remove(number) }
+      withExtendedLifetime(removed) {}
+    }
+  }
+
+  func deliver(upTo version: UInt64) {
+    for subscriber in subscribers { subscriber.wake(version) }
+  }
 }

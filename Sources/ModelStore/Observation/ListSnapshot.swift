@@ -1,6 +1,6 @@
 /// A list as it was at one version, kept for as long as this value is; later changes do not show
 /// in it. It holds keys, not records.
-public struct ListSnapshot<Element: Model>: Sendable {
+public struct ListSnapshot<Key: ModelKey>: Sendable {
   private let rows: ListRows
 
   init(_ rows: ListRows) { self.rows = rows }
@@ -17,7 +17,7 @@ public struct ListSnapshot<Element: Model>: Sendable {
   /// - Throws: ``StoreError`` with code `invalidValue` when the stored key is not one of the
   ///   element's type.
   /// - Complexity: O(log n).
-  public func key(at index: Int) throws -> Element.Key {
+  public func key(at index: Int) throws -> Key {
     try Self.key(rows.tree[index].element)
   }
 
@@ -25,15 +25,17 @@ public struct ListSnapshot<Element: Model>: Sendable {
   ///
   /// - Throws: As ``key(at:)``.
   /// - Complexity: O(n).
-  public func keys() throws -> [Element.Key] {
+  public func keys() throws -> [Key] {
     try rows.tree.map { try Self.key($0.element) }
   }
 
-  static func key(_ element: SQLValue) throws -> Element.Key {
+  static func key(_ element: SQLValue) throws -> Key {
     do {
-      return try Element.Key(sqlValues: [element])
+      return try Key(sqlValues: [element])
     } catch {
-      throw StoreError(error, reading: Element.schema)
+      throw StoreError(
+        .invalidValue,
+        "An element of a list has no key that could be a \(Key.self): \(error).")
     }
   }
 }

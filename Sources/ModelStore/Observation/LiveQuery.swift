@@ -138,9 +138,27 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
       withExtendedLifetime(self) {}
     }
   }
+}
 
-  /// A delta as the caller sees it.
-  func changes(_ delta: QueryDelta?) throws -> QueryChanges<Element>? {
-    try delta.map { try QueryChanges($0, schema: query.schema) }
+extension LiveQuery: LiveMember {
+  public typealias Changes = QueryChanges<Element>
+
+  public var membership: LiveMembership<QueryChanges<Element>> {
+    LiveMembership(
+      models: source.models,
+      subscribe: { [self] subscriber in
+        let end = source.subscribe(
+          LiveSubscriber(receive: { subscriber.receive(.query($0)) }, wake: subscriber.wake))
+        // The group keeps the query alive.
+        return {
+          end()
+          withExtendedLifetime(self) {}
+        }
+      },
+      initial: { [query, source] reading in .query(try reading.initial(query, source)) },
+      changes: { [schema = query.schema] delta in
+        guard case .query(let delta)? = delta else { return nil }
+        return try QueryChanges(delta, schema: schema)
+      })
   }
 }

@@ -66,11 +66,13 @@ public final class LiveRecord<M: Model>: Observable, Sendable {
   /// Takes over what the record has become. On the delivery queue.
   func follow(_ latest: State) {
     let image = latest.image
-    let before = state.withLock { state in
-      let before = state.image
+    let former = state.withLock { state in
+      let former = state
       state = latest
-      return before
+      return former
     }
+    // The value that goes is released here, outside the lock.
+    let before = former.image
     guard before != image else { return }
     let fields = M.schema.fields.indices.filter { before?[$0] != image?[$0] }
     registrar.willSet(self, keyPath: \.record)

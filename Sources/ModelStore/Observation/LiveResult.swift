@@ -6,7 +6,7 @@ internal import Synchronization
 final class LiveResult: ChangeBroker.Observer, LiveSource {
   private struct State {
     var rows: LiveRows
-    var subscribers = LiveSubscribers()
+    var subscribers = LiveSubscribers<QueryDelta>()
   }
 
   let rule: Rule
@@ -43,7 +43,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.changes.version) }
     let touches = commit.changes.changes.compactMap(rule.touch)
-    let advanced: (delta: QueryDelta, subscribers: [LiveSubscriber])? = state.withLock { state in
+    let advanced: (delta: QueryDelta, subscribers: [LiveSubscriber<QueryDelta>])? = state.withLock {
+      state in
       // The commits before this one did not concern these rows.
       state.rows.version = commit.changes.version - 1
       let old = state.rows
@@ -92,7 +93,7 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
 
   // Subscribers
 
-  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void {
     let number = state.withLock { $0.subscribers.add(subscriber) }
     return { [self] in
       let removed = state.withLock { $0.subscribers.remove(number) }

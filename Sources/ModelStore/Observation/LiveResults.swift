@@ -21,38 +21,48 @@ final class RegisteredResult: LiveSource {
     try result.move(to: window)
   }
 
-  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void {
     result.subscribe(subscriber)
   }
 
   func wake(upTo version: UInt64) { result.wake(upTo: version) }
 }
 
-/// The live results of a store that equal queries share, for as long as somebody holds them.
-final class LiveResults: Sendable {
+/// A followed list and its registration, which ends with it.
+final class RegisteredList: Sendable {
+  let result: ListResult
+  private let end: @Sendable () -> Void
+
+  init(_ result: ListResult, end: @escaping @Sendable () -> Void) {
+    self.result = result
+    self.end = end
+  }
+
+  deinit { end() }
+}
+
+/// What equal live queries or lists of a store share, for as long as somebody holds it.
+final class SharedResults<Key: Hashable & Sendable, Shared: AnyObject & Sendable>: Sendable {
   private struct Entry {
-    weak var result: RegisteredResult?
+    weak var result: Shared?
   }
 
-  private let entries = Mutex<[Query<Record>: Entry]>([:])
+  private let entries = Mutex<[Key: Entry]>([:])
 
-  /// The result of `query`, if it is kept already.
-  func kept(_ query: Query<Record>) -> RegisteredResult? {
-    entries.withLock { $0[query]?.result }
+  /// What is kept for `key` already.
+  func kept(_ key: Key) -> Shared? {
+    entries.withLock { $0[key]?.result }
   }
 
-  /// The result of `query` that is kept already, or the one that `make` makes. On the writer's
-  /// queue.
-  func result(
-    for query: Query<Record>, _ make: () throws -> RegisteredResult
-  ) throws -> RegisteredResult {
-    if let kept = kept(query) { return kept }
+  /// What is kept for `key` already, or what `make` makes. On the writer's queue.
+  func result(for key: Key, _ make: () throws -> Shared) throws -> Shared {
+    if let kept = kept(key) { return kept }
     let made = try make()
     entries.withLock { entries in
       if entries.count >= 2 * entries.lazy.filter({ $0.value.result != nil }).count + 16 {
         entries = entries.filter { $0.value.result != nil }
       }
-      entries[query] = Entry(result: made)
+      entries[key] = Entry(result: made)
     }
     return made
   }

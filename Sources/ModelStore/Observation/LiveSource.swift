@@ -21,7 +21,7 @@ protocol LiveSource: AnyObject, Sendable {
   /// Takes up a subscriber for what happens from now on.
   ///
   /// - Returns: What ends it.
-  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void
+  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void
 
   /// Calls whoever has something to take, of commits up to `version`; on the delivery queue.
   func wake(upTo version: UInt64)
@@ -48,42 +48,5 @@ public enum LivePlan: Hashable, Sendable, CustomStringConvertible {
     case .incremental: "incremental"
     case .requery(let reason): "run again after each commit that touches it, because \(reason)"
     }
-  }
-}
-
-/// One who hears of a live result.
-struct LiveSubscriber: Sendable {
-  /// Takes what a commit did; on the committing thread.
-  let receive: @Sendable (QueryDelta) -> ChangeBroker.Outcome
-  /// Hands on the oldest of what was received, unless it is of a later commit than the one with the
-  /// given version; on the delivery queue.
-  let wake: @Sendable (UInt64) -> Void
-}
-
-/// The subscribers of one live result, in the order in which they came.
-struct LiveSubscribers: Sendable {
-  private var members: [(number: UInt64, subscriber: LiveSubscriber)] = []
-  private var nextNumber: UInt64 = 0
-
-  var all: [LiveSubscriber] { members.map(\.subscriber) }
-
-  mutating func add(_ subscriber: LiveSubscriber) -> UInt64 {
-    nextNumber += 1
-    members.append((nextNumber, subscriber))
-    return nextNumber
-  }
-
-  /// - Returns: Who was removed, to be released where no lock is held: its end may run the caller's
-  ///   code.
-  mutating func remove(_ number: UInt64) -> LiveSubscriber? {
-    guard let place = members.firstIndex(where: { $0.number == number }) else { return nil }
-    return members.remove(at: place).subscriber
-  }
-}
-
-extension [LiveSubscriber] {
-  /// Hands a delta to everyone.
-  func receive(_ delta: QueryDelta) -> ChangeBroker.Outcome {
-    reduce(into: []) { $0.formUnion($1.receive(delta)) }
   }
 }

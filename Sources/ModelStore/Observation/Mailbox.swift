@@ -4,10 +4,11 @@ internal import Synchronization
 /// callback on the delivery queue or a loop.
 final class Mailbox<Event: ObservedEvent>: Outlet {
   private struct State {
-    /// All that wait but the last one while others are folded into that.
-    var events = WaitingLine<Event>()
+    /// All that wait but the last one while others are folded into that, each with the first
+    /// commit that it tells of.
+    var events = WaitingLine<(event: Event, since: UInt64)>()
     /// The last one, with what was folded into it.
-    var folding: Event.Folding?
+    var folding: (event: Event.Folding, since: UInt64)?
     var capacity: Int
     var call: CallMode
     var receive: (@Sendable (Event) -> Void)?
@@ -27,12 +28,14 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       isSealed = false
       guard isFolded else {
         endFolding()
-        events.append(event)
+        events.append((event, event.version))
         return
       }
-      if folding == nil { folding = events.popLast().map { Event.Folding($0) } }
-      folding?.add(event)
-      if folding?.isEmpty ?? false {
+      if folding == nil {
+        folding = events.popLast().map { (Event.Folding($0.event), $0.since) }
+      }
+      folding?.event.add(event)
+      if folding?.event.isEmpty ?? false {
         folding = nil
         // What was sealed off before them stays so.
         isSealed = !events.isEmpty
@@ -41,15 +44,17 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
     mutating func popFirst() -> Event? {
       if events.isEmpty { endFolding() }
-      return events.popFirst()
+      return events.popFirst()?.event
     }
 
     private mutating func endFolding() {
-      if let folding { events.append(folding.event) }
+      if let folding { events.append((folding.event.event, folding.since)) }
       folding = nil
     }
 
-    var firstVersion: UInt64? { events.first?.version ?? folding?.version }
+    /// The first commit that the first event tells of. Not its last: that would be later than
+    /// every turn for as long as commits come faster than turns.
+    var firstVersion: UInt64? { events.first?.since ?? folding?.since }
 
     var isEmpty: Bool { events.isEmpty && folding == nil }
   }
@@ -114,10 +119,17 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   /// Has `receive` called on the delivery queue, once for each event.
   func whenReady(_ receive: @escaping @Sendable (Event) -> Void) {
-    state.withLock { $0.receive = receive }
+    let former = state.withLock { state in
+      let former = state.receive
+      state.receive = receive
+      return former
+    }
+    // Released here, outside the lock: its end may run the caller's code.
+    withExtendedLifetime(former) {}
   }
 
-  /// Calls the receiver with each event that waits, but for those of commits after `version`.
+  /// Calls the receiver with each event that waits, but for those that tell only of commits after
+  /// `version`.
   func deliver(upTo version: UInt64) {
     while let (event, receive) = due(upTo: version) { receive(event) }
   }

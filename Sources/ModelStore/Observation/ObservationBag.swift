@@ -19,13 +19,21 @@ public final class ObservationBag: Sendable {
   }
 
   struct Identity: Hashable, Sendable {
-    let store: ObjectIdentifier
-    let path: ObservedPath
+    /// The store's number.
+    let store: UInt64
+    let target: ObservedTarget
     let context: String?
   }
 
+  private struct Entry {
+    let identity: Identity
+    let number: UInt64
+    let observer: RecordObserver
+  }
+
   private struct State {
-    var observers: [Identity: (number: UInt64, observer: RecordObserver)] = [:]
+    /// By target: what has one target differs in store or context.
+    var observers: [ObservedTarget: [Entry]] = [:]
     var held: [Subscription] = []
     var nextNumber: UInt64 = 0
   }
@@ -38,7 +46,13 @@ public final class ObservationBag: Sendable {
   deinit { removeAll() }
 
   /// How many observations the bag has; those of several fields count once for each field.
-  public var count: Int { state.withLock { $0.observers.count + $0.held.count } }
+  ///
+  /// - Complexity: O(n) for n observations.
+  public var count: Int {
+    state.withLock { state in
+      state.observers.values.reduce(state.held.count) { $0 + $1.count }
+    }
+  }
 
   /// What is observed, each once, in the order in which it was first added. Not what is held as a
   /// ``Subscription``.
@@ -46,7 +60,8 @@ public final class ObservationBag: Sendable {
   /// - Complexity: O(n log n) for n observations.
   public var observed: [ObservedPath] {
     let paths = state.withLock { state in
-      state.observers.sorted { $0.value.number < $1.value.number }.map(\.key.path)
+      state.observers.values.joined().sorted { $0.number < $1.number }
+        .map(\.identity.target.path)
     }
     var seen: Set<ObservedPath> = []
     return paths.filter { seen.insert($0).inserted }
@@ -60,14 +75,12 @@ public final class ObservationBag: Sendable {
   /// Ends the observations of that, whatever their context, in every store. Does nothing where
   /// there is none.
   public func remove<Event>(_ observed: Observed<Event>) {
-    let paths = Set(observed.paths)
-    end { paths.contains($0.path) }
+    end(observed.targets) { _ in true }
   }
 
   /// Ends the observations of that which were added with that context, nil for none.
   public func remove<Event>(_ observed: Observed<Event>, context: String?) {
-    let paths = Set(observed.paths)
-    end { paths.contains($0.path) && $0.context == context }
+    end(observed.targets) { $0.context == context }
   }
 
   /// Ends every observation. The bag can be used again.
@@ -81,15 +94,20 @@ public final class ObservationBag: Sendable {
     end { _ in true }
   }
 
-  /// Ends the observations that `isLeaving` says.
-  func end(where isLeaving: (Identity) -> Bool) {
+  /// Ends the observations that `isLeaving` says, of `targets`, or of all of them.
+  func end(_ targets: Set<ObservedTarget>? = nil, where isLeaving: (Identity) -> Bool) {
     let leaving = state.withLock { state in
-      let leaving = state.observers.filter { isLeaving($0.key) }
-      for identity in leaving.keys { state.observers[identity] = nil }
-      return leaving.values.sorted { $0.number < $1.number }
+      var leaving: [Entry] = []
+      for target in targets ?? Set(state.observers.keys) {
+        guard let entries = state.observers[target] else { continue }
+        leaving += entries.filter { isLeaving($0.identity) }
+        let staying = entries.filter { !isLeaving($0.identity) }
+        state.observers[target] = staying.isEmpty ? nil : staying
+      }
+      return leaving.sorted { $0.number < $1.number }
     }
     // Outside the lock: what a callback holds may end others.
-    for (_, observer) in leaving { observer.end() }
+    for entry in leaving { entry.observer.end() }
   }
 
   /// Puts `observer` in, unless there is one with that identity.
@@ -97,9 +115,13 @@ public final class ObservationBag: Sendable {
   /// - Returns: The one that is there already.
   func add(_ observer: RecordObserver, as identity: Identity) -> RecordObserver? {
     state.withLock { state in
-      if let present = state.observers[identity] { return present.observer }
+      let entries = state.observers[identity.target] ?? []
+      if let present = entries.first(where: { $0.identity == identity }) {
+        return present.observer
+      }
       state.nextNumber += 1
-      state.observers[identity] = (state.nextNumber, observer)
+      state.observers[identity.target, default: []].append(
+        Entry(identity: identity, number: state.nextNumber, observer: observer))
       return nil
     }
   }

@@ -25,6 +25,14 @@ public struct Observed<Event: Sendable>: Sendable {
     }
   }
 
+  /// The same, as bags tell them apart.
+  var targets: Set<ObservedTarget> {
+    switch content {
+    case .success(let content): Set(content.parts.map(\.target))
+    case .failure: []
+    }
+  }
+
   private init(_ model: any Model.Type, _ content: () throws(StoreError) -> Content) {
     self.model = model
     self.content = Result { () throws(StoreError) in try content() }

@@ -16,6 +16,14 @@ public struct ObservedPath: Hashable, Sendable {
   }
 }
 
+/// What an observation is of, as bags tell it from others: the record whose field `title` counts is
+/// something else than the field.
+struct ObservedTarget: Hashable, Sendable {
+  let path: ObservedPath
+  /// Whether events show whole records.
+  let isWhole: Bool
+}
+
 extension ObservedPath: CustomStringConvertible {
   /// `Album`, `Album[1]`, `Album[1].title`, `Album[1].{title, artistID}`: the form in logs.
   public var description: String {

@@ -1,31 +1,32 @@
 internal import Synchronization
 
-/// Collects what one commit does to several live results, and hands it on as one batch.
+/// Collects what one commit does to several live results and lists, and hands it on as one batch.
 final class QueryGroup: ChangeBroker.Observer {
   let interests: [ChangeBroker.Interest]
-  private let sources: [any LiveSource]
+  /// How to take part in each.
+  private let members: [@Sendable (LiveSubscriber<MemberDelta>) -> @Sendable () -> Void]
   /// What the members told of the commit that is being noted.
-  private let pending: Mutex<[QueryDelta?]>
+  private let pending: Mutex<[MemberDelta?]>
   private let mailbox: Mailbox<Batch>
 
   /// What one commit did to the members, with one place for each; nil where it did nothing.
   struct Batch: ObservedEvent {
-    var deltas: [QueryDelta?]
+    var deltas: [MemberDelta?]
 
-    var version: UInt64 { deltas.reduce(0) { max($0, $1?.new.version ?? 0) } }
+    var version: UInt64 { deltas.reduce(0) { max($0, $1?.version ?? 0) } }
 
     struct Folding: EventFolding {
-      private var deltas: [QueryDelta.Folding?]
+      private var deltas: [MemberDelta.Folding?]
 
       init(_ first: Batch) {
-        deltas = first.deltas.map { $0.map { QueryDelta.Folding($0) } }
+        deltas = first.deltas.map { $0.map { MemberDelta.Folding($0) } }
       }
 
       mutating func add(_ later: Batch) {
         for (place, delta) in later.deltas.enumerated() {
           guard let delta else { continue }
           if deltas[place] == nil {
-            deltas[place] = QueryDelta.Folding(delta)
+            deltas[place] = MemberDelta.Folding(delta)
           } else {
             deltas[place]?.add(delta)
             if deltas[place]?.isEmpty ?? false { deltas[place] = nil }
@@ -41,38 +42,45 @@ final class QueryGroup: ChangeBroker.Observer {
     }
   }
 
-  init(_ sources: [any LiveSource], mailbox: Mailbox<Batch>) {
-    self.sources = sources
+  init(
+    _ members: [@Sendable (LiveSubscriber<MemberDelta>) -> @Sendable () -> Void],
+    models: Set<String>, mailbox: Mailbox<Batch>
+  ) {
+    self.members = members
     self.mailbox = mailbox
-    let models = Set(sources.flatMap(\.models))
     interests = models.sorted().map { ChangeBroker.Interest(model: $0) }
-    pending = Mutex(sources.map { _ in nil })
+    pending = Mutex(members.map { _ in nil })
   }
 
-  /// - Returns: What ends it, for each source.
+  /// - Returns: What ends it, for each member.
   func subscribe() -> [@Sendable () -> Void] {
-    sources.enumerated().map { place, source in
-      source.subscribe(
+    members.enumerated().map { place, subscribe in
+      subscribe(
         LiveSubscriber(
           receive: { [weak self] in self?.note($0, at: place) ?? [] },
           wake: { [weak self] in self?.deliver(upTo: $0) }))
     }
   }
 
-  private func note(_ delta: QueryDelta, at place: Int) -> ChangeBroker.Outcome {
-    guard delta.old.version == delta.new.version else {
-      pending.withLock { $0[place] = $0[place].map { $0.followed(by: delta) } ?? delta }
+  private func note(_ delta: MemberDelta, at place: Int) -> ChangeBroker.Outcome {
+    guard delta.isWithoutCommit else {
+      pending.withLock { pending in
+        // What is older is of a commit that came before the group.
+        let earlier = pending[place].flatMap { $0.version == delta.version ? $0 : nil }
+        pending[place] = earlier.map { $0.followed(by: delta) } ?? delta
+      }
       return []
     }
-    // A window that was moved: no commit follows that would complete the batch.
-    var deltas = sources.map { _ in QueryDelta?.none }
+    // No commit follows that would complete the batch.
+    var deltas = members.map { _ in MemberDelta?.none }
     deltas[place] = delta
     return mailbox.put(Batch(deltas: deltas))
   }
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     let batch = pending.withLock { pending in
-      let batch = pending
+      // What is older came when the group was just beginning, and is not the whole of its commit.
+      let batch = pending.map { $0?.version == commit.changes.version ? $0 : nil }
       for place in pending.indices { pending[place] = nil }
       return batch
     }

@@ -2,6 +2,7 @@
 /// that the caller sees.
 struct RecordObservation<Event: Sendable>: Sendable {
   let path: ObservedPath
+  var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields == nil) }
   /// One record, or nil for all.
   var key: [SQLValue]? { path.key }
   /// The fields whose values the events show; nil for all.

@@ -37,6 +37,8 @@ final class RecordObserver: ChangeBroker.Observer {
   /// The name of what is observed.
   var path: ObservedPath { fields.path(key) }
 
+  var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields.fields == nil) }
+
   var interests: [ChangeBroker.Interest] { [interest] }
 
   var model: String { interest.model }

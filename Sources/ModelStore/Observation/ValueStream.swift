@@ -52,11 +52,13 @@ public struct ValueStream<Value: Sendable>: Sendable {
     ValueStream(report: report) { [begin] body in
       let last = Mutex<Value?>(nil)
       return try begin { value in
-        let isNew = last.withLock { last in
-          defer { last = value }
-          return last != value
+        let former = last.withLock { last in
+          let former = last
+          last = value
+          return former
         }
-        if isNew { body(value) }
+        // Compared and released outside the lock: both may run the caller's code.
+        if former != value { body(value) }
       }
     }
   }

@@ -6,7 +6,8 @@
 /// it starts, and with each write into the callbacks that hear of it.
 struct Wave: Hashable, Sendable {
   struct Place: Hashable, Sendable {
-    let store: ObjectIdentifier
+    /// The store's number.
+    let store: UInt64
     let path: ObservedPath
   }
 

@@ -6,7 +6,7 @@ final class WindowResult: LiveSource {
   private struct State {
     /// What subscribers were told last.
     var rows: LiveRows
-    var subscribers = LiveSubscribers()
+    var subscribers = LiveSubscribers<QueryDelta>()
     /// Whether they could not be told what happened since.
     var isStale = false
   }
@@ -106,7 +106,7 @@ final class WindowResult: LiveSource {
 
   // Subscribers
 
-  func subscribe(_ subscriber: LiveSubscriber) -> @Sendable () -> Void {
+  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void {
     let number = state.withLock { $0.subscribers.add(subscriber) }
     return { [self] in
       let removed = state.withLock { $0.subscribers.remove(number) }

@@ -39,6 +39,7 @@ struct PreupdateRow: ~Copyable {
 
   /// The value before the change.
   func old(at column: StoredColumn) throws(ColumnError) -> SQLValue {
+    if column.isRowID { return .integer(oldRowID) }
     var value: OpaquePointer?
     let index = column.index(inUpdatedRow: false)
     return column.stored(
@@ -47,6 +48,7 @@ struct PreupdateRow: ~Copyable {
 
   /// The value after the change.
   func new(at column: StoredColumn) throws(ColumnError) -> SQLValue {
+    if column.isRowID { return .integer(newRowID) }
     var value: OpaquePointer?
     let index = column.index(inUpdatedRow: operation == .update)
     return column.stored(

@@ -11,6 +11,12 @@ struct StoredColumn: Hashable, Sendable {
   /// Whether its table has no rowid.
   let isWithoutRowID: Bool
 
+  /// The row number of a table that has no column for it.
+  static let rowID = StoredColumn(
+    position: -1, storedPosition: -1, isReal: false, isWithoutRowID: false)
+
+  var isRowID: Bool { position < 0 }
+
   /// The hook's number for the column.
   ///
   /// In tables without rowid SQLite counts all columns, except in the row that an UPDATE makes.

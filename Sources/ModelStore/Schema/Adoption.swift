@@ -32,6 +32,33 @@ struct Adoption {
   }
 }
 
+// Lists.
+extension Adoption {
+  /// The model of the slots of a list that stands in a table of another design. Its fields are
+  /// named as the columns; its key is the row number, whatever other keys the table has.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason.
+  func slots(of list: ListSchema, of owner: ModelSchema) throws(StoreError) -> ModelSchema {
+    let name = list.slotModelName(of: owner)
+    func refused(_ reason: String) -> StoreError {
+      StoreError(
+        .unsupportedSchema, "\(name) cannot be a list. \(reason)", model: owner.name,
+        field: list.name)
+    }
+    guard let table = catalog.table(named: list.slotTable), let columns = list.columns else {
+      throw refused("There is no table \(list.slotTable).")
+    }
+    let reading = TableReading(table: table, catalog: catalog)
+    if let reason = reading.refusal ?? reading.obstacle(toSlotsIn: columns) {
+      throw refused(reason)
+    }
+    guard let slots = reading.slots(named: name) else {
+      throw refused("\(table.name) has columns with all the names of the row number.")
+    }
+    return slots
+  }
+}
+
 /// One table of the catalog, read as a model.
 private struct TableReading {
   let table: TableFacts
@@ -134,6 +161,47 @@ private struct TableReading {
         }
       },
       rules: rules.filter { $0.check.column == nil }.map(\.rule), isAdopted: true)
+  }
+
+  /// Why rows of the table cannot be slots, or nil.
+  func obstacle(toSlotsIn columns: ListSchema.Columns) -> String? {
+    let name = table.name
+    if table.kind != .table { return "\(name) is \(table.kind.phrase)." }
+    if table.isWithoutRowID { return "\(name) is WITHOUT ROWID, so its rows have no number." }
+    var used = Set(table.rowIDColumn.map { [$0.name] } ?? [])
+    for wanted in [columns.owner, columns.element, columns.position] {
+      guard let column = table.column(named: wanted) else {
+        return "\(name) has no column \(wanted)."
+      }
+      if column.generated != nil { return "The column \(wanted) of \(name) is computed." }
+      guard used.insert(column.name).inserted else {
+        return "The column \(wanted) of \(name) cannot be two things at once."
+      }
+    }
+    if let position = table.column(named: columns.position), type(of: position) != .integer {
+      return "The column \(columns.position) of \(name) is not declared to hold integers."
+    }
+    let needed = table.columns.first { column in
+      column.isNotNull && column.defaultSQL == nil && column.generated == nil
+        && !used.contains(column.name)
+    }
+    return needed.map {
+      "The column \($0.name) of \(name) is NOT NULL without a default, so no slot could be added."
+    }
+  }
+
+  /// - Returns: nil when the row number has no name.
+  func slots(named name: String) -> ModelSchema? {
+    let names = table.columns.map(\.name)
+    guard let rowID = table.rowIDColumn?.name ?? TableFacts.rowIDName(besides: names) else {
+      return nil
+    }
+    var slots = schema(key: [rowID])
+    slots.name = name
+    if table.rowIDColumn == nil {
+      slots.fields.insert(FieldSchema(name: rowID, type: .integer, isRowID: true), at: 0)
+    }
+    return slots
   }
 
   private func field(_ column: ColumnFacts, key: [String], isUnique: Bool) -> FieldSchema {

@@ -75,6 +75,12 @@ public struct ModelSchema: Hashable, Sendable, Codable {
     guard key.count == 1, !isWithoutRowID, kind == .table else { return nil }
     return fields.firstIndex { $0.name == key[0] && $0.isRowID }
   }
+
+  /// Whether the key is the row number of a table that has no column for it. Such numbers are true
+  /// while the file is open: VACUUM may give others, <https://sqlite.org/lang_vacuum.html>.
+  var hasHiddenRowID: Bool {
+    isAdopted && rowIDFieldIndex.map { fields[$0].declaredType == nil } ?? false
+  }
 }
 
 /// One field of a model: one column.
@@ -229,93 +235,5 @@ public struct RuleSchema: Hashable, Sendable, Codable {
     self.name = name
     self.message = message
     self.condition = condition
-  }
-}
-
-/// An ordered list that each record of a model owns; its elements are records of another model.
-public struct ListSchema: Hashable, Sendable, Codable {
-  /// The property's name.
-  public var name: String
-  /// The table of the elements' model.
-  public var elementTable: String
-  /// The table that holds the slots: one row for each element of each record's list.
-  public var slotTable: String
-
-  public init(name: String, elementTable: String, slotTable: String) {
-    self.name = name
-    self.elementTable = elementTable
-    self.slotTable = slotTable
-  }
-}
-
-extension ListSchema {
-  /// The names of the slot model's fields.
-  enum Field {
-    static let slot = "slot"
-    static let owner = "owner"
-    static let label = "label"
-    static let element = "element"
-  }
-
-  /// The slots as a model of their own, so that what holds for models holds for lists: the table
-  /// is created, captured and queried like any other. Slots go when their owner or element goes.
-  ///
-  /// - Returns: nil when owner or element has a key of several fields, which a slot cannot hold.
-  func slotModel(owner: ModelSchema, element: ModelSchema) -> ModelSchema? {
-    guard let ownerKey = Self.onlyKeyField(owner), let elementKey = Self.onlyKeyField(element)
-    else { return nil }
-    return ModelSchema(
-      name: slotModelName(of: owner), table: slotTable,
-      fields: [
-        FieldSchema(name: Field.slot, type: .integer, isRowID: true),
-        FieldSchema(
-          name: Field.owner, type: ownerKey.type, collation: ownerKey.collation,
-          reference: ReferenceSchema(table: owner.table, onDelete: .cascade, onUpdate: .cascade)),
-        FieldSchema(name: Field.label, type: .integer),
-        FieldSchema(
-          name: Field.element, type: elementKey.type, collation: elementKey.collation,
-          reference: ReferenceSchema(table: element.table, onDelete: .cascade, onUpdate: .cascade)),
-      ],
-      key: [Field.slot],
-      indexes: [
-        IndexSchema(name: "\(slotTable).order", fields: [Field.owner, Field.label]),
-        // For the slots that go with an element, and for every occurrence of one in a list.
-        IndexSchema(name: "\(slotTable).element", fields: [Field.element, Field.owner]),
-      ])
-  }
-
-  /// The name of the model that holds the list's slots.
-  func slotModelName(of owner: ModelSchema) -> String { "\(owner.name).\(name)" }
-
-  private static func onlyKeyField(_ model: ModelSchema) -> FieldSchema? {
-    model.key.count == 1 ? model.field(named: model.key[0]) : nil
-  }
-}
-
-extension [ModelSchema] {
-  /// These models and the slot models of their lists, each behind its owner.
-  ///
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a list that cannot be kept.
-  func withSlotModels() throws(StoreError) -> [ModelSchema] {
-    var all: [ModelSchema] = []
-    for model in self {
-      all.append(model)
-      for list in model.lists {
-        guard let element = first(where: { $0.table == list.elementTable }) else {
-          throw StoreError(
-            .unsupportedSchema,
-            "\(model.name).\(list.name): the model of its elements, in the table \(list.elementTable), is not declared.",
-            model: model.name, field: list.name)
-        }
-        guard let slots = list.slotModel(owner: model, element: element) else {
-          throw StoreError(
-            .unsupportedSchema,
-            "\(model.name).\(list.name): a list needs an owner and elements with keys of one field.",
-            model: model.name, field: list.name)
-        }
-        all.append(slots)
-      }
-    }
-    return all
   }
 }

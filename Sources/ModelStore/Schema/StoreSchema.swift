@@ -25,10 +25,23 @@ public struct StoreSchema: Sendable {
   public func contains(_ name: String) -> Bool { places[name] != nil }
 
   /// The models that hold the slots of ordered lists.
-  var slotModels: [ModelSchema] {
+  var slotModels: [SlotModel] {
     models.flatMap { owner in
-      owner.lists.compactMap { list in places[list.slotModelName(of: owner)].map { models[$0] } }
+      owner.lists.compactMap { list in
+        places[list.slotModelName(of: owner)].flatMap { SlotModel(models[$0], of: list) }
+      }
     }
+  }
+
+  /// The model that holds the slots of one list.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownModel` when the store does not have it.
+  func slots(of list: ListSchema, of owner: ModelSchema) throws -> SlotModel {
+    let schema = try model(named: list.slotModelName(of: owner))
+    guard let slots = SlotModel(schema, of: list) else {
+      throw StoreError(.misuse, "\(schema.name) holds no slots of a list.", model: schema.name)
+    }
+    return slots
   }
 
   func model(ofTable table: String) -> ModelSchema? {

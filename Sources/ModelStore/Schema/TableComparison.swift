@@ -49,6 +49,7 @@ struct TableComparison {
     if table.isWithoutRowID != schema.isWithoutRowID {
       kinds.append(.withoutRowID(declared: schema.isWithoutRowID))
     }
+    if hidesRowID { return kinds }
     let found = table.primaryKey.map(\.name)
     if found.map(\.asciiFolded) != schema.key.map(columnName), !isOtherwiseUnique(schema.key) {
       kinds.append(.key(declared: schema.key, found: found))
@@ -58,6 +59,14 @@ struct TableComparison {
       if isRowID != isDeclared { kinds.append(.rowID(field: field.name, declared: isDeclared)) }
     }
     return kinds
+  }
+
+  /// Whether the key is the table's row number, which no column holds.
+  private var hidesRowID: Bool {
+    guard schema.hasHiddenRowID, !table.isWithoutRowID, table.rowIDColumn == nil,
+      let name = TableFacts.rowIDName(besides: table.columns.map(\.name))
+    else { return false }
+    return schema.rowIDFieldIndex.map { schema.fields[$0].column == name } ?? false
   }
 
   /// Whether a table of another design tells the records apart by these fields without calling
@@ -70,6 +79,7 @@ struct TableComparison {
 
   private func columnKinds(_ field: FieldSchema) -> [SchemaDifference.Kind] {
     guard let column = table.column(named: field.column) else {
+      if field.isRowID, hidesRowID { return [] }
       return [.missingColumn(field: field.name, obstacle: obstacle(to: field))]
     }
     var kinds: [SchemaDifference.Kind] = []

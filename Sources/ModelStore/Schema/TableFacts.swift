@@ -44,6 +44,13 @@ struct TableFacts: Hashable, Sendable {
     else { return nil }
     return primaryKey[0]
   }
+
+  /// What the rowid of a table is called: a column may be called rowid and hide it. Nil when all
+  /// of its names are taken: <https://sqlite.org/rowidtable.html>.
+  static func rowIDName(besides columns: [String]) -> String? {
+    let taken = Set(columns.map(\.asciiFolded))
+    return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
+  }
 }
 
 /// One column of a table or view, as found.

@@ -75,7 +75,7 @@ struct DanglingReferences {
   private static func key(
     ofRow rowID: Int64, of table: TableFacts, as model: ModelSchema, on connection: Connection
   ) throws -> [SQLValue]? {
-    guard let name = TrackedTable.rowIDName(besides: table.columns.map(\.name)) else { return nil }
+    guard let name = TableFacts.rowIDName(besides: table.columns.map(\.name)) else { return nil }
     let columns = SQLText.quotedList(model.keyIndices.map { model.fields[$0].column })
     return try connection.firstRow(
       """

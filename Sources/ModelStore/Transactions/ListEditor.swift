@@ -8,7 +8,7 @@
 /// element without a record with code `rejected`. The first call by index reads the order of the
 /// list once, which the store then keeps; after that each call costs O(log n) beside the rows that
 /// it writes. Not to be used outside of the closure that got it.
-public struct ListEditor<Element: Model>: ~Copyable {
+public struct ListEditor<Key: ModelKey>: ~Copyable {
   private let slots: SlotEditor
   private let name: String
 
@@ -23,32 +23,32 @@ public struct ListEditor<Element: Model>: ~Copyable {
   /// The keys of the elements, in order.
   ///
   /// - Complexity: Reads every slot.
-  public func keys() throws -> [Element.Key] {
-    try slots.elements().map { try Element.Key(sqlValues: [$0]) }
+  public func keys() throws -> [Key] {
+    try slots.elements().map { try Key(sqlValues: [$0]) }
   }
 
   /// Gives the list these elements. Where the old and the new list begin or end alike, the slots
   /// stay.
   ///
   /// - Complexity: Reads every slot; writes one row for each element that leaves or comes.
-  public func assign(_ keys: some Sequence<Element.Key>) throws {
+  public func assign(_ keys: some Sequence<Key>) throws {
     try slots.assign(values(keys))
   }
 
   /// Adds an element at the end.
-  public func append(_ key: Element.Key) throws {
+  public func append(_ key: Key) throws {
     try slots.append([Self.value(key, of: name)])
   }
 
   /// Adds elements at the end; observers are told one operation.
-  public func append(contentsOf keys: some Sequence<Element.Key>) throws {
+  public func append(contentsOf keys: some Sequence<Key>) throws {
     try slots.append(values(keys))
   }
 
   /// Adds an element so that it has `index`.
   ///
   /// - Parameter index: From 0 to the number of elements.
-  public func insert(_ key: Element.Key, at index: Int) throws {
+  public func insert(_ key: Key, at index: Int) throws {
     try slots.insert(Self.value(key, of: name), at: index)
   }
 
@@ -65,12 +65,12 @@ public struct ListEditor<Element: Model>: ~Copyable {
   ///
   /// - Returns: How many there were.
   @discardableResult
-  public func removeEqual(_ key: Element.Key) throws -> Int {
+  public func removeEqual(_ key: Key) throws -> Int {
     try slots.removeEqual(Self.value(key, of: name))
   }
 
   /// Puts another element in the place of the one at `index`. The slot is a new one.
-  public func replace(at index: Int, with key: Element.Key) throws {
+  public func replace(at index: Int, with key: Key) throws {
     try slots.replace(at: index, with: Self.value(key, of: name))
   }
 
@@ -85,12 +85,12 @@ public struct ListEditor<Element: Model>: ~Copyable {
     try slots.move(from: index, to: newIndex)
   }
 
-  private func values(_ keys: some Sequence<Element.Key>) throws -> [SQLValue] {
+  private func values(_ keys: some Sequence<Key>) throws -> [SQLValue] {
     let name = name
     return try keys.map { try Self.value($0, of: name) }
   }
 
-  private static func value(_ key: Element.Key, of name: String) throws -> SQLValue {
+  private static func value(_ key: Key, of name: String) throws -> SQLValue {
     do {
       return try key.sqlValues()[0]
     } catch {
@@ -107,11 +107,26 @@ extension Transaction {
   /// - Throws: ``StoreError`` with code `unknownField` when the model declares no such list.
   public borrowing func list<Owner: Model, Element: Model>(
     _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key
-  ) throws -> ListEditor<Element> {
-    let slots = try access.models.slots(of: list)
-    return ListEditor(
-      slots: try SlotEditor(access: access, slots: slots, owner: try Self.values(key)[0]),
-      name: slots.name)
+  ) throws -> ListEditor<Element.Key> {
+    try editor(try access.models.slots(of: list), try Self.values(key)[0])
+  }
+
+  /// One record's list by its name, to read and change. For programs that have no Swift type for
+  /// the model; elements are named by the values of their keys.
+  ///
+  /// - Parameter key: The owner's key, of one field.
+  /// - Throws: As ``list(_:of:)``.
+  public borrowing func list(
+    _ name: String, of owner: ModelSchema, key: SQLValue
+  ) throws -> ListEditor<SQLValue> {
+    try editor(try access.models.slots(ofList: name, of: owner), key)
+  }
+
+  private borrowing func editor<Key>(
+    _ slots: SlotModel, _ owner: SQLValue
+  ) throws -> ListEditor<Key> {
+    ListEditor(
+      slots: try SlotEditor(access: access, slots: slots, owner: owner), name: slots.name)
   }
 }
 
@@ -122,13 +137,24 @@ extension TransactionReads where Self: ~Copyable {
   ) throws -> [Element.Key] {
     let slots = try access.models.slots(of: list)
     do {
-      let elements = SlotSQL(slots, owner: try key.sqlValues()[0]).elements
-      return try access.rows(elements) { row in
-        try Element.Key(sqlValues: [try row.value(at: 0)])
-      }
+      return try elements(slots, try key.sqlValues()[0]).map { try Element.Key(sqlValues: [$0]) }
     } catch let error as ColumnError {
       throw StoreError(.invalidValue, "\(slots.name): \(error).")
     }
+  }
+
+  /// The keys of the elements of one record's list, by the list's name, in order.
+  ///
+  /// - Parameter key: The owner's key, of one field.
+  /// - Throws: ``StoreError`` with code `unknownField` when the model has no such list.
+  public borrowing func keys(
+    ofList name: String, of owner: ModelSchema, key: SQLValue
+  ) throws -> [SQLValue] {
+    try elements(try access.models.slots(ofList: name, of: owner), key)
+  }
+
+  private borrowing func elements(_ slots: SlotModel, _ owner: SQLValue) throws -> [SQLValue] {
+    try access.rows(SlotSQL(slots, owner: owner).elements) { row in try row.value(at: 0) }
   }
 }
 
@@ -138,11 +164,35 @@ extension ModelRegistry {
   /// - Throws: ``StoreError`` with code `unknownField` when the model declares no such list.
   func slots<Owner: Model, Element: Model>(
     of path: any KeyPath<Owner, OrderedList<Element>> & Sendable
-  ) throws -> ModelSchema {
+  ) throws -> SlotModel {
     let owner = try statements(for: Owner.self).schema
     guard let list = Owner.definition.list(at: path) else {
       throw StoreError(.unknownField, "\(path) is no list of \(owner.name).", model: owner.name)
     }
-    return try schema.model(named: list.slotModelName(of: owner))
+    return try schema.slots(of: list, of: owner)
+  }
+
+  /// The same by name.
+  func slots(ofList name: String, of owner: ModelSchema) throws -> SlotModel {
+    let owner = try schema.model(named: owner.name)
+    guard let list = owner.lists.first(where: { $0.name == name }) else {
+      throw StoreError(
+        .unknownField, "\(owner.name) has no list \(name).", model: owner.name, field: name)
+    }
+    return try schema.slots(of: list, of: owner)
+  }
+
+  /// The model of a list's elements.
+  func elements(ofList name: String, of owner: ModelSchema) throws -> ModelSchema {
+    let owner = try schema.model(named: owner.name)
+    let table = owner.lists.first { $0.name == name }?.elementTable ?? ""
+    let folded = ExactText(table.asciiFolded)
+    guard let elements = schema.models.first(where: { ExactText($0.table.asciiFolded) == folded })
+    else {
+      throw StoreError(
+        .unknownModel, "\(owner.name).\(name): the model of the elements is not known.",
+        model: owner.name, field: name)
+    }
+    return elements
   }
 }

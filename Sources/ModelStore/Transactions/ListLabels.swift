@@ -1,7 +1,15 @@
 /// Labels for slots: integers with gaps between them. Pure arithmetic; nothing is read or written.
-enum ListLabels {
-  /// The distance at the ends, so that 2^43 elements fit on either side.
-  static let step: Int64 = 1 << 20
+struct ListLabels {
+  /// The distance at the ends.
+  let step: Int64
+  /// The least label, as long as there is none below it already.
+  let least: Int64
+
+  /// Where nobody else looks at labels: 2^43 elements fit on either side.
+  static let own = ListLabels(step: 1 << 20, least: .min)
+  /// Where labels are the positions of another design: its programs count on, and may not expect
+  /// a negative position where there is none.
+  static let adopted = ListLabels(step: 1, least: 0)
 
   /// Ascending labels for `count` slots between two neighbours, as far apart as possible there.
   ///
@@ -9,21 +17,26 @@ enum ListLabels {
   ///   - left: The label before them, or nil when they come first.
   ///   - right: The label behind them, or nil when they come last.
   /// - Returns: nil when there are not so many free labels.
-  static func free(_ count: Int, after left: Int64?, before right: Int64?) -> [Int64]? {
+  func free(_ count: Int, after left: Int64?, before right: Int64?) -> [Int64]? {
     let wanted = Int64(count)
     switch (left, right) {
     case (nil, nil):
       return (0..<wanted).map { $0 * step }
     case (let left?, nil):
       let (last, overflow) = left.addingReportingOverflow(wanted * step)
-      guard !overflow, last > left else { return spaced(wanted, after: left, before: .max) }
+      guard !overflow, last > left else {
+        return Self.spaced(wanted, after: left, before: .max)
+      }
       return (1...wanted).map { left + $0 * step }
     case (nil, let right?):
       let (first, overflow) = right.subtractingReportingOverflow(wanted * step)
-      guard !overflow, first < right else { return spaced(wanted, after: .min, before: right) }
+      guard !overflow, first < right, first >= least || right < least else {
+        let low = right < least || least == .min ? .min : least - 1
+        return Self.spaced(wanted, after: low, before: right)
+      }
       return (0..<wanted).map { first + $0 * step }
     case (let left?, let right?):
-      return spaced(wanted, after: left, before: right)
+      return Self.spaced(wanted, after: left, before: right)
     }
   }
 

@@ -45,17 +45,15 @@ final class ListOrders {
   }
 
   /// Takes over the slot models of another schema. Nothing that was kept holds any more.
-  func adopt(_ slots: [TrackedTable]) {
+  func adopt(_ slots: [(model: SlotModel, table: TrackedTable)]) {
     forget()
     let numbers = Dictionary(
       tables.map { ($0.tracked.schema.name, $0.nextSlot) }, uniquingKeysWith: max)
-    tables = slots.compactMap { table in
-      guard let field = table.schema.fieldIndex(named: ListSchema.Field.owner),
-        let column = table.storedColumns[field]
-      else { return nil }
+    tables = slots.compactMap { model, table in
+      guard let column = table.storedColumns[model.owner] else { return nil }
       return Table(
-        tracked: table, identity: KeyIdentity([table.schema.fields[field]]), owner: column,
-        nextSlot: numbers[table.schema.name] ?? 0)
+        tracked: table, identity: KeyIdentity([table.schema.fields[model.owner]]), owner: column,
+        nextSlot: numbers[model.name] ?? 0)
     }
     hooked = HookedTables(names: tables.map(\.tracked.schema.table))
   }
@@ -63,7 +61,7 @@ final class ListOrders {
   /// Forgets every order: something that the hook does not see has changed the file.
   func forget() { state.kept = [:] }
 
-  func identity(of owner: SQLValue, in slots: ModelSchema) -> ListIdentity? {
+  func identity(of owner: SQLValue, in slots: SlotModel) -> ListIdentity? {
     guard let table = tables.first(where: { $0.tracked.schema.name == slots.name }) else {
       return nil
     }

@@ -3,14 +3,15 @@
 ///
 /// Every operation either happens as a whole or throws and leaves the list as it was.
 struct SlotEditor {
-  private let access: TransactionAccess
-  private let orders: ListOrders
-  private let slots: ModelSchema
-  private let list: ListIdentity
-  private let sql: SlotSQL
+  let access: TransactionAccess
+  let orders: ListOrders
+  let slots: SlotModel
+  let labels: ListLabels
+  let list: ListIdentity
+  let sql: SlotSQL
 
   /// - Throws: ``StoreError`` with code `misuse` outside of a writing transaction.
-  init(access: TransactionAccess, slots: ModelSchema, owner: SQLValue) throws {
+  init(access: TransactionAccess, slots: SlotModel, owner: SQLValue) throws {
     guard let orders = access.lists, let list = orders.identity(of: owner, in: slots) else {
       throw StoreError(
         .misuse, "\(slots.name) can be changed in a write only.", model: slots.name)
@@ -19,6 +20,7 @@ struct SlotEditor {
     self.orders = orders
     self.slots = slots
     self.list = list
+    labels = slots.isAdopted ? .adopted : .own
     sql = SlotSQL(slots, owner: owner)
   }
 
@@ -45,8 +47,8 @@ extension SlotEditor {
     let last = try lastPlace()
     try atomically(elements.count) {
       let labels =
-        try ListLabels.free(elements.count, after: last?.label, before: nil)
-        ?? labels(elements.count, at: places().count)
+        try labels.free(elements.count, after: last?.label, before: nil)
+        ?? freeLabels(elements.count, at: places().count)
       try add(elements, labels)
     }
     guard let count else { return }
@@ -60,7 +62,7 @@ extension SlotEditor {
   func insert(_ element: SQLValue, at index: Int) throws {
     let count = try places().count
     guard index >= 0, index <= count else { throw outOfRange(index) }
-    try add([element], labels(1, at: index))
+    try add([element], freeLabels(1, at: index))
     log(.insert, count: count, [Occurrence(element: element, oldIndex: nil, newIndex: index)])
   }
 
@@ -140,16 +142,23 @@ extension SlotEditor {
       try $0.integer(at: 0)
     }
     guard isSame != 1 else { return }
-    try giveLabelOfItsOwn(to: index)
-    place = try self.place(at: index, in: places())
+    if !slots.isAdopted {
+      try giveLabelOfItsOwn(to: index)
+      place = try self.place(at: index, in: places())
+    }
     let old = isLogged ? try self.element(of: place.slot) : nil
-    let slot = try access.firstRow(
-      sql.unusedSlot(atLeast: orders.unusedSlot(of: slots.name))
-    ) { try $0.integer(at: 0) }
-    guard let slot else { throw outOfRange(index) }
-    try run(sql.replace(place.slot, by: slot, with: element), expecting: 1)
-    orders.change(
-      list, removing: [place], inserting: [ListPlace(label: place.label, slot: slot)])
+    if slots.isAdopted {
+      // Other rows may refer to this one, so it keeps its number.
+      try run(sql.setElement(element, of: place.slot), expecting: 1)
+    } else {
+      let slot = try access.firstRow(
+        sql.unusedSlot(atLeast: orders.unusedSlot(of: slots.name))
+      ) { try $0.integer(at: 0) }
+      guard let slot else { throw outOfRange(index) }
+      try run(sql.replace(place.slot, by: slot, with: element), expecting: 1)
+      orders.change(
+        list, removing: [place], inserting: [ListPlace(label: place.label, slot: slot)])
+    }
     guard let old else { return }
     log(
       .replace, count: try places().count,
@@ -169,7 +178,7 @@ extension SlotEditor {
     let one = try place(at: low, in: self.places())
     let other = try place(at: high, in: self.places())
     let elements = isLogged ? [try element(of: one.slot), try element(of: other.slot)] : []
-    try run(sql.exchange(one, other), expecting: 2)
+    try exchangeLabels(of: one, other)
     let exchanged = [
       ListPlace(label: other.label, slot: one.slot), ListPlace(label: one.label, slot: other.slot),
     ]
@@ -183,13 +192,25 @@ extension SlotEditor {
       ])
   }
 
+  private func exchangeLabels(of one: ListPlace, _ other: ListPlace) throws {
+    guard slots.isAdopted else { return try run(sql.exchange(one, other), expecting: 2) }
+    // Another design may have positions unique, and SQLite checks that row by row.
+    let last = try lastPlace()?.label
+    guard let free = labels.free(1, after: last, before: nil)?[0] else { throw noRoom }
+    try atomically(3) {
+      try run(sql.setLabel(free, of: one.slot), expecting: 1)
+      try run(sql.setLabel(one.label, of: other.slot), expecting: 1)
+      try run(sql.setLabel(other.label, of: one.slot), expecting: 1)
+    }
+  }
+
   func move(from index: Int, to newIndex: Int) throws {
     let count = try places().count
     let slot = try place(at: index, in: places()).slot
     guard newIndex >= 0, newIndex < count else { throw outOfRange(newIndex) }
     guard index != newIndex else { return }
     let element = isLogged ? try element(of: slot) : nil
-    let label = try labels(1, at: newIndex, ignoring: index)[0]
+    let label = try freeLabels(1, at: newIndex, ignoring: index)[0]
     // Making room may have given it another label, but not another index.
     let place = try place(at: index, in: places())
     try run(sql.setLabel(label, of: slot), expecting: 1)
@@ -207,7 +228,7 @@ extension SlotEditor {
     let old = try access.rows(sql.contents) { row in
       (place: try Self.place(row), element: try row.value(at: 2))
     }
-    let identity = KeyIdentity(slots.fields.filter { $0.name == ListSchema.Field.element })
+    let identity = KeyIdentity([slots.schema.fields[slots.element]])
     func same(_ stored: SQLValue, _ given: SQLValue) -> Bool {
       stored == given || identity(stored: [stored]) == identity(given: [given])
     }
@@ -233,8 +254,8 @@ extension SlotEditor {
         let left = start > 0 ? old[start - 1].place.label : nil
         let right = rest > 0 ? old[old.count - rest].place.label : nil
         let labels =
-          try ListLabels.free(coming.count, after: left, before: right)
-          ?? labels(coming.count, at: start)
+          try labels.free(coming.count, after: left, before: right)
+          ?? freeLabels(coming.count, at: start)
         try add(coming, labels)
       }
     }
@@ -249,100 +270,18 @@ extension SlotEditor {
   }
 }
 
-// Places.
-extension SlotEditor {
-  /// The list's places in order: as kept, or read now and kept from now on.
-  private func places() throws -> RankedTree<ListPlace> {
-    if let places = orders.places(of: list) { return places }
-    let places = RankedTree(sorted: try access.rows(sql.places) { try Self.place($0) })
-    orders.keep(places, of: list)
-    return places
-  }
-
-  private func lastPlace() throws -> ListPlace? {
-    if let places = orders.places(of: list) {
-      return places.isEmpty ? nil : places[places.count - 1]
-    }
-    return try access.firstRow(sql.lastPlace) { try Self.place($0) }
-  }
-
-  private func place(at index: Int, in places: RankedTree<ListPlace>) throws -> ListPlace {
-    guard index >= 0, index < places.count else { throw outOfRange(index) }
-    return places[index]
-  }
-
-  private func element(of slot: Int64) throws -> SQLValue {
-    let found = try access.firstRow(sql.element(of: slot)) { try $0.value(at: 0) }
-    guard let found else {
-      throw StoreError(.database, "\(slots.name): the slot \(slot) is gone.", model: slots.name)
-    }
-    return found
-  }
-
-  private static func place(_ row: borrowing RowView) throws -> ListPlace {
-    ListPlace(label: try row.integer(at: 0), slot: try row.integer(at: 1))
-  }
-
-  /// Free labels for slots that are to have the indices from `index` on.
-  ///
-  /// - Parameter ignored: The index of a slot that will not stay where it is.
-  private func labels(_ count: Int, at index: Int, ignoring ignored: Int? = nil) throws -> [Int64] {
-    func neighbours() throws -> (left: Int64?, right: Int64?) {
-      let places = try places()
-      func label(_ index: Int) -> Int64? {
-        var index = index
-        if let ignored, index >= ignored { index += 1 }
-        return index >= 0 && index < places.count ? places[index].label : nil
-      }
-      return (index > 0 ? label(index - 1) : nil, label(index))
-    }
-    let (left, right) = try neighbours()
-    if let free = ListLabels.free(count, after: left, before: right) { return free }
-    if let label = left ?? right { try spread(around: label, room: count) }
-    let (newLeft, newRight) = try neighbours()
-    guard let free = ListLabels.free(count, after: newLeft, before: newRight) else {
-      throw StoreError(.database, "\(slots.name): a list has no free places left.")
-    }
-    return free
-  }
-
-  /// Two slots have one label only where a writer that is no editor gave it; then their numbers
-  /// order them, and another slot in the place of one would not stand where it stood.
-  private func giveLabelOfItsOwn(to index: Int) throws {
-    let places = try places()
-    let label = places[index].label
-    let isShared =
-      (index > 0 && places[index - 1].label == label)
-      || (index + 1 < places.count && places[index + 1].label == label)
-    if isShared { try spread(around: label, room: 1) }
-  }
-
-  /// Makes room by giving other labels to the slots around `label`. The order stays as it is.
-  private func spread(around label: Int64, room: Int) throws {
-    guard let spread = ListLabels.spread(around: label, room: room, in: try places()) else {
-      throw StoreError(.database, "\(slots.name): a list has no free places left.")
-    }
-    let changed = spread.filter { $0.place.label != $0.label }
-    for slot in changed {
-      try run(sql.setLabel(slot.label, of: slot.place.slot), expecting: 1)
-    }
-    orders.change(
-      list, removing: changed.map(\.place),
-      inserting: changed.map { ListPlace(label: $0.label, slot: $0.place.slot) })
-  }
-}
-
 // Statements.
 extension SlotEditor {
   /// - Parameter count: How many rows it must change.
   /// - Throws: ``StoreError`` with code `rejected` when a trigger kept it from changing them; then
   ///   it changed none.
-  private func run(_ text: SQLText, expecting count: Int) throws {
+  func run(_ text: SQLText, expecting count: Int) throws {
     // Without a trigger there is nothing to take back.
-    let hasTriggers = access.models.statements(for: slots).rewritesInserts || access.ranRawSQL
+    let hasTriggers =
+      access.models.statements(for: slots.schema).rewritesInserts || access.ranRawSQL
     try atomically(hasTriggers ? count : 1) {
       try orders.editing(slots.name) {
-        try access.run(text.sql, of: slots) { statement in
+        try access.run(text.sql, of: slots.schema) { statement in
           try statement.bind(text.arguments)
           try statement.run()
         }
@@ -372,7 +311,12 @@ extension SlotEditor {
       moving: moving, to: list)
   }
 
-  private func outOfRange(_ index: Int) -> StoreError {
+  var noRoom: StoreError {
+    StoreError(
+      .database, "\(slots.name): a list has no free places left.", model: slots.name)
+  }
+
+  func outOfRange(_ index: Int) -> StoreError {
     StoreError(.invalidValue, "\(slots.name) has no place \(index).", model: slots.name)
   }
 }

@@ -10,18 +10,21 @@ struct SlotSQL {
   private let ownerColumn: SQLText
   private let fields: SQLText
 
-  init(_ slots: ModelSchema, owner: SQLValue) {
-    func column(_ name: String) -> SQLText {
-      SQLText(sql: SQLText.quoted(slots.field(named: name)?.column ?? name))
+  init(_ slots: SlotModel, owner: SQLValue) {
+    func column(_ field: Int) -> SQLText {
+      SQLText(sql: SQLText.quoted(slots.schema.fields[field].column))
     }
     self.owner = owner
-    table = "main.\(identifier: slots.table)"
-    slot = column(ListSchema.Field.slot)
-    label = column(ListSchema.Field.label)
-    element = column(ListSchema.Field.element)
-    fields = SQLText(sql: SQLText.quotedList(slots.fields.map(\.column)))
-    ownerColumn = column(ListSchema.Field.owner)
-    ofOwner = "FROM \(table) WHERE \(ownerColumn) = \(owner)"
+    table = "main.\(identifier: slots.schema.table)"
+    slot = column(slots.slot)
+    label = column(slots.label)
+    element = column(slots.element)
+    fields = SQLText(sql: SQLText.quotedList(slots.schema.fields.map(\.column)))
+    ownerColumn = column(slots.owner)
+    let all: SQLText = "FROM \(table) WHERE \(ownerColumn) = \(owner)"
+    ofOwner =
+      slots.isAdopted
+      ? "\(all) AND typeof(\(label)) = 'integer' AND \(element) IS NOT NULL" : all
     inOrder = "ORDER BY \(label), \(slot)"
   }
 
@@ -79,6 +82,11 @@ struct SlotSQL {
     SET \(slot) = \(other), \(element) = \(key)
     WHERE \(slot) = \(number)
     """
+  }
+
+  /// Puts another element in the place of the slot's, which stays the same slot.
+  func setElement(_ key: SQLValue, of number: Int64) -> SQLText {
+    "UPDATE \(table) SET \(element) = \(key) WHERE \(slot) = \(number)"
   }
 
   func setLabel(_ place: Int64, of number: Int64) -> SQLText {

@@ -90,8 +90,8 @@ struct Writer {
     reportingPlan = nil
     lists.adopt(
       schema.slotModels.compactMap { slots in
-        columns[ExactText(slots.table.asciiFolded)].map {
-          TrackedTable(schema: slots, columns: $0, wanted: nil)
+        columns[ExactText(slots.schema.table.asciiFolded)].map {
+          (slots, TrackedTable(schema: slots.schema, columns: $0, wanted: nil))
         }
       })
   }

@@ -223,7 +223,7 @@ private final class KeptList: Sendable {
 
   init(keys: [Int64]) { self.keys = Mutex(keys) }
 
-  func note(_ changes: ListChanges<Song>) {
+  func note(_ changes: ListChanges<Int64>) {
     keys.withLock { keys in
       guard !changes.isReset, changes.old.count == keys.count else {
         return objections.add("reset \(changes.isReset), \(changes.old.count) of \(keys.count)")

@@ -36,7 +36,7 @@ import Testing
     let later = Self.step(
       from: [1: 25, 2: 20, 3: 30], to: [1: 250, 2: 200, 3: 300], version: 2)
     let both = try #require(first.followed(by: later))
-    #expect(try ListChanges<Song>(both).words == "unknown | 0→1")
+    #expect(try ListChanges<Int64>(both).words == "unknown | 0→1")
   }
 
   /// SQL of the program's own may give a number again.
@@ -44,10 +44,10 @@ import Testing
     let gone = Self.step(from: [1: 10, 2: 20], to: [1: 10], version: 1)
     let elsewhere = Self.step(from: [1: 10], to: [1: 10, 2: 5], version: 2)
     let both = try #require(gone.followed(by: elsewhere))
-    #expect(try ListChanges<Song>(both).words == "unknown | -1 +0")
+    #expect(try ListChanges<Int64>(both).words == "unknown | -1 +0")
     let back = Self.step(from: [1: 10], to: [1: 10, 2: 20], version: 2)
     let same = try #require(gone.followed(by: back))
-    #expect(try ListChanges<Song>(same).words == "unknown | -1 +1")
+    #expect(try ListChanges<Int64>(same).words == "unknown | -1 +1")
   }
 
   @Test func foldingDoesNotDependOnWhatIsFoldedFirst() throws {
@@ -71,10 +71,10 @@ import Testing
       let right = steps[1].followed(by: steps[2]).flatMap { steps[0].followed(by: $0) } ?? steps[0]
       guard let left else { continue }
       var keys = Self.rows(states[0], version: 0).tree.map { $0.place.slot }
-      let event = try ListChanges<Song>(left)
+      let event = try ListChanges<Int64>(left)
       event.apply(to: &keys)
       #expect(keys == Self.rows(states[3], version: 3).tree.map { $0.place.slot })
-      #expect(try event.words == ListChanges<Song>(right).words)
+      #expect(try event.words == ListChanges<Int64>(right).words)
     }
   }
 }

@@ -132,7 +132,7 @@ import Testing
     try world.store.refresh()
     world.store.waitForDelivery()
     _ = world.told.taken()
-    let edits: [(borrowing ListEditor<Song>) throws -> Void] = [
+    let edits: [(borrowing ListEditor<Int64>) throws -> Void] = [
       { try $0.append(7) }, { try $0.append(contentsOf: [8, 7]) }, { try $0.insert(7, at: 1) },
       { try $0.remove(at: 3) }, { try $0.removeAll() }, { _ = try $0.removeEqual(2) },
       { try $0.exchange(0, 3) }, { try $0.move(from: 3, to: 0) },

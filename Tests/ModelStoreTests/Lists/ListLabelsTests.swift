@@ -10,27 +10,42 @@ import Testing
     for left in sides {
       for right in sides where left == nil || right == nil || (left ?? 0) < (right ?? 0) {
         for count in 1...4 {
-          guard let free = ListLabels.free(count, after: left, before: right) else {
-            // At an open side the last label is never given.
-            let (low, high) = (left ?? .min, right ?? .max)
-            #expect(low >= high || UInt64(bitPattern: high &- low) <= UInt64(count))
-            continue
+          for labels in [ListLabels.own, .adopted] {
+            let free = labels.free(count, after: left, before: right)
+            let isBelow = (right ?? 0) < labels.least
+            guard let free else {
+              // At an open side the last label is never given.
+              let low = left ?? (isBelow || labels.least == .min ? .min : labels.least - 1)
+              let high = right ?? .max
+              #expect(low >= high || UInt64(bitPattern: high &- low) <= UInt64(count))
+              continue
+            }
+            #expect(free.count == count)
+            #expect(zip(free, free.dropFirst()).allSatisfy { $0 < $1 })
+            if let left { #expect(left < free[0]) }
+            if let right { #expect(free[count - 1] < right) }
+            if left == nil, !isBelow { #expect(free[0] >= labels.least) }
           }
-          #expect(free.count == count)
-          #expect(zip(free, free.dropFirst()).allSatisfy { $0 < $1 })
-          if let left { #expect(left < free[0]) }
-          if let right { #expect(free[count - 1] < right) }
         }
       }
     }
   }
 
   @Test func neighboursThatTouchLeaveNoRoom() {
-    #expect(ListLabels.free(1, after: 4, before: 5) == nil)
-    #expect(ListLabels.free(2, after: 4, before: 6) == nil)
-    #expect(ListLabels.free(1, after: 4, before: 6) == [5])
-    #expect(ListLabels.free(1, after: .max, before: nil) == nil)
-    #expect(ListLabels.free(1, after: nil, before: .min) == nil)
+    #expect(ListLabels.own.free(1, after: 4, before: 5) == nil)
+    #expect(ListLabels.own.free(2, after: 4, before: 6) == nil)
+    #expect(ListLabels.own.free(1, after: 4, before: 6) == [5])
+    #expect(ListLabels.own.free(1, after: .max, before: nil) == nil)
+    #expect(ListLabels.own.free(1, after: nil, before: .min) == nil)
+  }
+
+  @Test func positionsOfAnotherDesignGoOnByOne() {
+    #expect(ListLabels.adopted.free(3, after: nil, before: nil) == [0, 1, 2])
+    #expect(ListLabels.adopted.free(2, after: 7, before: nil) == [8, 9])
+    #expect(ListLabels.adopted.free(1, after: nil, before: 1) == [0])
+    #expect(ListLabels.adopted.free(1, after: nil, before: 9) == [8])
+    #expect(ListLabels.adopted.free(1, after: nil, before: 0) == nil)
+    #expect(ListLabels.adopted.free(1, after: nil, before: -3) == [-4])
   }
 
   @Test func aSpreadKeepsTheOrderAndLeavesRoomEverywhere() throws {

@@ -92,7 +92,7 @@ extension ListWorld {
   /// Whether the orders that the writer keeps are those of the file.
   func keptOrderIsTrue() throws -> Bool {
     try [1, 2].allSatisfy { mix in
-      let slots = try store.schema.model(named: "Mix.songs")
+      let slots = try store.core.models.slots(of: \Mix.songs)
       let stored = try ListState(of: Int64(mix), in: store).slots
       return try store.core.writer.sync { writer in
         guard let list = writer.lists.identity(of: .integer(Int64(mix)), in: slots),

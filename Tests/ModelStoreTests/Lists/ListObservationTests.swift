@@ -7,7 +7,7 @@ import Testing
   /// The events of one edit: in words, with the whole list after.
   private func events(
     from songs: [Int64], fields: [any PartialKeyPath<Song> & Sendable] = [],
-    _ edit: (borrowing ListEditor<Song>) throws -> Void
+    _ edit: (borrowing ListEditor<Int64>) throws -> Void
   ) throws -> [String] {
     let world = try ListWorld(songs: songs)
     let subscription = try world.observe(fields: fields)
@@ -245,7 +245,7 @@ import Testing
   func refusedIndices() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
-    let edits: [(borrowing ListEditor<Song>) throws -> Void] = [
+    let edits: [(borrowing ListEditor<Int64>) throws -> Void] = [
       { try $0.insert(3, at: 3) }, { try $0.insert(3, at: -1) }, { try $0.remove(at: 2) },
       { try $0.remove(at: -1) }, { try $0.replace(at: 2, with: 1) }, { try $0.exchange(0, 2) },
       { try $0.exchange(-1, 0) }, { try $0.exchange(2, 2) }, { try $0.move(from: 2, to: 0) },
@@ -270,7 +270,7 @@ import Testing
   func refusedElements() throws {
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
-    let edits: [(borrowing ListEditor<Song>) throws -> Void] = [
+    let edits: [(borrowing ListEditor<Int64>) throws -> Void] = [
       { try $0.append(99) }, { try $0.append(contentsOf: [3, 99]) }, { try $0.insert(99, at: 1) },
       { try $0.replace(at: 0, with: 99) }, { try $0.assign([3, 99, 2]) },
     ]

@@ -67,7 +67,7 @@ struct ListOracle {
   }
 
   /// Says in words what is wrong with `event`; nil when it is exact.
-  func objection(to event: ListChanges<Song>) throws -> String? {
+  func objection(to event: ListChanges<Int64>) throws -> String? {
     guard try event.old.keys() == old.songs, try event.new.keys() == new.songs,
       event.old.count == old.slots.count, event.new.count == new.slots.count
     else { return "the whole lists" }
@@ -117,7 +117,7 @@ struct ListOracle {
     return objectionToMultiset(event) ?? event.operations.flatMap(objection)
   }
 
-  private func backwards(_ event: ListChanges<Song>) -> [Int64] {
+  private func backwards(_ event: ListChanges<Int64>) -> [Int64] {
     let leaving = Set(event.insertions.map(\.index) + event.moves.map(\.newIndex))
     var list = new.songs.enumerated().filter { !leaving.contains($0.offset) }.map(\.element)
     let arriving =
@@ -126,7 +126,7 @@ struct ListOracle {
     return list
   }
 
-  private func objectionToMultiset(_ event: ListChanges<Song>) -> String? {
+  private func objectionToMultiset(_ event: ListChanges<Int64>) -> String? {
     var counts: [Int64: Int] = [:]
     for song in old.songs { counts[song, default: 0] += 1 }
     for deletion in event.deletions { counts[deletion.key, default: 0] -= 1 }
@@ -136,7 +136,7 @@ struct ListOracle {
   }
 
   /// Replays the operations one by one on the list before.
-  private func objection(to operations: [ListOperation<Song>]) -> String? {
+  private func objection(to operations: [ListOperation<Int64>]) -> String? {
     var list = old.songs
     for operation in operations {
       guard operation.oldCount == list.count else { return "\(operation.kind): the count before" }

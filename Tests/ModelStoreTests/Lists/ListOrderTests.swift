@@ -5,7 +5,7 @@ import Testing
 /// What an edit costs: the order of a list is read once and kept.
 @Suite struct ListOrderTests {
   private func keptCount(_ world: ListWorld, mix: Int64 = 1) throws -> Int? {
-    let slots = try world.store.schema.model(named: "Mix.songs")
+    let slots = try world.store.core.models.slots(of: \Mix.songs)
     return try world.store.core.writer.sync { writer in
       writer.lists.identity(of: .integer(mix), in: slots)
         .flatMap { writer.lists.places(of: $0) }?.count
@@ -29,7 +29,7 @@ import Testing
     let world = try ListWorld(songs: (1...9).map { $0 })
     try world.edit { try $0.move(from: 0, to: 5) }
     let idle = try statementCount(world) { try world.store.write { _ in } }
-    let edits: [(borrowing ListEditor<Song>) throws -> Void] = [
+    let edits: [(borrowing ListEditor<Int64>) throws -> Void] = [
       { try $0.insert(4, at: 3) }, { try $0.move(from: 7, to: 1) }, { try $0.exchange(2, 6) },
       { try $0.remove(at: 5) }, { try $0.removeLast() }, { try $0.append(3) },
     ]

@@ -4,7 +4,7 @@
 final class ListWorld {
   let directory: TemporaryDirectory
   let store: Store
-  let told = Recorder<ListChanges<Song>>()
+  let told = Recorder<ListChanges<Int64>>()
 
   /// - Parameters:
   ///   - songCount: Songs 1 and up, called "song 1" and so on.
@@ -29,7 +29,7 @@ final class ListWorld {
   }
 
   /// Edits mix 1 in a transaction of its own.
-  func edit(_ body: (borrowing ListEditor<Song>) throws -> Void) throws {
+  func edit(_ body: (borrowing ListEditor<Int64>) throws -> Void) throws {
     try store.write { tx in try body(try tx.list(\Mix.songs, of: 1)) }
     store.waitForDelivery()
   }
@@ -81,7 +81,7 @@ struct Mix: Model {
   func encode(to arguments: inout ArgumentWriter) throws { try id.encode(to: &arguments, at: 0) }
 }
 
-extension ListChanges where Element == Song {
+extension ListChanges where Key == Int64 {
   /// The operations and the net difference in words, NF where an element was not in the list:
   /// `append p1 NF→0 | +0`.
   var words: String {
@@ -97,7 +97,7 @@ extension ListChanges where Element == Song {
   }
 }
 
-extension ListOperation where Element == Song {
+extension ListOperation where Key == Int64 {
   var words: String {
     ([kind.rawValue]
       + elements.map { element in

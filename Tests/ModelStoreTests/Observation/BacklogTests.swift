@@ -258,4 +258,38 @@ import Testing
     #expect(try elsewhere.store.find(Album.self, 1)?.title == "one")
     subscription.cancel()
   }
+
+  @Test("who wants the latest is told between the calls of a slow one, while writing goes on")
+  func aSlowCallbackDoesNotStarveOthers() throws {
+    let world = try ListWorld(songs: [1])
+    let (entered, gate) = (DispatchGate(), DispatchGate())
+    let told = world.store
+    let titles = Recorder<String?>()
+    let slow = try told.observe(.field(\Song.title, of: 1)) { _ in
+      entered.open()
+      gate.wait()
+    }
+    let latest = try told.observe(.field(\Song.title, of: 1), backlog: .latest) {
+      titles.add($0.new)
+    }
+    for title in ["a", "b", "c"] {
+      try told.write { tx in try tx.set(\Song.title, to: title, for: 1) }
+    }
+    entered.wait()
+    gate.open()
+    // When the slow one is in its second call, the turn of the first commit is over.
+    entered.wait()
+    #expect(titles.taken() == ["c"])
+    try told.write { tx in try tx.set(\Song.title, to: "d", for: 1) }
+    gate.open()
+    entered.wait()
+    #expect(titles.taken() == [])
+    gate.open()
+    entered.wait()
+    gate.open()
+    told.waitForDelivery()
+    #expect(titles.taken() == ["d"])
+    slow.cancel()
+    latest.cancel()
+  }
 }

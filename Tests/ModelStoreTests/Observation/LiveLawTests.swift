@@ -5,43 +5,7 @@ import Testing
 
 /// Laws of change sets that need several of them at once, over random steps without a database.
 @Suite struct LiveLawTests {
-  private static let schema = ModelSchema(
-    name: "t",
-    fields: [
-      FieldSchema(name: "id", type: .integer), FieldSchema(name: "k", type: .integer),
-      FieldSchema(name: "f", type: .integer), FieldSchema(name: "v", type: .integer),
-    ], key: ["id"])
-
-  /// Records by id; a result holds those whose `f` is 1, ordered by `k`.
-  private typealias State = [Int64: [SQLValue]]
-
-  private static func result(of state: State) -> [Record] {
-    func number(_ value: SQLValue) -> Int64 {
-      if case .integer(let number) = value { number } else { 0 }
-    }
-    return state.values.filter { $0[2] == .integer(1) }
-      .sorted { (number($0[1]), number($0[0])) < (number($1[1]), number($1[0])) }
-      .map { Record(schema: schema, values: $0) }
-  }
-
-  private static func randomState(
-    after old: State, using generator: inout SeededGenerator
-  ) -> State {
-    var state = old
-    for _ in 0..<Int.random(in: 1...6, using: &generator) {
-      let id = Int64.random(in: 0..<9, using: &generator)
-      if Int.random(in: 0..<4, using: &generator) == 0 {
-        state[id] = nil
-      } else {
-        state[id] = [
-          .integer(id), .integer(.random(in: 0..<5, using: &generator)),
-          .integer(Int.random(in: 0..<4, using: &generator) == 0 ? 0 : 1),
-          .integer(.random(in: 0..<2, using: &generator)),
-        ]
-      }
-    }
-    return state
-  }
+  private typealias State = SmallTable.State
 
   /// The state of a table, for those who look records up.
   private final class Table: Sendable {
@@ -59,11 +23,7 @@ import Testing
     let toldInWindow = Recorder<QueryDelta>()
 
     init(_ start: State, window shown: QueryWindow? = nil) {
-      let live = LiveResult(
-        rule: LiveResult.Rule(
-          schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
-        interest: ChangeBroker.Interest(model: "t"), images: result(of: start).map(\.values),
-        reload: { [] }, report: { _ in })
+      let live = SmallTable.live(start)
       self.live = live
       let table = Table(start)
       self.table = table
@@ -96,15 +56,7 @@ import Testing
         defer { state = new }
         return state
       }
-      let changes = Set(old.keys).union(new.keys).sorted().compactMap { id -> RecordChange? in
-        guard old[id] != new[id] else { return nil }
-        return RecordChange(
-          model: "t", key: [.integer(id)], old: old[id], new: new[id], fields: [], origin: .user,
-          isRecreated: false)
-      }
-      _ = live.note(
-        ChangeBroker.Commit(
-          changes: ChangeSet(version: version, changes: changes), isReset: false))
+      SmallTable.step(from: old, to: new, version: version, in: live)
     }
   }
 
@@ -112,7 +64,7 @@ import Testing
   /// was recreated: what cancels out in the first fold takes them along.
   private static func description(_ delta: QueryDelta?) throws -> [String] {
     guard let delta else { return [] }
-    let changes = try QueryChanges<Record>(delta, schema: schema)
+    let changes = try QueryChanges<Record>(delta, schema: SmallTable.schema)
     return ["\(changes.oldVersion) \(changes.oldCount) → \(changes.newVersion) \(changes.newCount)"]
       + changes.deletions.map { "- \($0.index) \($0.record?.values ?? [])" }
       + changes.insertions.map { "+ \($0.index) \($0.record.values)" }
@@ -133,10 +85,10 @@ import Testing
     var checked = 0
     for _ in 0..<400 {
       var state = State()
-      for _ in 0..<3 { state = Self.randomState(after: state, using: &generator) }
+      for _ in 0..<3 { state = SmallTable.randomState(after: state, using: &generator) }
       let world = World(state)
       for version in 1...3 as ClosedRange<UInt64> {
-        state = Self.randomState(after: state, using: &generator)
+        state = SmallTable.randomState(after: state, using: &generator)
         world.step(to: state, version: version)
       }
       let deltas = world.told.events.map(Optional.some)
@@ -157,26 +109,26 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     for round in 0..<150 {
       var state = State()
-      for _ in 0..<3 { state = Self.randomState(after: state, using: &generator) }
+      for _ in 0..<3 { state = SmallTable.randomState(after: state, using: &generator) }
       let shown = QueryWindow(
         offset: Int.random(in: 0...4, using: &generator),
         limit: round % 5 == 0 ? nil : Int.random(in: 0...4, using: &generator))
       let world = World(state, window: shown)
       for version in 1...5 as ClosedRange<UInt64> {
-        var whole = Self.result(of: state)
+        var whole = SmallTable.result(of: state)
         let old = Array(whole[shown.range(in: whole.count)])
-        state = Self.randomState(after: state, using: &generator)
+        state = SmallTable.randomState(after: state, using: &generator)
         world.step(to: state, version: version)
         if let delta = world.told.taken().first {
-          try QueryChanges<Record>(delta, schema: Self.schema).apply(to: &whole)
+          try QueryChanges<Record>(delta, schema: SmallTable.schema).apply(to: &whole)
         }
         var part = old
         let told = world.toldInWindow.taken()
         #expect(told.count <= 1)
         if let delta = told.first {
-          try QueryChanges<Record>(delta, schema: Self.schema).apply(to: &part)
+          try QueryChanges<Record>(delta, schema: SmallTable.schema).apply(to: &part)
         }
-        #expect(whole == Self.result(of: state), "seed \(seed), round \(round)")
+        #expect(whole == SmallTable.result(of: state), "seed \(seed), round \(round)")
         let expected = Array(whole[shown.range(in: whole.count)])
         #expect(part == expected, "seed \(seed), round \(round)")
         #expect(told.isEmpty == (old == expected), "seed \(seed), round \(round)")

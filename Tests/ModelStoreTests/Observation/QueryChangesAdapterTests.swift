@@ -4,63 +4,12 @@ import Testing
 
 /// The other forms of a change set, over random steps between random results, without a database.
 @Suite struct QueryChangesAdapterTests {
-  private static let schema = ModelSchema(
-    name: "t",
-    fields: [
-      FieldSchema(name: "id", type: .integer), FieldSchema(name: "k", type: .integer),
-      FieldSchema(name: "f", type: .integer), FieldSchema(name: "v", type: .integer),
-    ], key: ["id"])
-
-  /// Records by id; the result holds those whose `f` is 1, ordered by `k`.
-  private typealias State = [Int64: [SQLValue]]
-
-  private static func result(of state: State) -> [Record] {
-    state.values.filter { $0[2] == .integer(1) }
-      .sorted { ($0[1].number, $0[0].number) < ($1[1].number, $1[0].number) }
-      .map { Record(schema: schema, values: $0) }
-  }
-
-  private static func randomState(
-    after old: State, using generator: inout SeededGenerator
-  ) -> State {
-    var state = old
-    for _ in 0..<Int.random(in: 1...8, using: &generator) {
-      let id = Int64.random(in: 0..<12, using: &generator)
-      if Int.random(in: 0..<5, using: &generator) == 0 {
-        state[id] = nil
-      } else {
-        state[id] =
-          [.integer(id), .integer(.random(in: 0..<9, using: &generator))]
-          + [.integer(Int.random(in: 0..<4, using: &generator) == 0 ? 0 : 1)]
-          + [.integer(.random(in: 0..<3, using: &generator))]
-      }
-    }
-    return state
-  }
-
-  private static func step(
-    from old: State, to new: State, version: UInt64, in live: LiveResult,
-    _ mailbox: Mailbox<QueryDelta>
-  ) {
-    let changes = Set(old.keys).union(new.keys).sorted().compactMap { id -> RecordChange? in
-      guard old[id] != new[id] else { return nil }
-      return RecordChange(
-        model: "t", key: [.integer(id)], old: old[id], new: new[id], fields: [], origin: .user,
-        isRecreated: false)
-    }
-    _ = live.note(
-      ChangeBroker.Commit(
-        changes: ChangeSet(version: version, changes: changes), isReset: false))
-  }
+  private typealias State = SmallTable.State
 
   private static func observed(
     _ state: State, backlog: Backlog = .latest
   ) -> (live: LiveResult, mailbox: Mailbox<QueryDelta>) {
-    let live = LiveResult(
-      rule: LiveResult.Rule(
-        schema: schema, admits: { $0[2] == .integer(1) }, terms: [(field: 1, term: SortTerm())]),
-      interest: ChangeBroker.Interest(model: "t"),
-      images: result(of: state).map(\.values), reload: { [] }, report: { _ in })
+    let live = SmallTable.live(state)
     let mailbox = Mailbox<QueryDelta>(backlog: backlog)
     _ = live.subscribe(into: mailbox)
     return (live, mailbox)
@@ -74,13 +23,15 @@ import Testing
     var checked = 0
     for _ in 0..<400 {
       var state = State()
-      for _ in 0..<3 { state = randomState(after: state, using: &generator) }
-      let next = randomState(after: state, using: &generator)
+      for _ in 0..<3 { state = SmallTable.randomState(after: state, using: &generator) }
+      let next = SmallTable.randomState(after: state, using: &generator)
       let (live, mailbox) = observed(state)
-      step(from: state, to: next, version: 1, in: live, mailbox)
+      SmallTable.step(from: state, to: next, version: 1, in: live)
       guard let delta = mailbox.take() else { continue }
       checked += 1
-      try body(QueryChanges(delta, schema: schema), result(of: state), result(of: next))
+      try body(
+        QueryChanges(delta, schema: SmallTable.schema), SmallTable.result(of: state),
+        SmallTable.result(of: next))
     }
     #expect(checked > 300, "seed \(seed)")
   }
@@ -124,20 +75,20 @@ import Testing
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       var state = State()
-      for _ in 0..<3 { state = Self.randomState(after: state, using: &generator) }
-      let next = Self.randomState(after: state, using: &generator)
+      for _ in 0..<3 { state = SmallTable.randomState(after: state, using: &generator) }
+      let next = SmallTable.randomState(after: state, using: &generator)
       let (live, mailbox) = Self.observed(state)
-      Self.step(from: state, to: next, version: 1, in: live, mailbox)
-      Self.step(from: next, to: state, version: 2, in: live, mailbox)
+      SmallTable.step(from: state, to: next, version: 1, in: live)
+      SmallTable.step(from: next, to: state, version: 2, in: live)
       #expect(mailbox.take() == nil, "seed \(seed)")
 
       // Told one by one, the second has the effect of the first one's inverse.
       let (told, events) = Self.observed(state, backlog: .bounded(2))
-      Self.step(from: state, to: next, version: 1, in: told, events)
-      Self.step(from: next, to: state, version: 2, in: told, events)
+      SmallTable.step(from: state, to: next, version: 1, in: told)
+      SmallTable.step(from: next, to: state, version: 2, in: told)
       guard let there = events.take(), let back = events.take() else { continue }
-      let inverse = try #require(try QueryChanges<Record>(there, schema: Self.schema).inverse)
-      let second = try QueryChanges<Record>(back, schema: Self.schema)
+      let inverse = try #require(try QueryChanges<Record>(there, schema: SmallTable.schema).inverse)
+      let second = try QueryChanges<Record>(back, schema: SmallTable.schema)
       #expect(inverse.deletions.map(\.index) == second.deletions.map(\.index), "seed \(seed)")
       #expect(inverse.insertions.map(\.record) == second.insertions.map(\.record), "seed \(seed)")
       #expect(inverse.updates.map(\.new) == second.updates.map(\.new), "seed \(seed)")
@@ -185,18 +136,12 @@ import Testing
       2: [.integer(2), .integer(0), .integer(1), .integer(0)],
       3: [.integer(3), .integer(1), .integer(1), .integer(0)],
     ]
-    let live = LiveResult(
-      rule: LiveResult.Rule(
-        schema: Self.schema, admits: { $0[2] == .integer(1) },
-        terms: [(field: 1, term: SortTerm())]),
-      interest: ChangeBroker.Interest(model: "t"),
-      images: Self.result(of: state).map(\.values),
-      reload: { Self.result(of: later).map(\.values) }, report: { _ in })
+    let live = SmallTable.live(state, reload: { SmallTable.result(of: later).map(\.values) })
     let mailbox = Mailbox<QueryDelta>(backlog: .latest)
     _ = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
     _ = live.note(ChangeBroker.Commit(changes: nothing, isReset: true))
-    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)
+    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: SmallTable.schema)
     #expect(changes.inverse == nil)
     #expect(changes.difference == nil)
     let old: [[SQLValue]] = [[.integer(1)], [.integer(2)]]
@@ -211,8 +156,8 @@ import Testing
     // 1 leaves, 4 moves to the front, 3 differs in its place, 5 comes last.
     let new: State = [2: record(2, 2), 3: record(3, 3, 7), 4: record(4, 0), 5: record(5, 5)]
     let (live, mailbox) = Self.observed(old)
-    Self.step(from: old, to: new, version: 1, in: live, mailbox)
-    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)
+    SmallTable.step(from: old, to: new, version: 1, in: live)
+    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: SmallTable.schema)
     let edits = changes.sequentialEdits.map { edit in
       switch edit {
       case .remove(let index): "remove \(index)"
@@ -265,11 +210,5 @@ private struct TableView {
     for index in batch.reloadsAfterwards { shown[index] = source[index] }
     rows = shown.compactMap(\.self)
     return nil
-  }
-}
-
-extension SQLValue {
-  fileprivate var number: Int64 {
-    if case .integer(let number) = self { number } else { 0 }
   }
 }

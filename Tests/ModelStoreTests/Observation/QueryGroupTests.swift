@@ -82,4 +82,85 @@ import Testing
     blocking.cancel()
     subscription.cancel()
   }
+
+  @Test func listsQueriesAndRecordsAreOneBatch() throws {
+    let world = try ListWorld(songs: [1, 2])
+    let list = try world.store.live(list: \Mix.songs, of: 1, fields: [\Song.title])
+    let titles = try world.store.live(Song.all.order { $0.title }.limit(2))
+    let song = try world.store.live(Song.where { $0.id == 2 })
+    let told = Recorder<String>()
+    let subscription = try world.store.observe(list, titles, song, options: .initial) {
+      list, titles, song in
+      let parts = [
+        list.map { "\($0.words) \($0.isInitial)" },
+        titles.map { "-\($0.deletions.map(\.index))+\($0.insertions.map(\.index))" },
+        song.map { "\($0.updates.map { $0.new.title })" },
+      ]
+      told.add(parts.map { $0 ?? "nil" }.joined(separator: "; "))
+    }
+    world.store.waitForDelivery()
+    #expect(told.taken() == ["unknown | +0 +1 true; -[]+[0, 1]; []"])
+    try world.store.write { tx in
+      try tx.list(\Mix.songs, of: 1).move(from: 1, to: 0)
+      try tx.set(\Song.title, to: "a", for: 2)
+    }
+    // Only a list; only a query; a list that is as it was.
+    try world.edit { try $0.append(3) }
+    try world.store.write { try $0.insert(Song(id: 10, title: "A")) }
+    try world.edit {
+      try $0.append(4)
+      try $0.removeLast()
+    }
+    world.store.waitForDelivery()
+    #expect(
+      told.taken() == [
+        "move p2 1→0 | 1→0 1=0 p2 title 'song 2'→'a' false; -[1]+[0]; [\"a\"]",
+        "append p3 NF→2 | +2 false; nil; nil", "nil; -[1]+[0]; nil",
+      ])
+    subscription.cancel()
+  }
+
+  @Test func aSlowReaderGetsOneExactBatchOfAList() throws {
+    let world = try ListWorld(songs: [1, 2])
+    let list = try world.store.live(list: \Mix.songs, of: 1)
+    let songs = try world.store.live(Song.where { $0.plays > 0 })
+    let told = Recorder<String>()
+    let subscription = try world.store.observe(list, songs, backlog: .latest) { list, songs in
+      told.add("\(list?.words ?? "nil"); \(songs.map { "+\($0.insertions.count)" } ?? "nil")")
+    }
+    subscription.pause()
+    try world.edit { try $0.append(3) }
+    try world.store.write { try $0.set(\Song.plays, to: 1, for: 5) }
+    try world.edit { try $0.remove(at: 0) }
+    subscription.resume()
+    world.store.waitForDelivery()
+    #expect(told.taken() == ["append p3 NF→2, remove p1 0→NF | -0 +1; +1"])
+    subscription.pause()
+    try world.edit { try $0.append(3) }
+    try world.edit { try $0.removeLast() }
+    subscription.resume()
+    world.store.waitForDelivery()
+    #expect(told.taken() == [])
+    subscription.cancel()
+  }
+
+  @Test func whoObservesTheSameListSharesIt() throws {
+    let world = try ListWorld(songs: [1, 2])
+    func live(_ fields: [any PartialKeyPath<Song> & Sendable] = []) throws -> LiveList<Int64> {
+      try world.store.live(list: \Mix.songs, of: 1, fields: fields)
+    }
+    let list = try live()
+    #expect(try live().list === list.list)
+    #expect(try live([\Song.title]).list !== list.list)
+    let told = Recorder<[Int64]>()
+    let one = try list.observe { told.add([1] + ((try? $0.new.keys()) ?? [])) }
+    let two = try live().observe(options: .initial) { told.add([2] + ((try? $0.new.keys()) ?? [])) }
+    try world.edit { try $0.append(3) }
+    #expect(told.taken() == [[2, 1, 2], [1, 1, 2, 3], [2, 1, 2, 3]])
+    one.cancel()
+    try world.edit { try $0.removeLast() }
+    #expect(told.taken() == [[2, 1, 2]])
+    #expect(try list.contents.keys() == [1, 2])
+    two.cancel()
+  }
 }

@@ -47,6 +47,36 @@ import Testing
     #expect(rest == [3, 2])
   }
 
+  @Test func aLinkTableOfAnotherProgramHoldsLists() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("other.db")
+    try PlainDatabase(path).execute(
+      """
+      CREATE TABLE Playlist(PlaylistId INTEGER PRIMARY KEY, Name TEXT);
+      CREATE TABLE Track(TrackId INTEGER PRIMARY KEY, Name TEXT);
+      CREATE TABLE PlaylistEntry(PlaylistId INT, TrackId INT, Position INT);
+      INSERT INTO Playlist VALUES (1, 'Music');
+      INSERT INTO PlaylistEntry VALUES (1, 10, 1), (1, 20, 2), (1, 30, 3);
+      """)
+    let store = try Store(at: path)
+    try store.adopt(["Playlist", "Track"])
+    // snippet: adopting-lists
+    try store.adopt(
+      ListSchema(
+        name: "tracks", elementTable: "Track", slotTable: "PlaylistEntry",
+        columns: .init(owner: "PlaylistId", element: "TrackId", position: "Position")),
+      of: "Playlist")
+    let playlist = try store.schema.model(named: "Playlist")
+    let list = try store.live(list: "tracks", of: playlist, key: .integer(1))
+    try store.write { tx in
+      try tx.list("tracks", of: playlist, key: .integer(1)).move(from: 2, to: 0)
+    }
+    let keys = try list.contents.keys()
+    // keys: [30, 10, 20]
+    // end
+    #expect(keys == [.integer(30), .integer(10), .integer(20)])
+  }
+
   @Test func anObserverIsToldOperationsAndNetDifference() throws {
     let three = try ShelfOfThree()
     let store = three.store

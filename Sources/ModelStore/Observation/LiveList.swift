@@ -1,0 +1,117 @@
+/// One record's ordered list, kept true: it knows which element is where, and tells what each commit
+/// does to it, with indices. It holds keys, not records:
+/// those of the elements' type, or their values where there is no Swift type.
+///
+/// It lives as long as it is held or has subscribers. Whoever observes the same list with the same
+/// fields shares what is kept.
+public final class LiveList<Key: ModelKey>: Sendable {
+  let list: RegisteredList
+  private let store: LiveStore
+  private let name: String
+
+  init(_ list: RegisteredList, store: LiveStore) {
+    self.list = list
+    self.store = store
+    name = list.result.rule.slots.name
+  }
+
+  /// The list as it is now.
+  public var contents: ListSnapshot<Key> { ListSnapshot(list.result.rows) }
+
+  /// Calls `body` for each commit that changes the list or an observed field of its elements, from
+  /// now on, on the store's delivery queue, in commit order. It may write, observe and cancel.
+  ///
+  /// - Parameters:
+  ///   - options: With ``ObservationOptions/initial``, the first event is the list as it is, as if
+  ///     it had been empty before; no change is lost or told twice in between.
+  ///     ``ObservationOptions/prior`` is refused.
+  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
+  /// - Returns: Keep it: dropping it ends the observation. It keeps the list followed.
+  /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for the list as it
+  ///   is also inside a write of this store.
+  public func observe(
+    options: ObservationOptions = [], backlog: Backlog = .standard,
+    _ body: @escaping @Sendable (ListChanges<Key>) -> Void
+  ) throws -> Subscription {
+    try options.check(allowing: .initial, by: .callback, of: name)
+    let mailbox = Mailbox<ListDelta>(store.broker, options: options, backlog: backlog)
+    mailbox.whenReady { [report = store.report] delta in
+      do {
+        if let changes = try Self.told(delta) { body(changes) }
+      } catch {
+        report(StoreError(reporting: error))
+      }
+    }
+    return try begin(mailbox, options)
+  }
+
+  /// The changes from now on, for one `for try await` loop. Parameters and errors as for
+  /// ``observe(options:backlog:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  public func changes(
+    options: ObservationOptions = [], backlog: Backlog = .standard
+  ) throws -> ObservedChanges<ListChanges<Key>> {
+    try options.check(allowing: .initial, by: .loop, of: name)
+    let mailbox = Mailbox<ListDelta>(store.broker, backlog: backlog)
+    return ObservedChanges(subscription: try begin(mailbox, options), report: store.report) {
+      while let delta = await mailbox.next() {
+        if let changes = try Self.told(delta) { return changes }
+      }
+      return nil
+    }
+  }
+
+  private func begin(
+    _ mailbox: Mailbox<ListDelta>, _ options: ObservationOptions
+  ) throws -> Subscription {
+    guard options.contains(.initial) else { return subscribe(mailbox) }
+    return try store.whileNobodyWrites { reading in
+      let version = reading.broker.version
+      let outcome = mailbox.put(list.result.contents(asOf: version))
+      let subscription = subscribe(mailbox)
+      reading.broker.enqueue(for: outcome) { mailbox.deliver(upTo: version) }
+      return subscription
+    }
+  }
+
+  private func subscribe(_ mailbox: Mailbox<ListDelta>) -> Subscription {
+    let end = list.result.subscribe(
+      LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
+    // The subscription keeps the list followed, not the other way round.
+    return Subscription(mailbox) { [list] in
+      mailbox.close()
+      end()
+      withExtendedLifetime(list) {}
+    }
+  }
+
+  /// A delta as the caller sees it; nil for one without any difference, unless it is the first one
+  /// or a reset.
+  fileprivate static func told(_ delta: ListDelta) throws -> ListChanges<Key>? {
+    let changes = try ListChanges<Key>(delta)
+    return changes.isEmpty && !changes.isInitial && !changes.isReset ? nil : changes
+  }
+}
+
+extension LiveList: LiveMember {
+  public typealias Changes = ListChanges<Key>
+
+  public var membership: LiveMembership<ListChanges<Key>> {
+    LiveMembership(
+      models: list.result.interests.map(\.model),
+      subscribe: { [list] subscriber in
+        let end = list.result.subscribe(
+          LiveSubscriber(receive: { subscriber.receive(.list($0)) }, wake: subscriber.wake))
+        return {
+          end()
+          withExtendedLifetime(list) {}
+        }
+      },
+      initial: { [list] reading in
+        .list(list.result.contents(asOf: reading.broker.version))
+      },
+      changes: { delta in
+        guard case .list(let delta)? = delta else { return nil }
+        return try Self.told(delta)
+      })
+  }
+}

@@ -1,0 +1,90 @@
+/// Where the slots of one list stand.
+extension SlotEditor {
+  /// The list's places in order: as kept, or read now and kept from now on.
+  func places() throws -> RankedTree<ListPlace> {
+    if let places = orders.places(of: list) { return places }
+    guard let places = RankedTree(checking: try access.rows(sql.places) { try Self.place($0) })
+    else { throw slots.disorder }
+    orders.keep(places, of: list)
+    return places
+  }
+
+  func lastPlace() throws -> ListPlace? {
+    if let places = orders.places(of: list) {
+      return places.isEmpty ? nil : places[places.count - 1]
+    }
+    return try access.firstRow(sql.lastPlace) { try Self.place($0) }
+  }
+
+  func place(at index: Int, in places: RankedTree<ListPlace>) throws -> ListPlace {
+    guard index >= 0, index < places.count else { throw outOfRange(index) }
+    return places[index]
+  }
+
+  func element(of slot: Int64) throws -> SQLValue {
+    let found = try access.firstRow(sql.element(of: slot)) { try $0.value(at: 0) }
+    guard let found else {
+      throw StoreError(.database, "\(slots.name): the slot \(slot) is gone.", model: slots.name)
+    }
+    return found
+  }
+
+  static func place(_ row: borrowing RowView) throws -> ListPlace {
+    ListPlace(label: try row.integer(at: 0), slot: try row.integer(at: 1))
+  }
+
+  /// Free labels for slots that are to have the indices from `index` on.
+  ///
+  /// - Parameter ignored: The index of a slot that will not stay where it is.
+  func freeLabels(
+    _ count: Int, at index: Int, ignoring ignored: Int? = nil
+  ) throws -> [Int64] {
+    func neighbours() throws -> (left: Int64?, right: Int64?) {
+      let places = try places()
+      func label(_ index: Int) -> Int64? {
+        var index = index
+        if let ignored, index >= ignored { index += 1 }
+        return index >= 0 && index < places.count ? places[index].label : nil
+      }
+      return (index > 0 ? label(index - 1) : nil, label(index))
+    }
+    let (left, right) = try neighbours()
+    if let free = labels.free(count, after: left, before: right) { return free }
+    if let label = left ?? right { try spread(around: label, room: count) }
+    let (newLeft, newRight) = try neighbours()
+    guard let free = labels.free(count, after: newLeft, before: newRight) else {
+      throw noRoom
+    }
+    return free
+  }
+
+  /// Two slots have one label only where a writer that is no editor gave it; then their numbers
+  /// order them, and another slot in the place of one would not stand where it stood.
+  func giveLabelOfItsOwn(to index: Int) throws {
+    let places = try places()
+    let label = places[index].label
+    let isShared =
+      (index > 0 && places[index - 1].label == label)
+      || (index + 1 < places.count && places[index + 1].label == label)
+    if isShared { try spread(around: label, room: 1) }
+  }
+
+  /// Makes room by giving other labels to the slots around `label`. The order stays as it is.
+  private func spread(around label: Int64, room: Int) throws {
+    guard let spread = ListLabels.spread(around: label, room: room, in: try places()) else {
+      throw noRoom
+    }
+    let changed = spread.filter { $0.place.label != $0.label }
+    // Each goes where nobody is any more, since positions may be unique: those that go up from the
+    // last one on, then those that go down from the first one on.
+    let inTurn =
+      changed.filter { $0.label > $0.place.label }.reversed()
+      + changed.filter { $0.label < $0.place.label }
+    for slot in inTurn {
+      try run(sql.setLabel(slot.label, of: slot.place.slot), expecting: 1)
+    }
+    orders.change(
+      list, removing: changed.map(\.place),
+      inserting: changed.map { ListPlace(label: $0.label, slot: $0.place.slot) })
+  }
+}
