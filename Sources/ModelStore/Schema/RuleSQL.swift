@@ -68,15 +68,29 @@ struct RuleSQL {
 
   /// True when another record of the old record's group has to give way now that this one, which
   /// was negative, is gone from it.
-  var sumWithoutOld: SQLText? {
+  func sumWithout(_ old: Cell) -> SQLText? {
     guard case .sumAtMost(let limit, _) = rule.rule.demand else { return nil }
-    let old: Cell = { "OLD.\(identifier: $0.column)" }
     return """
       \(old(rule.fields[0])) < 0 AND \(hasGroup(old)) AND (
         SELECT sum(\(otherCell(rule.fields[0])))
         FROM \(table) AS \(identifier: Self.other)
         WHERE \(sameGroup(old))
       ) > \(Self.literal(limit))
+      """
+  }
+
+  /// Selects `result` for each record that still refers to the old one of the referenced model,
+  /// while no other has taken its place; nil for a rule that is about no reference.
+  ///
+  /// The old key stands on the left so that its collation decides.
+  func referring(to old: Cell, selecting result: SQLText) -> SQLText? {
+    guard let referenced = rule.referenced else { return nil }
+    let key = old(referenced.fields[referenced.keyIndices[0]])
+    return """
+      SELECT \(result)
+      FROM \(table)
+      WHERE \(key) = \(table).\(identifier: rule.fields[0].column)
+      AND NOT EXISTS (\(self.referenced(by: key)))
       """
   }
 
