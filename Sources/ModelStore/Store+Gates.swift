@@ -67,7 +67,7 @@ extension StoreCore {
   var gateStore: GateStore {
     let closed = StoreError(.misuse, "The store is closed.")
     return GateStore(
-      identity: ObjectIdentifier(self),
+      identity: presence,
       read: { [weak self] places in
         guard let self else { throw closed }
         return try readers.sync { connection in
@@ -103,13 +103,13 @@ extension StoreCore {
 
   /// - Throws: ``StoreError`` with code `rejected` when `gate` is not met.
   func check(_ gate: Gate, in transaction: borrowing Transaction) throws {
-    let own = ObjectIdentifier(self)
+    let own = presence
     let access = transaction.access
-    let verdict = try gate.verdict { store, places in
-      store.identity == own ? try images(at: places, access) : try store.read(places)
+    let (verdict, failed) = try gate.verdict { store, places in
+      store.identity === own ? try images(at: places, access) : try store.read(places)
     }
     guard !verdict.isValid else { return }
-    throw StoreError(rejecting: [gate.violation(of: verdict)], count: 1)
+    throw StoreError(rejecting: [gate.violation(of: failed)], count: 1)
   }
 
   private func images(

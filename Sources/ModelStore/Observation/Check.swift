@@ -148,7 +148,8 @@ struct GatePlace: Hashable, Sendable {
 
 /// What a gate needs of the store of its records.
 struct GateStore: Sendable {
-  var identity: ObjectIdentifier
+  /// Whoever holds this knows the store by it, also after it is closed.
+  var identity: any AnyObject & Sendable
   /// The records as they are now, all of one state of the store, in the order of places; nil for
   /// one that is not there.
   var read: @Sendable ([GatePlace]) throws -> [[SQLValue]?]

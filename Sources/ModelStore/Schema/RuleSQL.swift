@@ -25,11 +25,16 @@ struct RuleSQL {
   }
 
   /// True when a record with those values would break the rule; nil where that takes the condition
-  /// to be evaluated, or the record as it was.
+  /// to be evaluated, or the record as it was. Of a unique rule with a condition it is true when
+  /// another record has the values, so ask it only about a record that meets the condition.
   func offence(proposing cell: Cell) -> SQLText? {
     switch rule.rule.demand {
-    case .condition, .immutable, .unique(.some): nil
-    default: storedOffence(cell)
+    case .condition, .immutable: return nil
+    case .reference where rule.referenced?.name == rule.model.name:
+      // It may refer to itself, which is not there yet.
+      let key = rule.model.fields[rule.model.keyIndices[0]]
+      return "\(storedOffence(cell)) AND \(cell(rule.fields[0])) IS NOT \(cell(key))"
+    default: return storedOffence(cell)
     }
   }
 
@@ -133,7 +138,7 @@ struct RuleSQL {
     EXISTS (
       SELECT 1 FROM \(table) AS \(identifier: Self.other)
       WHERE \(Self.joined(rule.fields.map { "\(otherCell($0)) = \(cell($0))" }, " AND "))
-      AND \(isAnother(cell))
+      AND \(isAnother(cell)) AND (\(SQLText(sql: rule.expression?.text ?? "1")))
     )
     """
   }

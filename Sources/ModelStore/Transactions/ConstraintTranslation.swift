@@ -212,7 +212,13 @@ private struct MessageReader {
     }
     for model in models {
       guard let fields = fields(in: columns[...], of: model) else { continue }
-      if let rule = unique(fields, in: model) { return Finding(rule.violation) }
+      let rules = unique(fields, in: model)
+      if var violation = rules.first?.violation {
+        // SQLite tells the columns, which rules for different records may share.
+        violation.rule = rules.map(\.name).joined(separator: ", ")
+        violation.message = rules.map(\.message).joined(separator: " or ")
+        return Finding(violation)
+      }
       let isKey = Set(fields) == Set(model.key)
       let rule = isKey ? "key" : "\(fields.joined(separator: ",")).unique"
       return duplicate(in: model, fields: fields, rule: "\(model.name).\(rule)")
@@ -220,13 +226,13 @@ private struct MessageReader {
     return nil
   }
 
-  /// The added rule that demands it, unless the table's own definition does.
-  private func unique(_ fields: [String], in model: ModelSchema) -> Rule? {
+  /// The added rules that demand it, unless the table's own definition does.
+  private func unique(_ fields: [String], in model: ModelSchema) -> [Rule] {
     let own =
       [model.key] + model.uniques + model.indexes.filter(\.isUnique).map(\.fields)
       + model.fields.filter(\.isUnique).map { [$0.name] }
-    guard !own.contains(where: { Set($0) == Set(fields) }) else { return nil }
-    return rules.first {
+    guard !own.contains(where: { Set($0) == Set(fields) }) else { return [] }
+    return rules.filter {
       if case .unique = $0.demand { $0.model == model.name && $0.fields == fields } else { false }
     }
   }

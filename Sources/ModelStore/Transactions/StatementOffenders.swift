@@ -112,8 +112,10 @@ struct StatementOffenders {
     }
     // What stopped SQLite may have come right by the end of the statement.
     let isListed = brokenRules.contains(first.rule)
+    let all = isListed ? violations : [first] + violations
     var complete = StoreError(
-      rejecting: isListed ? violations : [first] + violations, count: isListed ? count : count + 1)
+      rejecting: Array(all.prefix(max(1, refusals.violationCountMax))),
+      count: isListed ? count : count + 1)
     complete.sqliteCode = refusal.sqliteCode
     return complete
   }
