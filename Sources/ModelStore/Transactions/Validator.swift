@@ -64,43 +64,34 @@ public struct Validator: Sendable {
     }
   }
 
-  /// Judges some fields together, of each record in which one of them changed. A deletion is no
-  /// change of a field.
-  ///
-  /// Nothing else of the record is looked at, which makes it cheaper than a validator of records.
+  /// Judges two fields together, of each record in which one of them changed. A deletion is no
+  /// change of a field. Nothing else of the record is looked at, which makes it cheaper than a
+  /// validator of records.
   ///
   /// - Parameters:
   ///   - name: Unique in the store: `Track.length.real`, as for one field's validator.
   ///   - body: Called with the values before, nil for an insertion, and the values after, both in
-  ///     the order of the fields. A rejection that names no field is about all of them.
-  public init<M: Model, First: ColumnValue, Second: ColumnValue, each Other: ColumnValue>(
+  ///     the order of the fields. A rejection that names no field is about both.
+  public init<M: Model, First: ColumnValue, Second: ColumnValue>(
     _ name: String, _ first: any KeyPath<M, First> & Sendable,
     _ second: any KeyPath<M, Second> & Sendable,
-    _ others: repeat any KeyPath<M, each Other> & Sendable,
-    body:
+    _ body:
       @escaping @Sendable (
-        _ old: (First, Second, repeat each Other)?, _ new: (First, Second, repeat each Other),
-        borrowing ReadTransaction
+        _ old: (First, Second)?, _ new: (First, Second), borrowing ReadTransaction
       ) throws -> Verdict<M>
   ) {
     let schema = M.schema
-    var found = [M.definition.fieldIndex(of: first), M.definition.fieldIndex(of: second)]
-    repeat found.append(M.definition.fieldIndex(of: each others))
-    let count = found.count
-    let indices = found.compactMap(\.self)
-    @Sendable func values(_ image: [SQLValue]) throws -> (First, Second, repeat each Other) {
-      var place = 0
-      func next<Next: ColumnValue>(_ type: Next.Type) throws -> Next {
-        defer { place += 1 }
-        return try Self.decoded(type, image, indices[place], schema)
-      }
-      return (
-        try next(First.self), try next(Second.self), repeat try next((each Other).self)
+    let fields = [M.definition.fieldIndex(of: first), M.definition.fieldIndex(of: second)]
+    let indices = fields.compactMap(\.self)
+    @Sendable func values(_ image: [SQLValue]) throws -> (First, Second) {
+      (
+        try Self.decoded(First.self, image, indices[0], schema),
+        try Self.decoded(Second.self, image, indices[1], schema)
       )
     }
     self.init(
       name, [schema], .field, fields: Set(indices),
-      problem: indices.count == count
+      problem: indices.count == fields.count
         ? nil
         : StoreError(
           .unknownField,
