@@ -154,7 +154,7 @@ import Testing
   @Test func observersHearNothingOfTheSecondRun() throws {
     let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
     let heard = Recorder<[[SQLValue]]>()
-    let watching = try hotel.store.observe(Booking.self) { heard.add($0.changes.map(\.key)) }
+    let watching = try hotel.store.observe(Booking.self) { heard.add($0.changes.map(\.change.key)) }
     try hotel.store.write { tx in
       #expect(failure { try tx.execute("UPDATE Booking SET start = -1") }?.violationCount == 3)
       try tx.set(\Booking.price, to: 3, for: 2)
