@@ -354,13 +354,15 @@ extension Gate {
       cells[index] = cell
       changed.append(index)
     }
-    let isGoingOn = state.withLock { state in
-      guard state.sources != nil, !changed.isEmpty else { return false }
+    let replaced: [GateCondition.Cell?]? = state.withLock { state in
+      guard state.sources != nil, !changed.isEmpty else { return nil }
+      let replaced = state.cells
       state.cells = cells
       state.changeCount += 1
-      return true
+      return replaced
     }
-    guard isGoingOn else { return }
+    // Released here, outside the lock, with the values that it is the last to hold.
+    guard replaced != nil else { return }
     let verdict = evaluation.verdict(on: cells.map { $0?.value }, changed: changed.sorted()).verdict
     let observers = state.withLock { state in
       state.latest = verdict

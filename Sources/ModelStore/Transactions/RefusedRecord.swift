@@ -22,12 +22,13 @@ extension TransactionAccess {
       // What cannot be looked at more closely is refused all the same, for the reason at hand.
       return refusal
     }
-    guard let own = all.firstIndex(where: { $0.rule == first.rule && $0.fields == first.fields })
+    guard let own = all.firstIndex(where: { $0.isSame(as: first) })
     else {
       guard !all.isEmpty else { return error }
       return self.error(all.contains { $0.isMeant(by: first) } ? all : [first] + all, refusal)
     }
     var merged = all
+    if merged[own].fields.isEmpty { merged[own].fields = first.fields }
     merged[own].message = first.message
     merged[own].remedy = first.remedy ?? merged[own].remedy
     return self.error(merged, refusal)
@@ -82,6 +83,11 @@ extension TransactionAccess {
 }
 
 extension Violation {
+  /// Whether this is the rule that SQLite refused by, which may tell more fields of it.
+  fileprivate func isSame(as refusal: Violation) -> Bool {
+    rule == refusal.rule && kind == refusal.kind && (fields.isEmpty || fields == refusal.fields)
+  }
+
   /// Whether this is what SQLite refused in words that do not tell it exactly: it names no foreign
   /// key, and of a unique index the columns only.
   fileprivate func isMeant(by refusal: Violation) -> Bool {

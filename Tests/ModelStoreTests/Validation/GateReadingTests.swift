@@ -90,19 +90,23 @@ import Testing
     #expect(error?.violations.map(\.key) == [[.integer(2)]])
   }
 
-  /// Reads the draft that it is part of when it is compared and when it goes.
+  /// Asks the gate when it is compared, and the draft that it is part of when it goes.
   private final class Image: Equatable, Sendable {
+    private let seen: Recorder<String>
     let draft: Mutex<LiveDraft<Form>?> = Mutex(nil)
     let gate: Mutex<Gate?> = Mutex(nil)
-    let seen = Recorder<String>()
+
+    init(_ seen: Recorder<String>) { self.seen = seen }
 
     static func == (left: Image, right: Image) -> Bool {
-      if let gate = left.gate.withLock({ $0 }) { left.seen.add("\(gate.latest == nil)") }
+      if let gate = left.gate.withLock({ $0 }) {
+        left.seen.add("compared, \(gate.latest == nil)")
+      }
       return left === right
     }
 
     deinit {
-      if let draft = draft.withLock({ $0 }) { seen.add(draft.title) }
+      if let draft = draft.withLock({ $0 }) { seen.add("gone from \(draft.title)") }
     }
   }
 
@@ -111,18 +115,23 @@ import Testing
     var image: Image
   }
 
-  @Test func aDraftsOwnCodeMayAskTheDraftAndTheGate() throws {
-    var first: Image? = Image()
-    let seen = first?.seen
-    let draft = LiveDraft(Form(image: first ?? Image()))
+  @Test func aValueThatGoesMayAskTheDraftThatItWasPartOf() {
+    let seen = Recorder<String>()
+    let draft = LiveDraft(Form(image: Image(seen)))
+    draft.image.draft.withLock { $0 = draft }
+    draft.image = Image(seen)
+    #expect(seen.events == ["gone from T"])
+  }
+
+  @Test func aValueThatIsComparedMayAskTheGate() throws {
+    let seen = Recorder<String>()
+    let draft = LiveDraft(Form(image: Image(seen)))
     let gate = try Gate(Check("image", of: draft, \.image) { _ in true })
-    first?.gate.withLock { $0 = gate }
-    first?.draft.withLock { $0 = draft }
-    draft.image = Image()
-    #expect(seen?.taken() == ["true"])
-    first?.gate.withLock { $0 = nil }
-    first = nil
-    #expect(seen?.taken() == ["T"])
+    let first = draft.image
+    first.gate.withLock { $0 = gate }
+    draft.image = Image(seen)
+    first.gate.withLock { $0 = nil }
+    #expect(seen.events == ["compared, true"])
     #expect(gate.latest?.isValid == true)
   }
 }

@@ -167,7 +167,7 @@ import Testing
 
   @Test func bindingsFollowInTheSecondRunToo() throws {
     let hotel = try Hotel()
-    // Mends what the rule asks for, before the rule looks.
+    // Mends what the rule asks for.
     #expect(
       try hotel.shell(
         """
