@@ -8,7 +8,7 @@ final class TrackedTable: Sendable {
   /// The positions of the key's fields, in key order.
   let key: [Int]
   /// Whether a row that is known by one identity is one record, always the same: its rowid is its
-  /// key, or the key is all that it is known by.
+  /// key. A key in another collation than BINARY also finds the row that took its place.
   let rowsAreRecords: Bool
   /// Fields to read, ascending; the key's are always among them.
   let fields: [Int]
@@ -34,7 +34,7 @@ final class TrackedTable: Sendable {
     self.schema = schema
     let key = schema.keyIndices
     self.key = key
-    rowsAreRecords = schema.isWithoutRowID || schema.rowIDFieldIndex != nil
+    rowsAreRecords = schema.rowIDFieldIndex != nil
     let needed = wanted.map { $0.union(key) }
     fields = schema.fields.indices.filter { needed?.contains($0) ?? true }
     var storedCount = 0
