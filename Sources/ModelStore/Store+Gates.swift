@@ -103,11 +103,11 @@ extension StoreCore {
   /// - Throws: ``StoreError`` with code `rejected` when `gate` is not met.
   func check(_ gate: Gate, in transaction: borrowing Transaction) throws {
     let access = transaction.access
-    let verdict = try gate.verdict { store, places in
+    let (verdict, failed) = try gate.verdict { store, places in
       store.identity == number ? try images(at: places, access) : try store.read(places)
     }
     guard !verdict.isValid else { return }
-    throw StoreError(rejecting: [gate.violation(of: verdict)], count: 1)
+    throw StoreError(rejecting: [gate.violation(of: failed)], count: 1)
   }
 
   private func images(

@@ -21,24 +21,39 @@ extension StoreCore {
   /// Enters rules that a program declares.
   ///
   /// - Returns: What to report of rules that it does not declare, once it is kept.
-  /// - Throws: ``StoreError`` with code `rejected` when records break one that is new or changed.
+  /// - Throws: ``StoreError`` with code `rejected` when records break one that is new or changed,
+  ///   or a unique one whose index was lost.
   func install(
     _ declared: [Rule], in models: [ModelSchema], on connection: Connection
   ) throws -> [StoreError] {
-    let present = try CatalogEntries.rules.read(on: connection)
     let (filed, displaced) = try filedRules(beside: declared, in: models, on: connection)
-    let installation = try RuleInstallation(
-      declared + filed.kept, in: models, leaving: filed.left)
-    for rule in installation.rules where declared.contains(rule.rule.rule) {
-      try rule.check(on: connection)
-      guard !present.contains(rule.rule.rule) else { continue }
-      let finding = try finding(of: rule, on: connection, keyCountMax: refusalKeyCountMax)
-      if let finding, rule.rule.rule.severity == .error { throw Self.refusal(finding, "added") }
+    var notices = filed.notices
+    var broken: [Rule] = []
+    let present = try CatalogEntries.rules.read(on: connection)
+    let found = try RuleInstallation.objects(in: connection)
+    let wanted = try RuleInstallation(declared + filed.kept, in: models, leaving: filed.left)
+    for rule in wanted.rules {
+      let isDeclared = declared.contains(rule.rule.rule)
+      if isDeclared { try rule.check(on: connection) }
+      let isNew = isDeclared && !present.contains(rule.rule.rule)
+      // A unique index holds for all records or is none.
+      let isLost = rule.rule.rule.kind == .unique && !rule.areInstalled(among: found)
+      guard rule.rule.rule.severity == .error, isNew || isLost,
+        let finding = try finding(of: rule, on: connection, keyCountMax: refusalKeyCountMax)
+      else { continue }
+      let refusal = Self.refusal(finding, isNew ? "added" : "put in place")
+      guard !isDeclared else { throw refusal }
+      // Another program's: this one can work, and whoever keeps the file should know.
+      broken.append(rule.rule.rule)
+      notices.append(refusal)
     }
-    try installation.apply(to: connection)
+    try RuleInstallation(
+      declared + filed.kept.filter { !broken.contains($0) }, in: models,
+      leaving: filed.left + broken
+    ).apply(to: connection)
     try CatalogEntries.rules.remove(displaced + filed.gone.map(\.name), on: connection)
     try CatalogEntries.rules.write(declared, on: connection)
-    return filed.notices
+    return notices
   }
 
   private var refusalKeyCountMax: Int { max(1, configuration.refusals.violationCountMax) }

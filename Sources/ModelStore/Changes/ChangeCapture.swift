@@ -137,17 +137,20 @@ struct ChangeCapture {
     before: (TouchedRow) throws -> [SQLValue]?,
     after: (TouchedRow) throws -> [SQLValue]?
   ) rethrows -> [RecordChange] {
+    let notes = foldedMarks()
+    guard !rows.allSatisfy({ tables[$0.table].rowsAreRecords }) else {
+      return try changesRowByRow(notes, tables, before, after)
+    }
     var records: [NetRecord] = []
     var places: [RecordPlace: Int] = [:]
     func record(_ row: TouchedRow, _ image: [SQLValue]) -> Int {
       let place = RecordPlace(
-        table: row.table, key: Self.key(of: image, in: tables[row.table].schema, row.identity))
+        table: row.table, key: Self.key(of: image, in: tables[row.table], row.identity))
       if let index = places[place] { return index }
       places[place] = records.count
       records.append(NetRecord(table: row.table, key: place.key))
       return records.count - 1
     }
-    let notes = foldedMarks()
     for (place, row) in rows.enumerated() {
       let note = notes[place] ?? RowNote()
       if let image = row.needsSnapshot ? try before(row) : row.before {
@@ -158,6 +161,28 @@ struct ChangeCapture {
       }
     }
     return records.compactMap { $0.change(in: tables[$0.table]) }
+  }
+
+  /// The net result where each row is one record, so that nothing has to be joined.
+  private func changesRowByRow(
+    _ notes: [Int: RowNote], _ tables: [TrackedTable],
+    _ before: (TouchedRow) throws -> [SQLValue]?, _ after: (TouchedRow) throws -> [SQLValue]?
+  ) rethrows -> [RecordChange] {
+    var changes: [RecordChange] = []
+    changes.reserveCapacity(rows.count)
+    for (place, row) in rows.enumerated() {
+      let old = row.needsSnapshot ? try before(row) : row.before
+      let new = try after(row)
+      guard let image = new ?? old else { continue }
+      let table = tables[row.table]
+      let note = (row.hasMarks ? notes[place] : nil) ?? RowNote()
+      var record = NetRecord(
+        table: row.table, key: Self.key(of: image, in: table, row.identity))
+      record.old = old.map { NetRecord.Side(image: $0, row: row, note: note) }
+      record.new = new.map { NetRecord.Side(image: $0, row: row, note: note) }
+      if let change = record.change(in: table) { changes.append(change) }
+    }
+    return changes
   }
 
   /// What stands of the marks of one row.
@@ -208,13 +233,15 @@ struct ChangeCapture {
       case (let old?, nil):
         return change(in: table, origin: old.note.deleter ?? rekeyer(old, table) ?? old.row.origin)
       case (let old?, let new?):
-        guard old.image != new.image else { return nil }
         let standing = new.note.inserter ?? new.row.origin
-        let fields = table.fields.filter { old.image[$0] != new.image[$0] }.map { index in
-          ChangedField(
-            name: table.schema.fields[index].name, old: old.image[index], new: new.image[index],
-            origin: new.note.fieldOrigins[index] ?? standing)
+        var fields: [ChangedField] = []
+        for index in table.fields where old.image[index] != new.image[index] {
+          fields.append(
+            ChangedField(
+              name: table.schema.fields[index].name, old: old.image[index], new: new.image[index],
+              origin: new.note.fieldOrigins[index] ?? standing))
         }
+        guard !fields.isEmpty else { return nil }
         return change(
           in: table, origin: old.row.origin, fields: fields,
           isRecreated: new.note.inserter != nil || old.row.identity != new.row.identity)
@@ -232,16 +259,16 @@ struct ChangeCapture {
 
     /// Who gave a row that keeps its rowid another key.
     private func rekeyer(_ side: Side, _ table: TrackedTable) -> Origin? {
-      table.schema.keyIndices.lazy.compactMap { side.note.fieldOrigins[$0] }.first
+      table.key.lazy.compactMap { side.note.fieldOrigins[$0] }.first
     }
   }
 
   /// The record's key values. SQLite allows NULL in the primary key of a rowid table, where it
   /// equals nothing; such a row is told apart by its rowid.
   private static func key(
-    of image: [SQLValue], in schema: ModelSchema, _ identity: RowIdentity
+    of image: [SQLValue], in table: TrackedTable, _ identity: RowIdentity
   ) -> [SQLValue] {
-    let key = schema.keyIndices.map { image[$0] }
+    let key = table.key.map { image[$0] }
     if key.contains(.null), case .rowID(let number) = identity { return key + [.integer(number)] }
     return key
   }

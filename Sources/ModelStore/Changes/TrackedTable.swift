@@ -1,7 +1,15 @@
 /// A table whose changes are captured in the current transaction: which values are read, and from
 /// where.
-struct TrackedTable: Sendable {
+///
+/// A class, since the hook takes it up for each row: a copy of the value would count thirty
+/// references up and down.
+final class TrackedTable: Sendable {
   let schema: ModelSchema
+  /// The positions of the key's fields, in key order.
+  let key: [Int]
+  /// Whether a row that is known by one identity is one record, always the same: its rowid is its
+  /// key. A key in another collation than BINARY also finds the row that took its place.
+  let rowsAreRecords: Bool
   /// Fields to read, ascending; the key's are always among them.
   let fields: [Int]
   /// For each field, where the preupdate hook finds its column; nil for a virtual column, which it
@@ -17,14 +25,17 @@ struct TrackedTable: Sendable {
   var isKnownByRowID: Bool { !schema.isWithoutRowID }
 
   /// Whether some needed value is beyond the hook, so that old images come from a snapshot.
-  var needsSnapshot: Bool { fields.contains { storedColumns[$0] == nil } }
+  let needsSnapshot: Bool
 
   /// - Parameters:
   ///   - columns: The table's columns in the file's order, hidden ones included.
   ///   - wanted: Fields that somebody needs; nil for all.
   init(schema: ModelSchema, columns: [ColumnFacts], wanted: Set<Int>?) {
     self.schema = schema
-    let needed = wanted.map { $0.union(schema.keyIndices) }
+    let key = schema.keyIndices
+    self.key = key
+    rowsAreRecords = schema.rowIDFieldIndex != nil
+    let needed = wanted.map { $0.union(key) }
     fields = schema.fields.indices.filter { needed?.contains($0) ?? true }
     var storedCount = 0
     var stored: [String: StoredColumn] = [:]
@@ -38,14 +49,16 @@ struct TrackedTable: Sendable {
       }
       if column.hasDefault { defaulted.insert(column.name) }
     }
-    storedColumns = schema.fields.map { field in
+    let storedColumns = schema.fields.map { field in
       stored[field.column] ?? (field.isRowID && schema.hasHiddenRowID ? .rowID : nil)
     }
+    self.storedColumns = storedColumns
+    needsSnapshot = fields.contains { storedColumns[$0] == nil }
     fieldsWithDefault = fields.filter { defaulted.contains(schema.fields[$0].column) }
     let names = SQLText.quotedList(fields.map { schema.fields[$0].column })
     let place =
       schema.isWithoutRowID
-      ? schema.keyIndices.map { SQLText.quoted(schema.fields[$0].column) + " IS ?" }
+      ? key.map { SQLText.quoted(schema.fields[$0].column) + " IS ?" }
         .joined(separator: " AND ")
       : "\(TableFacts.rowIDName(besides: columns.map(\.name)) ?? "rowid") = ?"
     rowText = "SELECT \(names) FROM main.\(SQLText.quoted(schema.table)) WHERE \(place)"

@@ -18,7 +18,7 @@ internal import Synchronization
 /// is decided.
 ///
 /// Changes of drafts are evaluated on the thread that makes them, those of records on the store's
-/// delivery queue; never two at once. The gate ends when it is dropped. It keeps no store open.
+/// delivery queue; never two at once, so whoever evaluates one evaluates those that come meanwhile. The gate ends when it is dropped. It keeps no store open.
 public final class Gate: Sendable {
   /// What the conditions come to.
   public struct Verdict: Hashable, Sendable {
@@ -153,7 +153,7 @@ public final class Gate: Sendable {
   /// - Throws: ``StoreError`` when records cannot be read.
   public func validate() throws -> Verdict {
     let changeCount = state.withLock { $0.changeCount }
-    let verdict = try verdict { store, places in try store.read(places) }
+    let verdict = try verdict { store, places in try store.read(places) }.verdict
     state.withLock { state in
       // A change that came meanwhile brings a later verdict.
       if state.changeCount == changeCount { state.latest = verdict }
@@ -217,9 +217,10 @@ extension Gate {
   /// What the conditions come to with the values as they are now.
   ///
   /// - Parameter read: The records at the places, all of one state of the store.
+  /// - Returns: The verdict, and the position of the condition that failed.
   func verdict(
     reading read: (GateStore, [GatePlace]) throws -> [[SQLValue]?]
-  ) throws -> Verdict {
+  ) throws -> (verdict: Verdict, failed: Int?) {
     var values: [(any Sendable)?] = Array(repeating: nil, count: conditions.count)
     for (index, condition) in conditions.enumerated() {
       if case .draft(let field) = condition.source {
@@ -235,12 +236,12 @@ extension Gate {
     return evaluation.verdict(on: values, changed: [])
   }
 
-  /// The violation that `verdict` is.
-  func violation(of verdict: Verdict) -> Violation {
-    let condition = conditions.first { $0.name == verdict.failed?.name }
+  /// The violation that the failure of one condition is; nil for the overall rule.
+  func violation(of failed: Int?) -> Violation {
+    let condition = failed.map { conditions[$0] }
     var violation = Violation(
-      kind: .gate, model: "", rule: verdict.failed?.name ?? "gate",
-      message: verdict.failed?.message ?? "does not meet the conditions as a whole")
+      kind: .gate, model: "", rule: condition?.name ?? "gate",
+      message: condition?.message ?? "does not meet the conditions as a whole")
     if case .record(let field) = condition?.source {
       violation.model = field.place.model
       violation.key = field.place.key
@@ -264,7 +265,7 @@ extension Gate {
     for (index, condition) in conditions.enumerated() {
       guard case .record(let field) = condition.source else { continue }
       let part =
-        parts.firstIndex { $0.store.identity == field.store.identity } ?? parts.endIndex
+        parts.firstIndex { $0.store.identity === field.store.identity } ?? parts.endIndex
       if part == parts.endIndex { parts.append(RecordPart(store: field.store)) }
       let place = parts[part].places.firstIndex(of: field.place) ?? parts[part].places.endIndex
       if place == parts[part].places.endIndex { parts[part].places.append(field.place) }
@@ -310,10 +311,16 @@ extension Gate {
   }
 
   private func begin(_ part: RecordPart) throws {
-    @Sendable func cells(_ images: [Int: [SQLValue]?]) throws -> Change {
-      try part.fields.compactMap { index, place, field in
+    @Sendable func cells(_ images: [Int: [SQLValue]?]) -> Change {
+      part.fields.compactMap { index, place, field in
         guard let image = images[place] else { return nil }
-        return (index, try field.cell(in: image))
+        do {
+          return (index, try field.cell(in: image))
+        } catch {
+          // Other fields of the commit are told all the same; this one meets no condition.
+          part.store.report(error)
+          return (index, nil)
+        }
       }
     }
     let feed = GateFeed(
@@ -321,16 +328,12 @@ extension Gate {
       fields: part.places.indices.map { place in
         Set(part.fields.filter { $0.place == place }.map(\.field.index))
       }
-    ) { [weak self] images in
-      do {
-        self?.put(try cells(images))
-      } catch {
-        part.store.report(error)
-      }
-    }
+    ) { [weak self] images in self?.put(cells(images)) }
     state.withLock { $0.sources?.append { feed.end() } }
     try part.store.begin(feed) { images in
-      let cells = try cells(Dictionary(uniqueKeysWithValues: images.enumerated().map { ($0, $1) }))
+      let cells = try part.fields.map { index, place, field in
+        (index, try field.cell(in: images[place]))
+      }
       state.withLock { state in
         for (index, cell) in cells { state.cells[index] = cell }
       }
@@ -343,18 +346,24 @@ extension Gate {
 
   /// Takes over what one change brought, evaluates and tells, unless nothing differs.
   private func receive(_ change: Change) {
-    let (cells, changed) = state.withLock { state in
-      guard state.sources != nil else { return ([] as [GateCondition.Cell?], [] as [Int]) }
-      var changed: [Int] = []
-      for (index, cell) in change where !conditions[index].isSame(state.cells[index], cell) {
-        state.cells[index] = cell
-        changed.append(index)
-      }
-      if !changed.isEmpty { state.changeCount += 1 }
-      return (state.cells, changed)
+    let known = state.withLock { $0.cells }
+    var cells = known
+    var changed: [Int] = []
+    // Calls come one at a time, and the values' own comparison runs outside the lock.
+    for (index, cell) in change where !conditions[index].isSame(known[index], cell) {
+      cells[index] = cell
+      changed.append(index)
     }
-    guard !changed.isEmpty else { return }
-    let verdict = evaluation.verdict(on: cells.map { $0?.value }, changed: changed.sorted())
+    let replaced: [GateCondition.Cell?]? = state.withLock { state in
+      guard state.sources != nil, !changed.isEmpty else { return nil }
+      let replaced = state.cells
+      state.cells = cells
+      state.changeCount += 1
+      return replaced
+    }
+    // Released here, outside the lock, with the values that it is the last to hold.
+    guard replaced != nil else { return }
+    let verdict = evaluation.verdict(on: cells.map { $0?.value }, changed: changed.sorted()).verdict
     let observers = state.withLock { state in
       state.latest = verdict
       return state.observers

@@ -8,24 +8,24 @@ struct GateEvaluation: Sendable {
   /// - Parameters:
   ///   - values: By condition; nil for what is not there, which meets no condition.
   ///   - changed: The conditions whose values are new, ascending: they are evaluated first.
-  func verdict(on values: [(any Sendable)?], changed: [Int]) -> Gate.Verdict {
+  /// - Returns: The verdict, and the condition that failed, as in it.
+  func verdict(
+    on values: [(any Sendable)?], changed: [Int]
+  ) -> (verdict: Gate.Verdict, failed: Int?) {
     let deciding = conditions.indices.filter { conditions[$0].test != nil }
     let order = changed + conditions.indices.filter { !changed.contains($0) }
     var count = Count(conditions: deciding.map { conditions[$0] })
     var results: [Int: Bool] = [:]
-    var failed: Gate.Verdict.Failure?
+    var failed: Int?
     for index in order {
       guard let test = conditions[index].test else { continue }
-      if decided(count) != nil { break }
+      if decided(count, results) != nil { break }
       let isMet = values[index].map(test) ?? false
       results[index] = isMet
       count.note(isMet, weight: conditions[index].weight)
-      if !isMet, failed == nil {
-        failed = Gate.Verdict.Failure(
-          name: conditions[index].name, message: conditions[index].message)
-      }
+      if !isMet, failed == nil { failed = index }
     }
-    var isValid = decided(count) ?? false
+    var isValid = decided(count, results) ?? false
     if case .custom(let reduce) = reduction {
       isValid = reduce(deciding.map { results[$0] ?? false })
     }
@@ -36,8 +36,13 @@ struct GateEvaluation: Sendable {
         isValid = present.count == values.count && overall(present)
       }
     }
-    return Gate.Verdict(
-      isValid: isValid, failed: failed, changed: changed.map { conditions[$0].name })
+    let failure = failed.map { index in
+      Gate.Verdict.Failure(name: conditions[index].name, message: conditions[index].message)
+    }
+    return (
+      Gate.Verdict(
+        isValid: isValid, failed: failure, changed: changed.map { conditions[$0].name }), failed
+    )
   }
 
   /// How many conditions were met so far, and what the rest can still bring.
@@ -47,10 +52,13 @@ struct GateEvaluation: Sendable {
     var waiting: Int
     var metWeight = 0.0
     var waitingWeight: Double
+    /// How much the sums may differ by the order in which they were made.
+    let slack: Double
 
     init(conditions: [GateCondition]) {
       waiting = conditions.count
       waitingWeight = conditions.reduce(0) { $0 + $1.weight }
+      slack = 2 * Double(conditions.count) * .ulpOfOne * waitingWeight
     }
 
     mutating func note(_ isMet: Bool, weight: Double) {
@@ -66,16 +74,21 @@ struct GateEvaluation: Sendable {
   }
 
   /// The result, once the conditions not yet evaluated cannot change it.
-  private func decided(_ count: Count) -> Bool? {
+  private func decided(_ count: Count, _ results: [Int: Bool]) -> Bool? {
     switch reduction {
     case .all: count.failed > 0 ? false : count.waiting == 0 ? true : nil
     case .any: count.met > 0 ? true : count.waiting == 0 ? false : nil
     case .atLeast(let number):
       count.met >= number ? true : count.met + count.waiting < number ? false : nil
     case .weight(let weight):
-      if count.metWeight >= weight {
+      if count.waiting == 0 {
+        // In the order of declaration, so that what changed last makes no difference.
+        conditions.indices.reduce(0) { sum, index in
+          results[index] == true ? sum + conditions[index].weight : sum
+        } >= weight
+      } else if count.metWeight >= weight + count.slack {
         true
-      } else if count.waiting == 0 || count.metWeight + count.waitingWeight < weight {
+      } else if count.metWeight + count.waitingWeight < weight - count.slack {
         false
       } else {
         nil

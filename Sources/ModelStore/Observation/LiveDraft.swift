@@ -51,15 +51,17 @@ public final class LiveDraft<Value: Sendable>: Sendable {
     while true {
       var (value, revision) = state.withLock { ($0.value, $0.revision) }
       body(&value)
-      let isKept = state.withLock { state in
-        guard state.revision == revision else { return false }
+      let replaced: Value? = state.withLock { state in
+        guard state.revision == revision else { return nil }
+        let replaced = state.value
         state.value = value
         state.revision += 1
         // Here, so that changes are told in the order in which they were made.
         calls.enqueue((state.revision, value))
-        return true
+        return replaced
       }
-      if isKept { return calls.run(tell) }
+      // Released here, outside the lock: its end may run other code.
+      if replaced != nil { return calls.run(tell) }
     }
   }
 

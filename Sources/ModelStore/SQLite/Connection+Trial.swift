@@ -27,14 +27,18 @@ extension Connection {
     return false
   }
 
-  /// Runs one statement to its end without looking at CHECKs.
+  /// Runs one statement to its end without looking at CHECKs, and without asking what the triggers
+  /// whose names begin with `prefix` ask.
   ///
   /// - Precondition: What it writes is rolled back; no other statement is running, so that an
   ///   interrupt passes.
-  func runIgnoringChecks(_ text: SQLText) throws {
-    let statement = try compilingWithoutChecks { () throws(SQLiteError) in
-      // Not from the cache, where nobody may find a statement that was compiled so.
-      try Statement(text.sql, on: handle)
+  func runUnchecked(_ text: SQLText, leavingOutTriggers prefix: String) throws {
+    let statement = try hooks.leavingOutQueries(ofTriggersNamed: prefix) {
+      () throws(SQLiteError) -> Statement in
+      try compilingWithoutChecks { () throws(SQLiteError) in
+        // Not from the cache, where nobody may find a statement that was compiled so.
+        try Statement(text.sql, on: handle)
+      }
     }
     try statement.bind(text.arguments)
     try statement.run()

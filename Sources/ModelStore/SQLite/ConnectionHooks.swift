@@ -16,6 +16,8 @@ final class ConnectionHooks {
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
   private var sourceRead: ((RowSource) -> Void)?
+  /// How the names of triggers begin whose queries are left out of what is compiled.
+  private var leftOutPrefix: String?
   /// How many frames the WAL held after this connection's latest commit.
   private(set) var walFrameCount = 0
 
@@ -115,6 +117,40 @@ final class ConnectionHooks {
   private func note(_ action: Int32, on name: String?, in database: String?) {
     guard action == SQLITE_READ, let name else { return }
     sourceRead?(RowSource(name: name, database: database))
+  }
+
+  /// Runs `body` so that a statement compiled in it leaves out the queries of triggers whose names
+  /// begin with `prefix`: they run, and ask nothing.
+  func leavingOutQueries<Result: ~Copyable, Failure: Error>(
+    ofTriggersNamed prefix: String, in body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    leftOutPrefix = prefix
+    // Of a query that is ignored SQLite compiles nothing, and a trigger's step without a result is
+    // no error: https://sqlite.org/c3ref/set_authorizer.html
+    sqlite3_set_authorizer(
+      database,
+      { context, action, _, _, _, trigger in
+        guard action == SQLITE_SELECT, let trigger,
+          let prefix = hooks(context).leftOutPrefix, String(cString: trigger).hasPrefix(prefix)
+        else { return SQLITE_OK }
+        return SQLITE_IGNORE
+      }, context)
+    defer {
+      sqlite3_set_authorizer(database, nil, nil)
+      leftOutPrefix = nil
+    }
+    return try body()
+  }
+
+  /// Runs `body`, which may listen itself. Whoever listens now hears nothing of it, and listens
+  /// again afterwards.
+  func lent<Result>(to body: () throws -> Result) rethrows -> Result {
+    let (row, program) = (rowChanged, programStarted)
+    defer {
+      onRowChange(row)
+      onProgramStart(program)
+    }
+    return try body()
   }
 
   func removeAll() {

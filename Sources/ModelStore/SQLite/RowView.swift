@@ -137,13 +137,14 @@ public struct RowView: ~Copyable {
   ///
   /// - Throws: ``ColumnError`` for text that is not UTF-8.
   public func value(at column: Int) throws(ColumnError) -> SQLValue {
-    guard statement != nil else { return image[column] }
-    return switch storageClass(at: column) {
-    case .null: .null
-    case .integer: .integer(try integer(at: column))
-    case .real: .real(try real(at: column))
-    case .text: .text(try text(at: column))
-    case .blob: .blob(try blob(at: column))
+    guard let statement else { return image[column] }
+    let cell = sqlite3_column_value(statement, Int32(column))
+    return switch sqlite3_value_type(cell) {
+    case SQLITE_INTEGER: .integer(sqlite3_value_int64(cell))
+    case SQLITE_FLOAT: .real(sqlite3_value_double(cell))
+    case SQLITE_TEXT: .text(try text(at: column))
+    case SQLITE_BLOB: .blob(try blob(at: column))
+    default: .null
     }
   }
 

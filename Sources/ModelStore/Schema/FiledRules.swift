@@ -70,7 +70,7 @@ struct FiledRules {
 
 extension RuleObjects {
   /// Whether the file has them all, word for word; never true of a rule that needs none.
-  fileprivate func areInstalled(among found: [RuleInstallation.Found]) -> Bool {
+  func areInstalled(among found: [RuleInstallation.Found]) -> Bool {
     !objects.isEmpty
       && objects.allSatisfy { object in
         found.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }

@@ -102,12 +102,33 @@ public struct Rule: Hashable, Sendable, Codable {
   /// The violation that a record is, without its key.
   var violation: Violation {
     Violation(
-      kind: kind, model: model, fields: fields, rule: name, message: message, remedy: remedy,
-      severity: severity)
+      kind: kind, model: model, fields: fields, rule: name, message: message,
+      remedy: remedy ?? demand.remedy, severity: severity)
+  }
+
+  /// The violation that the going of a record is which another one refers to, without its key; nil
+  /// for a rule that is about no reference.
+  var violationOfReferenced: Violation? {
+    guard case .reference(let referenced) = demand else { return nil }
+    return Violation(
+      kind: .reference, model: referenced, rule: name,
+      message: "is still referred to through \(model).\(fields[0])",
+      remedy: "Delete or change those records first.", severity: severity)
   }
 }
 
 extension Rule.Demand {
+  fileprivate var remedy: String {
+    switch self {
+    case .required: "Give it one."
+    case .condition: "Change the value."
+    case .unique: "Choose another value, or change the other record."
+    case .reference: "Insert that record first, or name another."
+    case .immutable: "Leave it as it was."
+    case .countAtMost, .sumAtMost, .noOverlap: "Change the value, or the other records."
+    }
+  }
+
   fileprivate func message(fields: [String]) -> String {
     func each(_ per: [String]) -> String {
       per.isEmpty ? "" : " for each \(per.joined(separator: " and "))"

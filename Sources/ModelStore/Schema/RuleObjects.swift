@@ -101,7 +101,7 @@ struct RuleObjects: Hashable, Sendable {
             "update", TriggerMoment.update(of: asked), on: rule.model,
             when: TriggerMoment.anyChanged(asked), body))
       }
-      if let left = sql.sumWithoutOld {
+      if let left = sql.sumWithout({ "OLD.\(identifier: $0.column)" }) {
         let body = "  SELECT RAISE(ABORT, \(refusal));"
         let changed = TriggerMoment.anyChanged(watched)
         all += [
@@ -123,15 +123,10 @@ struct RuleObjects: Hashable, Sendable {
     _ trigger: (String, String, ModelSchema, String?, String) -> Object
   ) -> [Object] {
     let key = referenced.fields[referenced.keyIndices[0]]
-    let old: SQLText = "OLD.\(identifier: key.column)"
-    let column = SQLText.quoted(sql.rule.fields[0].column)
     let refusal = SQLText.literal(sql.rule.rule.refusalOfReferenced)
-    let body = """
-        SELECT RAISE(ABORT, \(refusal))
-        FROM \(sql.table.sql)
-        WHERE \(old.sql) = \(sql.table.sql).\(column)
-        AND NOT EXISTS (\(sql.referenced(by: old).sql));
-      """
+    let query = sql.referring(
+      to: { "OLD.\(identifier: $0.column)" }, selecting: SQLText(sql: "RAISE(ABORT, \(refusal))"))
+    let body = query.map { "\($0.sql);" } ?? ""
     return [
       trigger("referenced_delete", "AFTER DELETE", referenced, nil, body),
       trigger(

@@ -25,11 +25,16 @@ struct RuleSQL {
   }
 
   /// True when a record with those values would break the rule; nil where that takes the condition
-  /// to be evaluated, or the record as it was.
+  /// to be evaluated, or the record as it was. Of a unique rule with a condition it is true when
+  /// another record has the values, so ask it only about a record that meets the condition.
   func offence(proposing cell: Cell) -> SQLText? {
     switch rule.rule.demand {
-    case .condition, .immutable, .unique(.some): nil
-    default: storedOffence(cell)
+    case .condition, .immutable: return nil
+    case .reference where rule.referenced?.name == rule.model.name:
+      // It may refer to itself, which is not there yet.
+      let key = rule.model.fields[rule.model.keyIndices[0]]
+      return "\(storedOffence(cell)) AND \(cell(rule.fields[0])) IS NOT \(cell(key))"
+    default: return storedOffence(cell)
     }
   }
 
@@ -68,15 +73,29 @@ struct RuleSQL {
 
   /// True when another record of the old record's group has to give way now that this one, which
   /// was negative, is gone from it.
-  var sumWithoutOld: SQLText? {
+  func sumWithout(_ old: Cell) -> SQLText? {
     guard case .sumAtMost(let limit, _) = rule.rule.demand else { return nil }
-    let old: Cell = { "OLD.\(identifier: $0.column)" }
     return """
       \(old(rule.fields[0])) < 0 AND \(hasGroup(old)) AND (
         SELECT sum(\(otherCell(rule.fields[0])))
         FROM \(table) AS \(identifier: Self.other)
         WHERE \(sameGroup(old))
       ) > \(Self.literal(limit))
+      """
+  }
+
+  /// Selects `result` for each record that still refers to the old one of the referenced model,
+  /// while no other has taken its place; nil for a rule that is about no reference.
+  ///
+  /// The old key stands on the left so that its collation decides.
+  func referring(to old: Cell, selecting result: SQLText) -> SQLText? {
+    guard let referenced = rule.referenced else { return nil }
+    let key = old(referenced.fields[referenced.keyIndices[0]])
+    return """
+      SELECT \(result)
+      FROM \(table)
+      WHERE \(key) = \(table).\(identifier: rule.fields[0].column)
+      AND NOT EXISTS (\(self.referenced(by: key)))
       """
   }
 
@@ -119,7 +138,7 @@ struct RuleSQL {
     EXISTS (
       SELECT 1 FROM \(table) AS \(identifier: Self.other)
       WHERE \(Self.joined(rule.fields.map { "\(otherCell($0)) = \(cell($0))" }, " AND "))
-      AND \(isAnother(cell))
+      AND \(isAnother(cell)) AND (\(SQLText(sql: rule.expression?.text ?? "1")))
     )
     """
   }

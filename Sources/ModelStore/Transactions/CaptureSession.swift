@@ -68,7 +68,10 @@ final class CaptureSession {
     let table = plan.tables[row.table]
     return try connection.withStatement(table.rowText) { statement in
       switch row.identity {
-      case .rowID(let number): try statement.bind([.integer(number)])
+      case .rowID(let number):
+        var arguments = ArgumentWriter(statement: statement.handle)
+        arguments.set(.integer(number), at: 0)
+        try statement.check(arguments)
       case .key(let values): try statement.bind(values)
       }
       guard try statement.step() else { return nil }
@@ -154,27 +157,10 @@ final class CaptureSession {
   ) throws -> ChangeCapture.RowIdentity {
     if table.isKnownByRowID { return .rowID(after ? row.newRowID : row.oldRowID) }
     var key: [SQLValue] = []
-    for field in table.schema.keyIndices {
+    for field in table.key {
       guard let column = table.storedColumns[field] else { continue }
       key.append(after ? try row.new(at: column) : try row.old(at: column))
     }
     return .key(key)
-  }
-}
-
-/// What one transaction has to capture: decided before it begins, from who wants to know what.
-struct CapturePlan {
-  let tables: [TrackedTable]
-  /// The names of the models that the tables hold.
-  let models: Set<String>
-  /// As each transaction begins with them.
-  fileprivate let tracker: OriginTracker
-  fileprivate let hooked: HookedTables
-
-  init(tables: [TrackedTable], triggers: [OriginTracker.TriggerFacts]) {
-    self.tables = tables
-    models = Set(tables.map(\.schema.name))
-    tracker = OriginTracker(triggers: triggers)
-    hooked = HookedTables(names: tables.map(\.schema.table))
   }
 }

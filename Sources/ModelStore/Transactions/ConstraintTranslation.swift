@@ -120,6 +120,14 @@ private struct Finding {
   }
 }
 
+extension Finding {
+  fileprivate init(_ violation: Violation) {
+    self.init(
+      kind: violation.kind, model: violation.model, fields: violation.fields,
+      rule: violation.rule, message: violation.message, remedy: violation.remedy)
+  }
+}
+
 /// Finds in the models what a message of SQLite speaks of.
 private struct MessageReader {
   /// The statement's own model first: names may occur in several.
@@ -129,22 +137,12 @@ private struct MessageReader {
   /// A rule that was added, which ``RuleObjects`` words.
   func rule(_ message: String) -> Finding? {
     for rule in rules {
-      if message.isExactly(rule.refusal) { return finding(of: rule) }
-      if message.isExactly(rule.refusalOfReferenced), case .reference(let referenced) = rule.demand
-      {
-        return Finding(
-          kind: .reference, model: referenced, rule: rule.name,
-          message: "is still referred to through \(rule.model).\(rule.fields[0])",
-          remedy: "Delete or change those records first.")
+      if message.isExactly(rule.refusal) { return Finding(rule.violation) }
+      if message.isExactly(rule.refusalOfReferenced), let violation = rule.violationOfReferenced {
+        return Finding(violation)
       }
     }
     return nil
-  }
-
-  private func finding(of rule: Rule) -> Finding {
-    Finding(
-      kind: rule.kind, model: rule.model, fields: rule.fields, rule: rule.name,
-      message: rule.message, remedy: rule.remedy ?? "Change the value.")
   }
 
   // A CHECK is named by its constraint name; without one by its expression, which SQLite unquotes
@@ -214,7 +212,13 @@ private struct MessageReader {
     }
     for model in models {
       guard let fields = fields(in: columns[...], of: model) else { continue }
-      if let rule = unique(fields, in: model) { return finding(of: rule) }
+      let rules = unique(fields, in: model)
+      if var violation = rules.first?.violation {
+        // SQLite tells the columns, which rules for different records may share.
+        violation.rule = rules.map(\.name).joined(separator: ", ")
+        violation.message = rules.map(\.message).joined(separator: " or ")
+        return Finding(violation)
+      }
       let isKey = Set(fields) == Set(model.key)
       let rule = isKey ? "key" : "\(fields.joined(separator: ",")).unique"
       return duplicate(in: model, fields: fields, rule: "\(model.name).\(rule)")
@@ -222,22 +226,19 @@ private struct MessageReader {
     return nil
   }
 
-  /// The added rule that demands it, unless the table's own definition does.
-  private func unique(_ fields: [String], in model: ModelSchema) -> Rule? {
+  /// The added rules that demand it, unless the table's own definition does.
+  private func unique(_ fields: [String], in model: ModelSchema) -> [Rule] {
     let own =
       [model.key] + model.uniques + model.indexes.filter(\.isUnique).map(\.fields)
       + model.fields.filter(\.isUnique).map { [$0.name] }
-    guard !own.contains(where: { Set($0) == Set(fields) }) else { return nil }
-    return rules.first {
+    guard !own.contains(where: { Set($0) == Set(fields) }) else { return [] }
+    return rules.filter {
       if case .unique = $0.demand { $0.model == model.name && $0.fields == fields } else { false }
     }
   }
 
   private func duplicate(in model: ModelSchema, fields: [String], rule: String) -> Finding {
-    let violation = model.duplicate(fields: fields, rule: rule)
-    return Finding(
-      kind: .unique, model: model.name, fields: fields, rule: rule, message: violation.message,
-      remedy: violation.remedy)
+    Finding(model.duplicate(fields: fields, rule: rule))
   }
 
   func required(_ column: String) -> Finding? {

@@ -27,12 +27,15 @@ struct Judgement {
 
   /// Adds what a validator said of one record, which it judged by itself.
   ///
-  /// - Parameter field: What it is about where the verdict names no field.
+  /// - Parameter own: What it is about where the verdict names no field.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownField` when the verdict names a field that is none.
   mutating func add<M>(
-    _ verdict: Verdict<M>, of validator: String, on change: RecordChange, field: Int? = nil
-  ) {
+    _ verdict: Verdict<M>, of validator: String, on change: RecordChange, fields own: [Int] = []
+  ) throws {
+    if let problem = verdict.problem { throw problem }
     for part in verdict.parts {
-      let fields = part.fields.isEmpty ? field.map { [$0] } ?? [] : part.fields
+      let fields = part.fields.isEmpty ? own : part.fields
       add(validator, part, model: change.model, key: change.key, fields, of: M.schema) {
         change.new ?? change.old
       }
@@ -40,13 +43,17 @@ struct Judgement {
   }
 
   /// Adds what a validator said of several records of a model.
+  ///
+  /// - Throws: As for one record; also when a key cannot be stored.
   mutating func add<M>(
-    _ verdict: Verdict<M>, of validator: String, in model: String
+    _ verdict: Verdict<M>, of validator: String, among changes: [RecordChange]
   ) throws {
+    if let problem = verdict.problem { throw problem }
     for part in verdict.parts {
-      add(
-        validator, part, model: model, key: try part.key.map(Transaction.values), part.fields,
-        of: M.schema, image: { nil })
+      let key = try part.key.map(Transaction.values)
+      add(validator, part, model: M.schema.name, key: key, part.fields, of: M.schema) {
+        changes.first { $0.key == key }.flatMap { $0.new ?? $0.old }
+      }
     }
   }
 

@@ -10,6 +10,7 @@ final class ModelRegistry: Sendable {
   /// SQLite takes.
   let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
+  let captured: CaptureFacts
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
   let mayRollBack: Bool
@@ -23,14 +24,17 @@ final class ModelRegistry: Sendable {
   ///     written, ASCII letters in lower case.
   ///   - raisers: The triggers that may refuse a write.
   ///   - tables: The definitions of all tables.
+  ///   - captured: What capture has to know of the file.
   init(
     schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
-    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [], tables: [String] = []
+    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [], tables: [String] = [],
+    captured: CaptureFacts = CaptureFacts()
   ) {
     self.schema = schema
     self.rules = rules
     self.judgedRules = judgedRules
     self.raisers = raisers
+    self.captured = captured
     mayRollBack =
       raisers.contains { $0.endsTransactions } || tables.contains { SQLTokens($0).rollsBack }
     statements = Dictionary(

@@ -20,13 +20,14 @@ extension TransactionAccess {
       fields: proposal.fields, tellsValues: tellsValues, encode)
     return judged.violations
       + (try violations(
-        among: judged.image, of: proposal, tellsValues: tellsValues))
+        among: judged, of: proposal, tellsValues: tellsValues))
   }
 
   /// What is wrong with a record because of others.
   private func violations(
-    among image: [SQLValue], of proposal: Proposal, tellsValues: Bool
+    among judged: RecordProbe.Judged, of proposal: Proposal, tellsValues: Bool
   ) throws -> [Violation] {
+    let image = judged.image
     let schema = proposal.schema
     let key = schema.keyIndices.map { image[$0] }
     func holds(_ condition: SQLText) throws -> Bool {
@@ -65,19 +66,30 @@ extension TransactionAccess {
         """)
       // A record may refer to itself.
       let isItself =
-        reference.table == schema.table && image[schema.keyIndices[0]] == cell(field).arguments[0]
+        reference.table.asciiFolded == schema.table.asciiFolded
+        && schema.field(named: schema.key[0])?.column.asciiFolded == column.asciiFolded
+        && image[schema.keyIndices[0]] == cell(field).arguments[0]
       if !isThere, !isItself {
         let target = models.schema.model(ofTable: reference.table)?.name ?? reference.table
         found.append(Violation.missing(target, for: field.name, of: schema))
       }
     }
+    let stored = proposal.isReplacing ? try record(schema, key: key) : nil
     for rule in models.judgedRules where rule.model == schema.name {
       let resolved = try ResolvedRule(rule, in: models.schema.models)
-      let sql = RuleSQL(resolved)
       guard rule.kind != .required,
-        !schema.computes((resolved.fields + resolved.group).map(\.name)),
-        let offence = sql.offence(proposing: cell)
+        !schema.computes((resolved.fields + resolved.group).map(\.name))
       else { continue }
+      if case .immutable = rule.demand {
+        guard let stored else { continue }
+        let isChanged = proposal.fields.contains { index in
+          rule.fields.contains(schema.fields[index].name) && stored.values[index] != image[index]
+        }
+        if isChanged { found.append(rule.violation) }
+        continue
+      }
+      if case .unique(.some) = rule.demand, !judged.uniqueRules.contains(rule.name) { continue }
+      guard let offence = RuleSQL(resolved).offence(proposing: cell) else { continue }
       if try holds(offence) { found.append(rule.violation) }
     }
     return found.map { $0.about(image, of: schema, key: key, tellsValues: tellsValues) }

@@ -11,10 +11,14 @@ final class RecordProbe: Sendable {
     var image: [SQLValue]
     /// In the order of ``RecordChecks/checks``; those that only warn too.
     var violations: [Violation]
+    /// The unique rules that are about records like this one, by name.
+    var uniqueRules: Set<String> = []
   }
 
   private let schema: ModelSchema
   private let checks: [RecordChecks.Check]
+  /// The rules that demand unique values among some records only.
+  private let partialRules: [String]
   private let evaluation: SQLText
   private let queue: ConnectionQueue<Connection>
 
@@ -38,6 +42,15 @@ final class RecordProbe: Sendable {
       }
     var text: SQLText = "SELECT "
     for check in checks { text.append("(\(check.offence)) IS TRUE, ") }
+    var partialRules: [String] = []
+    for rule in rules where rule.model == schema.name && rule.severity == .error {
+      guard case .unique(let condition?) = rule.demand,
+        try connection.compiles("SELECT (\(condition)) \(table.sql)")
+      else { continue }
+      partialRules.append(rule.name)
+      text.append(sql: "(\(condition)) IS TRUE, ")
+    }
+    self.partialRules = partialRules
     text.append(sql: SQLText.quotedList(schema.fields.map(\.column)))
     text.append(" \(table)")
     evaluation = text
@@ -103,14 +116,16 @@ final class RecordProbe: Sendable {
   }
 
   private func judged(_ row: borrowing RowView, tellsValues: Bool) throws -> Judged {
-    let image = Array(try row.values().dropFirst(checks.count))
+    let image = Array(try row.values().dropFirst(checks.count + partialRules.count))
     let key = schema.keyIndices.map { image[$0] }
     var violations: [Violation] = []
     for (index, check) in checks.enumerated() where try row.integer(at: index) != 0 {
       violations.append(
         check.violation.about(image, of: schema, key: key, tellsValues: tellsValues))
     }
-    return Judged(image: image, violations: violations)
+    let uniqueRules = try partialRules.indices
+      .filter { try row.integer(at: checks.count + $0) != 0 }.map { partialRules[$0] }
+    return Judged(image: image, violations: violations, uniqueRules: Set(uniqueRules))
   }
 }
 

@@ -22,15 +22,16 @@ extension TransactionAccess {
       // What cannot be looked at more closely is refused all the same, for the reason at hand.
       return refusal
     }
-    guard let own = all.firstIndex(where: { $0.rule == first.rule && $0.fields == first.fields })
+    guard let own = all.firstIndex(where: { $0.isSame(as: first) })
     else {
       guard !all.isEmpty else { return error }
-      return Self.error([first] + all, refusal)
+      return self.error(all.contains { $0.isMeant(by: first) } ? all : [first] + all, refusal)
     }
     var merged = all
+    if merged[own].fields.isEmpty { merged[own].fields = first.fields }
     merged[own].message = first.message
     merged[own].remedy = first.remedy ?? merged[own].remedy
-    return Self.error(merged, refusal)
+    return self.error(merged, refusal)
   }
 
   /// The record that an insert or upsert would have written.
@@ -67,14 +68,34 @@ extension TransactionAccess {
     }
   }
 
-  private static func error(_ violations: [Violation], _ refusal: StoreError) -> StoreError {
-    guard violations.count > 1 else {
+  private func error(_ violations: [Violation], _ refusal: StoreError) -> StoreError {
+    if violations.count == 1, violations[0].rule == refusal.violations[0].rule {
       var error = refusal
       error.violations = violations
       return error
     }
-    var error = StoreError(rejecting: violations, count: violations.count)
+    var error = StoreError(
+      rejecting: Array(violations.prefix(max(1, refusals.violationCountMax))),
+      count: violations.count)
     error.sqliteCode = refusal.sqliteCode
     return error
+  }
+}
+
+extension Violation {
+  /// Whether this is the rule that SQLite refused by, which may tell more fields of it.
+  fileprivate func isSame(as refusal: Violation) -> Bool {
+    rule == refusal.rule && kind == refusal.kind && (fields.isEmpty || fields == refusal.fields)
+  }
+
+  /// Whether this is what SQLite refused in words that do not tell it exactly: it names no foreign
+  /// key, and of a unique index the columns only.
+  fileprivate func isMeant(by refusal: Violation) -> Bool {
+    guard kind == refusal.kind else { return false }
+    return switch kind {
+    case .reference: refusal.fields.isEmpty
+    case .unique: fields == refusal.fields
+    default: false
+    }
   }
 }

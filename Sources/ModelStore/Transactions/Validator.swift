@@ -58,7 +58,53 @@ public struct Validator: Sendable {
         let verdict = try body(
           try change.old.map { try Self.decoded(Value.self, $0, index, schema) },
           try Self.decoded(Value.self, new, index, schema), reads)
-        judgement.add(verdict, of: name, on: change, field: index)
+        try judgement.add(verdict, of: name, on: change, fields: [index])
+        if judgement.isSettled { return }
+      }
+    }
+  }
+
+  /// Judges two fields together, of each record in which one of them changed. A deletion is no
+  /// change of a field. Nothing else of the record is looked at, which makes it cheaper than a
+  /// validator of records.
+  ///
+  /// - Parameters:
+  ///   - name: Unique in the store: `Track.length.real`, as for one field's validator.
+  ///   - body: Called with the values before, nil for an insertion, and the values after, both in
+  ///     the order of the fields. A rejection that names no field is about both.
+  public init<M: Model, First: ColumnValue, Second: ColumnValue>(
+    _ name: String, _ first: any KeyPath<M, First> & Sendable,
+    _ second: any KeyPath<M, Second> & Sendable,
+    _ body:
+      @escaping @Sendable (
+        _ old: (First, Second)?, _ new: (First, Second), borrowing ReadTransaction
+      ) throws -> Verdict<M>
+  ) {
+    let schema = M.schema
+    let fields = [M.definition.fieldIndex(of: first), M.definition.fieldIndex(of: second)]
+    let indices = fields.compactMap(\.self)
+    @Sendable func values(_ image: [SQLValue]) throws -> (First, Second) {
+      (
+        try Self.decoded(First.self, image, indices[0], schema),
+        try Self.decoded(Second.self, image, indices[1], schema)
+      )
+    }
+    self.init(
+      name, [schema], .field, fields: Set(indices),
+      problem: indices.count == fields.count
+        ? nil
+        : StoreError(
+          .unknownField,
+          "The validator \(name) names a field that is no stored field of \(schema.name).",
+          model: schema.name)
+    ) { changes, reads, judgement in
+      for change in changes where change.model == schema.name {
+        guard let new = change.new,
+          change.old.map({ old in indices.contains { new[$0] != old[$0] } }) ?? true
+        else { continue }
+        try judgement.checkNotCancelled()
+        let verdict = try body(try change.old.map(values), try values(new), reads)
+        try judgement.add(verdict, of: name, on: change, fields: indices)
         if judgement.isSettled { return }
       }
     }
@@ -77,7 +123,7 @@ public struct Validator: Sendable {
     self.init(name, [schema], .record) { changes, reads, judgement in
       for change in changes where change.model == schema.name {
         try judgement.checkNotCancelled()
-        judgement.add(try body(try ModelChange<M>(change), reads), of: name, on: change)
+        try judgement.add(try body(try ModelChange<M>(change), reads), of: name, on: change)
         if judgement.isSettled { return }
       }
     }
@@ -99,7 +145,7 @@ public struct Validator: Sendable {
       guard !own.isEmpty else { return }
       try judgement.checkNotCancelled()
       try judgement.add(
-        try body(try own.map { try ModelChange<M>($0) }, reads), of: name, in: schema.name)
+        try body(try own.map { try ModelChange<M>($0) }, reads), of: name, among: own)
     }
   }
 
@@ -175,6 +221,8 @@ public struct Verdict<M: Model>: Sendable {
   }
 
   let parts: [Part]
+  /// Why it cannot be told, or nil.
+  var problem: StoreError?
 
   /// The change may commit.
   public static var accept: Verdict { Verdict(parts: []) }
@@ -183,24 +231,30 @@ public struct Verdict<M: Model>: Sendable {
   ///
   /// - Parameters:
   ///   - message: What is wrong, to follow the field's name: "must not be after the due date".
-  ///   - fields: The fields it is about; none for the whole record.
+  ///   - fields: The fields it is about; none for the whole record. With one that is no stored
+  ///     field the write throws ``StoreError`` with code `unknownField`.
   ///   - remedy: What to do about it, a sentence.
   ///   - key: The record it is about, where several are judged together.
   public static func reject(
     _ message: String, _ fields: any PartialKeyPath<M> & Sendable..., remedy: String? = nil,
     key: M.Key? = nil
   ) -> Verdict {
-    Verdict(
-      parts: [
-        Part(
-          message: message, remedy: remedy, key: key,
-          fields: fields.compactMap { M.definition.fieldIndex(of: $0) })
-      ])
+    let indices = fields.compactMap { M.definition.fieldIndex(of: $0) }
+    let part = Part(message: message, remedy: remedy, key: key, fields: indices)
+    guard indices.count == fields.count else {
+      return Verdict(
+        parts: [part],
+        problem: StoreError(
+          .unknownField,
+          "A validator rejects “\(message)” by a field that is no stored field of \(M.schema.name).",
+          model: M.schema.name))
+    }
+    return Verdict(parts: [part])
   }
 
   /// Both verdicts together: every rejection of either.
   public func and(_ other: Verdict) -> Verdict {
-    Verdict(parts: parts + other.parts)
+    Verdict(parts: parts + other.parts, problem: problem ?? other.problem)
   }
 }
 

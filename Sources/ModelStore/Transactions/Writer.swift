@@ -14,8 +14,6 @@ struct Writer {
   /// before is not in it.
   private var isNewToJournal = false
   private let program = WritingProgram()
-  private var triggers: [OriginTracker.TriggerFacts] = []
-  private var columns: [ExactText: [TrackedTable.ColumnFacts]] = [:]
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
   /// Where the change journal must have come for the next step of trimming it.
@@ -54,25 +52,7 @@ struct Writer {
         }
       )
     }
-    triggers = writing.flatMap { table, triggers in
-      triggers.map { trigger in
-        OriginTracker.TriggerFacts(
-          name: trigger.name, binding: BindingTriggers.bindingName(ofTrigger: trigger.name),
-          writes: trigger.writtenTables)
-      }
-    }
-    columns = Dictionary(
-      uniqueKeysWithValues: catalog.tables.map { table in
-        (
-          ExactText(table.name.asciiFolded),
-          table.columns.map { column in
-            TrackedTable.ColumnFacts(
-              name: column.name, isVirtual: column.generated == .virtual,
-              hasDefault: column.defaultSQL != nil,
-              isReal: ColumnAffinity(declaredType: column.declaredType) == .real)
-          }
-        )
-      })
+    let captured = CaptureFacts(writing)
     let rules = try CatalogEntries.rules.read(on: connection)
     models = ModelRegistry(
       schema: schema, rules: rules,
@@ -83,16 +63,14 @@ struct Writer {
         triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
-      }, tables: catalog.tables.map(\.sql))
+      }, tables: catalog.tables.map(\.sql), captured: captured)
     journal = try JournalHead(
       reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
     plan = nil
     reportingPlan = nil
     lists.adopt(
       schema.slotModels.compactMap { slots in
-        columns[ExactText(slots.schema.table.asciiFolded)].map {
-          (slots, TrackedTable(schema: slots.schema, columns: $0, wanted: nil))
-        }
+        captured.table(of: slots.schema, wanting: nil).map { (slots, $0) }
       })
   }
 
@@ -230,26 +208,14 @@ struct Writer {
     switch scope {
     case .everything:
       if let reportingPlan { return reportingPlan }
-      let all = Dictionary(
-        uniqueKeysWithValues: models.schema.models.map { ($0.name, Set<Int>?.none) })
-      reportingPlan = makePlan(all)
+      reportingPlan = models.captured.plan(ofAll: models.schema.models)
       return reportingPlan
     case .interests(let generation, let interests):
       if let plan, plan.generation == generation { return plan.plan }
-      let made = makePlan(interests())
+      let made = models.captured.plan(of: models.schema.models, wanting: interests())
       plan = (generation, made)
       return made
     }
-  }
-
-  private func makePlan(_ interests: [String: Set<Int>?]) -> CapturePlan? {
-    let tables = models.schema.models.compactMap { schema -> TrackedTable? in
-      guard schema.kind == .table, let fields = interests[schema.name],
-        let columns = columns[ExactText(schema.table.asciiFolded)]
-      else { return nil }
-      return TrackedTable(schema: schema, columns: columns, wanted: fields)
-    }
-    return tables.isEmpty ? nil : CapturePlan(tables: tables, triggers: triggers)
   }
 
   /// Copies the WAL into the database when it has grown enough. While another process holds the

@@ -141,6 +141,47 @@ import Testing
     #expect(asked.taken() == ["title So What → Y"])
   }
 
+  @Test func aValidatorOfTwoFieldsIsAskedWhenOneOfThemChanged() throws {
+    let asked = Recorder<String>()
+    let both = Validator("both", \Album.title, \Album.artistID) { old, new, _ in
+      asked.add("\(old?.0 ?? "nothing") \(old?.1 ?? 0) → \(new.0) \(new.1 ?? 0)")
+      return new.0 == "Bad" ? .reject("must not be") : .accept
+    }
+    let shop = try Shop([both])
+    try shop.store.write { tx in try tx.set(\Album.artistName, to: "D", for: 1) }
+    try shop.store.write { tx in try tx.set(\Album.artistID, to: nil, for: 1) }
+    try shop.store.write { tx in try tx.insert(Album(id: 3, title: "Tutu", artistID: 1)) }
+    try shop.store.write { tx in _ = try tx.delete(Album.self, 3) }
+    try shop.store.write { tx in
+      try tx.set(\Album.title, to: "T", for: 2)
+      try tx.set(\Album.title, to: "Blue", for: 2)
+    }
+    #expect(asked.taken() == ["So What 1 → So What 0", "nothing 0 → Tutu 1"])
+    shop.store.waitForDelivery()
+    _ = shop.recorder.taken()
+    let error = try shop.refusal { tx in try tx.set(\Album.title, to: "Bad", for: 2) }
+    #expect(error?.violations.map(\.fields) == [["title", "artistID"]])
+    #expect(error?.violations.map(\.key) == [[.integer(2)]])
+  }
+
+  @Test func valuesAreToldOfRecordsThatAreJudgedTogether() throws {
+    var configuration = StoreConfiguration()
+    configuration.refusals.tellsValues = true
+    let together = Validator("together", together: Album.self) { changes, _ in
+      .reject("is wrong", \.title, key: changes.last?.new?.id).and(.reject("is wrong", \.title))
+    }
+    let shop = try Shop([together], configuration)
+    let error = try shop.refusal { tx in try tx.execute("UPDATE Album SET title = title || '!'") }
+    #expect(error?.violations.map(\.values) == [[.text("Blue!")], nil])
+  }
+
+  @Test func aRejectionByNoStoredFieldIsAnError() throws {
+    let lost = Validator("lost", Album.self) { _, _ in .reject("is wrong", \.title.computed) }
+    let shop = try Shop([lost])
+    let error = try shop.refusal { tx in try tx.set(\Album.title, to: "T", for: 1) }
+    #expect(error?.code == .unknownField)
+  }
+
   @Test func aSlowValidatorEndsWithItsTask() async throws {
     // Blocking a thread of the test's own pool could keep the task from beginning.
     let (begun, signal) = AsyncStream.makeStream(of: Void.self)
@@ -195,6 +236,10 @@ import Testing
     #expect(refusal(Validator("nobody's") { _, _ in [] }) == .misuse)
     #expect(
       refusal(Validator("no field", \Album.title.computed) { _, _, _ in .accept }) == .unknownField)
+    let second = Validator("no second field", \Album.title, \Album.title.computed) { _, _, _ in
+      .accept
+    }
+    #expect(refusal(second) == .unknownField)
   }
 
   @Test func otherProgramsAreToldWhatTheyCannotCheck() throws {

@@ -93,8 +93,9 @@ import Testing
     #expect(
       told?.hasSuffix(isUnique ? "" : "\(example.message) (rule \(example.rule.name))") == true)
     let violations = try hotel.violations { tx in try tx.execute(SQLText(sql: example.bad)) }
+    // A statement over several records may break it in each.
     #expect(
-      violations.map { [$0.kind.rawValue, $0.model, $0.rule, $0.message] + $0.fields }
+      Set(violations.map { [$0.kind.rawValue, $0.model, $0.rule, $0.message] + $0.fields })
         == [
           [example.kind.rawValue, "Booking", example.rule.name, example.message] + example.fields
         ])
@@ -114,7 +115,7 @@ import Testing
     let store = try Store(at: path, models: Room.self, Booking.self)
     #expect(try store.rules() == [example.rule])
     let error = failure { try store.write { tx in try tx.execute(SQLText(sql: example.bad)) } }
-    #expect(error?.violations.map(\.rule) == [example.rule.name])
+    #expect(Set(error?.violations.map(\.rule) ?? []) == [example.rule.name])
     store.close()
     let bare = try Store(at: path)
     #expect(try bare.check() == [])

@@ -73,6 +73,42 @@ import Testing
         == [UnkeptRule(rule: "Booking.once", objects: ["_ms_rule_Booking.once"])])
   }
 
+  @Test func aProgramOpensAFileWhoseUniqueIndexIsLostAndRecordsAreDouble() throws {
+    let hotel = try Hotel()
+    let path = hotel.store.path
+    try hotel.store.add(Self.once)
+    try hotel.store.add(Self.late, keepingOffenders: true)
+    hotel.store.close()
+    let raw = try PlainDatabase(path)
+    try raw.execute(
+      """
+      DROP INDEX "_ms_rule_Booking.once"; DROP TRIGGER "_ms_rule_Booking.note.required_insert";
+      UPDATE Booking SET start = 0
+      """)
+    let problems = Recorder<StoreError>()
+    // Who does not declare the rule can work, is told, and keeps what can be kept.
+    let store = try Store(at: path, models: Room.self, Booking.self, onError: { problems.add($0) })
+    let told = problems.taken()
+    #expect(told.map(\.code) == [.rejected])
+    #expect(told.first?.violations.map(\.key) == [[.integer(1)], [.integer(2)]])
+    #expect(told.first?.message.contains("Booking.once was not put in place") == true)
+    #expect(try store.rules().map(\.name) == ["Booking.note.required", "Booking.once"])
+    #expect(try store.unkeptRules().map(\.rule) == ["Booking.once"])
+    store.close()
+    // Who declares it counts on it.
+    func open() throws -> Store {
+      try Store(at: path, models: Room.self, Booking.self, rules: [Self.once])
+    }
+    let error = failure { try open() }
+    #expect(error?.code == .rejected)
+    #expect(error?.violationCount == 2)
+    #expect(error?.violations.map(\.rule) == ["Booking.once", "Booking.once"])
+    try raw.execute("UPDATE Booking SET start = id")
+    let again = try open()
+    #expect(try again.unkeptRules() == [])
+    again.close()
+  }
+
   @Test func noTriggerIsMadeOverATableThatChanged() throws {
     let hotel = try Hotel()
     try hotel.store.add(Self.late, keepingOffenders: true)

@@ -6,7 +6,10 @@ extension RuleWorkload {
       contender("no rules", StoredTrack.self) { StoredTrack($0) },
       contender("field rules", RuledTrack.self) { RuledTrack($0) },
       contender("added rules", StoredTrack.self, rules: Self.added) { StoredTrack($0) },
-      contender("a validator of two fields", StoredTrack.self, validators: [Self.judging]) {
+      contender("a validator of two fields", StoredTrack.self, validators: [Self.judgingFields]) {
+        StoredTrack($0)
+      },
+      contender("a validator of records", StoredTrack.self, validators: [Self.judging]) {
         StoredTrack($0)
       },
       // It judges another model's changes, so these updates must cost what they cost without it.
@@ -27,6 +30,12 @@ extension RuleWorkload {
     guard let track = change.new else { return .accept }
     return track.milliseconds >= 0 && !track.title.isEmpty
       ? .accept : .reject("must be real", \.title, \.milliseconds)
+  }
+
+  private static let judgingFields = Validator(
+    "Track.real", \StoredTrack.title, \StoredTrack.milliseconds
+  ) { _, new, _ in
+    new.1 >= 0 && !new.0.isEmpty ? .accept : .reject("must be real")
   }
 
   private static let elsewhere = Validator("Item.real", StoredItem.self) { _, _ in .accept }

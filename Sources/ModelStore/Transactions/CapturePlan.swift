@@ -1,0 +1,76 @@
+/// What one transaction has to capture: decided before it begins, from who wants to know what.
+struct CapturePlan {
+  let tables: [TrackedTable]
+  /// The names of the models that the tables hold.
+  let models: Set<String>
+  /// As each transaction begins with them.
+  let tracker: OriginTracker
+  let hooked: HookedTables
+
+  init(tables: [TrackedTable], triggers: [OriginTracker.TriggerFacts]) {
+    self.tables = tables
+    models = Set(tables.map(\.schema.name))
+    tracker = OriginTracker(triggers: triggers)
+    hooked = HookedTables(names: tables.map(\.schema.table))
+  }
+}
+
+/// What capture has to know of a file: the columns of its tables, and what its triggers write.
+struct CaptureFacts: Sendable {
+  private let triggers: [OriginTracker.TriggerFacts]
+  private let columns: [ExactText: [TrackedTable.ColumnFacts]]
+
+  /// What is known of a file that has no tables.
+  init() {
+    triggers = []
+    columns = [:]
+  }
+
+  /// - Parameter writing: The file's tables with those of their triggers that may write a model's.
+  init(_ writing: [(table: TableFacts, triggers: [TriggerFacts])]) {
+    triggers = writing.flatMap { _, triggers in
+      triggers.map { trigger in
+        OriginTracker.TriggerFacts(
+          name: trigger.name, binding: BindingTriggers.bindingName(ofTrigger: trigger.name),
+          writes: trigger.writtenTables)
+      }
+    }
+    columns = Dictionary(
+      uniqueKeysWithValues: writing.map { table, _ in
+        (
+          ExactText(table.name.asciiFolded),
+          table.columns.map { column in
+            TrackedTable.ColumnFacts(
+              name: column.name, isVirtual: column.generated == .virtual,
+              hasDefault: column.defaultSQL != nil,
+              isReal: ColumnAffinity(declaredType: column.declaredType) == .real)
+          }
+        )
+      })
+  }
+
+  /// - Parameter fields: The wanted ones; nil for all.
+  /// - Returns: nil when the file has no such table.
+  func table(of schema: ModelSchema, wanting fields: Set<Int>?) -> TrackedTable? {
+    columns[ExactText(schema.table.asciiFolded)].map {
+      TrackedTable(schema: schema, columns: $0, wanted: fields)
+    }
+  }
+
+  /// - Parameter interests: The wanted fields by model; nil for all fields.
+  /// - Returns: nil when nothing has to be captured.
+  func plan(of models: [ModelSchema], wanting interests: [String: Set<Int>?]) -> CapturePlan? {
+    let tables = models.compactMap { schema -> TrackedTable? in
+      guard schema.kind == .table, let fields = interests[schema.name] else { return nil }
+      return table(of: schema, wanting: fields)
+    }
+    return tables.isEmpty ? nil : CapturePlan(tables: tables, triggers: triggers)
+  }
+
+  /// The plan for every field of every one of `models`.
+  func plan(ofAll models: [ModelSchema]) -> CapturePlan? {
+    plan(
+      of: models,
+      wanting: Dictionary(uniqueKeysWithValues: models.map { ($0.name, Set<Int>?.none) }))
+  }
+}
