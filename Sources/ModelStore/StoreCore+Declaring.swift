@@ -116,6 +116,7 @@ extension StoreCore {
       configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
     else { return false }
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
+    try checkFunctions(of: schemas)
     let validators = declarations.validators.map {
       ValidatorSchema(name: $0.name, models: $0.models)
     }

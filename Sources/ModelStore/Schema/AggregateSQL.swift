@@ -7,7 +7,8 @@
 struct AggregateSQL {
   let triggers: [BindingTriggers.Object]
   let storage: [BindingTriggers.Object]
-  let refills: [String]
+  let clearings: [String]
+  private(set) var refill: BindingPass?
   /// Selects the links whose totals are wrong.
   private(set) var audit: String?
   /// The drift together with the targets of wrong totals.
@@ -20,7 +21,8 @@ struct AggregateSQL {
       let totals = TotalsSQL(aggregate, target, make)
       triggers = totals.triggers
       storage = totals.storage
-      refills = totals.refills
+      clearings = totals.clearings
+      refill = totals.refill
       audit = totals.audit
       offence =
         "(\(target.drift) OR \(target.rows(aggregate.link.pairs.map(\.target), areIn: totals.audit)))"
@@ -48,7 +50,7 @@ struct AggregateSQL {
         ]
       }
     storage = [evictions.table, Self.order(of: aggregate, make)]
-    refills = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
+    clearings = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
   }
 
   /// True for the target's rows that the source's row OLD or NEW counts for.

@@ -1,16 +1,15 @@
 // Each kind of formula, resolved.
 extension BindingFields {
   func condition(
-    _ sql: String?, of model: ModelSchema, target: FieldSchema
+    _ sql: String?, of model: ModelSchema
   ) throws(StoreError) -> SQLExpression? {
     guard let sql else { return nil }
-    if case .twoWay = binding.formula {
-      throw refusal("a two-way binding is always in force. Leave the condition out.")
-    }
     let expression = try expression(sql)
-    if model.fields(in: expression).contains(where: { $0.name == target.name }) {
-      throw refusal(
-        "its condition depends on \(binding.target) itself. Use other fields in it.")
+    var targets = [binding.target]
+    if case .twoWay(let twoWay) = binding.formula { targets.append(twoWay.left) }
+    let names = Set(model.fields(in: expression).map(\.name))
+    if let target = targets.first(where: { $0.model == model.name && names.contains($0.field) }) {
+      throw refusal("its condition depends on \(target) itself. Use other fields in it.")
     }
     return expression
   }

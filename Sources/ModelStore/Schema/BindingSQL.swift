@@ -53,13 +53,15 @@ struct BindingSQL {
       : TriggerMoment.differ(field, value, binding.target)
   }
 
-  /// One UPDATE that puts every record right.
-  var synchronisation: String {
-    """
-    UPDATE \(table)
-    SET \(field) = \(assigned(value))
-    WHERE \(drift)
-    """
+  /// Puts every record right.
+  var synchronisation: BindingPass {
+    BindingPass(
+      model: binding.model,
+      statement: """
+        UPDATE \(table)
+        SET \(field) = \(assigned(value))
+        WHERE \(drift)
+        """)
   }
 
   private func assigned(_ value: String) -> String {

@@ -5,7 +5,9 @@
 struct TotalsSQL {
   let triggers: [BindingTriggers.Object]
   let storage: [BindingTriggers.Object]
-  let refills: [String]
+  /// Empties what is to be filled anew.
+  let clearings: [String]
+  let refill: BindingPass
   /// Selects the links whose totals are not those of the records.
   let audit: String
 
@@ -118,16 +120,20 @@ struct TotalsSQL {
     let alias = BindingSQL.alias
     let rows = "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(parts.counts(alias))"
     let group = parts.link(alias).joined(separator: ", ")
-    refills = [
-      "DELETE FROM \(evicted)",
-      "DELETE FROM \(name)",
-      """
-      INSERT INTO \(name) (\(keys), records, number, total)
-      SELECT \(group), count(*), sum(\(parts.number(alias))), sum(\(parts.total(alias)))
-      \(rows)
-      GROUP BY \(links.isEmpty ? "0 + 0" : group)
-      """,
-    ]
+    clearings = ["DELETE FROM \(evicted)", "DELETE FROM \(name)"]
+    refill = BindingPass(
+      model: source,
+      statement: """
+        INSERT INTO \(name) (\(keys), records, number, total)
+        SELECT \(group), count(*), sum(\(parts.number(alias))), sum(\(parts.total(alias)))
+        \(rows)
+        """,
+      end: """
+
+        GROUP BY \(links.isEmpty ? "0 + 0" : group)
+        ON CONFLICT (\(keys)) DO UPDATE
+        SET records = records + excluded.records, number = number + excluded.number, total = total + excluded.total
+        """)
     let aliased = zip(parts.link(alias), parts.keys).map { "\($0) AS \($1)" }
       .joined(separator: ", ")
     audit = """

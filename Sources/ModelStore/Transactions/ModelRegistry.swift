@@ -10,6 +10,8 @@ final class ModelRegistry: Sendable {
   /// SQLite takes.
   let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
+  /// Those that call functions in Swift.
+  private let callingBindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
   let mayRollBack: Bool
@@ -22,11 +24,14 @@ final class ModelRegistry: Sendable {
   ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
   ///     written, ASCII letters in lower case.
   ///   - raisers: The triggers that may refuse a write.
+  ///   - callingBindings: The bindings that call functions in Swift.
   ///   - tables: The definitions of all tables.
   init(
     schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
-    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [], tables: [String] = []
+    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [],
+    callingBindings: [BindingSchema] = [], tables: [String] = []
   ) {
+    self.callingBindings = callingBindings
     self.schema = schema
     self.rules = rules
     self.judgedRules = judgedRules
@@ -76,7 +81,8 @@ final class ModelRegistry: Sendable {
     Self.storeError(
       error,
       translation: ConstraintTranslation(
-        models: self.schema.models, rules: rules, raisers: raisers), about: schema)
+        models: self.schema.models, rules: rules, raisers: raisers, bindings: callingBindings),
+      about: schema)
   }
 
   static func storeError(

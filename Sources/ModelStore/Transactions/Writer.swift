@@ -80,7 +80,9 @@ struct Writer {
         triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
-      }, tables: catalog.tables.map(\.sql))
+      },
+      callingBindings: try CatalogEntries.bindings.read(on: connection)
+        .filter { $0.functions != nil }, tables: catalog.tables.map(\.sql))
     journal = try JournalHead(
       reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
     plan = nil
@@ -230,13 +232,19 @@ struct Writer {
   }
 
   private func makePlan(_ interests: [String: Set<Int>?]) -> CapturePlan? {
-    let tables = models.schema.models.compactMap { schema -> TrackedTable? in
-      guard schema.kind == .table, let fields = interests[schema.name],
-        let columns = columns[ExactText(schema.table.asciiFolded)]
-      else { return nil }
-      return TrackedTable(schema: schema, columns: columns, wanted: fields)
+    func tracked(_ schema: ModelSchema, _ wanted: Set<Int>?) -> TrackedTable? {
+      guard schema.kind == .table else { return nil }
+      return columns[ExactText(schema.table.asciiFolded)].map {
+        TrackedTable(schema: schema, columns: $0, wanted: wanted)
+      }
     }
-    return tables.isEmpty ? nil : CapturePlan(tables: tables, triggers: triggers)
+    let tables = models.schema.models.compactMap { schema in
+      interests[schema.name].flatMap { tracked(schema, $0) }
+    }
+    guard !tables.isEmpty else { return nil }
+    return CapturePlan(
+      tables: tables, triggers: triggers,
+      sources: triggers.isEmpty ? [] : models.schema.models.compactMap { tracked($0, nil) })
   }
 
   /// Copies the WAL into the database when it has grown enough. While another process holds the

@@ -7,8 +7,8 @@ struct BindingsWhyCommand: LeafCommand {
     commandName: "why", abstract: "Show the bindings by which a field gets its value.",
     discussion: """
       Example: storecli bindings why Album.artistName 12
-      Sources come before what follows them. With a key, shows the values in that record and in the \
-      records that it gets them from.
+      Fields that somebody writes come first, then bindings on the way, sources before what follows \
+      them. With a key, shows the values in that record and in the records that it gets them from.
       """)
 
   @Argument(help: ArgumentHelp("The field.", valueName: "model.field"))
@@ -41,12 +41,13 @@ struct BindingsWhyCommand: LeafCommand {
         .text(binding?.description ?? ""), .text(value ?? ""),
       ])
     }
-    let bound = Set(chain.map(\.target.description))
+    let bound = Set(chain.flatMap(\.boundFields).map(\.description))
+    let models = opened.store.schema.models
     for binding in chain {
-      if let source = binding.sourceField, !bound.contains(source.description) {
-        try write(source, nil)
+      for input in try binding.inputs(in: models) where !bound.contains(input.description) {
+        try write(input, nil)
       }
-      try write(binding.target, binding)
+      for field in binding.boundFields { try write(field, binding) }
     }
     try context.finish(writer)
     try context.console.say(
@@ -56,14 +57,9 @@ struct BindingsWhyCommand: LeafCommand {
 }
 
 extension BindingSchema {
-  /// The one field that the target's value comes from, if it is one.
-  fileprivate var sourceField: Field? {
-    switch formula {
-    case .copy(let source, _): source
-    case .lookup(let lookup): lookup.source
-    case .twoWay(let twoWay): twoWay.left
-    case .aggregate, .derive: nil
-    }
+  /// The fields that follow: both ends of a two-way binding.
+  fileprivate var boundFields: [Field] {
+    if case .twoWay(let twoWay) = formula { [twoWay.left, target] } else { [target] }
   }
 }
 
