@@ -13,6 +13,14 @@ extension StoreCore {
     }
   }
 
+  /// Lets `bindings`, which are all of their target now, take over from one that is gone.
+  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws {
+    let models = self.models.schema.models
+    // A binding may be dropped because a model or field is gone.
+    let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
+    _ = try BindingInstallation(kept, in: models).apply(to: connection)
+  }
+
   /// Refuses declared bindings that this program cannot keep itself.
   func checkFunctions(of bindings: [BindingSchema]) throws(StoreError) {
     let known = Set(configuration.functions.map(\.name.asciiFolded))
@@ -28,11 +36,13 @@ extension StoreCore {
 
   func dropBinding(_ name: String) throws {
     try changingCatalog { connection in
-      let names = try CatalogEntries.bindings.read(on: connection).map(\.name)
-      guard names.contains(where: { $0.isExactly(name) }) else {
+      let bindings = try CatalogEntries.bindings.read(on: connection)
+      guard let dropped = bindings.first(where: { $0.name.isExactly(name) }) else {
         throw StoreError(.unknownBinding, "There is no binding \(name) in this store.")
       }
       _ = try BindingInstallation.remove(name, from: connection)
+      try self.follow(
+        bindings.filter { $0.target == dropped.target && $0 != dropped }, on: connection)
       try CatalogEntries.bindings.remove([name], on: connection)
     }
   }

@@ -24,8 +24,12 @@ struct AggregateSQL {
       clearings = totals.clearings
       refill = totals.refill
       audit = totals.audit
-      offence =
-        "(\(target.drift) OR \(target.rows(aggregate.link.pairs.map(\.target), areIn: totals.audit)))"
+      let place = aggregate.link.place.map {
+        "\(target.table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
+      }
+      let isWrong = (place + [target.rows(aggregate.link.pairs, areIn: totals.audit)])
+        .joined(separator: " AND ")
+      offence = "((\(target.drift)) OR (\(isWrong)))"
       return
     }
     let evictions = BindingEvictions(
@@ -46,7 +50,7 @@ struct AggregateSQL {
       + evictions.triggers(make) { gone in
         [
           target.puttingRight(
-            where: target.rows(aggregate.link.pairs.map(\.target), areIn: gone.links))
+            where: target.rows(aggregate.link.pairs, areIn: gone.links))
         ]
       }
     storage = [evictions.table, Self.order(of: aggregate, make)]

@@ -231,13 +231,14 @@ extension BindingTriggers {
       earlier += count
     }
     try onProgress(all, all)
-    // Sums of steps are added up where SQLite goes on with a real number instead of failing.
+    // Where values are no whole numbers, or sums of steps too large, SQLite goes on with reals.
     if let table = auditedTable.map(SQLText.quoted),
       try count(
         "SELECT EXISTS (SELECT 1 FROM \(table) WHERE typeof(total) <> 'integer')", on: connection)
         > 0
     {
-      throw refusal("a sum is larger than 64 bits hold.")
+      throw refusal(
+        "a sum of the records that are there is no whole number of 64 bits. Correct their values.")
     }
     return changeCount
   }

@@ -148,8 +148,8 @@ struct TwoWaySQL {
   private func disagree(_ left: String, _ right: String) -> String {
     let leftCell = "\(left).\(SQLText.quoted(twoWay.left.field.column))"
     let rightCell = "\(right).\(SQLText.quoted(twoWay.right.field.column))"
-    let forward = value(of: twoWay.left, left)
-    let backward = value(of: twoWay.right, right)
+    let forward = twoWay.right.field.bare(value(of: twoWay.left, left))
+    let backward = twoWay.left.field.bare(value(of: twoWay.right, right))
     return inForce(right) + "\(TriggerMoment.differ(rightCell, forward, twoWay.right.field)) AND "
       + TriggerMoment.differ(leftCell, backward, twoWay.left.field)
   }

@@ -32,9 +32,7 @@ struct BindingsWhyCommand: LeafCommand {
         OutputColumn("field", role: .key), OutputColumn("binding"), OutputColumn("formula"),
         OutputColumn("value"),
       ])
-    var told: Set<String> = []
     func write(_ field: BindingSchema.Field, _ binding: BindingSchema?) throws {
-      guard told.insert(field.description).inserted else { return }
       let value = records?.value(of: field).map { CellText.exchange($0) ?? "null" }
       try writer.write([
         .text(field.description), .text(binding?.name ?? ""),
@@ -43,8 +41,9 @@ struct BindingsWhyCommand: LeafCommand {
     }
     let bound = Set(chain.flatMap(\.boundFields).map(\.description))
     let models = opened.store.schema.models
+    var told = bound
     for binding in chain {
-      for input in try binding.inputs(in: models) where !bound.contains(input.description) {
+      for input in try binding.inputs(in: models) where told.insert(input.description).inserted {
         try write(input, nil)
       }
       for field in binding.boundFields { try write(field, binding) }
@@ -58,7 +57,7 @@ struct BindingsWhyCommand: LeafCommand {
 
 extension BindingSchema {
   /// The fields that follow: both ends of a two-way binding.
-  fileprivate var boundFields: [Field] {
+  var boundFields: [Field] {
     if case .twoWay(let twoWay) = formula { [twoWay.left, target] } else { [target] }
   }
 }

@@ -52,7 +52,7 @@ import Testing
     try store.write { tx in try tx.set(\Artist.name, to: "Davis", for: 1) }
     store.waitForDelivery()
     let origin = Origin.binding("Album.artistName")
-    let keys = [1, 2].map { "\([SQLValue.integer($0)]) \(origin)" }
+    let keys = ([1, 2] as [Int64]).map { "\([SQLValue.integer($0)]) \(origin)" }
     #expect(told.taken() == ["false \(keys)"])
     // And for every other program.
     try shell.execute("UPDATE Artist SET name = 'Shell' WHERE id = 1")

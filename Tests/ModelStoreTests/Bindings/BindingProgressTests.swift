@@ -90,6 +90,7 @@ import Testing
     }
     #expect(
       error?.message
-        == "The binding Parent.total cannot be kept: a sum is larger than 64 bits hold.")
+        == "The binding Parent.total cannot be kept: a sum of the records that are there is no whole number of 64 bits. Correct their values."
+    )
   }
 }

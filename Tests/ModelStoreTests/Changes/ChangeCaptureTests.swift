@@ -82,7 +82,7 @@ import Testing
         row.history.append((.update, origin))
         let place = capture.updating(
           table: 0, identity: identity, by: Provenance(origin), before: before)
-        if origin != capture.rows[place].origin || capture.rows[place].hasMarks {
+        if origin != capture.rows[place].provenance.origin || capture.rows[place].hasMarks {
           capture.setProvenance(Provenance(origin), ofField: 1, at: place)
         }
       case .delete1, .delete2:
