@@ -148,6 +148,14 @@ struct TotalsSQL {
         ON CONFLICT (\(keys)) DO UPDATE
         SET records = records + excluded.records, number = number + excluded.number, total = total + excluded.total
         """)
+    // A compound's own collation is the first part's; it is said here all the same.
+    let groups =
+      links.isEmpty
+      ? keys
+      : zip(parts.keys, aggregate.link.pairs).map {
+        "\($0) COLLATE \(SQLText.quoted($1.source.collation.name))"
+      }
+      .joined(separator: ", ")
     let aliased = zip(parts.link(alias), parts.keys).map { "\($0) AS \($1)" }
       .joined(separator: ", ")
     audit = """
@@ -157,7 +165,7 @@ struct TotalsSQL {
         SELECT \(aliased), count(*), sum(\(parts.number(alias))), sum(\(parts.total(alias))) \(rows)
         GROUP BY \(links.isEmpty ? "0 + 0" : group)
       )
-      GROUP BY \(keys)
+      GROUP BY \(groups)
       HAVING count(*) <> 2 OR min(records) <> max(records) OR min(number) <> max(number)
         OR min(total) <> max(total)
         OR min(typeof(total)) <> 'integer' OR max(typeof(total)) <> 'integer'

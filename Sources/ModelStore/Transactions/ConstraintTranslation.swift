@@ -16,17 +16,11 @@ struct ConstraintTranslation {
   private let models: [ModelSchema]
   private let rules: [Rule]
   private let raisers: [RaisingTrigger]
-  private let bindings: [BindingSchema]
 
   /// - Parameters:
   ///   - rules: Those that were added to models.
-  ///   - bindings: Those that call functions in Swift.
   ///   - raisers: The triggers that may refuse, which are not the store's own.
-  init(
-    models: [ModelSchema], rules: [Rule] = [], raisers: [RaisingTrigger] = [],
-    bindings: [BindingSchema] = []
-  ) {
-    self.bindings = bindings
+  init(models: [ModelSchema], rules: [Rule] = [], raisers: [RaisingTrigger] = []) {
     self.models = models
     self.rules = rules
     self.raisers = raisers
@@ -37,9 +31,7 @@ struct ConstraintTranslation {
   ///
   /// The violation's model is empty where neither SQLite nor the context tells it.
   func storeError(for error: SQLiteError, in context: Context = Context()) -> StoreError {
-    guard let finding = finding(for: error, in: context) else {
-      return missingFunction(error) ?? StoreError(error)
-    }
+    guard let finding = finding(for: error, in: context) else { return StoreError(error) }
     let violation = Violation(
       kind: finding.kind, model: finding.model ?? "",
       // A trigger or cascade of the statement may have failed on another model's record.
@@ -50,18 +42,6 @@ struct ConstraintTranslation {
       .rejected, finding.sentence, model: finding.model,
       field: finding.fields.count == 1 ? finding.fields[0] : nil, key: violation.key,
       violations: [violation], sqliteCode: error.code.rawValue)
-  }
-
-  /// That a binding calls a function which this program does not have.
-  private func missingFunction(_ error: SQLiteError) -> StoreError? {
-    guard let name = error.message.rest(after: "no such function: ")?.asciiFolded,
-      let binding = bindings.first(where: { $0.functions?.contains(name) ?? false })
-    else { return nil }
-    return StoreError(
-      .unknownFunction,
-      "Nothing was changed: the binding \(binding.name) calls the function \(name), which this "
-        + "program does not have. Write with a program that has it.",
-      model: binding.target.model, field: binding.target.field, sqliteCode: error.code.rawValue)
   }
 
   /// See <https://sqlite.org/rescode.html#extended_result_code_list>.

@@ -78,11 +78,15 @@ final class ModelRegistry: Sendable {
 
   /// What SQLite or a model's code threw, as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
-    Self.storeError(
+    if let error = error as? SQLiteError,
+      let missing = StoreError(missingFunction: error, of: callingBindings)
+    {
+      return missing
+    }
+    return Self.storeError(
       error,
       translation: ConstraintTranslation(
-        models: self.schema.models, rules: rules, raisers: raisers, bindings: callingBindings),
-      about: schema)
+        models: self.schema.models, rules: rules, raisers: raisers), about: schema)
   }
 
   static func storeError(
