@@ -2,12 +2,18 @@ extension Store {
   /// Adds a binding to the file: existing records are put right, and from then on it holds for
   /// every writer. One of the same name is replaced.
   ///
+  /// - Parameter onProgress: Called on this thread every some thousand records and at the end, with
+  ///   how many were looked at and how many there are to look at; writers wait meanwhile. What it
+  ///   throws ends the work, and nothing was changed. It must not use the store.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` when
   ///   it cannot be kept, or not together with the others; `rejected` when a record does not take
   ///   its value. Then nothing was changed.
   /// - Complexity: Reads all records of the bound models once, while writers wait.
-  public func add(_ binding: Binding) throws {
-    try core.add(binding)
+  public func add(
+    _ binding: Binding,
+    onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+  ) throws {
+    try core.add(binding, onProgress: onProgress)
   }
 
   /// The bindings by which values come into a field: its own and, before it, those that the fields

@@ -82,6 +82,10 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// also ``ChangeJournal/trim(_:)``.
   public var journalRetention: JournalRetention?
 
+  /// Functions in Swift that bindings may call; see ``Binding/calling(_:)``. By default there are
+  /// none: what calls one can be written by no other program.
+  public var functions: Set<SQLFunction> = []
+
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
@@ -100,6 +104,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   var connectionPolicy: Connection.Policy {
     Connection.Policy(
       durability: durability, busyTimeout: busyTimeout, cacheSize: cacheSize,
-      statementCacheCapacity: statementCacheCapacity, fileSystem: fileSystem)
+      statementCacheCapacity: statementCacheCapacity, fileSystem: fileSystem,
+      functions: functions)
   }
 }

@@ -1,23 +1,48 @@
 // Bindings that are in the file.
 extension StoreCore {
-  func add(_ binding: Binding) throws {
+  func add(_ binding: Binding, onProgress: (_ done: Int, _ all: Int) throws -> Void) throws {
     try changingCatalog { connection in
       let models = self.models.schema.models
       let schema = try binding.schema(in: models)
+      try self.checkFunctions(of: [schema])
       let others = try CatalogEntries.bindings.read(on: connection)
         .filter { $0.name != schema.name }
-      _ = try BindingInstallation(others + [schema], in: models).apply(to: connection)
+      _ = try BindingInstallation(others + [schema], in: models)
+        .apply(to: connection, onProgress: onProgress)
       try CatalogEntries.bindings.write([schema], on: connection)
+    }
+  }
+
+  /// Lets `bindings`, which are all of their target now, take over from one that is gone.
+  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws {
+    let models = self.models.schema.models
+    // A binding may be dropped because a model or field is gone.
+    let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
+    _ = try BindingInstallation(kept, in: models).apply(to: connection)
+  }
+
+  /// Refuses declared bindings that this program cannot keep itself.
+  func checkFunctions(of bindings: [BindingSchema]) throws(StoreError) {
+    let known = Set(configuration.functions.map(\.name.asciiFolded))
+    for binding in bindings {
+      guard let name = binding.functions?.first(where: { !known.contains($0) }) else { continue }
+      throw StoreError(
+        .unknownFunction,
+        "The binding \(binding.name) calls the function \(name), which this store was not given. "
+          + "Add it to StoreConfiguration.functions.",
+        model: binding.target.model, field: binding.target.field)
     }
   }
 
   func dropBinding(_ name: String) throws {
     try changingCatalog { connection in
-      let names = try CatalogEntries.bindings.read(on: connection).map(\.name)
-      guard names.contains(where: { $0.isExactly(name) }) else {
+      let bindings = try CatalogEntries.bindings.read(on: connection)
+      guard let dropped = bindings.first(where: { $0.name.isExactly(name) }) else {
         throw StoreError(.unknownBinding, "There is no binding \(name) in this store.")
       }
       _ = try BindingInstallation.remove(name, from: connection)
+      try self.follow(
+        bindings.filter { $0.target == dropped.target && $0 != dropped }, on: connection)
       try CatalogEntries.bindings.remove([name], on: connection)
     }
   }
@@ -50,7 +75,9 @@ extension StoreCore {
   ) throws -> [(binding: String, recordCount: Int)] {
     let found = try BindingInstallation.objects(in: connection)
     return try installedBindings(on: connection).bindings
-      .filter { $0.hasStorage(in: found) }
+      .filter {
+        try $0.hasStorage(in: found) && $0.missingFunction(on: connection) == nil
+      }
       .map { binding in
         (binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
       }
@@ -72,6 +99,7 @@ extension StoreCore {
   func bindingLosses() throws -> [BindingLoss] {
     try readingBindings { bindings, connection in
       try bindings.bindings.compactMap { binding in
+        guard try binding.missingFunction(on: connection) == nil else { return nil }
         let count = try binding.lossyRecordCount(on: connection)
         return count == 0
           ? nil : BindingLoss(binding: binding.binding.name, recordCount: count)

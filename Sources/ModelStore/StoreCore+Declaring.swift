@@ -119,6 +119,7 @@ extension StoreCore {
       configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
     else { return false }
     let schemas = try declarations.bindings.map { try $0.schema(in: models) }
+    try checkFunctions(of: schemas)
     let validators = declarations.validators.map {
       ValidatorSchema(name: $0.name, models: $0.models)
     }
@@ -190,6 +191,7 @@ extension StoreCore {
       try Catalog(reading: connection).checkReferences(of: declarations.models)
       let models = try knownModels(on: connection, declaring: declarations.models)
       let schemas = try declarations.bindings.map { try $0.schema(in: models) }
+      try checkFunctions(of: schemas)
       let bindings = try allBindings(schemas, in: models, on: connection)
       for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
       _ = try BindingInstallation(bindings.kept, in: models).apply(to: connection)

@@ -46,6 +46,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case unknownField
     /// No binding of that name is in the file.
     case unknownBinding
+    /// A binding in the file calls a function in Swift that the store was not given: write with a
+    /// program that has it. See ``StoreConfiguration/functions``.
+    case unknownFunction
     /// No rule of that name was added to the file.
     case unknownRule
     /// No consumer of that name reads the file's change journal.

@@ -149,6 +149,7 @@ struct CommandError: Error {
     case .recordNotFound: error.model.map { "storecli query \(Shell.quoted($0))" }
     case .corrupt: "storecli doctor"
     case .invalidQuery: "storecli help predicates"
+    case .unknownFunction: "storecli bindings list"
     case .unknownTransaction: "storecli history"
     case .unknownConsumer: "storecli consumers list"
     case .journalGap: "storecli journal status"
@@ -247,7 +248,7 @@ extension ExitCode {
       case .fileNotFound, .unknownModel, .unknownBinding, .unknownRule, .recordNotFound,
         .unknownTransaction, .unknownConsumer:
         .notFound
-      case .rejected, .invalidValue, .conflict: .rejected
+      case .rejected, .invalidValue, .conflict, .unknownFunction: .rejected
       case .busy: .busy
       case .newerFormat: .newerSchema
       case .unknownField, .invalidQuery: .usage

@@ -56,7 +56,9 @@ enum HelpTopic: String, CaseIterable {
       What a write changed is one line for each record and origin. With --ndjson:
         {"op":"update","model":"Track","key":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
       origin is user, binding:NAME, cascade or trigger:NAME; inserts have only new, deletes
-      only old; a composite key is an array.
+      only old; a composite key is an array. What a binding or trigger changed says which change
+      of the command set it off:
+        "cause":{"op":"update","model":"Artist","key":2,"fields":["name"]}
       """
     case .predicates:
       """

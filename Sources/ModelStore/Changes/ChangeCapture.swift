@@ -20,8 +20,8 @@ struct ChangeCapture {
     /// Whether `before` must be read from a snapshot instead, because the hook could not show it.
     let needsSnapshot: Bool
     /// Who touched the row first, as far as that was not rolled back.
-    fileprivate(set) var origin: Origin
-    /// Whether the touch by `origin` still stands.
+    fileprivate(set) var provenance: Provenance
+    /// Whether the touch by `provenance` still stands.
     fileprivate var isTouched = true
     /// Whether more is noted of the row than its first touch, or was.
     fileprivate(set) var hasMarks = false
@@ -31,10 +31,10 @@ struct ChangeCapture {
   private enum Mark {
     /// Touched anew, after its first touch was rolled back.
     case touched(row: Int)
-    case inserted(row: Int, Origin)
-    case deleted(row: Int, Origin)
+    case inserted(row: Int, Provenance)
+    case deleted(row: Int, Provenance)
     /// Who set the field last.
-    case set(row: Int, field: Int, Origin)
+    case set(row: Int, field: Int, Provenance)
   }
 
   private(set) var rows: [TouchedRow] = []
@@ -54,20 +54,20 @@ struct ChangeCapture {
   }
 
   /// Notes that a row is about to be inserted, or to be given this key.
-  mutating func inserting(table: Int, identity: RowIdentity, origin: Origin) {
-    let (row, isFirst) = touch(table: table, identity: identity, origin: origin) { FirstImage() }
-    if !isFirst { note(.inserted(row: row, origin), of: row) }
+  mutating func inserting(table: Int, identity: RowIdentity, by provenance: Provenance) {
+    let (row, isFirst) = touch(table: table, identity: identity, by: provenance) { FirstImage() }
+    if !isFirst { note(.inserted(row: row, provenance), of: row) }
   }
 
   /// Notes that a row is about to be deleted, or to lose this key.
   ///
   /// - Parameter before: The row as it is; called only for a first touch.
   mutating func deleting(
-    table: Int, identity: RowIdentity, origin: Origin, before: () throws -> FirstImage
+    table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
   ) rethrows {
     let (row, isFirst) = try touch(
-      table: table, identity: identity, origin: origin, before: before)
-    if !isFirst { note(.deleted(row: row, origin), of: row) }
+      table: table, identity: identity, by: provenance, before: before)
+    if !isFirst { note(.deleted(row: row, provenance), of: row) }
   }
 
   /// Notes that a row is about to be updated under the same key.
@@ -75,23 +75,23 @@ struct ChangeCapture {
   /// - Parameter before: The row as it is; called only for a first touch.
   /// - Returns: The row's place in ``rows``.
   mutating func updating(
-    table: Int, identity: RowIdentity, origin: Origin, before: () throws -> FirstImage
+    table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
   ) rethrows -> Int {
-    try touch(table: table, identity: identity, origin: origin, before: before).row
+    try touch(table: table, identity: identity, by: provenance, before: before).row
   }
 
   /// Notes who set `field` of the touched row last.
-  mutating func setOrigin(_ origin: Origin, ofField field: Int, at row: Int) {
-    note(.set(row: row, field: field, origin), of: row)
+  mutating func setProvenance(_ provenance: Provenance, ofField field: Int, at row: Int) {
+    note(.set(row: row, field: field, provenance), of: row)
   }
 
   private mutating func touch(
-    table: Int, identity: RowIdentity, origin: Origin, before: () throws -> FirstImage
+    table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
   ) rethrows -> (row: Int, isFirst: Bool) {
     let place = Place(table: table, identity: identity)
     if let row = places[place] {
       if !rows[row].isTouched {
-        rows[row].origin = origin
+        rows[row].provenance = provenance
         rows[row].isTouched = true
         marks.append(.touched(row: row))
       }
@@ -102,7 +102,7 @@ struct ChangeCapture {
     rows.append(
       TouchedRow(
         table: table, identity: identity, before: image.values,
-        needsSnapshot: image.needsSnapshot, origin: origin))
+        needsSnapshot: image.needsSnapshot, provenance: provenance))
     return (rows.count - 1, true)
   }
 
@@ -187,9 +187,9 @@ struct ChangeCapture {
 
   /// What stands of the marks of one row.
   private struct RowNote {
-    var inserter: Origin?
-    var deleter: Origin?
-    var fieldOrigins: [Int: Origin] = [:]
+    var inserter: Provenance?
+    var deleter: Provenance?
+    var fields: [Int: Provenance] = [:]
   }
 
   private func foldedMarks() -> [Int: RowNote] {
@@ -197,12 +197,17 @@ struct ChangeCapture {
     for mark in marks {
       switch mark {
       case .touched: continue
-      case .inserted(let row, let origin):
+      case .inserted(let row, let provenance):
         // A new row: who set the fields of the former one says nothing of it.
-        notes[row] = RowNote(inserter: origin)
-      case .deleted(let row, let origin): notes[row, default: RowNote()].deleter = origin
-      case .set(let row, let field, let origin):
-        notes[row, default: RowNote()].fieldOrigins[field] = origin
+        notes[row] = RowNote(inserter: provenance)
+      case .deleted(let row, let provenance):
+        notes[row, default: RowNote()].deleter = provenance
+      case .set(let row, let field, let provenance):
+        let note = notes[row] ?? RowNote()
+        let standing = note.fields[field] ?? note.inserter ?? rows[row].provenance
+        // Who only goes on keeps the first cause.
+        notes[row, default: note].fields[field] =
+          standing.origin == provenance.origin ? standing : provenance
       }
     }
     return notes
@@ -229,37 +234,37 @@ struct ChangeCapture {
       switch (old, new) {
       case (nil, nil): return nil
       case (nil, let new?):
-        return change(in: table, origin: new.note.inserter ?? rekeyer(new, table) ?? new.row.origin)
+        return change(in: table, new.note.inserter ?? rekeyer(new, table) ?? new.row.provenance)
       case (let old?, nil):
-        return change(in: table, origin: old.note.deleter ?? rekeyer(old, table) ?? old.row.origin)
+        return change(in: table, old.note.deleter ?? rekeyer(old, table) ?? old.row.provenance)
       case (let old?, let new?):
-        let standing = new.note.inserter ?? new.row.origin
         var fields: [ChangedField] = []
         for index in table.fields where old.image[index] != new.image[index] {
+          let setter = new.note.fields[index] ?? new.note.inserter ?? new.row.provenance
           fields.append(
             ChangedField(
               name: table.schema.fields[index].name, old: old.image[index], new: new.image[index],
-              origin: new.note.fieldOrigins[index] ?? standing))
+              origin: setter.origin, cause: setter.cause))
         }
         guard !fields.isEmpty else { return nil }
         return change(
-          in: table, origin: old.row.origin, fields: fields,
+          in: table, old.row.provenance, fields: fields,
           isRecreated: new.note.inserter != nil || old.row.identity != new.row.identity)
       }
     }
 
     private func change(
-      in table: TrackedTable, origin: Origin, fields: [ChangedField] = [],
+      in table: TrackedTable, _ provenance: Provenance, fields: [ChangedField] = [],
       isRecreated: Bool = false
     ) -> RecordChange {
       RecordChange(
         model: table.schema.name, key: key, old: old?.image, new: new?.image, fields: fields,
-        origin: origin, isRecreated: isRecreated)
+        origin: provenance.origin, cause: provenance.cause, isRecreated: isRecreated)
     }
 
     /// Who gave a row that keeps its rowid another key.
-    private func rekeyer(_ side: Side, _ table: TrackedTable) -> Origin? {
-      table.key.lazy.compactMap { side.note.fieldOrigins[$0] }.first
+    private func rekeyer(_ side: Side, _ table: TrackedTable) -> Provenance? {
+      table.key.lazy.compactMap { side.note.fields[$0] }.first
     }
   }
 

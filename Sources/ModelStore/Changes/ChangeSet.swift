@@ -32,8 +32,24 @@ public struct RecordChange: Hashable, Sendable {
   public let fields: [ChangedField]
   /// Who inserted, deleted or first updated the record.
   public let origin: Origin
+  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  public let cause: Cause?
   /// Whether the record was deleted and inserted again in between; then it is an update.
   public let isRecreated: Bool
+
+  init(
+    model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
+    origin: Origin, cause: Cause? = nil, isRecreated: Bool
+  ) {
+    self.model = model
+    self.key = key
+    self.old = old
+    self.new = new
+    self.fields = fields
+    self.origin = origin
+    self.cause = cause
+    self.isRecreated = isRecreated
+  }
 
   public var operation: Operation {
     if old == nil { return .insert }
@@ -46,7 +62,18 @@ public struct ChangedField: Hashable, Sendable {
   public let name: String
   public let old: SQLValue
   public let new: SQLValue
+  /// Who set the field last.
   public let origin: Origin
+  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  public let cause: Cause?
+
+  init(name: String, old: SQLValue, new: SQLValue, origin: Origin, cause: Cause? = nil) {
+    self.name = name
+    self.old = old
+    self.new = new
+    self.origin = origin
+    self.cause = cause
+  }
 }
 
 /// Which record was changed.
@@ -65,22 +92,26 @@ extension RecordChange {
       guard self.old != nil || later.new != nil else { return nil }
       return RecordChange(
         model: model, key: later.key, old: self.old, new: later.new, fields: [],
-        origin: self.old == nil ? origin : later.origin, isRecreated: false)
+        origin: self.old == nil ? origin : later.origin,
+        cause: self.old == nil ? cause : later.cause, isRecreated: false)
     }
     // The parts list no fields where the record was gone in between, so the records are compared.
     let fields = compared.filter { old[$0.index] != new[$0.index] }.map { field in
-      ChangedField(
+      let standing =
+        later.provenance(ofField: field.name)
+        ?? self.provenance(ofField: field.name)
+        ?? Provenance(later.origin, cause: later.cause)
+      return ChangedField(
         name: field.name, old: old[field.index], new: new[field.index],
-        origin: later.origin(ofField: field.name) ?? self.origin(ofField: field.name)
-          ?? later.origin)
+        origin: standing.origin, cause: standing.cause)
     }
     guard !fields.isEmpty else { return nil }
     return RecordChange(
       model: model, key: later.key, old: old, new: new, fields: fields, origin: origin,
-      isRecreated: isRecreated || later.isRecreated || self.new == nil)
+      cause: cause, isRecreated: isRecreated || later.isRecreated || self.new == nil)
   }
 
-  private func origin(ofField name: String) -> Origin? {
-    fields.first { $0.name == name }?.origin
+  private func provenance(ofField name: String) -> Provenance? {
+    fields.first { $0.name == name }.map { Provenance($0.origin, cause: $0.cause) }
   }
 }

@@ -12,6 +12,16 @@ public enum Origin: Hashable, Sendable {
   case foreign
 }
 
+extension Origin {
+  /// Whether the change answers another one, by something in the file that is no reference.
+  var isTriggered: Bool {
+    switch self {
+    case .binding, .trigger: true
+    case .user, .cascade, .foreign: false
+    }
+  }
+}
+
 extension Origin: CustomStringConvertible {
   /// `user`, `binding:NAME`, `cascade`, `trigger:NAME` or `foreign`: the form in logs and at the
   /// command line.

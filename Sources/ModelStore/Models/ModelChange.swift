@@ -23,6 +23,9 @@ public struct ModelChange<M: Model>: Sendable {
   /// Who inserted, deleted or first updated the record.
   public var origin: Origin { change.origin }
 
+  /// What the change answers, where ``origin`` is a binding or a trigger; otherwise nil.
+  public var cause: Cause? { change.cause }
+
   /// Whether the field at `path` differs; true for every field of an insertion or deletion.
   public func changed(_ path: any PartialKeyPath<M> & Sendable) -> Bool {
     guard let index = M.definition.fieldIndex(of: path) else { return false }

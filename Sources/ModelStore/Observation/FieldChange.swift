@@ -5,7 +5,10 @@ public struct FieldChange<Value: Sendable>: Sendable {
   /// The value after; nil when the record does not exist, and in the phase
   /// ``ObservationPhase/before``.
   public let new: Value?
+  /// Who set the field last.
   public let origin: Origin
+  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  public let cause: Cause?
   /// The store's version from which on `new` holds.
   public let version: UInt64
   /// Whether the change could not be followed: another connection wrote, the schema changed, or the
@@ -18,7 +21,8 @@ public struct FieldChange<Value: Sendable>: Sendable {
   /// What is told before the change, on request.
   var prior: Self {
     Self(
-      old: old, new: nil, origin: origin, version: version, isReset: isReset, phase: .before)
+      old: old, new: nil, origin: origin, cause: cause, version: version, isReset: isReset,
+      phase: .before)
   }
 }
 
@@ -40,7 +44,10 @@ public struct ObservedChange<M: Model>: Sendable {
   public let new: M?
   /// The fields that differ, in field order; empty for an insertion, a deletion and a reset.
   public let fields: [ChangedField]
+  /// Who inserted, deleted or first updated the record.
   public let origin: Origin
+  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  public let cause: Cause?
   public let version: UInt64
   public let isReset: Bool
   /// Whether this is the change itself, or what ``ObservationOptions`` asked for besides.
@@ -49,8 +56,8 @@ public struct ObservedChange<M: Model>: Sendable {
   /// What is told before the change, on request.
   var prior: Self {
     Self(
-      old: old, new: nil, fields: fields, origin: origin, version: version, isReset: isReset,
-      phase: .before)
+      old: old, new: nil, fields: fields, origin: origin, cause: cause, version: version,
+      isReset: isReset, phase: .before)
   }
 }
 

@@ -190,7 +190,8 @@ extension ListDelta.ElementTouch {
         continue
       }
       merged[place] = ChangedField(
-        name: field.name, old: merged[place].old, new: field.new, origin: field.origin)
+        name: field.name, old: merged[place].old, new: field.new, origin: field.origin,
+        cause: field.cause)
     }
     return merged.filter { $0.old != $0.new }
   }

@@ -53,7 +53,9 @@ extension QueryChanges.Update {
     Self(
       oldIndex: newIndex, newIndex: oldIndex, key: key, old: new, new: old,
       fields: fields.map { field in
-        ChangedField(name: field.name, old: field.new, new: field.old, origin: field.origin)
+        ChangedField(
+          name: field.name, old: field.new, new: field.old, origin: field.origin,
+          cause: field.cause)
       },
       isRecreated: isRecreated)
   }

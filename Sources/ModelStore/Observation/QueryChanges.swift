@@ -204,9 +204,10 @@ extension QueryChanges {
   ) -> [ChangedField] {
     schema.fields.indices.filter { before[$0] != after[$0] }.map { index in
       let name = schema.fields[index].name
+      let field = touch.fields.first { $0.name == name }
       return ChangedField(
-        name: name, old: before[index], new: after[index],
-        origin: touch.fields.first { $0.name == name }?.origin ?? touch.origin)
+        name: name, old: before[index], new: after[index], origin: field?.origin ?? touch.origin,
+        cause: field?.cause)
     }
   }
 }

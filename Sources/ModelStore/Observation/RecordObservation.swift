@@ -42,14 +42,14 @@ extension ChangeBroker.Commit {
     let phase: ObservationPhase = isInitial ? .initial : .after
     if isReset {
       return FieldChange(
-        old: nil, new: try current.map { try decode($0[index]) }, origin: .foreign,
+        old: nil, new: try current.map { try decode($0[index]) }, origin: .foreign, cause: nil,
         version: changes.version, isReset: true, phase: phase)
     }
     let change = changes.changes.first
     if isInitial {
       return FieldChange(
         old: nil, new: try change?.new.map { try decode($0[index]) }, origin: .foreign,
-        version: changes.version, isReset: false, phase: phase)
+        cause: nil, version: changes.version, isReset: false, phase: phase)
     }
     guard let change else { return nil }
     let name = schema.fields[index].name
@@ -58,8 +58,9 @@ extension ChangeBroker.Commit {
     return FieldChange(
       old: try change.old.map { try decode($0[index]) },
       new: try change.new.map { try decode($0[index]) },
-      origin: changed?.origin ?? change.origin, version: changes.version, isReset: false,
-      phase: phase)
+      origin: changed?.origin ?? change.origin,
+      cause: changed == nil ? change.cause : changed?.cause, version: changes.version,
+      isReset: false, phase: phase)
   }
 
   /// What the commit did to the observed record; nil when it left it as it was.
@@ -71,7 +72,8 @@ extension ChangeBroker.Commit {
       old: isFollowed ? try change?.old.map { try M(row: RowView(image: $0)) } : nil,
       new: try (isReset ? current : change?.new).map { try M(row: RowView(image: $0)) },
       fields: isFollowed ? change?.fields ?? [] : [],
-      origin: isFollowed ? change?.origin ?? .foreign : .foreign, version: changes.version,
-      isReset: isReset, phase: isInitial ? .initial : .after)
+      origin: isFollowed ? change?.origin ?? .foreign : .foreign,
+      cause: isFollowed ? change?.cause : nil, version: changes.version, isReset: isReset,
+      phase: isInitial ? .initial : .after)
   }
 }

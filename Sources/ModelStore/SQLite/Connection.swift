@@ -29,6 +29,7 @@ final class Connection {
     var cacheSize: Int
     var statementCacheCapacity: Int
     var fileSystem: String?
+    var functions: Set<SQLFunction> = []
   }
 
   let handle: OpaquePointer
@@ -60,6 +61,7 @@ final class Connection {
     hooks = ConnectionHooks(database: opened, busyTimeout: policy.busyTimeout)
     statements = StatementCache(capacity: policy.statementCacheCapacity)
     try apply(policy)
+    try register(policy.functions)
     hooks.countWALFrames()
   }
 
@@ -107,6 +109,30 @@ final class Connection {
     case .readOnlyFile:
       try execute("PRAGMA query_only = ON;")
     }
+  }
+
+  private func register(_ functions: Set<SQLFunction>) throws(SQLiteError) {
+    for function in functions {
+      if let problem = function.problem { throw SQLiteError(code: .misuse, message: problem) }
+      // What calls SQLite's own means that one, in rules and in other programs.
+      if try hasBuiltInFunction(function.name) {
+        throw SQLiteError(
+          code: .misuse,
+          message: "\(function.name) is a function of SQLite's own. Give yours another name.")
+      }
+      try function.register(on: handle)
+    }
+  }
+
+  private func hasBuiltInFunction(_ name: String) throws(SQLiteError) -> Bool {
+    var statement: OpaquePointer?
+    defer { sqlite3_finalize(statement) }
+    let sql = """
+      SELECT 1 FROM pragma_function_list WHERE builtin AND lower(name) = lower('\(name)')
+      """
+    let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+    guard code == SQLITE_OK else { throw SQLiteError(code: code, database: handle, sql: sql) }
+    return sqlite3_step(statement) == SQLITE_ROW
   }
 
   /// Bytes of the WAL's file that stay allocated for reuse after a burst; no limit while it is in

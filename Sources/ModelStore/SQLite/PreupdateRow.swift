@@ -55,32 +55,42 @@ struct PreupdateRow: ~Copyable {
       try read(sqlite3_preupdate_new(database, index, &value), value, column.position))
   }
 
+  /// Whether an update stores other bytes in the column. Nothing is decoded.
+  func changes(at column: StoredColumn) -> Bool {
+    var old: OpaquePointer?
+    var new: OpaquePointer?
+    guard
+      sqlite3_preupdate_old(database, column.index(inUpdatedRow: false), &old) == SQLITE_OK,
+      sqlite3_preupdate_new(database, column.index(inUpdatedRow: true), &new) == SQLITE_OK,
+      let old, let new
+    else { return true }
+    let type = sqlite3_value_type(old)
+    // The hook shows reals that are whole as integers, in the new row only.
+    if column.isReal, type == SQLITE_FLOAT, sqlite3_value_type(new) == SQLITE_INTEGER {
+      return sqlite3_value_double(old) != sqlite3_value_double(new)
+    }
+    guard type == sqlite3_value_type(new) else { return true }
+    switch type {
+    case SQLITE_NULL: return false
+    case SQLITE_INTEGER: return sqlite3_value_int64(old) != sqlite3_value_int64(new)
+    case SQLITE_FLOAT: return sqlite3_value_double(old) != sqlite3_value_double(new)
+    default:
+      let (left, right) = (sqlite3_value_blob(old), sqlite3_value_blob(new))
+      let count = Int(sqlite3_value_bytes(old))
+      return UnsafeRawBufferPointer(start: left, count: left == nil ? 0 : count)
+        .elementsEqual(
+          UnsafeRawBufferPointer(
+            start: right, count: right == nil ? 0 : Int(sqlite3_value_bytes(new))))
+        == false
+    }
+  }
+
   private func read(
     _ code: Int32, _ value: OpaquePointer?, _ index: Int
   ) throws(ColumnError) -> SQLValue {
     guard code == SQLITE_OK, let value else {
       throw ColumnError(column: index, problem: .unrepresentable("SQLite gave no value (\(code))"))
     }
-    switch sqlite3_value_type(value) {
-    case SQLITE_INTEGER: return .integer(sqlite3_value_int64(value))
-    case SQLITE_FLOAT: return .real(sqlite3_value_double(value))
-    case SQLITE_TEXT:
-      guard let text = sqlite3_value_text(value) else {
-        throw ColumnError(column: index, problem: .outOfMemory)
-      }
-      let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
-      guard let string = String(exactUTF8: bytes) else {
-        throw ColumnError(column: index, problem: .invalidUTF8)
-      }
-      return .text(string)
-    case SQLITE_BLOB:
-      let bytes = sqlite3_value_blob(value)
-      let count = Int(sqlite3_value_bytes(value))
-      guard bytes != nil || count == 0 else {
-        throw ColumnError(column: index, problem: .outOfMemory)
-      }
-      return .blob([UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
-    default: return .null
-    }
+    return try SQLValue(of: value, at: index)
   }
 }

@@ -7,7 +7,8 @@
 struct AggregateSQL {
   let triggers: [BindingTriggers.Object]
   let storage: [BindingTriggers.Object]
-  let refills: [String]
+  let clearings: [String]
+  private(set) var refill: BindingPass?
   /// Selects the links whose totals are wrong.
   private(set) var audit: String?
   /// The drift together with the targets of wrong totals.
@@ -20,10 +21,15 @@ struct AggregateSQL {
       let totals = TotalsSQL(aggregate, target, make)
       triggers = totals.triggers
       storage = totals.storage
-      refills = totals.refills
+      clearings = totals.clearings
+      refill = totals.refill
       audit = totals.audit
-      offence =
-        "(\(target.drift) OR \(target.rows(aggregate.link.pairs.map(\.target), areIn: totals.audit)))"
+      let place = aggregate.link.place.map {
+        "\(target.table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
+      }
+      let isWrong = (place + [target.rows(aggregate.link.pairs, areIn: totals.audit)])
+        .joined(separator: " AND ")
+      offence = "((\(target.drift)) OR (\(isWrong)))"
       return
     }
     let evictions = BindingEvictions(
@@ -44,11 +50,11 @@ struct AggregateSQL {
       + evictions.triggers(make) { gone in
         [
           target.puttingRight(
-            where: target.rows(aggregate.link.pairs.map(\.target), areIn: gone.links))
+            where: target.rows(aggregate.link.pairs, areIn: gone.links))
         ]
       }
     storage = [evictions.table, Self.order(of: aggregate, make)]
-    refills = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
+    clearings = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
   }
 
   /// True for the target's rows that the source's row OLD or NEW counts for.

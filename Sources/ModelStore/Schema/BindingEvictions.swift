@@ -33,7 +33,9 @@ struct BindingEvictions {
     let key = source.keyFields.enumerated().map { (name: "k\($0)", field: Optional($1)) }
     let linked = link.enumerated().map { index, field in
       let type = field.affinity.columnType
+      // Links are compared with what records hold, so they must compare as those do.
       return "m\(index)\(type.isEmpty ? "" : " " + type)"
+        + " COLLATE \(SQLText.quoted(field.collation.name))"
     }
     table = make.table(.evicted, key: key, linked + others.map { "\($0.name) INTEGER" })
   }

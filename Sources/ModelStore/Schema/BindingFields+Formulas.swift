@@ -1,16 +1,15 @@
 // Each kind of formula, resolved.
 extension BindingFields {
   func condition(
-    _ sql: String?, of model: ModelSchema, target: FieldSchema
+    _ sql: String?, of model: ModelSchema
   ) throws(StoreError) -> SQLExpression? {
     guard let sql else { return nil }
-    if case .twoWay = binding.formula {
-      throw refusal("a two-way binding is always in force. Leave the condition out.")
-    }
     let expression = try expression(sql)
-    if model.fields(in: expression).contains(where: { $0.name == target.name }) {
-      throw refusal(
-        "its condition depends on \(binding.target) itself. Use other fields in it.")
+    var targets = [binding.target]
+    if case .twoWay(let twoWay) = binding.formula { targets.append(twoWay.left) }
+    let names = Set(model.fields(in: expression).map(\.name))
+    if let target = targets.first(where: { $0.model == model.name && names.contains($0.field) }) {
+      throw refusal("its condition depends on \(target) itself. Use other fields in it.")
     }
     return expression
   }
@@ -70,6 +69,11 @@ extension BindingFields {
       }
     } else {
       try checkTypes(from: field, of: source, to: target, of: model)
+    }
+    if model.collidingSets.contains(where: { $0.map(\.name) == [target.name] }),
+      !model.isUnique(link.pairs.map(\.target))
+    {
+      throw refusal("\(binding.target) is unique, and several records would follow one value.")
     }
     return ResolvedBinding.Lookup(
       source: source, field: field, transform: transform, link: link,
@@ -160,6 +164,12 @@ extension BindingFields {
       throw refusal("both of its ends are \(binding.target). Bind two fields.")
     }
     try checkTarget(leftField, of: leftModel)
+    for (end, model) in [(leftField, leftModel), (field, model)]
+    where model.collidingSets.contains(where: { $0.contains(end) }) {
+      throw refusal(
+        "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
+          + "records at the other. Let one of them follow the other one way.")
+    }
     var link = ResolvedBinding.Link()
     if twoWay.match.isEmpty {
       guard leftModel.name == model.name else {
@@ -188,7 +198,7 @@ extension BindingFields {
     }
     let left = try end(leftField, of: leftModel, twoWay.forward)
     let right = try end(field, of: model, twoWay.backward)
-    if leftModel.name == model.name, twoWay.match.isEmpty {
+    if leftModel.name == model.name {
       for (end, other) in [(left, right), (right, left)]
       where end.dependencies.contains(where: { $0.name == other.field.name }) {
         throw refusal("\(model.name).\(other.field.name) would be computed from itself.")
@@ -258,8 +268,7 @@ extension BindingFields {
   private func checkUnique(
     _ fields: [FieldSchema], in model: ModelSchema
   ) throws(StoreError) {
-    let names = Set(fields.map(\.name))
-    guard model.collidingSets.contains(where: { names.isSuperset(of: $0.map(\.name)) }) else {
+    guard model.isUnique(fields) else {
       let list = fields.map { "\(model.name).\($0.name)" }.joined(separator: ", ")
       throw refusal(
         "\(list) \(fields.count == 1 ? "is" : "are") not unique, so several records may belong to "
@@ -269,6 +278,12 @@ extension BindingFields {
 }
 
 extension ModelSchema {
+  /// Whether the values of `fields` together occur once.
+  func isUnique(_ fields: [FieldSchema]) -> Bool {
+    let names = Set(fields.map(\.name))
+    return collidingSets.contains { names.isSuperset(of: $0.map(\.name)) }
+  }
+
   /// The key, and every other set of fields whose values together occur once.
   var collidingSets: [[FieldSchema]] {
     let names =

@@ -19,6 +19,16 @@ struct BindingInstallation {
     bindings = try ResolvedBinding.inDependencyOrder(schemas, in: models).map(BindingTriggers.init)
   }
 
+  private init(_ bindings: [BindingTriggers]) {
+    self.bindings = bindings
+  }
+
+  private func keeping(
+    _ isKept: (BindingTriggers) throws -> Bool
+  ) rethrows -> BindingInstallation {
+    BindingInstallation(try bindings.filter(isKept))
+  }
+
   /// What must happen to the file's objects. A pure comparison.
   struct Difference: Hashable, Sendable {
     /// What to drop, by name, because its text differs or it is no longer needed.
@@ -59,8 +69,10 @@ struct BindingInstallation {
     let wrong = difference.dropped + difference.created.map(\.name)
     let declared = try bindings.map { binding in
       var objects = Set(wrong.filter { Self.name($0, isOf: binding) })
-      // What is kept in a table that is not there cannot be compared.
-      guard binding.hasStorage(in: found) else {
+      // What is kept in a table that is not there cannot be compared, nor what only another program
+      // can compute.
+      guard binding.hasStorage(in: found), try binding.missingFunction(on: connection) == nil
+      else {
         return BindingFinding(
           binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [])
       }
@@ -126,15 +138,22 @@ struct BindingInstallation {
   /// Makes the file's triggers those of ``bindings`` and puts the records of every new or changed
   /// binding right, sources before what follows them.
   ///
+  /// - Parameter onProgress: Called with records looked at and all that are to be, for each of the
+  ///   bindings anew.
   /// - Returns: The new and changed bindings, in dependency order.
   /// - Throws: ``SQLiteError`` from SQLite, ``StoreError`` when an expression is refused or records
   ///   do not take their value. The caller rolls back.
   /// - Precondition: A write transaction is open, and the models' tables exist.
   /// - Complexity: One pass over the targets' table for each new or changed binding.
-  func apply(to connection: Connection) throws -> [Synchronised] {
+  func apply(
+    to connection: Connection,
+    onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+  ) throws -> [Synchronised] {
     precondition(connection.isInTransaction, "Bindings are installed inside a transaction.")
     let found = try Self.objects(in: connection)
-    let difference = difference(from: found)
+    // What this program cannot compute is left to one that can.
+    let difference = try keeping { try $0.missingFunction(on: connection) == nil }
+      .difference(from: found)
     guard !difference.isEmpty else { return [] }
     let changed = bindings.filter { difference.changed.contains($0.binding.name) }
     for binding in changed { try binding.checkExpressions(on: connection) }
@@ -145,7 +164,8 @@ struct BindingInstallation {
     for binding in changed { try binding.checkNames(on: connection) }
     let synchronised = try changed.map { binding in
       Synchronised(
-        binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
+        binding: binding.binding.name,
+        recordCount: try binding.synchronise(on: connection, onProgress: onProgress))
     }
     // SQLite promises no order but runs the youngest trigger first, so the sources' go last here:
     // what follows them is then computed once. Nothing but the saved work depends on it.
@@ -188,11 +208,39 @@ struct BindingInstallation {
 extension BindingTriggers {
   /// Puts every record right that is not.
   ///
-  /// - Returns: How many were not.
-  func synchronise(on connection: Connection) throws -> Int {
-    for sql in refills { try connection.run(SQLText(sql: sql)) }
-    try connection.run(SQLText(sql: synchronisation))
-    return connection.changeCount
+  /// - Parameters:
+  ///   - stepRowCount: The most records that one statement looks at.
+  ///   - onProgress: Called before each statement and after the last one, with records looked at
+  ///     and all that are to be.
+  /// - Returns: How many were not right.
+  func synchronise(
+    on connection: Connection, stepRowCount: Int = 16_384,
+    onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
+  ) throws -> Int {
+    for sql in clearings { try connection.run(SQLText(sql: sql)) }
+    let counts = try passes.map { pass in
+      try count("SELECT count(*) FROM \(SQLText.quoted(pass.model.table))", on: connection)
+    }
+    let all = counts.reduce(0, +)
+    var earlier = 0
+    var changeCount = 0
+    for (pass, count) in zip(passes, counts) {
+      changeCount = try pass.run(on: connection, stepRowCount: stepRowCount) { done in
+        try onProgress(earlier + min(done, count), all)
+      }
+      earlier += count
+    }
+    try onProgress(all, all)
+    // Where values are no whole numbers, or sums of steps too large, SQLite goes on with reals.
+    if let table = auditedTable.map(SQLText.quoted),
+      try count(
+        "SELECT EXISTS (SELECT 1 FROM \(table) WHERE typeof(total) <> 'integer')", on: connection)
+        > 0
+    {
+      throw refusal(
+        "a sum of the records that are there is no whole number of 64 bits. Correct their values.")
+    }
+    return changeCount
   }
 
   /// How many records do not hold their right value.
@@ -225,16 +273,35 @@ extension BindingTriggers {
     Int(try connection.firstRow(SQLText(sql: sql)) { row in try row.integer(at: 0) } ?? 0)
   }
 
-  /// Asks SQLite whether it accepts the expressions where only what every writer has is allowed.
+  /// A function that the binding calls and that `connection` does not have.
+  func missingFunction(on connection: Connection) throws -> String? {
+    guard let functions = binding.functions else { return nil }
+    let known = Set(
+      try connection.rows("SELECT DISTINCT lower(name) FROM pragma_function_list") { row in
+        try row.text(at: 0)
+      })
+    return functions.first { !known.contains($0) }
+  }
+
+  /// Asks SQLite whether it accepts the expressions where only what every writer has is allowed,
+  /// and what the binding says that it calls.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and SQLite's reason.
   func checkExpressions(on connection: Connection) throws {
+    let allowed = Set(binding.functions ?? [])
+    let called = Set(expressions.flatMap(\.expression.calledNames))
+    if let name = allowed.subtracting(called).min() {
+      throw refusal("it does not call the function \(name). Leave it out of calling(_:).")
+    }
     try translating {
       for expression in expressions {
         try expression.expression.probe(in: expression.model, on: connection)
-        if let name = try expression.expression.registeredFunction(on: connection) {
+        if let name = try expression.expression.registeredFunction(
+          on: connection, besides: allowed)
+        {
           throw refusal(
-            "other writers do not have the function \(name). Use functions built into SQLite.")
+            "other writers do not have the function \(name). Use functions built into SQLite. Or "
+              + "say by calling(_:) that only programs which have it may write.")
         }
       }
     }

@@ -9,6 +9,8 @@ struct BindingSQL {
   /// Limits the rows that the binding is about.
   private let scope: [String]
   let binding: ResolvedBinding
+  /// Where the target is unique, the value as what other records are compared with.
+  private let uniqueValue: String?
   /// The source's name in subqueries, so that the target's table is another one even if it is not.
   static let alias = "_ms_source"
 
@@ -22,10 +24,10 @@ struct BindingSQL {
     switch binding.formula {
     case .lookup(let lookup):
       let terms = lookup.link.pairs.map { "\(table).\(SQLText.quoted($0.target.column))" }
-      value = Self.copied(lookup, for: terms)
+      value = Self.copied(lookup, for: terms, into: binding.target)
       hasValue = lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil
     case .derive(let expression, _):
-      value = "(\(expression.text))"
+      value = "(\(binding.target.bare(expression.text)))"
       hasValue = nil
     case .aggregate(let aggregate):
       value = AggregateSQL.value(
@@ -38,6 +40,41 @@ struct BindingSQL {
       preconditionFailure("A two-way binding has no one value.")
     }
     self.scope = scope
+    if case .derive(let expression, _) = binding.formula {
+      let spelled = expression.spelling(columnsOf: binding.model) {
+        "\(table).\(SQLText.quoted($0.column))"
+      }
+      uniqueValue = "(\(spelled))"
+    } else {
+      uniqueValue = nil
+    }
+  }
+
+  /// Refuses a value that another record has in a field that takes each once. The statement's
+  /// REPLACE rules inside triggers too, and would delete that record for it.
+  private func refusingCollisions(_ condition: String, _ value: String) -> String {
+    let sets = binding.model.collidingSets.filter { $0.contains(binding.target) }
+    guard !sets.isEmpty else { return "" }
+    let other = "_ms_other"
+    func same(_ fields: [FieldSchema], _ comparison: String) -> String {
+      fields.map { field in
+        let column = SQLText.quoted(field.column)
+        let wanted =
+          field == binding.target ? assigned(uniqueValue ?? value) : "\(table).\(column)"
+        return "\(other).\(column) \(comparison) \(wanted)"
+      }
+      .joined(separator: " AND ")
+    }
+    let collides = sets.map { "(\(same($0, "=")))" }.joined(separator: " OR ")
+    let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
+    return """
+        SELECT RAISE(ABORT, \(message))
+        FROM \(table)
+        WHERE \(condition) AND EXISTS (
+          SELECT 1 FROM \(table) AS \(other)
+          WHERE (\(collides)) AND NOT (\(same(binding.model.keyFields, "IS"))));
+
+      """
   }
 
   /// True for the target's rows that do not hold their right value.
@@ -53,13 +90,15 @@ struct BindingSQL {
       : TriggerMoment.differ(field, value, binding.target)
   }
 
-  /// One UPDATE that puts every record right.
-  var synchronisation: String {
-    """
-    UPDATE \(table)
-    SET \(field) = \(assigned(value))
-    WHERE \(drift)
-    """
+  /// Puts every record right.
+  var synchronisation: BindingPass {
+    BindingPass(
+      model: binding.model,
+      statement: """
+        UPDATE \(table)
+        SET \(field) = \(assigned(value))
+        WHERE \(drift)
+        """)
   }
 
   private func assigned(_ value: String) -> String {
@@ -79,7 +118,7 @@ struct BindingSQL {
   ) -> String {
     let condition = "\(rows) AND \(drift(value, hasValue))"
     let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
-    return """
+    return refusingCollisions(condition, value) + """
         UPDATE \(table)
         SET \(field) = \(assigned(value))
         WHERE \(condition);
@@ -99,7 +138,10 @@ struct BindingSQL {
         .targetInsert, "AFTER INSERT", on: binding.model, [puttingRight(where: isNewTarget)]),
       make.trigger(
         .targetUpdate, TriggerMoment.update(of: watched), on: binding.model,
-        when: TriggerMoment.anyChanged(watched), [puttingRight(where: isNewTarget)]),
+        // Most updates leave the value right; to start the program costs more than to look.
+        when: "(\(TriggerMoment.anyChanged(watched))) AND EXISTS (SELECT 1 FROM \(table) "
+          + "WHERE \(isNewTarget) AND \(drift))",
+        [puttingRight(where: isNewTarget)]),
     ]
   }
 
@@ -114,7 +156,7 @@ struct BindingSQL {
     func following(_ row: String) -> String {
       let terms = keys.map { "\(row).\(SQLText.quoted($0.column))" }
       return puttingRight(
-        where: refers(to: row), Self.copied(lookup, for: terms),
+        where: refers(to: row), Self.copied(lookup, for: terms, into: binding.target),
         lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil)
     }
     func isPlaced(_ row: String) -> String? {
@@ -161,18 +203,27 @@ struct BindingSQL {
   /// True for the target's rows that belong to the rows that `notes` selects.
   func refers(toEvicted notes: String) -> String {
     guard case .lookup(let lookup) = binding.formula else { return "0" }
-    return rows(lookup.link.pairs.map(\.target), areIn: notes)
+    return rows(lookup.link.pairs, areIn: notes)
   }
 
-  func rows(_ fields: [FieldSchema], areIn notes: String) -> String {
-    guard !fields.isEmpty else { return "EXISTS (\(notes))" }
-    let columns = fields.map { "\(table).\(SQLText.quoted($0.column))" }.joined(separator: ", ")
-    return fields.count == 1 ? "\(columns) IN (\(notes))" : "(\(columns)) IN (\(notes))"
+  /// True for the target's rows whose link is among those that `notes` selects. As everywhere the
+  /// source's collation decides.
+  func rows(_ pairs: [ResolvedBinding.Link.Pair], areIn notes: String) -> String {
+    guard !pairs.isEmpty else { return "EXISTS (\(notes))" }
+    let columns = pairs.map { pair in
+      let column = "\(table).\(SQLText.quoted(pair.target.column))"
+      return pair.source.collation == pair.target.collation
+        ? column : "\(column) COLLATE \(SQLText.quoted(pair.source.collation.name))"
+    }
+    .joined(separator: ", ")
+    return pairs.count == 1 ? "\(columns) IN (\(notes))" : "(\(columns)) IN (\(notes))"
   }
 
-  private static func copied(_ lookup: ResolvedBinding.Lookup, for terms: [String]) -> String {
+  private static func copied(
+    _ lookup: ResolvedBinding.Lookup, for terms: [String], into target: FieldSchema
+  ) -> String {
     let column =
-      lookup.transform.map { "(\($0.text))" }
+      lookup.transform.map { "(\(target.bare($0.text)))" }
       ?? "\(alias).\(SQLText.quoted(lookup.field.column))"
     let found = "(SELECT \(column) \(rows(lookup, terms)))"
     guard case .literal(let sql) = lookup.absence else { return found }
@@ -189,6 +240,15 @@ struct BindingSQL {
       + lookup.link.place.map { "\(alias).\(SQLText.quoted($0.field.column)) = \($0.literal)" }
     let table = SQLText.quoted(lookup.source.table)
     return "FROM \(table) AS \(alias) WHERE \(keys.joined(separator: " AND "))"
+  }
+}
+
+extension FieldSchema {
+  /// `expression` as a value without a type of its own. A text compares with a number as numbers
+  /// do, so '07' would pass for 7; a plus sign takes the number's affinity away and nothing else:
+  /// <https://sqlite.org/datatype3.html#affinity_of_expressions>.
+  func bare(_ expression: String) -> String {
+    affinity == .text ? "+(\(expression))" : expression
   }
 }
 

@@ -56,11 +56,14 @@ public struct BindingSchema: Hashable, Sendable, Codable {
   public var priority: Int?
   /// nil for the whole value.
   public var mode: Mode?
+  /// The functions in Swift that its expressions call, ASCII letters in lower case; nil for none.
+  /// Only programs that register them can write what sets off the binding.
+  public var functions: [String]?
 
   /// - Parameter name: The target, as `Album.artistName`, when nil.
   public init(
     name: String? = nil, target: Field, formula: Formula, condition: String? = nil,
-    priority: Int? = nil, mode: Mode? = nil
+    priority: Int? = nil, mode: Mode? = nil, functions: [String]? = nil
   ) {
     self.name = name ?? target.description
     self.target = target
@@ -68,6 +71,14 @@ public struct BindingSchema: Hashable, Sendable, Codable {
     self.condition = condition
     self.priority = priority
     self.mode = mode
+    if let functions { calls(functions) }
+  }
+}
+
+extension BindingSchema {
+  /// Notes which functions in Swift the expressions call.
+  mutating func calls(_ names: [String]) {
+    functions = names.isEmpty ? nil : names.map(\.asciiFolded).sorted()
   }
 }
 
@@ -78,6 +89,9 @@ extension BindingSchema: CustomStringConvertible {
     if mode == .numberInText { text += ", the number in the text" }
     if let condition { text += " when \(condition)" }
     if let priority { text += " (priority \(priority))" }
+    if let functions {
+      text += ", calling \(functions.joined(separator: ", ")), which other programs do not have"
+    }
     return text
   }
 

@@ -34,10 +34,11 @@ struct BindingTriggers: Hashable, Sendable {
   let triggers: [Object]
   /// What the triggers keep for themselves: tables and indexes.
   private(set) var storage: [Object] = []
-  /// Fills the binding's own tables anew; to be run before ``synchronisation``.
-  private(set) var refills: [String] = []
-  /// One UPDATE that puts every record right and touches no record that is right already.
-  let synchronisation: String
+  /// Empties the binding's own tables; to be run before ``passes``.
+  private(set) var clearings: [String] = []
+  /// Fills the binding's own tables anew, then puts every record right. The last one touches no
+  /// record that is right already.
+  private(set) var passes: [BindingPass]
   /// The condition, over the target's table, of the records that are not right.
   let driftCondition: String
   /// Selects what is wrong in the binding's own tables.
@@ -138,7 +139,7 @@ struct BindingTriggers: Hashable, Sendable {
     case .twoWay(let twoWay):
       let sql = TwoWaySQL(twoWay, of: binding)
       triggers = sql.triggers(make)
-      synchronisation = sql.synchronisation
+      passes = [sql.synchronisation]
       driftCondition = sql.drift
       offence = sql.drift
       lossCount = sql.lossCount
@@ -148,7 +149,7 @@ struct BindingTriggers: Hashable, Sendable {
     case .derive(let expression, let dependencies):
       let sql = BindingSQL(binding)
       triggers = sql.targetTriggers(make, watching: dependencies)
-      synchronisation = sql.synchronisation
+      passes = [sql.synchronisation]
       driftCondition = sql.drift
       offence = sql.drift
       expressions.append(Expression(expression: expression, model: binding.model))
@@ -162,8 +163,8 @@ struct BindingTriggers: Hashable, Sendable {
           [sql.puttingRight(where: sql.refers(toEvicted: gone.links))]
         } ?? [])
       storage = evictions.map { [$0.table] } ?? []
-      refills = evictions.map { ["DELETE FROM \(SQLText.quoted($0.table.name))"] } ?? []
-      synchronisation = sql.synchronisation
+      clearings = evictions.map { ["DELETE FROM \(SQLText.quoted($0.table.name))"] } ?? []
+      passes = [sql.synchronisation]
       driftCondition = sql.drift
       offence = sql.drift
       expressions +=
@@ -179,8 +180,8 @@ struct BindingTriggers: Hashable, Sendable {
           make,
           watching: aggregate.link.pairs.map(\.target) + aggregate.link.place.map(\.field))
       storage = kept.storage
-      refills = kept.refills
-      synchronisation = sql.synchronisation
+      clearings = kept.clearings
+      passes = [kept.refill, sql.synchronisation].compactMap(\.self)
       driftCondition = sql.drift
       storageAudit = kept.audit
       offence = kept.offence ?? sql.drift

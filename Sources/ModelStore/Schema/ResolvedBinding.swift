@@ -106,7 +106,7 @@ struct ResolvedBinding: Hashable, Sendable {
     self.target = target
     try finder.checkName()
     try finder.checkTarget(target, of: model)
-    condition = try finder.condition(schema.condition, of: model, target: target)
+    condition = try finder.condition(schema.condition, of: model)
     try finder.checkMode(target)
     switch schema.formula {
     case .copy(let source, let through):
@@ -169,7 +169,7 @@ struct ResolvedBinding: Hashable, Sendable {
         (twoWay.left.dependencies.map { Column(twoWay.left.model, $0) }
         + twoWay.right.dependencies.map { Column(twoWay.right.model, $0) }
         + twoWay.link.columns(twoWay.left.model, twoWay.right.model))
-        .filter { !ends.contains($0) }
+        .filter { !ends.contains($0) } + own
     }
   }
 
@@ -177,12 +177,13 @@ struct ResolvedBinding: Hashable, Sendable {
   struct Column: Hashable {
     let table: String
     let column: String
-    let description: String
+    let field: BindingSchema.Field
+    var description: String { field.description }
 
     init(_ model: ModelSchema, _ field: FieldSchema) {
       table = model.table.asciiFolded
       column = field.column.asciiFolded
-      description = "\(model.name).\(field.name)"
+      self.field = BindingSchema.Field(model: model.name, field: field.name)
     }
 
     static func == (left: Column, right: Column) -> Bool {
@@ -193,6 +194,19 @@ struct ResolvedBinding: Hashable, Sendable {
       hasher.combine(table)
       hasher.combine(column)
     }
+  }
+}
+
+extension BindingSchema {
+  /// The fields that the binding reads: where values come from, what brings records together and
+  /// what its condition names; not the ends of a two-way binding itself.
+  ///
+  /// - Returns: Each once, where values come from first.
+  /// - Throws: ``StoreError`` when `models` do not have what the binding names.
+  public func inputs(in models: [ModelSchema]) throws(StoreError) -> [Field] {
+    var seen: Set<ResolvedBinding.Column> = []
+    return try ResolvedBinding(self, in: models).sources.filter { seen.insert($0).inserted }
+      .map(\.field)
   }
 }
 

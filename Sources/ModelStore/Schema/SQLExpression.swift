@@ -116,11 +116,27 @@ struct SQLExpression: Hashable, Sendable {
     for case .string(let text) in tokens where modifiers.contains(text.asciiFolded) {
       return "\(function)('\(text)')"
     }
+    if let function = functionOfNow { return function }
     for index in tokens.indices.dropLast(2) {
       guard case .name(let name) = tokens[index], functions.contains(name),
         tokens[index + 1] == .symbol("("), tokens[index + 2] == .symbol(")")
       else { continue }
       return "\(name)()"
+    }
+    return nil
+  }
+
+  /// A call of strftime with a format alone, which is about now.
+  private var functionOfNow: String? {
+    for index in tokens.indices.dropLast(2)
+    where tokens[index] == .name("strftime") && tokens[index + 1] == .symbol("(") {
+      var depth = 0
+      for token in tokens[(index + 1)...] {
+        if token == .symbol("(") { depth += 1 }
+        if token == .symbol(")") { depth -= 1 }
+        if token == .symbol(","), depth == 1 { break }
+        if depth == 0 { return "strftime() without a time" }
+      }
     }
     return nil
   }

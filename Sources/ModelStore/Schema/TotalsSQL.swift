@@ -5,7 +5,9 @@
 struct TotalsSQL {
   let triggers: [BindingTriggers.Object]
   let storage: [BindingTriggers.Object]
-  let refills: [String]
+  /// Empties what is to be filled anew.
+  let clearings: [String]
+  let refill: BindingPass
   /// Selects the links whose totals are not those of the records.
   let audit: String
 
@@ -24,72 +26,85 @@ struct TotalsSQL {
       key: aggregate.link.pairs.isEmpty
         ? [("m0", nil)]
         : aggregate.link.pairs.enumerated().map { ("m\($0)", Optional($1.source)) },
-      ["records INTEGER NOT NULL", "number INTEGER NOT NULL", "total INTEGER NOT NULL"])
+      // Without a type a total that left 64 bits stays a real number, which the checks see.
+      ["records INTEGER NOT NULL", "number INTEGER NOT NULL", "total NOT NULL"])
     let name = table
     let keys = parts.keys.joined(separator: ", ")
     // A change of a row may be told before its insertion, since the order of triggers is undefined;
     // so what is added or taken makes its row of the table where it finds none.
-    func adding(
+    func changing(
       _ records: String, _ number: String, _ total: String, of row: String, where condition: String
     ) -> String {
       """
         INSERT INTO \(name) (\(keys), records, number, total)
-        SELECT \(parts.link(row).joined(separator: ", ")), \(records), \(number), \(total)
+        SELECT \(parts.link(row).joined(separator: ", ")), 0 \(records), 0 \(number), 0 \(total)
         WHERE \(condition)
         ON CONFLICT (\(keys)) DO UPDATE
-        SET records = records + excluded.records, number = number + excluded.number, total = total + excluded.total;
+        SET records = records \(records), number = number \(number), total = total \(total);
       """
     }
-    let add = adding(
-      "1", parts.number("NEW"), parts.total("NEW"), of: "NEW", where: parts.counts("NEW"))
+    let add = changing(
+      "+ 1", "+ \(parts.number("NEW"))", "+ \(parts.total("NEW"))", of: "NEW",
+      where: parts.counts("NEW"))
     let isEmpty = "records = 0 AND number = 0 AND total = 0"
     let subtract =
-      adding(
-        "-1", "-\(parts.number("OLD"))", "-\(parts.total("OLD"))", of: "OLD",
+      changing(
+        "- 1", "- \(parts.number("OLD"))", "- \(parts.total("OLD"))", of: "OLD",
         where: parts.counts("OLD")) + """
 
           DELETE FROM \(name)
           WHERE \(parts.isRow(of: "OLD")) AND \(isEmpty);
         """
-    let move = adding(
-      "0", "\(parts.number("NEW")) - \(parts.number("OLD"))",
-      "\(parts.total("NEW")) - \(parts.total("OLD"))", of: "NEW", where: "1")
-    let check = """
-        SELECT RAISE(ABORT, \(message))
-        FROM \(name)
-        WHERE \(parts.isRow(of: "NEW")) AND typeof(total) <> 'integer';
+    let move = changing(
+      "+ 0", "- \(parts.number("OLD")) + \(parts.number("NEW"))",
+      "- \(parts.total("OLD")) + \(parts.total("NEW"))", of: "NEW", where: "1")
+    let isSum = aggregate.function != .count
+    func checkingTotal(where rows: String) -> [String] {
+      guard isSum else { return [] }
+      return [
+        """
+          SELECT RAISE(ABORT, \(message))
+          FROM \(name)
+          WHERE \(rows) AND typeof(total) <> 'integer';
+        """
+      ]
+    }
+    let fitting = """
         SELECT RAISE(ABORT, \(message))
         WHERE \(parts.counts("NEW")) AND \(parts.isUnfit("NEW"));
       """
-    let checks = aggregate.function == .count ? [] : [check]
+    let arrivalChecks = isSum ? checkingTotal(where: parts.isRow(of: "NEW")) + [fitting] : []
+    let leavingChecks = checkingTotal(where: parts.isRow(of: "OLD"))
     func following(_ row: String) -> String {
       target.puttingRight(where: AggregateSQL.targets(of: row, aggregate, target))
     }
     let source = aggregate.source
     let links = aggregate.link.pairs.map(\.source)
     let watched = (links + aggregate.dependencies).withoutRepeats
-    let changed = TriggerMoment.anyChanged(watched)
+    let changed = parts.changed
     let evictions = BindingEvictions(
       source: source, link: links,
       others: [
         ("records", { _ in "1" }), ("number", parts.number), ("total", parts.total),
-      ], isRelevant: parts.counts, make)
+      ], isRelevant: { parts.counts($0) }, make)
     let evicted = SQLText.quoted(evictions.table.name)
     var all = [
-      make.trigger(.sourceInsert, "AFTER INSERT", on: source, [add] + checks + [following("NEW")]),
       make.trigger(
-        .sourceDelete, "AFTER DELETE", on: source, [subtract, following("OLD")]),
+        .sourceInsert, "AFTER INSERT", on: source, [add] + arrivalChecks + [following("NEW")]),
+      make.trigger(
+        .sourceDelete, "AFTER DELETE", on: source,
+        [subtract] + leavingChecks + [following("OLD")]),
     ]
     if !watched.isEmpty {
       all += [
         make.trigger(
           .sourceUpdate, TriggerMoment.update(of: watched), on: source,
           when: "(\(changed)) AND \(parts.staysInPlace)",
-          [move] + checks + [following("NEW")]),
+          [move] + arrivalChecks + [following("NEW")]),
         make.trigger(
           .sourceMove, TriggerMoment.update(of: watched), on: source,
           when: "(\(changed)) AND NOT (\(parts.staysInPlace))",
-          [add, subtract] + checks + [following("NEW"), following("OLD")]),
+          [add, subtract] + arrivalChecks + leavingChecks + [following("NEW"), following("OLD")]),
       ]
     }
     all += evictions.triggers(make) { gone in
@@ -101,7 +116,7 @@ struct TotalsSQL {
         "(SELECT sum(\(column)) FROM \(evicted) WHERE \(same) AND \(gone.condition))"
       }
       let isLinked = links.isEmpty ? "1" : "(\(keys)) IN (\(gone.links))"
-      let rows = target.rows(aggregate.link.pairs.map(\.target), areIn: gone.links)
+      let rows = target.rows(aggregate.link.pairs, areIn: gone.links)
       return [
         """
           UPDATE \(name)
@@ -109,35 +124,51 @@ struct TotalsSQL {
           WHERE EXISTS (SELECT 1 FROM \(evicted) WHERE \(same) AND \(gone.condition));
           DELETE FROM \(name)
           WHERE \(isLinked) AND \(isEmpty);
-        """,
-        target.puttingRight(where: rows),
-      ]
+        """
+      ] + checkingTotal(where: isLinked) + [target.puttingRight(where: rows)]
     }
     triggers = all
     storage = [totals, evictions.table]
     let alias = BindingSQL.alias
-    let rows = "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(parts.counts(alias))"
+    // In the table itself columns have their own types, whatever values they hold.
+    let rows =
+      "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(parts.counts(alias, isStored: true))"
     let group = parts.link(alias).joined(separator: ", ")
-    refills = [
-      "DELETE FROM \(evicted)",
-      "DELETE FROM \(name)",
-      """
-      INSERT INTO \(name) (\(keys), records, number, total)
-      SELECT \(group), count(*), sum(\(parts.number(alias))), sum(\(parts.total(alias)))
-      \(rows)
-      GROUP BY \(links.isEmpty ? "0 + 0" : group)
-      """,
-    ]
+    clearings = ["DELETE FROM \(evicted)", "DELETE FROM \(name)"]
+    refill = BindingPass(
+      model: source,
+      statement: """
+        INSERT INTO \(name) (\(keys), records, number, total)
+        SELECT \(group), count(*), sum(\(parts.number(alias))), sum(\(parts.total(alias)))
+        \(rows)
+        """,
+      end: """
+
+        GROUP BY \(links.isEmpty ? "0 + 0" : group)
+        ON CONFLICT (\(keys)) DO UPDATE
+        SET records = records + excluded.records, number = number + excluded.number, total = total + excluded.total
+        """)
+    // A compound's own collation is the first part's; it is said here all the same.
+    let groups =
+      links.isEmpty
+      ? keys
+      : zip(parts.keys, aggregate.link.pairs).map {
+        "\($0) COLLATE \(SQLText.quoted($1.source.collation.name))"
+      }
+      .joined(separator: ", ")
     let aliased = zip(parts.link(alias), parts.keys).map { "\($0) AS \($1)" }
       .joined(separator: ", ")
     audit = """
       SELECT \(keys) FROM (
         SELECT \(keys), records, number, total FROM \(name)
         UNION ALL
-        SELECT \(aliased), -1, -\(parts.number(alias)), -\(parts.total(alias)) \(rows)
+        SELECT \(aliased), count(*), sum(\(parts.number(alias))), sum(\(parts.total(alias))) \(rows)
+        GROUP BY \(links.isEmpty ? "0 + 0" : group)
       )
-      GROUP BY \(keys)
-      HAVING sum(records) <> 0 OR sum(number) <> 0 OR sum(total) <> 0
+      GROUP BY \(groups)
+      HAVING count(*) <> 2 OR min(records) <> max(records) OR min(number) <> max(number)
+        OR min(total) <> max(total)
+        OR min(typeof(total)) <> 'integer' OR max(typeof(total)) <> 'integer'
       """
   }
 
@@ -182,20 +213,22 @@ private struct Parts {
   }
 
   /// True when the record counts for some target.
-  func counts(_ row: String) -> String {
+  ///
+  /// - Parameter isStored: Whether `row` is one of the table and not OLD or NEW.
+  func counts(_ row: String, isStored: Bool = false) -> String {
     let linked = links.map { "\(row).\(SQLText.quoted($0.column)) IS NOT NULL" }
-    let condition = isIncluded(row).map { [$0] } ?? []
+    let condition = isIncluded(row, isStored).map { [$0] } ?? []
     return (["1"] + linked + condition).joined(separator: " AND ")
   }
 
   /// OLD and NEW have no affinity, so their columns are cast to what the table's convert to; a
   /// cast gives the affinity of its type: <https://sqlite.org/datatype3.html>.
-  private func isIncluded(_ row: String) -> String? {
+  private func isIncluded(_ row: String, _ isStored: Bool) -> String? {
     aggregate.condition.map { condition in
       let text = condition.spelling(columnsOf: aggregate.source) { field in
         let cell = "\(row).\(SQLText.quoted(field.column))"
         let type = field.affinity.columnType
-        return type.isEmpty ? cell : "CAST(\(cell) AS \(type))"
+        return type.isEmpty || isStored ? cell : "CAST(\(cell) AS \(type))"
       }
       return "((\(text)) IS TRUE)"
     }
@@ -208,6 +241,16 @@ private struct Parts {
   func total(_ row: String) -> String {
     guard aggregate.function != .count, let field = aggregate.field else { return "0" }
     return "ifnull(\(row).\(SQLText.quoted(field.column)), 0)"
+  }
+
+  /// True when an update changes what the record brings to any total.
+  var changed: String {
+    let values = links + (aggregate.function == .count ? [] : [aggregate.field].compactMap(\.self))
+    let isAnother = values.isEmpty ? [] : [TriggerMoment.anyChanged(values)]
+    return
+      (isAnother + [
+        "\(number("OLD")) <> \(number("NEW"))", "(\(counts("OLD"))) <> (\(counts("NEW")))",
+      ]).joined(separator: " OR ")
   }
 
   /// True for a value that no whole number is.

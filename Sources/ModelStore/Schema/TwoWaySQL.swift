@@ -30,13 +30,28 @@ struct TwoWaySQL {
     let leftChanged = "(\(changed(twoWay.left.dependencies)))"
     let rightChanged = "(\(changed(twoWay.right.dependencies)))"
     guard !isSameRecord else {
-      let watched = (twoWay.left.dependencies + twoWay.right.dependencies).withoutRepeats
+      let watched =
+        (twoWay.left.dependencies + twoWay.right.dependencies + binding.conditionFields)
+        .withoutRepeats
       let isNew = twoWay.right.model.isNewRow
-      let forward: String =
-        switch twoWay.conflict {
-        case .leftWins, .abort: leftChanged
-        case .rightWins: "NOT \(rightChanged)"
-        }
+      // With a condition the ends can meet though neither was written: it came to hold.
+      let isMet = binding.condition != nil
+      let neitherChanged = "NOT \(leftChanged) AND NOT \(rightChanged)"
+      func forward(_ left: String, _ right: String) -> String {
+        let written =
+          switch twoWay.conflict {
+          case .leftWins, .abort: leftChanged
+          case .rightWins:
+            isMet ? "(\(leftChanged) AND NOT \(rightChanged))" : "NOT \(rightChanged)"
+          }
+        guard isMet else { return written }
+        return "(\(written) OR (\(neitherChanged) AND \(meetsForward(left, right))))"
+      }
+      func conflict(_ left: String, _ right: String) -> String {
+        let written = "\(leftChanged) AND \(rightChanged)"
+        guard isMet else { return written }
+        return "((\(written)) OR (\(neitherChanged) AND \(meetsConflict(left, right))))"
+      }
       return [
         make.trigger(
           .rightInsert, "AFTER INSERT", on: twoWay.right.model,
@@ -44,15 +59,14 @@ struct TwoWaySQL {
         make.trigger(
           .rightUpdate, TriggerMoment.update(of: watched), on: twoWay.right.model,
           when: changed(watched),
-          agreeing(
-            isNew, isNew, forward: { _, _ in forward },
-            conflict: { _, _ in "\(leftChanged) AND \(rightChanged)" })),
+          agreeing(isNew, isNew, forward: forward, conflict: conflict)),
       ]
     }
     let leftLink = twoWay.link.pairs.map(\.source)
     let rightLink = twoWay.link.pairs.map(\.target)
     let leftWatched = (leftLink + twoWay.left.dependencies).withoutRepeats
-    let rightWatched = (rightLink + twoWay.right.dependencies).withoutRepeats
+    let rightWatched =
+      (rightLink + twoWay.right.dependencies + binding.conditionFields).withoutRepeats
     func rights(_ row: String) -> String { Self.equal(rightLink, of: right, leftLink, of: row) }
     func lefts(_ row: String) -> String { Self.equal(leftLink, of: left, rightLink, of: row) }
     let newLeft = Self.qualified(twoWay.left.model, left)
@@ -130,14 +144,23 @@ struct TwoWaySQL {
     return body
   }
 
-  /// True when neither end is what the other makes of it.
+  /// True when the pair is the binding's and neither end is what the other makes of it.
   private func disagree(_ left: String, _ right: String) -> String {
     let leftCell = "\(left).\(SQLText.quoted(twoWay.left.field.column))"
     let rightCell = "\(right).\(SQLText.quoted(twoWay.right.field.column))"
-    let forward = value(of: twoWay.left, left)
-    let backward = value(of: twoWay.right, right)
-    return "\(TriggerMoment.differ(rightCell, forward, twoWay.right.field)) AND "
+    let forward = twoWay.right.field.bare(value(of: twoWay.left, left))
+    let backward = twoWay.left.field.bare(value(of: twoWay.right, right))
+    return inForce(right) + "\(TriggerMoment.differ(rightCell, forward, twoWay.right.field)) AND "
       + TriggerMoment.differ(leftCell, backward, twoWay.left.field)
+  }
+
+  /// True, before another condition, for right rows that the binding is about; empty for all.
+  private func inForce(_ right: String) -> String {
+    guard let condition = binding.condition else { return "" }
+    let text = condition.spelling(columnsOf: twoWay.right.model) {
+      "\(right).\(SQLText.quoted($0.column))"
+    }
+    return "((\(text)) IS TRUE) AND "
   }
 
   private func value(of end: ResolvedBinding.End, _ row: String) -> String {
@@ -190,8 +213,11 @@ struct TwoWaySQL {
 
   var drift: String { fromRight(disagree) }
 
-  var synchronisation: String {
-    update(twoWay.initially == .left ? .right : .left, where: "1", disagree)
+  var synchronisation: BindingPass {
+    let followsRight = twoWay.initially == .right
+    return BindingPass(
+      model: followsRight ? twoWay.left.model : twoWay.right.model,
+      statement: update(followsRight ? .left : .right, where: "1", disagree))
   }
 
   /// Counts the records of which the left end would not come back as it is.
@@ -205,7 +231,7 @@ struct TwoWaySQL {
         ? there : "\(right).\(SQLText.quoted(field.column))"
     }
     let cell = "\(row).\(SQLText.quoted(twoWay.left.field.column))"
-    let lost = TriggerMoment.differ(cell, "(\(back))", twoWay.left.field)
+    let lost = inForce(right) + TriggerMoment.differ(cell, "(\(back))", twoWay.left.field)
     return """
       SELECT count(*)
       FROM \(right)

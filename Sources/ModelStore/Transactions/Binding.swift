@@ -22,6 +22,7 @@ public struct Binding: Sendable {
   private var condition: String?
   private var priority: Int?
   private var mode: BindingSchema.Mode?
+  private var functions: [String]?
 
   enum Formula: Sendable {
     case copy(source: Endpoint, through: Endpoint)
@@ -65,10 +66,12 @@ public struct Binding: Sendable {
     condition = schema.condition
     priority = schema.priority
     mode = schema.mode
+    functions = schema.functions
   }
 
   /// The binding, in force only for records of the target that meet `condition`. While one does
-  /// not, its field is free and keeps what it has.
+  /// not, its field is free and keeps what it has. Of a two-way binding the target is the right
+  /// end; both ends are free meanwhile, and meet again as two records do when it comes to hold.
   ///
   /// - Parameter condition: A deterministic SQL expression over the record's other columns, with
   ///   built-in functions only. What is not true is false.
@@ -91,6 +94,15 @@ public struct Binding: Sendable {
     changed { $0.mode = .numberInText }
   }
 
+  /// The binding, with functions in Swift in its expressions. The store must be opened with them:
+  /// ``StoreConfiguration/functions``.
+  ///
+  /// Other programs do not have them. Where one writes what sets off the binding, SQLite fails its
+  /// statement with "no such function" before anything is changed; reading goes on as before.
+  public func calling(_ functions: SQLFunction...) -> Binding {
+    changed { $0.functions = functions.map(\.name) }
+  }
+
   private func changed(_ body: (inout Binding) -> Void) -> Binding {
     var copy = self
     body(&copy)
@@ -109,6 +121,7 @@ public struct Binding: Sendable {
     schema.condition = condition
     schema.priority = priority
     schema.mode = mode
+    if let functions { schema.calls(functions) }
     return try ResolvedBinding(schema, in: models).schema
   }
 }

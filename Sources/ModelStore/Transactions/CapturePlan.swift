@@ -5,12 +5,19 @@ struct CapturePlan {
   let models: Set<String>
   /// As each transaction begins with them.
   let tracker: OriginTracker
+  let causes: CauseTracker
   let hooked: HookedTables
 
-  init(tables: [TrackedTable], triggers: [OriginTracker.TriggerFacts]) {
+  /// - Parameters:
+  ///   - triggers: All that may change a model.
+  ///   - sources: The tables whose changes may set one of them off.
+  init(
+    tables: [TrackedTable], triggers: [OriginTracker.TriggerFacts], sources: [TrackedTable]
+  ) {
     self.tables = tables
     models = Set(tables.map(\.schema.name))
     tracker = OriginTracker(triggers: triggers)
+    causes = CauseTracker(tables: sources)
     hooked = HookedTables(names: tables.map(\.schema.table))
   }
 }
@@ -64,7 +71,11 @@ struct CaptureFacts: Sendable {
       guard schema.kind == .table, let fields = interests[schema.name] else { return nil }
       return table(of: schema, wanting: fields)
     }
-    return tables.isEmpty ? nil : CapturePlan(tables: tables, triggers: triggers)
+    guard !tables.isEmpty else { return nil }
+    let sources = triggers.isEmpty ? [] : models.filter { $0.kind == .table }
+    return CapturePlan(
+      tables: tables, triggers: triggers,
+      sources: sources.compactMap { table(of: $0, wanting: nil) })
   }
 
   /// The plan for every field of every one of `models`.

@@ -3,6 +3,7 @@ final class CaptureSession {
   private let plan: CapturePlan
   private var capture = ChangeCapture()
   private var tracker: OriginTracker
+  private var causes: CauseTracker
   private var tables: HookedTables
   /// A value that could not be read, such as text that is not UTF-8: then nothing can be told
   /// exactly, and the transaction is refused.
@@ -11,6 +12,7 @@ final class CaptureSession {
   init(plan: CapturePlan) {
     self.plan = plan
     tracker = plan.tracker
+    causes = plan.causes
     tables = plan.hooked
   }
 
@@ -19,7 +21,9 @@ final class CaptureSession {
     guard tracker.needsTriggerNames else { return }
     connection.hooks.onProgramStart { [unowned self] start in
       switch start {
-      case .statement: tracker.statementStarted()
+      case .statement:
+        tracker.statementStarted()
+        causes.statementStarted()
       case .trigger(let name): tracker.triggerStarted(name)
       case .step: break
       }
@@ -39,7 +43,10 @@ final class CaptureSession {
     forgetTableNames()
   }
 
-  func forgetTableNames() { tables.forget() }
+  func forgetTableNames() {
+    tables.forget()
+    causes.forgetTableNames()
+  }
 
   /// The names of the models that are captured.
   var models: Set<String> { plan.models }
@@ -85,7 +92,9 @@ final class CaptureSession {
 
   /// The hook. It must not throw and must not use the connection.
   func record(_ row: borrowing PreupdateRow) {
-    guard failure == nil, let number = tables.number(of: row) else { return }
+    guard failure == nil else { return }
+    if tracker.needsTriggerNames, row.depth == 0 { causes.note(row) }
+    guard let number = tables.number(of: row) else { return }
     do {
       try record(row, in: number)
     } catch let error as ColumnError {
@@ -98,26 +107,27 @@ final class CaptureSession {
   private func record(_ row: borrowing PreupdateRow, in number: Int) throws {
     let table = plan.tables[number]
     let origin = tracker.origin(depth: row.depth, table: table.schema.table)
+    let provenance = Provenance(origin, cause: origin.isTriggered ? causes.cause : nil)
     switch row.operation {
     case .insert:
       capture.inserting(
-        table: number, identity: try identity(row, in: table, after: true), origin: origin)
+        table: number, identity: try identity(row, in: table, after: true), by: provenance)
     case .delete:
       try capture.deleting(
-        table: number, identity: identity(row, in: table, after: false), origin: origin,
+        table: number, identity: identity(row, in: table, after: false), by: provenance,
         before: { try firstImage(row, in: table) })
     case .update:
       let old = try identity(row, in: table, after: false)
       let new = try identity(row, in: table, after: true)
       guard old == new else {
         try capture.deleting(
-          table: number, identity: old, origin: origin, before: { try firstImage(row, in: table) })
-        capture.inserting(table: number, identity: new, origin: origin)
+          table: number, identity: old, by: provenance, before: { try firstImage(row, in: table) })
+        capture.inserting(table: number, identity: new, by: provenance)
         return
       }
       let place = try capture.updating(
-        table: number, identity: old, origin: origin, before: { try firstImage(row, in: table) })
-      try noteFieldOrigins(row, at: place, in: table, origin)
+        table: number, identity: old, by: provenance, before: { try firstImage(row, in: table) })
+      try noteFields(row, at: place, in: table, by: provenance)
     }
   }
 
@@ -140,14 +150,15 @@ final class CaptureSession {
   }
 
   /// Notes who set which field, where it is not whoever touched the row first.
-  private func noteFieldOrigins(
-    _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, _ origin: Origin
+  private func noteFields(
+    _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, by provenance: Provenance
   ) throws {
-    guard origin != capture.rows[place].origin || capture.rows[place].hasMarks else { return }
+    let standing = capture.rows[place]
+    guard provenance.origin != standing.provenance.origin || standing.hasMarks else { return }
     for field in table.fields {
       guard let column = table.storedColumns[field] else { continue }
       if try row.old(at: column) != row.new(at: column) {
-        capture.setOrigin(origin, ofField: field, at: place)
+        capture.setProvenance(provenance, ofField: field, at: place)
       }
     }
   }
@@ -156,11 +167,6 @@ final class CaptureSession {
     _ row: borrowing PreupdateRow, in table: TrackedTable, after: Bool
   ) throws -> ChangeCapture.RowIdentity {
     if table.isKnownByRowID { return .rowID(after ? row.newRowID : row.oldRowID) }
-    var key: [SQLValue] = []
-    for field in table.key {
-      guard let column = table.storedColumns[field] else { continue }
-      key.append(after ? try row.new(at: column) : try row.old(at: column))
-    }
-    return .key(key)
+    return .key(try row.key(in: table, isNew: after))
   }
 }

@@ -11,6 +11,8 @@ final class ModelRegistry: Sendable {
   let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
   let captured: CaptureFacts
+  /// Those that call functions in Swift.
+  private let callingBindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
   let mayRollBack: Bool
@@ -23,13 +25,16 @@ final class ModelRegistry: Sendable {
   ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
   ///     written, ASCII letters in lower case.
   ///   - raisers: The triggers that may refuse a write.
+  ///   - callingBindings: The bindings that call functions in Swift.
   ///   - tables: The definitions of all tables.
   ///   - captured: What capture has to know of the file.
   init(
     schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
-    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [], tables: [String] = [],
+    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [],
+    callingBindings: [BindingSchema] = [], tables: [String] = [],
     captured: CaptureFacts = CaptureFacts()
   ) {
+    self.callingBindings = callingBindings
     self.schema = schema
     self.rules = rules
     self.judgedRules = judgedRules
@@ -77,7 +82,12 @@ final class ModelRegistry: Sendable {
 
   /// What SQLite or a model's code threw, as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
-    Self.storeError(
+    if let error = error as? SQLiteError,
+      let missing = StoreError(missingFunction: error, of: callingBindings)
+    {
+      return missing
+    }
+    return Self.storeError(
       error,
       translation: ConstraintTranslation(
         models: self.schema.models, rules: rules, raisers: raisers), about: schema)

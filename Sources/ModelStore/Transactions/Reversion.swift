@@ -316,25 +316,18 @@ struct Reversion {
     let conflicts = changes.compactMap { change -> Violation? in
       guard let schema = schemas[change.model] else { return nil }
       guard let net = nets[Identity(model: change.model, key: change.key)], !net.isNothing else {
-        return Self.isOwn(change.origin)
+        return change.origin.isTriggered
           ? nil
           : conflict(schema, change.key, [], "would be \(Self.verb(change.operation)) as well")
       }
       let wanted = Set(net.differing.map { schema.fields[$0].name })
-      let others = change.fields.filter { !wanted.contains($0.name) && !Self.isOwn($0.origin) }
+      let others = change.fields.filter { !wanted.contains($0.name) && !$0.origin.isTriggered }
         .compactMap { schema.fieldIndex(named: $0.name) }
         .filter { schema.fields[$0].generated == nil }
       return others.isEmpty
         ? nil : conflict(schema, change.key, others, "would be changed as well")
     }
     if !conflicts.isEmpty { throw refusal(conflicts) }
-  }
-
-  private static func isOwn(_ origin: Origin) -> Bool {
-    switch origin {
-    case .binding, .trigger: true
-    case .user, .cascade, .foreign: false
-    }
   }
 
   private static func verb(_ operation: RecordChange.Operation) -> String {

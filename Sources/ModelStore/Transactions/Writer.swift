@@ -63,7 +63,9 @@ struct Writer {
         triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
-      }, tables: catalog.tables.map(\.sql), captured: captured)
+      },
+      callingBindings: try CatalogEntries.bindings.read(on: connection)
+        .filter { $0.functions != nil }, tables: catalog.tables.map(\.sql), captured: captured)
     journal = try JournalHead(
       reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
     plan = nil

@@ -155,7 +155,16 @@ struct BindingsAddCommand: ChangingCommand {
       try context.console.say("dry run: \(binding) was not added")
       return .ok
     }
-    try context.openForWriting().store.add(Binding(binding))
+    Interruption.await()
+    var progress = Progress(console: context.console)
+    try context.openForWriting().store.add(Binding(binding)) { done, all in
+      guard !Interruption.isRequested else {
+        throw CommandError(
+          .interrupted, code: "interrupted", "Interrupted; the binding was not added.")
+      }
+      progress.show("adding \(binding.name)", done: done, of: all)
+    }
+    progress.clear()
     try context.console.say("added \(binding.name): \(binding)")
     return .ok
   }

@@ -35,6 +35,12 @@ struct BindingsCheckCommand: LeafCommand {
     try context.console.say(
       "\(Grouped.text(count, "binding")) checked, \(findings.count) to mend"
         + (findings.isEmpty ? "" : " (storecli bindings rebuild)"))
+    for binding in try store.bindings() {
+      guard let functions = binding.functions else { continue }
+      try context.console.say(
+        "\(binding.name) calls \(functions.joined(separator: ", ")), which storecli does not have: its "
+          + "values were not checked")
+    }
     for loss in try store.bindingLosses() {
       try context.console.say(
         "\(loss.binding): \(Grouped.text(loss.recordCount, "record")) would not come back from there "

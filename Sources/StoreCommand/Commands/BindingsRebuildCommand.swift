@@ -22,7 +22,7 @@ struct BindingsRebuildCommand: WritingCommand {
     let findings = try looked.store.bindingFindings()
     if findings.contains(where: { $0.recordCount > 0 }) {
       // A value that is put right may be the source of another binding.
-      for model in Set(bindings.map(\.target.model)).sorted() {
+      for model in Set(bindings.flatMap(\.boundFields).map(\.model)).sorted() {
         _ = try looked.writableModel(named: model, write)
       }
     }

@@ -7,8 +7,8 @@ struct BindingsWhyCommand: LeafCommand {
     commandName: "why", abstract: "Show the bindings by which a field gets its value.",
     discussion: """
       Example: storecli bindings why Album.artistName 12
-      Sources come before what follows them. With a key, shows the values in that record and in the \
-      records that it gets them from.
+      Fields that somebody writes come first, then bindings on the way, sources before what follows \
+      them. With a key, shows the values in that record and in the records that it gets them from.
       """)
 
   @Argument(help: ArgumentHelp("The field.", valueName: "model.field"))
@@ -32,21 +32,21 @@ struct BindingsWhyCommand: LeafCommand {
         OutputColumn("field", role: .key), OutputColumn("binding"), OutputColumn("formula"),
         OutputColumn("value"),
       ])
-    var told: Set<String> = []
     func write(_ field: BindingSchema.Field, _ binding: BindingSchema?) throws {
-      guard told.insert(field.description).inserted else { return }
       let value = records?.value(of: field).map { CellText.exchange($0) ?? "null" }
       try writer.write([
         .text(field.description), .text(binding?.name ?? ""),
         .text(binding?.description ?? ""), .text(value ?? ""),
       ])
     }
-    let bound = Set(chain.map(\.target.description))
+    let bound = Set(chain.flatMap(\.boundFields).map(\.description))
+    let models = opened.store.schema.models
+    var told = bound
     for binding in chain {
-      if let source = binding.sourceField, !bound.contains(source.description) {
-        try write(source, nil)
+      for input in try binding.inputs(in: models) where told.insert(input.description).inserted {
+        try write(input, nil)
       }
-      try write(binding.target, binding)
+      for field in binding.boundFields { try write(field, binding) }
     }
     try context.finish(writer)
     try context.console.say(
@@ -56,14 +56,9 @@ struct BindingsWhyCommand: LeafCommand {
 }
 
 extension BindingSchema {
-  /// The one field that the target's value comes from, if it is one.
-  fileprivate var sourceField: Field? {
-    switch formula {
-    case .copy(let source, _): source
-    case .lookup(let lookup): lookup.source
-    case .twoWay(let twoWay): twoWay.left
-    case .aggregate, .derive: nil
-    }
+  /// The fields that follow: both ends of a two-way binding.
+  var boundFields: [Field] {
+    if case .twoWay(let twoWay) = formula { [twoWay.left, target] } else { [target] }
   }
 }
 

@@ -52,6 +52,13 @@ struct DoctorCommand: LeafCommand {
       if findings.isEmpty, try !store.bindings().isEmpty {
         report.add("bindings", .ok, "all triggers and values are in place")
       }
+      for binding in try store.bindings() {
+        guard let functions = binding.functions else { continue }
+        report.add(
+          "bindings", .note,
+          "\(binding.name) calls \(functions.joined(separator: ", ")) in Swift; its values were not "
+            + "checked, and only programs with it can write them")
+      }
     }
     try report.examine("rules") { report in
       for rule in try store.unkeptRules() { Self.add(rule, to: &report) }

@@ -14,6 +14,8 @@ struct ChangeLine {
   var key: [SQLValue]
   var fields: [Field]
   var origin: Origin
+  /// What a binding or trigger answered; nil for others.
+  var cause: Cause?
   /// What the model's booleans and dates are, to show them as such.
   var schema: ModelSchema?
 
@@ -26,38 +28,55 @@ struct ChangeLine {
   }
 
   private static func lines(of change: RecordChange, _ schema: ModelSchema?) -> [ChangeLine] {
-    func line(_ fields: [Field], _ origin: Origin) -> ChangeLine {
+    func line(_ fields: [Field], _ origin: Origin, _ cause: Cause?) -> ChangeLine {
       ChangeLine(
         operation: change.operation, model: change.model, key: change.key, fields: fields,
-        origin: origin, schema: schema)
+        origin: origin, cause: cause, schema: schema)
     }
     guard change.operation == .update else {
       let names = schema?.fields.map(\.name) ?? []
       let fields = names.indices.map { index in
         Field(name: names[index], old: change.old?[index], new: change.new?[index])
       }
-      return [line(fields, change.origin)]
+      return [line(fields, change.origin, change.cause)]
     }
-    var origins: [Origin] = []
-    for field in change.fields where !origins.contains(field.origin) {
-      origins.append(field.origin)
+    var told: [ChangedField] = []
+    for field in change.fields where !told.contains(where: field.hasProvenance) {
+      told.append(field)
     }
-    return origins.map { origin in
+    return told.map { first in
       line(
-        change.fields.filter { $0.origin == origin }
-          .map { Field(name: $0.name, old: $0.old, new: $0.new) }, origin)
+        change.fields.filter(first.hasProvenance)
+          .map { Field(name: $0.name, old: $0.old, new: $0.new) }, first.origin, first.cause)
     }
+  }
+}
+
+extension ChangedField {
+  fileprivate func hasProvenance(of other: ChangedField) -> Bool {
+    origin == other.origin && cause == other.cause
+  }
+}
+
+extension Cause {
+  /// The cause for programs.
+  fileprivate var json: JSONValue {
+    .object([
+      .init("op", .string(operation.rawValue)), .init("model", .string(model)),
+      .init("key", KeyText.json(key)), .init("fields", .array(fields.map { .string($0) })),
+    ])
   }
 }
 
 extension ChangeLine {
   /// The line for programs.
   var json: JSONValue {
-    .object([
+    let members: [JSONValue.Member] = [
       .init("op", .string(operation.rawValue)), .init("model", .string(model)),
       .init("key", KeyText.json(key)),
       .init("changes", changesJSON), .init("origin", .string(origin.description)),
-    ])
+    ]
+    return .object(members + (cause.map { [.init("cause", $0.json)] } ?? []))
   }
 
   /// The fields before and after, by name.
@@ -82,14 +101,14 @@ extension ChangeLine {
   /// The line for a person; cut to `width` cells where there is a width.
   func text(palette: Palette, width: Int?) -> String {
     let title = "\(CellText.visible(model)) \(KeyText.text(key))"
-    let cause = self.cause.map { "   (\($0))" } ?? ""
+    let doer = self.doer.map { "   (\($0))" } ?? ""
     var body = shownFields.map { "  " + $0 }.joined()
     if let width {
-      let room = width - 2 - DisplayWidth.of(title) - DisplayWidth.of(cause)
+      let room = width - 2 - DisplayWidth.of(title) - DisplayWidth.of(doer)
       body = DisplayWidth.truncated(body, to: max(room, 12))
     }
     return palette.symbol(meaning) + " " + palette.dressed(title, as: .identifier) + body
-      + palette.dressed(cause, as: .hint)
+      + palette.dressed(doer, as: .hint)
   }
 
   /// What was done, in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`.
@@ -119,7 +138,7 @@ extension ChangeLine {
   }
 
   /// Who did it, unless it was the command itself.
-  private var cause: String? {
+  private var doer: String? {
     switch origin {
     case .user: nil
     case .binding(let name): "binding \(name)"

@@ -92,6 +92,22 @@ import Testing
     }
   }
 
+  /// Only the start of a trigger is left of an update that changes nothing of what follows.
+  @Test func whatDoesNotConcernABindingCostsLittle() throws {
+    let derived = BindingSchema(
+      target: .init(model: "C", field: "o"), formula: .derive(sql: "v < 0"))
+    func steps(_ bindings: [BindingSchema]) throws -> Int32 {
+      let fixture = try BindingFixture(
+        Self.tables
+          + "INSERT INTO P (id) VALUES (1); INSERT INTO C (id, p, v, o) VALUES (1, 1, 1, 0);")
+      try fixture.install(bindings, in: Self.models())
+      return try cost("UPDATE C SET v = v + 1 WHERE id = 1", fixture).steps
+    }
+    let plain = try steps([])
+    #expect(try steps([Self.binding(.count)]) <= plain + 40, "\(plain)")
+    #expect(try steps([derived]) <= plain + 50, "\(plain)")
+  }
+
   @Test func aSumThatIsTooLargeIsRefusedAndNothingDrifts() throws {
     let fixture = try BindingFixture(
       Self.tables

@@ -95,9 +95,21 @@ final class BindingFixture {
 
   /// Runs `script` in the `sqlite3` shell, going on after a statement that fails.
   func shell(_ script: String) throws -> ShellResult {
+    try Shell.run(script, on: path)
+  }
+}
+
+enum Shell {
+  static let path: String? = [
+    "/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3",
+  ]
+  .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  /// Runs `script` on the file `database`, going on after a statement that fails.
+  static func run(_ script: String, on database: String) throws -> BindingFixture.ShellResult {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: try #require(Shell.path))
-    process.arguments = ["-batch", "-init", "/dev/null", path]
+    process.executableURL = URL(fileURLWithPath: try #require(path))
+    process.arguments = ["-batch", "-init", "/dev/null", database]
     let (input, output, errors) = (Pipe(), Pipe(), Pipe())
     process.standardInput = input
     process.standardOutput = output
@@ -105,7 +117,7 @@ final class BindingFixture {
     try process.run()
     input.fileHandleForWriting.write(Data(script.utf8))
     try input.fileHandleForWriting.close()
-    let result = ShellResult(
+    let result = BindingFixture.ShellResult(
       output: Self.lines(output.fileHandleForReading.readDataToEndOfFile()),
       errors: Self.lines(errors.fileHandleForReading.readDataToEndOfFile())
         .filter { !$0.hasPrefix("-- Loading resources") })
@@ -116,13 +128,6 @@ final class BindingFixture {
   private static func lines(_ data: Data) -> [String] {
     String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
   }
-}
-
-enum Shell {
-  static let path: String? = [
-    "/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3",
-  ]
-  .first { FileManager.default.isExecutableFile(atPath: $0) }
 
   static var isInstalled: Bool { path != nil }
   static let reason: Comment =

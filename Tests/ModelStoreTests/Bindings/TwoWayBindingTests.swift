@@ -32,7 +32,7 @@ import Testing
 
   private static func twoWay(
     _ left: String, _ right: String, _ forward: String? = nil, _ backward: String? = nil,
-    conflict: TwoWay.Conflict = .leftWins, initially: TwoWay.Side = .left
+    conflict: TwoWay.Conflict = .leftWins, initially: TwoWay.Side = .left, when: String? = nil
   ) -> BindingSchema {
     func field(_ text: String) -> BindingSchema.Field {
       let parts = text.split(separator: ".").map(String.init)
@@ -44,7 +44,8 @@ import Testing
       formula: .twoWay(
         TwoWay(
           left: field(left), match: isCross ? [.init(source: "id", target: "ref")] : [],
-          forward: forward, backward: backward, conflict: conflict, initially: initially)))
+          forward: forward, backward: backward, conflict: conflict, initially: initially)),
+      condition: when)
   }
 
   private func fixture(_ bindings: [BindingSchema], _ rows: String = "") throws -> BindingFixture {
@@ -255,6 +256,98 @@ import Testing
     #expect(
       try installed.map { try $0.lossyRecordCount(on: fixture.connection) } == [1, 1])
     #expect(try findings(bindings, fixture) == [])
+  }
+
+  @Test(
+    "a condition frees both ends while it does not hold",
+    arguments: BindingWriter.allCases)
+  func conditions(writer: BindingWriter) throws {
+    let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", when: "c > 0")]
+    let fixture = try fixture(bindings, "INSERT INTO L (id, a, b, c) VALUES (9, 1, 1, 0);")
+    func run(_ script: String) throws {
+      switch writer {
+      case .library: try fixture.connection.execute(script)
+      case .shell: #expect(try fixture.shell(script) == .init(output: [], errors: []))
+      }
+      #expect(try findings(bindings, fixture) == [], "\(script)")
+    }
+    func rows() throws -> [String] { try fixture.rows("SELECT id, a, b FROM L ORDER BY id") }
+    try run("INSERT INTO L (id, a, c) VALUES (1, 5, 1), (2, 5, 0), (3, 5, NULL)")
+    #expect(try rows() == ["1|5|10", "2|5|NULL", "3|5|NULL", "9|1|1"])
+    try run("UPDATE L SET b = 30")
+    #expect(try rows() == ["1|15|30", "2|5|30", "3|5|30", "9|1|30"])
+    try run("UPDATE L SET c = 0; UPDATE L SET a = 7 WHERE id = 1")
+    #expect(try rows() == ["1|7|30", "2|5|30", "3|5|30", "9|1|30"])
+    try run("UPDATE L SET a = NULL WHERE id = 9; UPDATE L SET c = 1 WHERE id <> 3")
+    #expect(try rows() == ["1|7|14", "2|5|10", "3|5|30", "9|15|30"])
+    // What is written together with the condition counts as written.
+    try run("UPDATE L SET c = 1, b = 40 WHERE id = 3")
+    #expect(try rows() == ["1|7|14", "2|5|10", "3|20|40", "9|15|30"])
+  }
+
+  @Test(
+    "when the condition comes to hold, the policy decides",
+    arguments: [
+      (TwoWay.Conflict.leftWins, "5|10"), (.rightWins, "15|30"), (.abort, "5|30"),
+    ])
+  func conditionsAndConflicts(policy: TwoWay.Conflict, result: String) throws {
+    for (binding, link) in [
+      (Self.twoWay("L.a", "L.b", "a * 2", "b / 2", conflict: policy, when: "c > 0"), ""),
+      (Self.twoWay("L.a", "R.x", "a * 2", "x / 2", conflict: policy, when: "t = 'y'"), "R"),
+    ] {
+      let fixture = try fixture(
+        [binding],
+        "INSERT INTO L (id, a, b, c) VALUES (1, 5, 30, 0); INSERT INTO R (id, ref, x, t) VALUES (1, 1, 30, 'n');"
+      )
+      let error = try fixture.failure(
+        of: link.isEmpty ? "UPDATE L SET c = 1" : "UPDATE R SET t = 'y'")
+      #expect((error != nil) == (policy == .abort), "\(link)")
+      #expect(
+        try fixture.rows(
+          link.isEmpty ? "SELECT a, b FROM L" : "SELECT a, x FROM L JOIN R ON ref = L.id")
+          == [result], "\(link)")
+      #expect(try findings([binding], fixture) == [], "\(link)")
+    }
+  }
+
+  @Test("a condition on two records frees those that do not meet it, and counts no losses there")
+  func conditionsOfTwoRecords() throws {
+    let bindings = [Self.twoWay("L.t", "R.t", "trim(t)", "t", when: "x IS NOT NULL")]
+    let fixture = try fixture(
+      bindings,
+      """
+      INSERT INTO L (id, t) VALUES (1, ' a '), (2, ' b ');
+      INSERT INTO R (id, ref, x) VALUES (1, 1, 1), (2, 2, NULL);
+      """)
+    let installed = try BindingInstallation(bindings, in: Self.models).bindings
+    #expect(try installed.map { try $0.lossyRecordCount(on: fixture.connection) } == [1])
+    #expect(try fixture.rows("SELECT t FROM R") == ["'a'", "NULL"])
+    try fixture.connection.execute("UPDATE L SET t = 'c'; UPDATE R SET t = 'd' WHERE id = 2")
+    #expect(
+      try fixture.rows("SELECT L.t, R.t FROM L JOIN R ON ref = L.id") == ["'c'|'c'", "'c'|'d'"])
+    try fixture.connection.execute("UPDATE R SET x = 5, t = 'e' WHERE id = 2")
+    #expect(
+      try fixture.rows("SELECT L.t, R.t FROM L JOIN R ON ref = L.id") == ["'c'|'c'", "'e'|'e'"])
+    #expect(try findings(bindings, fixture) == [])
+  }
+
+  @Test func conditionsThatDependOnAnEndAreRefused() {
+    for (left, condition) in [("L.a", "a > 0"), ("L.a", "b > 0"), ("L.a", "c > a")] {
+      let error = #expect(throws: StoreError.self) {
+        try BindingOrder.sorted([Self.twoWay(left, "L.b", when: condition)], in: Self.models)
+      }
+      #expect(error?.message.contains("its condition depends on L.") == true)
+    }
+    let circle = #expect(throws: StoreError.self) {
+      try BindingOrder.sorted(
+        [
+          Self.twoWay("L.a", "L.b", when: "c > 0"),
+          BindingSchema(target: .init(model: "L", field: "c"), formula: .derive(sql: "a")),
+        ], in: Self.models)
+    }
+    #expect(
+      circle?.message
+        == "Bindings go round in a circle: L.a → L.c → L.a. Remove one of them.")
   }
 
   @Test func ringsAndSecondSourcesAreRefused() {

@@ -81,20 +81,21 @@ import Testing
         // As before the transaction, so that a row can come back as it was.
         row.value = initial[number] ?? 0
         row.history.append((.insert, origin))
-        capture.inserting(table: 0, identity: identity, origin: origin)
+        capture.inserting(table: 0, identity: identity, by: Provenance(origin))
       case .update1, .update2:
         guard row.value != nil else { return false }
         row.value = 100 + step
         row.history.append((.update, origin))
-        let place = capture.updating(table: 0, identity: identity, origin: origin, before: before)
-        if origin != capture.rows[place].origin || capture.rows[place].hasMarks {
-          capture.setOrigin(origin, ofField: 1, at: place)
+        let place = capture.updating(
+          table: 0, identity: identity, by: Provenance(origin), before: before)
+        if origin != capture.rows[place].provenance.origin || capture.rows[place].hasMarks {
+          capture.setProvenance(Provenance(origin), ofField: 1, at: place)
         }
       case .delete1, .delete2:
         guard row.value != nil else { return false }
         row.value = nil
         row.history.append((.delete, origin))
-        capture.deleting(table: 0, identity: identity, origin: origin, before: before)
+        capture.deleting(table: 0, identity: identity, by: Provenance(origin), before: before)
       case .savepoint:
         copies.append(rows)
         savepoints.append(capture.savepoint)

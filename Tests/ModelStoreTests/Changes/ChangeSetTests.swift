@@ -31,17 +31,17 @@ import Testing
       case .insert1, .insert2:
         guard image == nil else { return false }
         rows[number] = next
-        capture.inserting(table: 0, identity: identity, origin: .user)
+        capture.inserting(table: 0, identity: identity, by: Provenance(.user))
       case .update1, .update2:
         guard image != nil else { return false }
         rows[number] = next
-        _ = capture.updating(table: 0, identity: identity, origin: .user) {
+        _ = capture.updating(table: 0, identity: identity, by: Provenance(.user)) {
           ChangeCapture.FirstImage(values: image)
         }
       case .delete1, .delete2:
         guard image != nil else { return false }
         rows[number] = nil
-        capture.deleting(table: 0, identity: identity, origin: .user) {
+        capture.deleting(table: 0, identity: identity, by: Provenance(.user)) {
           ChangeCapture.FirstImage(values: image)
         }
       case .savepoint, .rollBack: return false

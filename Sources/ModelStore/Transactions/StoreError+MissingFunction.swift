@@ -1,0 +1,16 @@
+extension StoreError {
+  /// That one of `bindings` calls a function which this program does not have; nil for another
+  /// failure.
+  init?(missingFunction error: SQLiteError, of bindings: [BindingSchema]) {
+    let start = "no such function: "
+    guard error.message.hasPrefix(start) else { return nil }
+    let name = String(error.message.dropFirst(start.count)).asciiFolded
+    guard let binding = bindings.first(where: { $0.functions?.contains(name) ?? false })
+    else { return nil }
+    self.init(
+      .unknownFunction,
+      "Nothing was changed: the binding \(binding.name) calls the function \(name), which this "
+        + "program does not have. Write with a program that has it.",
+      model: binding.target.model, field: binding.target.field, sqliteCode: error.code.rawValue)
+  }
+}

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import ModelStore
+
+@Suite struct BindingCauseTests {
+  private static func cause(
+    _ operation: RecordChange.Operation, _ model: String, _ key: Int64, _ fields: String...
+  ) -> Cause {
+    Cause(operation: operation, model: model, key: [.integer(key)], fields: fields)
+  }
+
+  /// `Album.artistName`, and `Album.title` from it, so that waves have two steps.
+  private static func shop() throws -> MusicShop {
+    let shop = try MusicShop()
+    try shop.store.add(.derive(to: "Album.title", from: "coalesce(artistName, 'none')"))
+    return shop
+  }
+
+  private static func causes(
+    _ shop: MusicShop, _ body: (borrowing Transaction) throws -> Void
+  ) throws -> [String: Cause?] {
+    let changes = try shop.store.writeReporting(body).changes.changes
+    return Dictionary(
+      uniqueKeysWithValues: changes.flatMap { change in
+        change.fields.map {
+          ("\(change.model) \(change.key[0]) \($0.name) \($0.origin)", $0.cause)
+        }
+      })
+  }
+
+  @Test func eachStepOfAWaveTellsTheWriteThatSetItOff() throws {
+    let shop = try Self.shop()
+    let cause = Self.cause(.update, "Artist", 1, "name")
+    let found = try Self.causes(shop) { tx in try tx.set(\Artist.name, to: "Davis", for: 1) }
+    #expect(
+      found == [
+        "Artist 1 name user": nil,
+        "Album 1 artistName binding:Album.artistName": cause,
+        "Album 1 title binding:Album.title": cause,
+        "Album 2 artistName binding:Album.artistName": cause,
+        "Album 2 title binding:Album.title": cause,
+      ])
+    #expect("\(cause)" == "update Artist 1 (name)")
+  }
+
+  @Test func theRecordsOwnWriteIsACauseToo() throws {
+    let shop = try Self.shop()
+    let cause = Self.cause(.update, "Album", 3, "artistID")
+    #expect(
+      try Self.causes(shop) { tx in try tx.set(\Album.artistID, to: 1, for: 3) } == [
+        "Album 3 artistID user": nil, "Album 3 artistName binding:Album.artistName": cause,
+        "Album 3 title binding:Album.title": cause,
+      ])
+  }
+
+  @Test func ofSeveralCausesTheFirstStands() throws {
+    let shop = try Self.shop()
+    let first = Self.cause(.update, "Artist", 1, "name")
+    let found = try Self.causes(shop) { tx in
+      try tx.set(\Artist.name, to: "A", for: 1)
+      try tx.set(\Album.artistID, to: nil, for: 1)
+      try tx.set(\Album.artistID, to: 1, for: 1)
+      try tx.set(\Artist.name, to: "B", for: 1)
+    }
+    #expect(found["Album 2 artistName binding:Album.artistName"] == .some(first))
+    #expect(found["Album 1 artistName binding:Album.artistName"] == .some(first))
+  }
+
+  @Test func whatWasRolledBackIsNoCause() throws {
+    let shop = try Self.shop()
+    let found = try Self.causes(shop) { tx in
+      do {
+        try tx.savepoint { tx in
+          try tx.set(\Artist.name, to: "gone", for: 1)
+          throw StoreError(.cancelled, "no")
+        }
+      } catch let error as StoreError where error.code == .cancelled {}
+      try tx.set(\Album.artistID, to: nil, for: 1)
+    }
+    #expect(
+      found["Album 1 artistName binding:Album.artistName"]
+        == .some(Self.cause(.update, "Album", 1, "artistID")))
+  }
+
+  @Test func deletionsAndInsertionsAreCausesWithoutFields() throws {
+    let shop = try MusicShop()
+    try shop.store.dropBinding("Album.artistName")
+    try shop.store.add(
+      Binding(
+        BindingSchema(
+          name: "own", target: .init(model: "Album", field: "artistName"),
+          formula: .lookup(
+            .init(
+              source: .init(model: "Artist", field: "name"),
+              match: [.init(source: "id", target: "id")])))))
+    let inserted = try Self.causes(shop) { tx in try tx.insert(Artist(id: 2, name: "two")) }
+    #expect(inserted == ["Album 2 artistName binding:own": Self.cause(.insert, "Artist", 2)])
+    let deleted = try Self.causes(shop) { tx in try tx.delete(Artist.self, 2) }
+    #expect(deleted == ["Album 2 artistName binding:own": Self.cause(.delete, "Artist", 2)])
+  }
+
+  /// Nobody observes artists, so their changes are not captured; the cause is known all the same.
+  @Test func observersAreToldTheCauseOfWhatTheyDoNotObserve() throws {
+    let shop = try MusicShop()
+    let told = Recorder<Cause?>()
+    let field = try shop.store.observe(\Album.artistName, of: 1) { told.add($0.cause) }
+    let record = try shop.store.observe(Album.self, of: 1) { told.add($0.cause) }
+    try shop.setArtist("Davis")
+    shop.settle()
+    let cause = Self.cause(.update, "Artist", 1, "name")
+    #expect(told.taken() == [cause, cause])
+    try shop.setTitle("mine")
+    shop.settle()
+    #expect(told.taken() == [nil])
+    field.cancel()
+    record.cancel()
+  }
+
+  @Test func aFileWithoutTriggersTellsNoCauses() throws {
+    let shop = try MusicShop()
+    try shop.store.dropBinding("Album.artistName")
+    let changes = try shop.store.writeReporting { tx in try tx.delete(Artist.self, 1) }.changes
+    #expect(changes.changes.map(\.cause) == changes.changes.map { _ in nil })
+  }
+}
