@@ -74,7 +74,10 @@ struct WatchCommand: LeafCommand {
     help: ArgumentHelp("End after so many changes.", valueName: "count"))
   var count: Int?
 
-  @Option(help: ArgumentHelp("End after this time, such as 30s.", valueName: "span"))
+  @Option(
+    help: ArgumentHelp(
+      "End after this time, such as 30s; after 0s when what is there was told.",
+      valueName: "span"))
   var timeout: String?
 
   @OptionGroup var options: GlobalOptions
@@ -221,7 +224,7 @@ struct WatchCommand: LeafCommand {
     func watch(_ store: Store) -> JournalWatch {
       JournalWatch(
         store: store, past: end, selection: selection, bell: watching.bell,
-        deadline: watching.deadline,
+        deadline: watching.deadline, drains: timeout.flatMap(TimeText.span) == 0,
         context: watching.context)
     }
     guard let slot else {

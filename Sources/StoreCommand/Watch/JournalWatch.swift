@@ -11,6 +11,8 @@ struct JournalWatch {
   let selection: WatchSelection
   let bell: Bell
   let deadline: ContinuousClock.Instant?
+  /// Whether everything up to ``past`` is told, however long that takes.
+  let drains: Bool
   let context: CommandContext
 
   /// Entries that are read at once. With a predicate more: each time, what came since is read too.
@@ -38,11 +40,11 @@ struct JournalWatch {
         let transactions = try journal.transactions(
           after: position, through: last, matching: JournalFilter(model: onlyModel))
         for group in try groups(of: transactions, after: start) where !output.isFull {
-          if let waking = reasonToStop(output) { return waking }
+          if let waking = reasonToStop(at: position, output) { return waking }
           try output.write(group.changes)
         }
         position = last
-        if isOver, !output.isFull { return .timedOut }
+        if isOver(at: position), !output.isFull { return .timedOut }
       } catch let error as StoreError where error.code == .journalTrimmed {
         let oldest = try journal.oldestPlace()
         try context.console.say("gap: the entries from seq \(position) to \(oldest) are trimmed")
@@ -68,31 +70,31 @@ struct JournalWatch {
       if batch.reset == .trimmed {
         try context.console.say("gap: entries that were not acknowledged are trimmed")
       }
-      let isDone = try handOn(batch, of: consumer, to: &output)
-      if !isDone, let waking = reasonToStop(output) { return waking }
-      if isOver, !output.isFull { return .timedOut }
+      if let waking = try handOn(batch, of: consumer, to: &output) { return waking }
+      if isOver(at: batch.end), !output.isFull { return .timedOut }
     }
     return nil
   }
 
-  /// - Returns: Whether the batch is done with as a whole.
+  /// Writes a batch and acknowledges what of it is handed on.
   private func handOn(
     _ batch: ConsumerBatch, of consumer: Consumer, to output: inout WatchOutput
-  ) throws -> Bool {
-    let groups = try groups(of: batch.transactions, after: .start)
-    for group in groups {
-      guard reasonToStop(output) == nil, !output.isFull || group.changes.isEmpty else {
-        return false
+  ) throws -> Bell.Waking? {
+    var done: JournalPosition?
+    for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
+      let waking = reasonToStop(at: group.end, output)
+      guard waking == nil, !output.isFull else {
+        if let done { try acknowledge(through: done, by: consumer) }
+        return waking
       }
       try output.write(group.changes)
       // What was cut off comes again.
-      guard !output.isCut else { return false }
-      if output.isStepwise, !group.changes.isEmpty {
-        try acknowledge(through: group.end, by: consumer)
-      }
+      guard !output.isCut else { return .interrupted }
+      if output.isStepwise { try acknowledge(through: group.end, by: consumer) }
+      done = group.end
     }
     try batch.acknowledge()
-    return true
+    return nil
   }
 
   /// Acknowledges what leads up to `end`, a place between two transactions.
@@ -109,13 +111,18 @@ struct JournalWatch {
   }
 
   /// Whether the time is over: others may write faster than this reads.
-  private var isOver: Bool { deadline.map { $0 <= ContinuousClock.Instant.now } ?? false }
+  private func isOver(at position: JournalPosition) -> Bool {
+    guard let deadline, !drains || position >= past else { return false }
+    return deadline <= ContinuousClock.Instant.now
+  }
 
   /// Why to end in the middle of what was read. Lines are written so fast that the time is looked
   /// at behind them.
-  private func reasonToStop(_ output: WatchOutput) -> Bell.Waking? {
+  private func reasonToStop(
+    at position: JournalPosition, _ output: WatchOutput
+  ) -> Bell.Waking? {
     if Interruption.isRequested { return .interrupted }
-    return output.hasHandler && isOver ? .timedOut : nil
+    return output.hasHandler && !drains && isOver(at: position) ? .timedOut : nil
   }
 
   /// Rings whenever there are new entries.

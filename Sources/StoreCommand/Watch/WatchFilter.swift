@@ -82,6 +82,12 @@ struct WatchFilter {
   private func image(before change: JournalChange, after: [SQLValue]?) throws -> [SQLValue]? {
     let gap = Gap(reason: "the journal does not tell how \(schema.name) changed there")
     guard change.detail == .full, (after == nil) == (change.operation == .delete) else { throw gap }
+    // Where the journal was off for a while, the record was something else in between.
+    let isWhole = change.fields.allSatisfy { field in
+      guard let after, let index = schema.fieldIndex(named: field.name) else { return true }
+      return after[index] == field.new
+    }
+    guard isWhole else { throw gap }
     switch change.operation {
     case .insert: return nil
     case .update:

@@ -73,10 +73,10 @@ import Testing
     try raw.execute("UPDATE Pair SET n = n * 2")
     let outcome = try place.run("watch", "Pair", "n >= 10", "--since", "0", "--timeout", "0s")
     #expect(outcome.code == 0, "\(outcome)")
-    let lines = try outcome.out.split(separator: "\n").map { try lineOf($0) }
-    #expect(
-      lines.map { "\($0["op"] ?? "") \($0["entered"] ?? "")" }
-        == ["insert 0", "insert 1", "update 0", "insert 1"])
+    let signs = try told(outcome.out).map { line in
+      line.prefix(1) + (line.hasSuffix("entered") ? " entered" : "")
+    }
+    #expect(signs == ["+", "+ entered", "~", "+ entered"])
   }
 
   @Test func onlyChosenFieldsAreTold() throws {
