@@ -111,6 +111,14 @@ struct CommandContext {
       indices: indices, writer: try rowWriter(columns: indices.map { columns[$0] }))
   }
 
+  /// Writes a report of so many things as rows, and says how many there are.
+  func writeReport(of noun: String, columns: [OutputColumn], rows: [[SQLValue]]) throws {
+    var writer = try reportWriter(columns: columns)
+    for row in rows { try writer.write(row) }
+    try finish(writer)
+    try console.say(Grouped.text(rows.count, noun))
+  }
+
   /// A cell of several values, for a column that means ``OutputColumn/Meaning/json``: an array for
   /// programs that read JSON, `text` for everybody else.
   func list(_ values: [JSONValue], as text: String) throws -> SQLValue {
@@ -166,7 +174,13 @@ extension CommandContext {
     }
     report.isAboutNoRecord = recordCount == 0
     guard !isDryRun else { return try report.write(to: self) }
-    try telling { try report.write(to: self) }
+    try telling {
+      try report.write(to: self)
+      let entered = try store.changeJournal.details()
+      if report.models.contains(where: { entered[$0] == .full }) {
+        try console.say("undo with storecli undo")
+      }
+    }
   }
 
   /// Runs `body`, which tells what is committed already. When it fails, the error says that only

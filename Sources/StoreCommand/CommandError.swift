@@ -81,14 +81,26 @@ struct CommandError: Error {
       violationCount: error.violationCount)
     switch violations.count {
     case 0: break
-    case 1 where violationCount == 1: message = Self.sentence(for: violations[0], error.message)
+    case 1 where violationCount == 1:
+      message = Self.sentence(for: violations[0], error.message)
+      guard violations[0].kind == .conflict else { break }
+      hint = Self.history(of: violations[0])
     default:
       message = "Nothing was changed: \(Grouped.text(violationCount)) rules refuse it."
       details = Self.lines(for: violations, count: violationCount)
     }
-    guard error.code == .invalidQuery, let missing = Self.missing(in: error.message) else { return }
+    guard error.code == .invalidQuery, error.sqliteCode != nil else { return }
     // The words of the command were held against the catalog before SQLite saw them.
-    self = .drift(missing, model: error.model)
+    if let missing = Self.missing(in: error.message) {
+      self = .drift(missing, model: error.model)
+      return
+    }
+    exitCode = .failed
+    hint = "storecli doctor"
+    // What follows is a statement of the store's own.
+    if let end = error.message.firstRange(of: " in: ") {
+      message = error.message[..<end.lowerBound] + "."
+    }
   }
 
   /// That the file's tables lack what its catalog names; `missing` says what in SQLite's words.
@@ -105,7 +117,17 @@ struct CommandError: Error {
       return violation.rule == "trigger" ? message : "\(message) (trigger \(violation.rule))"
     }
     let place = violation.model.isEmpty ? "the transaction" : place(of: violation)
+    if violation.kind == .conflict {
+      let remedy = violation.remedy.map { " " + $0 } ?? ""
+      return "Nothing was changed: \(place) \(violation.message).\(remedy)"
+    }
     return "Nothing was changed: \(place) \(violation.message) (rule \(violation.rule))."
+  }
+
+  /// The command that shows who changed a record.
+  private static func history(of violation: Violation) -> String {
+    let record = violation.key.map { " \(Shell.quoted(KeyText.text($0)))" } ?? ""
+    return "storecli history \(Shell.quoted(violation.model))\(record)"
   }
 
   /// A model with the key and the fields where they are known: `Track 1.title`.
@@ -160,7 +182,8 @@ struct CommandError: Error {
   /// One line for each violation, the first few in full.
   static func lines(for violations: [Violation], count: Int) -> [String] {
     let shown = violations.prefix(violationCountMax).map { violation in
-      "  \(place(of: violation))  \(violation.message)  (rule \(violation.rule))"
+      "  \(place(of: violation))  \(violation.message)"
+        + (violation.kind == .conflict ? "" : "  (rule \(violation.rule))")
     }
     let rest = count - shown.count
     return rest > 0 ? shown + ["  and \(Grouped.text(rest)) more"] : shown
@@ -185,6 +208,18 @@ struct CommandError: Error {
     var error = self
     error.hint = "\(hint) -d \(Shell.quoted(database))"
     return error
+  }
+
+  /// That nothing of a kind is called `name`, with near misses.
+  ///
+  /// - Parameter list: The command that lists them.
+  static func unknown(
+    _ noun: String, _ name: String, among names: [String], code: StoreError.Code, list: String
+  ) -> CommandError {
+    CommandError(
+      .notFound, code: code.rawValue,
+      "There is no \(noun) \(name)" + meant(NearMiss.suggestions(for: name, among: names)),
+      hint: list)
   }
 
   /// A question for near misses: `; did you mean a or b?`, or a full stop for none.

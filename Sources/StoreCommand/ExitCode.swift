@@ -20,6 +20,8 @@ enum ExitCode: Int32, CaseIterable, Sendable {
   case usage = 64
   /// Ctrl-C stopped the command.
   case interrupted = 130
+  /// SIGTERM stopped the command. The process ends by the signal, which a shell tells as this.
+  case terminated = 143
 
   /// The line for this code in `storecli help exit-codes`.
   var summary: String {
@@ -33,6 +35,7 @@ enum ExitCode: Int32, CaseIterable, Sendable {
     case .newerSchema: "schema newer than this program"
     case .usage: "wrong usage"
     case .interrupted: "interrupted"
+    case .terminated: "ended by SIGTERM"
     }
   }
 }

@@ -45,6 +45,8 @@ enum HelpTopic: String, CaseIterable {
       -o ndjson  one object on a line                (--ndjson)
       -o csv     RFC 4180 with a header              (--csv)
       -o tsv     tab-separated with a header, backslash escapes, \\N for null
+      -o yaml    a list of mappings
+      -o md      a Markdown table
 
       Dates are ISO-8601 in UTC. In JSON, integers keep all 64 bits and a blob is
       {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV tells empty text
@@ -59,6 +61,15 @@ enum HelpTopic: String, CaseIterable {
       only old; a composite key is an array. What a binding or trigger changed says which change
       of the command set it off:
         "cause":{"op":"update","model":"Artist","key":2,"fields":["name"]}
+
+      A line of watch, and of history with --ndjson:
+        {"seq":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
+         "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
+         "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
+      seq is null without a journal; txn, time and actor are null for programs that do not say
+      who they are. origin is cli, app or foreign. watch adds index {"from","to"} where a result
+      is followed, and entered and left where a predicate chooses: a record that begins to meet it
+      is an insert, one that meets it no more a delete, though it is there before and after.
       """
     case .predicates:
       """

@@ -18,6 +18,6 @@ protocol LeafCommand: ParsableCommand {
 }
 
 extension LeafCommand {
-  var takesFields: Bool { true }
+  var takesFields: Bool { hasData }
   var hasData: Bool { true }
 }

@@ -18,6 +18,8 @@ public struct Program: Sendable {
   /// Runs and ends the process.
   public func runToExit() -> Never {
     let code = run()
+    // The signal that was held back until the work could stop.
+    if code == .terminated { Console.end(by: SIGTERM) }
     exit(code.rawValue)
   }
 
@@ -56,14 +58,22 @@ public struct Program: Sendable {
       }
       let code = try command.run(CommandContext(command, console: console))
       try console.finish()
-      return code
+      return named(code)
     } catch OutputError.readerClosed {
       Console.endByBrokenPipe()
+    } catch OutputError.stalled {
+      return named(.interrupted)
     } catch {
-      return reporting(
-        CommandError(error).hinting(database: options.database), to: console,
-        as: options.errorFormat)
+      return named(
+        reporting(
+          CommandError(error).hinting(database: options.database), to: console,
+          as: options.errorFormat))
     }
+  }
+
+  /// An interruption by the signal that it was.
+  private static func named(_ code: ExitCode) -> ExitCode {
+    code == .interrupted && Interruption.isTermination ? .terminated : code
   }
 
   /// Help and version are answers; everything else that stops the parser is wrong usage.

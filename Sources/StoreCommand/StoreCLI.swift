@@ -18,6 +18,6 @@ struct StoreCLI: ParsableCommand {
       BindingsCommand.self, WatchCommand.self, HistoryCommand.self, UndoCommand.self,
       RedoCommand.self, RevertCommand.self, JournalCommand.self, ConsumersCommand.self,
       ImportCommand.self, ExportCommand.self, AdoptCommand.self,
-      DoctorCommand.self, DemoCommand.self, VersionCommand.self,
+      DoctorCommand.self, DemoCommand.self, CompletionsCommand.self, VersionCommand.self,
     ])
 }

@@ -40,7 +40,7 @@ struct UnparsedArguments {
 
   /// The options of those commands whose value is the next word.
   private static let valueTakers: Set = [
-    "-d", "--db", "-o", "--output", "--fields", "--color", "--busy-timeout", "--where",
+    "-d", "--db", "-o", "--output", "--fields", "--color", "--busy-timeout", "--where", "--at",
   ]
 
   /// Whether the words ask for JSON, in any spelling that the parser takes.

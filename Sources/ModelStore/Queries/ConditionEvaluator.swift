@@ -1,25 +1,28 @@
 /// A condition compiled to a closure that answers for a record's values exactly as SQLite would for
 /// the stored row: affinity before comparison, collations, three-valued logic.
 ///
-/// It exists only for conditions that can be answered so; for raw SQL, custom collations, views and
-/// comparisons whose conversion depends on SQLite's version, ask SQLite.
-struct ConditionEvaluator: Sendable {
+/// For records that are at hand already, such as those of an event; to find records in the store,
+/// use ``Query``. It exists only for conditions that can be answered so; for raw SQL, custom
+/// collations, views and comparisons whose conversion depends on SQLite's version, ask SQLite.
+public struct ConditionEvaluator: Sendable {
   private let answer: Answer
 
   fileprivate typealias Answer = @Sendable ([SQLValue]) -> Bool?
 
   /// - Returns: nil when only SQLite can evaluate `condition`.
-  init?(_ condition: Condition, schema: ModelSchema) {
+  public init?(_ condition: Condition, schema: ModelSchema) {
     // A view's columns are expressions, whose affinity the schema does not tell.
     guard schema.kind == .table else { return nil }
     guard let answer = Compiler(schema: schema).compile(condition) else { return nil }
     self.answer = answer
   }
 
-  /// True, false, or nil for unknown.
+  /// True, false, or nil for unknown. A query selects the records for which it is true.
   ///
   /// - Parameter values: A record in field order, as stored: with the columns' affinities applied.
-  func callAsFunction(_ values: [SQLValue]) -> Bool? {
+  /// - Precondition: One value for each field.
+  /// - Complexity: O(size of the condition and of the texts that it compares).
+  public func callAsFunction(_ values: [SQLValue]) -> Bool? {
     answer(values)
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `bindings add`: one binding, existing records put right.
-struct BindingsAddCommand: ChangingCommand {
+struct BindingsAddCommand: WritingCommand {
   /// What happens when both ends of a two-way binding are written.
   enum Conflict: String, CaseIterable, ExpressibleByArgument {
     case leftWins = "left-wins"
@@ -107,16 +107,21 @@ struct BindingsAddCommand: ChangingCommand {
   @Flag(help: "Keep the last value while there is no source.")
   var keepLast = false
 
-  @Option(help: ArgumentHelp("When both ends are written at once.", valueName: "policy"))
-  var conflict = Conflict.leftWins
+  @Option(
+    help: ArgumentHelp(
+      "With --two-way, when both ends are written at once; left-wins by default.",
+      valueName: "policy"))
+  var conflict: Conflict?
 
-  @Option(help: ArgumentHelp("Which end is right now.", valueName: "side"))
-  var initially = Side.left
+  @Option(
+    help: ArgumentHelp(
+      "With --two-way, which end is right now; left by default.", valueName: "side"))
+  var initially: Side?
 
   @Option(help: "The binding's name; by default the target's.")
   var name: String?
 
-  @OptionGroup var change: ChangeOptions
+  @OptionGroup var write: WriteOptions
   @OptionGroup var options: GlobalOptions
 
   func validate() throws {
@@ -129,19 +134,40 @@ struct BindingsAddCommand: ChangingCommand {
     guard condition == nil || aggregate != nil else {
       throw ValidationError("--where goes with --aggregate; for the target it is --when.")
     }
-    guard back == nil || twoWay != nil else {
-      throw ValidationError("--back goes with --two-way.")
+    let ordered = ["first", "last", "joined"].contains { aggregate?.hasPrefix($0 + "=") == true }
+    let isJoined = aggregate?.hasPrefix("joined=") == true
+    let isLinked = derive == nil
+    // An option that would do nothing is a mistake.
+    let companions: [(option: String, isGiven: Bool, goes: Bool, with: String)] = [
+      ("--back", back != nil, twoWay != nil, "--two-way"),
+      ("--conflict", conflict != nil, twoWay != nil, "--two-way"),
+      ("--initially", initially != nil, twoWay != nil, "--two-way"),
+      ("--as", asSQL != nil, copy != nil || twoWay != nil, "--copy and --two-way"),
+      ("--keep-last", keepLast, copy != nil, "--copy"),
+      ("--by", by != nil, ordered, "--aggregate first, last and joined"),
+      ("--separator", separator != nil, isJoined, "--aggregate joined"),
+      ("--of", of != nil, copy != nil || aggregate != nil, "--copy and --aggregate"),
+      ("--through", through != nil, isLinked, "--copy, --aggregate and --two-way"),
+      ("--match", match != nil, isLinked, "--copy, --aggregate and --two-way"),
+    ]
+    if let idle = companions.first(where: { $0.isGiven && !$0.goes }) {
+      throw ValidationError("\(idle.option) goes with \(idle.with).")
     }
   }
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
     let binding = try BindingWords(self, in: looked).binding()
     // Refuses what names nothing before anybody waits for the file.
-    _ = try Binding(binding).schema(in: looked.store.schema.models)
+    do {
+      _ = try Binding(binding).schema(in: looked.store.schema.models)
+    } catch let error as StoreError where error.code == .unsupportedSchema {
+      throw CommandError.usage(
+        error.message, hint: "storecli bindings add --help", model: error.model,
+        field: error.field)
+    }
     if let other = try looked.store.bindings().first(where: { $0.name == binding.name }),
       other != binding
     {
@@ -150,6 +176,7 @@ struct BindingsAddCommand: ChangingCommand {
         hint: "give this one another --name, or storecli bindings drop \(Shell.quoted(other.name))",
         model: other.target.model)
     }
+    for model in binding.boundModels { _ = try looked.writableModel(named: model, write) }
     looked.store.close()
     if context.isDryRun {
       try context.console.say("dry run: \(binding) was not added")
@@ -167,5 +194,16 @@ struct BindingsAddCommand: ChangingCommand {
     progress.clear()
     try context.console.say("added \(binding.name): \(binding)")
     return .ok
+  }
+}
+
+extension BindingSchema {
+  /// The models whose records it puts right.
+  fileprivate var boundModels: [String] {
+    if case .twoWay(let twoWay) = formula {
+      [twoWay.left.model, target.model]
+    } else {
+      [target.model]
+    }
   }
 }

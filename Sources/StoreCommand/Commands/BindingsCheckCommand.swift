@@ -19,7 +19,7 @@ struct BindingsCheckCommand: LeafCommand {
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("binding", role: .key), OutputColumn("triggers", meaning: .json),
-        OutputColumn("records"), OutputColumn("keys"),
+        OutputColumn("records"), OutputColumn("keys", meaning: .json),
       ])
     for finding in findings {
       try writer.write([
@@ -27,7 +27,7 @@ struct BindingsCheckCommand: LeafCommand {
         try context.list(
           finding.triggers.map { .string($0) }, as: finding.triggers.joined(separator: " ")),
         .integer(Int64(finding.recordCount)),
-        .text(finding.keys.map(KeyText.text).joined(separator: " ")),
+        try context.list(keys: finding.keys),
       ])
     }
     try context.finish(writer)

@@ -9,7 +9,7 @@ struct BindingsCommand: ParsableCommand {
     subcommands: [
       BindingsListCommand.self, BindingsAddCommand.self, BindingsWhyCommand.self,
       BindingsCheckCommand.self, BindingsRebuildCommand.self, BindingsDropCommand.self,
-    ])
+    ], defaultSubcommand: BindingsListCommand.self)
 }
 
 /// `bindings list`: which field follows what.
@@ -22,19 +22,18 @@ struct BindingsListCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let bindings = try context.openForReading().store.bindings()
-    var writer = try context.reportWriter(
+    try context.writeReport(
+      of: "binding",
       columns: [
         OutputColumn("binding", role: .key), OutputColumn("model"), OutputColumn("field"),
         OutputColumn("formula"),
-      ])
-    for binding in bindings {
-      try writer.write([
-        .text(binding.name), .text(binding.target.model), .text(binding.target.field),
-        .text(binding.description),
-      ])
-    }
-    try context.finish(writer)
-    try context.console.say(Grouped.text(bindings.count, "binding"))
+      ],
+      rows: bindings.map { binding in
+        [
+          .text(binding.name), .text(binding.target.model), .text(binding.target.field),
+          .text(binding.description),
+        ]
+      })
     return .ok
   }
 }

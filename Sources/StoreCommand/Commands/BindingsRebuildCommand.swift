@@ -13,7 +13,6 @@ struct BindingsRebuildCommand: WritingCommand {
   @OptionGroup var write: WriteOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -28,12 +27,14 @@ struct BindingsRebuildCommand: WritingCommand {
     }
     looked.store.close()
     let mended = try findings.isEmpty ? [] : mend(context)
+    let would = context.isDryRun ? "would be " : ""
     for finding in findings where !finding.triggers.isEmpty {
       try context.console.say(
-        "\(finding.binding): \(finding.triggers.joined(separator: ", ")) made anew")
+        "\(finding.binding): \(finding.triggers.joined(separator: ", ")) \(would)made anew")
     }
     for (binding, recordCount) in mended {
-      try context.console.say("\(binding): \(Grouped.text(recordCount, "record")) put right")
+      try context.console.say(
+        "\(binding): \(Grouped.text(recordCount, "record")) \(would)put right")
     }
     try context.console.say(
       context.isDryRun

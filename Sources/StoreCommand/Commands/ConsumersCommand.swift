@@ -8,7 +8,7 @@ struct ConsumersCommand: ParsableCommand {
     abstract: "Look at who reads the journal and how far they have come.",
     subcommands: [
       ConsumersListCommand.self, ConsumersResetCommand.self, ConsumersDropCommand.self,
-    ])
+    ], defaultSubcommand: ConsumersListCommand.self)
 }
 
 /// `consumers list`: how far each has come.
@@ -21,23 +21,22 @@ struct ConsumersListCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let consumers = try context.openForReading().store.consumers()
-    var writer = try context.reportWriter(
+    let isForPerson = context.format == .table
+    try context.writeReport(
+      of: "consumer",
       columns: [
         OutputColumn("consumer", role: .key), OutputColumn("position"), OutputColumn("lag"),
         OutputColumn("acknowledged"),
-      ])
-    let isForPerson = context.format == .table
-    for consumer in consumers {
-      let time = consumer.acknowledgementTime.map {
-        SQLValue.text(isForPerson ? TimeText.ago($0) : TimeText.iso($0))
-      }
-      try writer.write([
-        .text(consumer.name), .integer(consumer.position.rawValue), .integer(consumer.lag),
-        time ?? .null,
-      ])
-    }
-    try context.finish(writer)
-    try context.console.say(Grouped.text(consumers.count, "consumer"))
+      ],
+      rows: consumers.map { consumer in
+        let time = consumer.acknowledgementTime.map {
+          SQLValue.text(isForPerson ? TimeText.ago($0) : TimeText.iso($0))
+        }
+        return [
+          .text(consumer.name), .integer(consumer.position.rawValue), .integer(consumer.lag),
+          time ?? .null,
+        ]
+      })
     return .ok
   }
 }

@@ -13,7 +13,6 @@ struct ConsumersDropCommand: ChangingCommand {
   @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {

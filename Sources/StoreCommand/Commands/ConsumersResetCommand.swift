@@ -21,7 +21,6 @@ struct ConsumersResetCommand: ChangingCommand {
   @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   private var start: Consumer.Start? {
@@ -44,11 +43,14 @@ struct ConsumersResetCommand: ChangingCommand {
     let looked = try context.openToLook()
     let names = try looked.store.consumers().map(\.name)
     guard names.contains(name) else {
-      throw CommandError(
-        .notFound, code: StoreError.Code.unknownConsumer.rawValue,
-        "There is no consumer \(name)"
-          + CommandError.meant(NearMiss.suggestions(for: name, among: names)),
-        hint: "storecli consumers list")
+      throw CommandError.unknown(
+        "consumer", name, among: names, code: .unknownConsumer, list: "storecli consumers list")
+    }
+    let end = try looked.store.changeJournal.position()
+    if case .position(let position) = start, position > end {
+      throw CommandError.usage(
+        "The journal ends at seq \(end), so nothing follows \(position) yet.",
+        hint: "storecli journal status")
     }
     looked.store.close()
     guard !context.isDryRun else {

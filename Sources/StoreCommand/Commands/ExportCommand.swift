@@ -29,6 +29,12 @@ struct ExportCommand: LeafCommand {
 
   @OptionGroup var options: GlobalOptions
 
+  func validate() throws {
+    guard options.format == nil, let ending = unwrittenEnding else { return }
+    throw ValidationError(
+      "There is no export as \(ending); name another file, or the format with -o.")
+  }
+
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
@@ -62,6 +68,13 @@ struct ExportCommand: LeafCommand {
       try context.console.say("\(Grouped.text(count, "record")) to \(file.path)")
     }
     return .ok
+  }
+
+  /// What the file's name promises and nothing here writes; nil for other names.
+  private var unwrittenEnding: String? {
+    let endings = ["gz", "zst", "zip", "bz2", "xz", "yaml", "yml", "md", "sql", "db", "sqlite"]
+    let name = to.lowercased()
+    return endings.first { name.hasSuffix("." + $0) }
   }
 
   private var format: OutputFormat {

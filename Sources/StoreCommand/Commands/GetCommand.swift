@@ -19,6 +19,7 @@ struct GetCommand: LeafCommand {
   var keys: [String]
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Show them as they were at this position of the journal.", valueName: "seq"))
   var at: Int64?

@@ -28,6 +28,12 @@ struct HistoryCommand: LeafCommand {
   @Option(help: "Only what was signed with this tag.")
   var tag: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Only what this program did; foreign for those that do not say who they are.",
+      valueName: "program"))
+  var actor: String?
+
   @Option(help: "Only updates of this field, insertions and deletions.")
   var field: String?
 
@@ -35,7 +41,9 @@ struct HistoryCommand: LeafCommand {
     name: .customLong("txn"), help: ArgumentHelp("Only this transaction.", valueName: "id"))
   var transaction: String?
 
-  @Option(help: ArgumentHelp("The most to show; 20 on a terminal.", valueName: "count"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The most to show; 20 on a terminal.", valueName: "count"))
   var limit: Int?
 
   @Flag(help: "Show all.")
@@ -90,13 +98,23 @@ struct HistoryCommand: LeafCommand {
   private func page(
     of journal: ChangeJournal, before: JournalPosition?, _ filter: JournalFilter
   ) throws -> [JournalTransaction] {
-    guard filter.transaction == nil else { return try journal.transactions(matching: filter) }
+    if let id = filter.transaction {
+      let found = try journal.transactions(matching: filter)
+      if found.isEmpty, try journal.transactions(matching: JournalFilter(transaction: id)).isEmpty {
+        throw CommandError(
+          .notFound, code: StoreError.Code.unknownTransaction.rawValue,
+          "The change journal has no transaction \(id).", hint: "storecli history")
+      }
+      return found
+    }
     return try journal.newestTransactions(
       before: before, matching: filter, limit: min(max(limit ?? .max, 1), Self.pageSize))
   }
 
   private func filter(in opened: OpenedStore) throws -> JournalFilter {
     var filter = JournalFilter(field: field, author: author, tag: tag)
+    if actor == "foreign" { filter.isForeignOnly = true } else { filter.program = actor }
+    if let field, model == nil { try check(field, in: opened.store.schema.models) }
     if let model {
       filter.model = model
       // A model that is gone may have a history all the same, but no key can be read for it.
@@ -110,6 +128,16 @@ struct HistoryCommand: LeafCommand {
     }
     filter.transaction = try transaction.map { try TransactionID(argument: $0) }
     return filter
+  }
+
+  /// - Throws: ``CommandError`` for a field that no model has.
+  private func check(_ name: String, in models: [ModelSchema]) throws {
+    guard models.allSatisfy({ $0.field(named: name) == nil }) else { return }
+    let near = NearMiss.suggestions(
+      for: name, among: Set(models.flatMap { $0.fields.map(\.name) }).sorted())
+    throw CommandError(
+      .usage, code: "unknownField", "No model has a field \(name)" + CommandError.meant(near),
+      hint: "storecli models", field: name)
   }
 
   private func sayGaps(of transaction: JournalTransaction, _ context: CommandContext) throws {

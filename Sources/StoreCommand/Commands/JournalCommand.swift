@@ -9,7 +9,7 @@ struct JournalCommand: ParsableCommand {
     subcommands: [
       JournalStatusCommand.self, JournalOnCommand.self, JournalOffCommand.self,
       JournalTrimCommand.self,
-    ])
+    ], defaultSubcommand: JournalStatusCommand.self)
 }
 
 /// `journal status`: what is entered, how much is kept, and who reads it.

@@ -17,7 +17,6 @@ struct JournalOffCommand: ChangingCommand {
   @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {

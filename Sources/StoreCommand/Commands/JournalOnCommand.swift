@@ -20,7 +20,6 @@ struct JournalOnCommand: ChangingCommand {
   @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {

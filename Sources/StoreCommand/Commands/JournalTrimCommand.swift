@@ -15,7 +15,8 @@ struct JournalTrimCommand: LeafCommand {
     help: ArgumentHelp("Keep what is not older, such as 30d or 12h.", valueName: "span"))
   var keepAge: String?
 
-  @Option(help: ArgumentHelp("Keep so many entries.", valueName: "count"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Keep so many entries.", valueName: "count"))
   var keep: Int?
 
   @Flag(help: "Also remove what consumers have not acknowledged; they are told so.")
@@ -23,7 +24,6 @@ struct JournalTrimCommand: LeafCommand {
 
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func validate() throws {

@@ -25,10 +25,11 @@ struct QueryCommand: LeafCommand {
     help: ArgumentHelp("Fields to sort by, - before a name for descending.", valueName: "a,-b"))
   var sort: String?
 
-  @Option(help: ArgumentHelp("The most records to show.", valueName: "n"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("The most records to show.", valueName: "n"))
   var limit: Int?
 
-  @Option(help: ArgumentHelp("Records to skip first.", valueName: "n"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Records to skip first.", valueName: "n"))
   var offset: Int = 0
 
   @Flag(help: "Show all records on a terminal, too.")
@@ -60,7 +61,7 @@ struct QueryCommand: LeafCommand {
     guard !count || sort == nil && options.fields == nil && !all else {
       throw ValidationError("--count says one number; --sort, --fields and --all do nothing to it.")
     }
-    guard !explain || ![.csv, .tsv].contains(options.format) else {
+    guard !explain || ![.csv, .tsv, .yaml, .md].contains(options.format) else {
       throw ValidationError("--explain answers in words or in JSON.")
     }
     guard !explain || options.fields == nil || sql == nil else {

@@ -8,7 +8,7 @@ struct UndoCommand: WritingCommand {
     discussion: """
       Example: storecli undo 2
       Each step is a new transaction, judged by all rules. Where somebody has changed the same \
-      since, it is refused.
+      since, it is refused. --dry-run looks at one transaction only.
       """)
 
   @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
@@ -30,41 +30,5 @@ struct UndoCommand: WritingCommand {
     .run(
       times: count, nothing: "There is nothing to undo: storecli made no change that holds.",
       context)
-  }
-}
-
-/// `redo`: takes back an undo.
-struct RedoCommand: WritingCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "redo", abstract: "Do again what was undone last.",
-    discussion: "Example: storecli redo")
-
-  @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
-  var count = 1
-
-  @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
-
-  var takesFields: Bool { false }
-
-  func validate() throws {
-    try StepCount.check(count, isDryRun: write.change.dryRun)
-  }
-
-  func run(_ context: CommandContext) throws -> ExitCode {
-    try Reversing(verb: "redid", write: write) { store, isPreview in
-      try store.redo(isPreview: isPreview)
-    }
-    .run(times: count, nothing: "There is nothing to redo.", context)
-  }
-}
-
-/// How many transactions are taken back one after the other.
-private enum StepCount {
-  static func check(_ count: Int, isDryRun: Bool) throws {
-    guard count >= 1 else { throw ValidationError("The count is 1 or more.") }
-    guard count == 1 || !isDryRun else {
-      throw ValidationError("--dry-run looks at one transaction.")
-    }
   }
 }

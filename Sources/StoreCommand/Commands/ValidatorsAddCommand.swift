@@ -135,7 +135,6 @@ struct ValidatorsAddCommand: ChangingCommand {
     }
   }
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {

@@ -7,5 +7,5 @@ struct ValidatorsCommand: ParsableCommand {
     subcommands: [
       ValidatorsListCommand.self, ValidatorsAddCommand.self, ValidatorsDropCommand.self,
       ValidatorsRebuildCommand.self,
-    ])
+    ], defaultSubcommand: ValidatorsListCommand.self)
 }

@@ -16,7 +16,6 @@ struct ValidatorsDropCommand: ChangingCommand {
   @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {

@@ -14,7 +14,6 @@ struct ValidatorsRebuildCommand: ChangingCommand {
   @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -32,8 +31,10 @@ struct ValidatorsRebuildCommand: ChangingCommand {
     let mended =
       unkept.isEmpty || context.isDryRun
       ? unkept : try context.openForWriting().store.rebuildRules()
+    let would = context.isDryRun ? "would be " : ""
     for rule in mended {
-      try context.console.say("\(rule.rule): \(rule.objects.joined(separator: ", ")) made anew")
+      try context.console.say(
+        "\(rule.rule): \(rule.objects.joined(separator: ", ")) \(would)made anew")
     }
     try context.console.say(
       context.isDryRun

@@ -7,11 +7,24 @@ struct WatchCommand: LeafCommand {
     commandName: "watch", abstract: "Follow the changes of every program as they happen.",
     discussion: """
       Examples: storecli watch Track
-      storecli watch Track 'plays > 10' --sort -plays
-      storecli watch --since 10m --count 5 --timeout 30s
-      With a journal, each change tells who made it; see storecli journal. Without one, and with a \
-      predicate or an order, a query is followed: what enters, changes in and leaves its result. \
-      Ends with 130 at Ctrl-C, with 1 when the time is over before --count was reached.
+      storecli watch Track 'plays > 10' --since 10m
+      storecli watch Track --sort -plays --fold
+      storecli watch Job --where "state == 'new'" --slot worker --exec ./work
+      With a journal, each change tells who made it; see storecli journal. A predicate is held \
+      against each record before and after a change: one that begins to meet it is told as an \
+      insert with entered true, one that meets it no more as a delete with left true. With an \
+      order, and without a journal, the result is followed, with the places in it.
+      --exec runs a shell command for each change, which is one line of JSON on its standard \
+      input. Status 0 is done with it. After another one, watch with a slot ends with 1, and tells \
+      the change again next time; without a slot it goes on, and ends with 1 in the end.
+      A slot has one place for all models: what a watch of it leaves out is behind it. Transactions \
+      are told to a slot as a whole, so there may be more than --count. --since says where a new \
+      slot begins.
+      --fold tells of what was read at once only what it comes to for each record: a command is \
+      run once for it, with a line for each. On a terminal it shows the records of a model as a \
+      table, kept up to date.
+      Ctrl-C ends it with 130, SIGTERM with 143, after what is being told. Ends with 1 when the \
+      time is over before --count was reached.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -19,6 +32,15 @@ struct WatchCommand: LeafCommand {
 
   @Argument(help: "Which records; see storecli help predicates.")
   var predicate: String?
+
+  @Option(
+    name: .customLong("model"), help: ArgumentHelp("Also this model.", valueName: "model"))
+  var otherModels: [String] = []
+
+  @Option(
+    name: .customLong("where"),
+    help: ArgumentHelp("Which records, as the argument.", valueName: "predicate"))
+  var condition: String?
 
   @Option(
     parsing: .unconditional,
@@ -40,15 +62,29 @@ struct WatchCommand: LeafCommand {
       valueName: "name"))
   var slot: String?
 
-  @Option(help: ArgumentHelp("End after so many changes.", valueName: "count"))
+  @Flag(help: "Tell what changes come to, not every step; on a terminal, as a table.")
+  var fold = false
+
+  @Option(
+    help: ArgumentHelp("Run this shell command for each change.", valueName: "command"))
+  var exec: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("End after so many changes.", valueName: "count"))
   var count: Int?
 
-  @Option(help: ArgumentHelp("End after this time, such as 30s.", valueName: "span"))
+  @Option(
+    help: ArgumentHelp(
+      "End after this time, such as 30s; after 0s when what is there was told.",
+      valueName: "span"))
   var timeout: String?
 
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
+  private var modelNames: [String] { (model.map { [$0] } ?? []) + otherModels }
+
+  private var chosenCondition: String? { predicate ?? condition }
 
   func validate() throws {
     guard count ?? 1 >= 1 else { throw ValidationError("--count takes 1 or more.") }
@@ -58,114 +94,194 @@ struct WatchCommand: LeafCommand {
     guard !snapshot || since == nil && slot == nil else {
       throw ValidationError("--snapshot begins now; --since and --slot do not.")
     }
-    guard predicate == nil && sort == nil || since == nil && slot == nil else {
-      throw ValidationError("A predicate or an order is followed from now on only.")
+    guard sort == nil || since == nil && slot == nil else {
+      throw ValidationError("An order is followed from now on only.")
     }
-    guard sort == nil || model != nil else { throw ValidationError("--sort needs a model.") }
+    guard predicate == nil || condition == nil else {
+      throw ValidationError("The predicate stands as an argument or after --where.")
+    }
+    guard exec.map({ !$0.isEmpty }) ?? true, slot.map({ !$0.isEmpty }) ?? true else {
+      throw ValidationError("--exec takes a command and --slot a name.")
+    }
+    guard chosenCondition == nil && sort == nil && options.fields == nil || modelNames.count == 1
+    else { throw ValidationError("A predicate, --sort and --fields need one model.") }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    var output = try WatchOutput(context, countMax: count)
-    let deadline = timeout.flatMap(TimeText.span).map {
-      ContinuousClock.now + Duration.microseconds($0)
+    let handler = exec.map {
+      WatchOutput.Handler(
+        command: EventCommand(text: $0), takesAll: fold, isOwed: slot != nil)
     }
+    var output = try WatchOutput(
+      context, countMax: count, splitsParts: slot == nil, handler: handler)
     Interruption.await()
     let opened = try context.openForReading()
-    let schema = try model.map { try opened.model(named: $0) }
-    let details = try opened.store.changeJournal.details()
-    let isLogged = model.map { details[$0] != nil } ?? !details.isEmpty
-    let waking: Bell.Waking?
-    if predicate == nil && sort == nil && isLogged {
-      waking = try followJournal(opened, schema, details, deadline, &output, context)
-    } else {
-      guard since == nil, slot == nil else {
-        throw CommandError(
-          .failed, code: StoreError.Code.journalGap.rawValue,
-          "The journal does not enter \(model ?? "anything"), so there is no past to begin with.",
-          hint: "storecli journal on" + (model.map { " \(Shell.quoted($0))" } ?? ""))
-      }
-      waking = try followResults(opened, schema, deadline, &output, context)
-    }
+    let watching = Watching(
+      opened: opened, models: try modelNames.map { try opened.model(named: $0) }, bell: try Bell(),
+      deadline: timeout.flatMap(TimeText.span).map {
+        ContinuousClock.now + Duration.microseconds($0)
+      }, context: context)
+    let waking = try follow(watching, to: &output)
     switch waking {
-    case nil: return .ok
+    case nil: return output.failureCount == 0 ? .ok : .failed
     case .interrupted:
       try context.console.say("stopped after \(Grouped.text(output.count, "change"))")
       return .interrupted
-    case .timedOut, .rung: return count == nil ? .ok : .failed
+    case .timedOut, .rung: return count == nil && output.failureCount == 0 ? .ok : .failed
     }
   }
 
-  private func followJournal(
-    _ opened: OpenedStore, _ schema: ModelSchema?, _ details: [String: JournalDetail],
-    _ deadline: ContinuousClock.Instant?, _ output: inout WatchOutput, _ context: CommandContext
-  ) throws -> Bell.Waking? {
-    let missing = opened.store.schema.models.map(\.name).filter { details[$0] == nil }
-    if model == nil, !missing.isEmpty {
-      try context.console.say("not in the journal: \(missing.joined(separator: ", "))")
+  /// What is watched, and until when.
+  private struct Watching {
+    let opened: OpenedStore
+    /// None for all.
+    let models: [ModelSchema]
+    let bell: Bell
+    let deadline: ContinuousClock.Instant?
+    let context: CommandContext
+
+    var names: String {
+      models.isEmpty ? "all models" : models.map(\.name).joined(separator: ", ")
     }
-    let journal = opened.store.changeJournal
+
+    func sayStart(_ start: String) throws {
+      try context.console.say("watching \(names) from \(start) (Ctrl-C to stop)")
+    }
+  }
+
+  private func follow(
+    _ watching: Watching, to output: inout WatchOutput
+  ) throws -> Bell.Waking? {
+    let store = watching.opened.store
+    for model in watching.models { _ = try FieldColumns(of: model, names: options.fieldNames) }
+    let queries = try watching.models.map {
+      try PredicateText(schema: $0).query(where: chosenCondition, sort: sort)
+    }
+    if let query = queries.first, isTable(watching.context) {
+      return try LiveTable(watching.bell).follow(
+        query, of: store,
+        columns: try FieldColumns(of: query.schema, names: options.fieldNames),
+        countMax: count ?? .max, until: watching.deadline, watching.context)
+    }
+    let details = try store.changeJournal.details()
+    let filter = queries.first.flatMap { query in
+      query.condition.flatMap { WatchFilter($0, schema: query.schema) }
+    }
+    if let reason = reasonAgainstJournal(watching, details, hasFilter: filter != nil) {
+      guard since == nil, slot == nil else {
+        throw CommandError(
+          .failed, code: StoreError.Code.journalGap.rawValue,
+          "\(reason), so there is no past to begin with.",
+          hint: "storecli journal on"
+            + watching.models.map { " \(Shell.quoted($0.name))" }.joined())
+      }
+      return try followResults(queries, watching, &output)
+    }
+    let missing = store.schema.models.map(\.name).filter { details[$0] == nil }
+    if watching.models.isEmpty, !missing.isEmpty {
+      try watching.context.console.say("not in the journal: \(missing.joined(separator: ", "))")
+    }
+    let selection = WatchSelection(
+      models: watching.models.isEmpty ? nil : watching.models, filter: filter,
+      fields: options.fieldNames, isFolding: fold)
+    return try followJournal(selection, queries, watching, details, &output)
+  }
+
+  /// Whether the result is shown as a table.
+  private func isTable(_ context: CommandContext) -> Bool {
+    fold && exec == nil && slot == nil && since == nil && modelNames.count == 1
+      && context.console.dataTerminal.isInteractive && [nil, .table].contains(options.format)
+  }
+
+  /// Why the journal does not tell what is asked for; nil when it does.
+  private func reasonAgainstJournal(
+    _ watching: Watching, _ details: [String: JournalDetail], hasFilter: Bool
+  ) -> String? {
+    if sort != nil { return "An order is followed from now on" }
+    if details.isEmpty { return "The journal does not enter anything" }
+    for model in watching.models {
+      guard let detail = details[model.name] else {
+        return "The journal does not enter \(model.name)"
+      }
+      guard detail == .full || chosenCondition == nil && options.fields == nil && !snapshot else {
+        return "The journal enters only the keys of \(model.name)"
+      }
+    }
+    guard hasFilter || chosenCondition == nil else {
+      return "Only SQLite itself can hold a record against this predicate"
+    }
+    return nil
+  }
+
+  private func followJournal(
+    _ selection: WatchSelection, _ queries: [Query<Record>], _ watching: Watching,
+    _ details: [String: JournalDetail], _ output: inout WatchOutput
+  ) throws -> Bell.Waking? {
+    let store = watching.opened.store
+    let journal = store.changeJournal
     let end = try journal.position()
     let start = try since?.position(in: journal) ?? end
-    guard start <= end else {
-      throw CommandError.usage("The journal ends at \(end), so nothing follows \(start) yet.")
+    func watch(_ store: Store) -> JournalWatch {
+      JournalWatch(
+        store: store, past: end, selection: selection, bell: watching.bell,
+        deadline: watching.deadline, drains: timeout.flatMap(TimeText.span) == 0,
+        context: watching.context)
     }
     guard let slot else {
       if snapshot {
-        try output.write(try stored(in: opened.store, schema, details, at: start))
+        let present =
+          queries.isEmpty
+          ? store.schema.models.filter { details[$0.name] != nil }.map { Query<Record>($0) }
+          : queries
+        try output.write(try stored(present, in: store, at: start))
       }
-      try sayStart("seq \(start)", context)
-      let watch = JournalWatch(
-        store: opened.store, model: model, bell: Bell(), deadline: deadline, context: context)
-      return try watch.follow(after: start, to: &output)
+      try watching.sayStart("seq \(start)")
+      return try watch(store).follow(after: start, to: &output)
     }
-    opened.store.close()
-    let store = try context.openForWriting().store
-    let consumer = try store.consumer(slot, startingAt: .position(start))
-    try sayStart("seq \(try consumer.status().position), slot \(slot)", context)
-    let watch = JournalWatch(
-      store: store, model: model, bell: Bell(), deadline: deadline, context: context)
-    return try watch.follow(consumer, to: &output)
+    if since != nil, try store.consumers().contains(where: { $0.name == slot }) {
+      try watching.context.console.say("the slot \(slot) goes on where it ended, not at --since")
+    }
+    store.close()
+    let writable = try watching.context.openForWriting().store
+    let consumer = try writable.consumer(slot, startingAt: .position(start))
+    try watching.sayStart("seq \(try consumer.status().position), slot \(slot)")
+    return try watch(writable).follow(consumer, to: &output)
   }
 
   /// The records at the position from which the journal is followed, so that nothing is missing or
   /// told twice.
   private func stored(
-    in store: Store, _ schema: ModelSchema?, _ details: [String: JournalDetail],
-    at position: JournalPosition
+    _ queries: [Query<Record>], in store: Store, at position: JournalPosition
   ) throws -> [WatchedChange] {
-    let models = schema.map { [$0] } ?? store.schema.models.filter { details[$0.name] != nil }
     let now = TimeText.now
-    return try models.flatMap { model in
-      try store.fetch(Query<Record>(model), at: position).map { record in
-        let fields = zip(model.fields, record.values).map {
+    return try queries.flatMap { query in
+      try store.fetch(query, at: position).compactMap { record in
+        let fields = zip(query.schema.fields, record.values).map {
           ChangeLine.Field(name: $0.name, old: nil, new: $1)
         }
+        let change = ChangeLine(
+          operation: .insert, model: query.schema.name, key: record.key, fields: fields,
+          origin: .user, schema: query.schema)
         return WatchedChange(
-          change: ChangeLine(
-            operation: .insert, model: model.name, key: record.key, fields: fields, origin: .user,
-            schema: model),
-          isSnapshot: true, time: now)
+          change: change, isSnapshot: true, passage: chosenCondition.map { _ in .within },
+          time: now
+        ).narrowed(to: options.fieldNames)
       }
     }
   }
 
   private func followResults(
-    _ opened: OpenedStore, _ schema: ModelSchema?, _ deadline: ContinuousClock.Instant?,
-    _ output: inout WatchOutput, _ context: CommandContext
+    _ queries: [Query<Record>], _ watching: Watching, _ output: inout WatchOutput
   ) throws -> Bell.Waking? {
-    let models = schema.map { [$0] } ?? opened.store.schema.models.filter { !$0.key.isEmpty }
-    let queries = try models.map {
-      try PredicateText(schema: $0).query(where: predicate, sort: sort)
-    }
-    return try LiveWatch(Bell()).follow(
-      queries, of: opened.store, snapshot: snapshot,
-      tellsPlaces: predicate != nil || sort != nil, until: deadline, to: &output
+    let store = watching.opened.store
+    let followed =
+      queries.isEmpty
+      ? store.schema.models.filter { !$0.key.isEmpty }.map { Query<Record>($0) } : queries
+    return try LiveWatch(watching.bell, isFolding: fold, fields: options.fieldNames).follow(
+      followed, of: store, snapshot: snapshot,
+      tellsPlaces: chosenCondition != nil || sort != nil, until: watching.deadline, to: &output
     ) {
-      try sayStart("now", context)
+      try watching.sayStart("now")
     }
-  }
-
-  private func sayStart(_ start: String, _ context: CommandContext) throws {
-    try context.console.say("watching \(model ?? "all models") from \(start) (Ctrl-C to stop)")
   }
 }

@@ -21,11 +21,7 @@ struct CatalogDrop {
     let names = try names(looked.store)
     if !names.contains(name) {
       try check(looked.store)
-      throw CommandError(
-        .notFound, code: code.rawValue,
-        "There is no \(noun) \(name)"
-          + CommandError.meant(NearMiss.suggestions(for: name, among: names)),
-        hint: list)
+      throw CommandError.unknown(noun, name, among: names, code: code, list: list)
     }
     looked.store.close()
     guard !context.isDryRun else {

@@ -62,10 +62,15 @@ final class ByteSink {
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
   ) throws(OutputError) -> Int {
     while true {
+      // One who does not read must not keep a command that is asked to end. A pipe that has room
+      // takes so many bytes without waiting.
+      let isHurried = Interruption.isRequested
+      guard !isHurried || isReady(descriptor) else { throw .stalled }
+      let size = isHurried ? min(bytes.count, Int(PIPE_BUF)) : bytes.count
       #if canImport(Glibc)
-        let count = Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        let count = Glibc.write(descriptor, bytes.baseAddress, size)
       #else
-        let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        let count = Darwin.write(descriptor, bytes.baseAddress, size)
       #endif
       if count > 0 { return count }
       let error = SystemError.last
@@ -79,5 +84,13 @@ final class ByteSink {
       default: throw .unwritable(error)
       }
     }
+  }
+
+  /// How long who reads is given, in milliseconds.
+  private static let patience: Int32 = 1000
+
+  private static func isReady(_ descriptor: Int32) -> Bool {
+    var interest = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return poll(&interest, 1, patience) != 0
   }
 }

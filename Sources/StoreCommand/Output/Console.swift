@@ -105,12 +105,17 @@ final class Console {
   /// Ends the process the way a closed pipe ends other programs: by the signal, without a word.
   /// For the outermost level only, after the store is closed.
   static func endByBrokenPipe() -> Never {
-    signal(SIGPIPE, SIG_DFL)
-    var pipeOnly = sigset_t()
-    sigemptyset(&pipeOnly)
-    sigaddset(&pipeOnly, SIGPIPE)
-    sigprocmask(SIG_UNBLOCK, &pipeOnly, nil)
-    raise(SIGPIPE)
-    exit(128 + SIGPIPE)
+    end(by: SIGPIPE)
+  }
+
+  /// Ends the process by a signal, so that whoever started it sees that.
+  static func end(by number: Int32) -> Never {
+    signal(number, SIG_DFL)
+    var only = sigset_t()
+    sigemptyset(&only)
+    sigaddset(&only, number)
+    sigprocmask(SIG_UNBLOCK, &only, nil)
+    raise(number)
+    exit(128 + number)
   }
 }

@@ -1,6 +1,6 @@
 import ModelStore
 
-/// Rows as JSON objects whose keys are the column names in order.
+/// Rows as JSON objects whose keys are the column names in order, or as YAML with JSON's values.
 struct JSONRows: RowWriter {
   /// What holds the objects together.
   enum Framing: Hashable, Sendable {
@@ -8,6 +8,8 @@ struct JSONRows: RowWriter {
     case array
     /// One object on a line, flushed each.
     case lines
+    /// A list of YAML mappings, one field on a line.
+    case yaml
   }
 
   private let framing: Framing
@@ -28,7 +30,7 @@ struct JSONRows: RowWriter {
     quotedNames = columns.map { column in
       var bytes: [UInt8] = []
       JSONText.append(column.name, to: &bytes)
-      bytes.append(UInt8(ascii: ":"))
+      bytes.append(contentsOf: framing == .yaml ? ": ".utf8 : ":".utf8)
       return bytes
     }
   }
@@ -36,7 +38,7 @@ struct JSONRows: RowWriter {
   mutating func write(_ row: [SQLValue]) throws(OutputError) {
     let opening =
       switch framing {
-      case .lines: ""
+      case .lines, .yaml: ""
       case .array: rowCount == 0 ? "[\n" : ",\n"
       }
     try sink.append { output throws(OutputError) in
@@ -49,20 +51,31 @@ struct JSONRows: RowWriter {
   }
 
   mutating func finish() throws(OutputError) {
-    if framing == .array { try sink.append(rowCount == 0 ? "[]\n" : "\n]\n") }
+    switch framing {
+    case .array: try sink.append(rowCount == 0 ? "[]\n" : "\n]\n")
+    case .yaml: if rowCount == 0 { try sink.append("[]\n") }
+    case .lines: break
+    }
     try sink.flush()
   }
 
   private func append(_ row: [SQLValue], to output: inout [UInt8]) throws(OutputError) {
-    output.append(UInt8(ascii: "{"))
+    let isYAML = framing == .yaml
+    if !isYAML { output.append(UInt8(ascii: "{")) }
     for (index, value) in row.enumerated() {
-      if index > 0 { output.append(UInt8(ascii: ",")) }
+      if isYAML {
+        output.append(contentsOf: index > 0 ? "  ".utf8 : "- ".utf8)
+      } else if index > 0 {
+        output.append(UInt8(ascii: ","))
+      }
       output.append(contentsOf: quotedNames[index])
       switch (value, columns[index].meaning) {
       case (.null, _): output.append(contentsOf: "null".utf8)
       case (.integer(0), .truth): output.append(contentsOf: "false".utf8)
       case (.integer(1), .truth): output.append(contentsOf: "true".utf8)
       case (.integer(let number), _): JSONText.append(number, to: &output)
+      case (.real(let number), _) where isYAML && number.isInfinite:
+        output.append(contentsOf: number < 0 ? "-.inf".utf8 : ".inf".utf8)
       case (.real(let number), _):
         guard number.isFinite else {
           throw .nonFiniteNumber(number, field: columns[index].name)
@@ -72,7 +85,8 @@ struct JSONRows: RowWriter {
       case (.text(let text), _): JSONText.append(text, to: &output)
       case (.blob, _): try JSONText.append(JSONValue(value), to: &output)
       }
+      if isYAML { output.append(UInt8(ascii: "\n")) }
     }
-    output.append(UInt8(ascii: "}"))
+    if !isYAML { output.append(UInt8(ascii: "}")) }
   }
 }

@@ -3,6 +3,8 @@ enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The program reading the output went away: end without a word, see
   /// ``Console/endByBrokenPipe()``.
   case readerClosed
+  /// The command was asked to end, and the program reading the output takes nothing.
+  case stalled
   /// Writing failed: disk full, device gone.
   case unwritable(SystemError)
   /// JSON has no infinity and no NaN. `field` is nil when the number stands outside a record.
@@ -13,6 +15,7 @@ enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
   var description: String {
     switch self {
     case .readerClosed: "the reader of the output went away"
+    case .stalled: "nobody takes the output"
     case .unwritable(let error): "cannot write the output: \(error)"
     case .nonFiniteNumber(let number, nil): "JSON cannot express the number \(number)"
     case .nonFiniteNumber(let number, let field?):

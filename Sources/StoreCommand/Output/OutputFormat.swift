@@ -12,6 +12,10 @@ enum OutputFormat: String, CaseIterable, Hashable, Sendable {
   case csv
   /// Tab-separated with a header; backslash escapes make every text reversible.
   case tsv
+  /// A list of mappings.
+  case yaml
+  /// A Markdown table, for people.
+  case md
 
   /// The format to use when none is asked for.
   static func preferred(on terminal: Terminal) -> OutputFormat {
@@ -47,6 +51,8 @@ enum OutputFormat: String, CaseIterable, Hashable, Sendable {
       DelimitedRows(.csv, columns: columns, header: options.header ?? .present, sink: sink)
     case .tsv:
       DelimitedRows(.tsv, columns: columns, header: options.header ?? .present, sink: sink)
+    case .md: MarkdownRows(columns: columns, sink: sink)
+    case .yaml: try JSONRows(.yaml, columns: columns, sink: sink)
     case .json: try JSONRows(.array, columns: columns, sink: sink)
     case .ndjson: try JSONRows(.lines, columns: columns, sink: sink)
     }

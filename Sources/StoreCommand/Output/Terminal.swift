@@ -10,6 +10,8 @@ struct Terminal: Hashable, Sendable {
   var isInteractive: Bool
   /// Cells in a line; nil where nothing limits it, as in a pipe.
   var width: Int?
+  /// Lines on the screen; nil where there is none, or it does not tell.
+  var height: Int?
   /// How meanings look here.
   var palette: Palette
 
@@ -31,7 +33,8 @@ struct Terminal: Hashable, Sendable {
     isInteractive = isatty(descriptor) == 1
     width =
       isInteractive
-      ? Self.width(environment: environment, reported: Self.reportedWidth(of: descriptor)) : nil
+      ? Self.width(environment: environment, reported: Self.reported(descriptor, \.ws_col)) : nil
+    height = isInteractive ? Self.reported(descriptor, \.ws_row) : nil
     palette = Palette(
       isColoured: ColourPolicy.isColoured(
         choice: colour, environment: environment, isTerminal: isInteractive))
@@ -58,9 +61,11 @@ struct Terminal: Hashable, Sendable {
     environment(["TMPDIR"])["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
   }
 
-  private static func reportedWidth(of descriptor: Int32) -> Int? {
+  private static func reported(_ descriptor: Int32, _ side: KeyPath<winsize, UInt16>) -> Int? {
     var size = winsize()
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-    return Int(size.ws_col)
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size[keyPath: side] > 0 else {
+      return nil
+    }
+    return Int(size[keyPath: side])
   }
 }

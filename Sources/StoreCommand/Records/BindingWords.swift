@@ -50,8 +50,9 @@ struct BindingWords {
       BindingSchema.TwoWay(
         left: BindingSchema.Field(model: left.name, field: field.name),
         match: isSameRecord ? [] : try match(from: left, to: model, isReferenceOfTarget: true),
-        forward: options.asSQL, backward: options.back, conflict: options.conflict.meaning,
-        initially: options.initially == .left ? .left : .right))
+        forward: options.asSQL, backward: options.back,
+        conflict: (options.conflict ?? .leftWins).meaning,
+        initially: options.initially == .right ? .right : .left))
   }
 
   private func aggregate(
@@ -92,8 +93,20 @@ struct BindingWords {
     guard let through = options.through else { return [] }
     let (referring, referred) = isReferenceOfTarget ? (target, source) : (source, target)
     let reference = try referring.requiredField(named: through).reference
-    let column = reference?.column
-    let key = referred.fields.first { $0.column == column }?.name ?? referred.key[0]
+    if let reference, reference.table.lowercased() != referred.table.lowercased() {
+      throw CommandError.usage(
+        "\(referring.name).\(through) refers to the table \(reference.table), not to "
+          + "\(referred.name). Name the field that does, or say with --match what belongs together.",
+        hint: "storecli models \(Shell.quoted(referring.name))", model: referring.name,
+        field: through)
+    }
+    let column = reference?.column?.lowercased()
+    let named = referred.fields.first { column != nil && $0.column.lowercased() == column }?.name
+    guard let key = named ?? (referred.key.count == 1 ? referred.key[0] : nil) else {
+      throw CommandError.usage(
+        "\(referred.name) has a key of \(referred.key.count) fields; say with --match what belongs "
+          + "together.", model: referred.name)
+    }
     return [
       isReferenceOfTarget
         ? BindingSchema.Match(source: key, target: through)

@@ -23,10 +23,24 @@ enum JournalPlace: ExpressibleByArgument {
   }
 
   /// The position behind which everything is wanted.
+  ///
+  /// - Throws: ``CommandError`` for wrong usage when that lies in the future.
   func position(in journal: ChangeJournal) throws -> JournalPosition {
     switch self {
-    case .behind(let position): return position
+    case .behind(let position):
+      let end = try journal.position()
+      guard position <= end else {
+        throw CommandError.usage(
+          "The journal ends at seq \(end), so nothing follows \(position) yet.",
+          hint: "storecli journal status")
+      }
+      return position
     case .time(let time):
+      let now = TimeText.now
+      guard time <= now else {
+        throw CommandError.usage(
+          "\(TimeText.iso(time)) is in the future; it is \(TimeText.iso(now)).")
+      }
       // What other programs did has no time: it counts as later than what stands before it.
       let before = try journal.newestTransactions(
         matching: JournalFilter(time: .min..<time), limit: 1)

@@ -23,7 +23,27 @@ enum TimeText {
 
   /// A time as ISO-8601 in UTC, for programs.
   static func iso(_ time: Int64) -> String {
-    FieldText.text(of: .real(Double(time) / 1_000_000 - fieldEpoch), for: field)
+    let (whole, microseconds) = split(time)
+    var seconds = time_t(whole)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    return "\(date(parts))T\(timeOfDay(parts)).\(padded(microseconds, to: 6))Z"
+  }
+
+  /// Whole seconds and the microseconds above them, before 1970 too.
+  private static func split(_ time: Int64) -> (seconds: Int64, microseconds: Int64) {
+    let microseconds = (time % 1_000_000 + 1_000_000) % 1_000_000
+    return ((time - microseconds) / 1_000_000, microseconds)
+  }
+
+  private static func date(_ parts: tm) -> String {
+    padded(Int64(parts.tm_year) + 1900, to: 4)
+      + [parts.tm_mon + 1, parts.tm_mday].map { "-" + padded(Int64($0), to: 2) }.joined()
+  }
+
+  private static func timeOfDay(_ parts: tm) -> String {
+    [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded(Int64($0), to: 2) }
+      .joined(separator: ":")
   }
 
   /// How long ago `time` was, for a person: `2 s ago`.
@@ -38,14 +58,23 @@ enum TimeText {
     }
   }
 
-  /// The time of day where the person is: `12:01:07.412`.
-  static func clock(_ time: Int64) -> String {
-    var seconds = time_t(time / 1_000_000)
+  /// The time of day where the person is, `12:01:07.412`, with the date when that is not today.
+  static func clock(_ time: Int64, now: Int64 = TimeText.now) -> String {
+    let (seconds, microseconds) = split(time)
+    let parts = local(seconds)
+    let clock = timeOfDay(parts) + "." + padded(microseconds / 1000, to: 3)
+    let isToday = date(parts) == date(local(split(now).seconds))
+    return isToday ? clock : date(parts) + " " + clock
+  }
+
+  /// As wide as a time of day, where none is known.
+  static let noClock = "--:--:--.---"
+
+  private static func local(_ seconds: Int64) -> tm {
+    var seconds = time_t(seconds)
     var parts = tm()
     localtime_r(&seconds, &parts)
-    let milliseconds = time / 1000 % 1000
-    return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded(Int64($0), to: 2) }
-      .joined(separator: ":") + "." + padded(milliseconds, to: 3)
+    return parts
   }
 
   private static func padded(_ number: Int64, to width: Int) -> String {

@@ -24,6 +24,9 @@ struct ChangeReport {
     isRepair = true
   }
 
+  /// The models of which records changed.
+  var models: Set<String> { Set(lines.map(\.model)) }
+
   /// Lines shown on a terminal; all of them go elsewhere.
   static let lineCountMax = 40
 
@@ -38,7 +41,7 @@ struct ChangeReport {
         try console.data.append((index == 0 ? "[\n" : ",\n") + (try JSONText.text(line.json)))
       }
       try console.writeLine(lines.isEmpty ? "[]" : "\n]")
-    case .csv, .tsv: try writeRows(to: context)
+    case .csv, .tsv, .yaml, .md: try writeRows(to: context)
     case .table, .plain: try writeText(to: console)
     }
     try console.finish()

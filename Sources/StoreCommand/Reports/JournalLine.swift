@@ -34,14 +34,16 @@ struct JournalLine {
   }
 
   /// The line for programs.
-  var json: JSONValue {
-    let members: [JSONValue.Member] = [
+  var json: JSONValue { .object(placeMembers + change.journalMembers) }
+
+  /// Where and when it was made, and by whom.
+  var placeMembers: [JSONValue.Member] {
+    [
       .init("seq", .integer(position.rawValue)),
       .init("txn", transaction.id.map { .string($0.description) } ?? .null),
       .init("time", transaction.time.map { .string(TimeText.iso($0)) } ?? .null),
       .init("actor", actor),
     ]
-    return .object(members + change.journalMembers)
   }
 
   private var actor: JSONValue {

@@ -26,7 +26,7 @@ struct JournalReport {
           OutputColumn("who", role: .whole), OutputColumn("change"),
           OutputColumn("txn", role: .whole),
         ])
-    case .plain, .csv, .tsv:
+    case .plain, .csv, .tsv, .yaml, .md:
       writer = try context.reportWriter(
         columns: ["seq", "txn", "time", "who", "op", "model", "id", "change"].map {
           OutputColumn($0)
@@ -43,7 +43,7 @@ struct JournalReport {
     case .table:
       let row = shownRow(line)
       try writer?.write(row)
-    case .plain, .csv, .tsv:
+    case .plain, .csv, .tsv, .yaml, .md:
       let row = Self.row(line)
       try writer?.write(row)
     }

@@ -1,7 +1,12 @@
-import Dispatch
 import Synchronization
 
-/// Wakes a command that waits for news from another thread.
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Wakes a command that waits for news from another thread. It costs nothing while nothing comes.
 final class Bell: Sendable {
   /// Why a command goes on.
   enum Waking {
@@ -10,45 +15,76 @@ final class Bell: Sendable {
     case timedOut
   }
 
-  private let semaphore = DispatchSemaphore(value: 0)
+  private let pipe: SystemPipe
   private let failure = Mutex<(any Error)?>(nil)
+
+  /// From now on signals that interrupt wake who waits.
+  init() throws(SystemError) {
+    pipe = try SystemPipe()
+    for end in [pipe.readEnd, pipe.writeEnd] {
+      guard fcntl(end, F_SETFL, O_NONBLOCK) == 0 else { throw .last }
+    }
+    Interruption.wake(pipe.writeEnd)
+  }
+
+  deinit {
+    Interruption.forget(pipe.writeEnd)
+    close(pipe.writeEnd)
+    close(pipe.readEnd)
+  }
 
   /// There is something new.
   func ring() {
-    semaphore.signal()
+    var byte: UInt8 = 0
+    // A full pipe holds rings enough.
+    _ = write(pipe.writeEnd, &byte, 1)
   }
 
   /// There will be nothing new: whoever waits meets `error`.
   func fail(_ error: any Error) {
     failure.withLock { $0 = $0 ?? error }
-    semaphore.signal()
+    ring()
   }
 
-  /// Waits for a ring since the last waking, for Ctrl-C, or until `deadline`.
+  /// Waits for a ring since the last waking, for a signal, or until `deadline`.
   ///
-  /// - Throws: What ``fail(_:)`` was told.
+  /// - Throws: What ``fail(_:)`` was told; ``OutputError/readerClosed`` when nobody reads standard
+  ///   output any more, which a command that has nothing to write would not notice.
   func wait(until deadline: ContinuousClock.Instant?) throws -> Waking {
+    var descriptors = [
+      pollfd(fd: pipe.readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+    ]
     while true {
       if let error = failure.withLock({ $0 }) { throw error }
       if Interruption.isRequested { return .interrupted }
-      var pause = Self.interruptionPause
-      if let deadline {
-        let rest = deadline - ContinuousClock.Instant.now
-        guard rest > .zero else { return .timedOut }
-        pause = min(pause, rest)
-      }
-      let (seconds, attoseconds) = pause.components
-      let nanoseconds = Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
-      guard semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else {
+      let rest = deadline.map { $0 - ContinuousClock.Instant.now }
+      if let rest, rest <= .zero { return .timedOut }
+      let count = poll(&descriptors, nfds_t(descriptors.count), rest.map(Self.pause) ?? -1)
+      guard count > 0 else {
+        guard count == 0 || errno == EINTR else { throw SystemError.last }
         continue
       }
-      // Rings that came together are one.
-      while semaphore.wait(timeout: .now()) == .success {}
+      let output = Int32(descriptors[1].revents)
+      if output & (POLLERR | POLLHUP) != 0 { throw OutputError.readerClosed }
+      // Standard output is closed, so there is nothing to look at.
+      if output & POLLNVAL != 0 { descriptors[1].fd = -1 }
+      guard descriptors[0].revents != 0 else { continue }
+      silence()
       if let error = failure.withLock({ $0 }) { throw error }
-      return .rung
+      return Interruption.isRequested ? .interrupted : .rung
     }
   }
 
-  /// How long Ctrl-C may go unnoticed: a signal does not wake who waits here.
-  private static let interruptionPause = Duration.milliseconds(100)
+  /// Rings that came together are one.
+  private func silence() {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while read(pipe.readEnd, &bytes, bytes.count) == bytes.count {}
+  }
+
+  /// In milliseconds, upwards, and at most an hour at a time.
+  private static func pause(_ rest: Duration) -> Int32 {
+    let (seconds, attoseconds) = min(rest, .seconds(3600)).components
+    return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000) + 1
+  }
 }

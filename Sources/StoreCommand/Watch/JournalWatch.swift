@@ -1,15 +1,22 @@
 import ModelStore
 
 /// Follows the change journal: every change of every program, with who made it.
+///
+/// It reads a stretch of the journal when the one before is handed on, so who takes the changes may
+/// be as slow as they like.
 struct JournalWatch {
   let store: Store
-  let model: String?
+  /// Up to there nobody knows when it was entered that does not say so.
+  let past: JournalPosition
+  let selection: WatchSelection
   let bell: Bell
   let deadline: ContinuousClock.Instant?
+  /// Whether everything up to ``past`` is told, however long that takes.
+  let drains: Bool
   let context: CommandContext
 
-  /// Entries that are read at once.
-  private static let pageSize: Int64 = 4096
+  /// Entries that are read at once. With a predicate more: each time, what came since is read too.
+  private var pageSize: Int { selection.filter == nil ? 4096 : 32_768 }
 
   /// Writes what follows `start` until there is a reason to end; nil when enough was written.
   func follow(
@@ -20,7 +27,7 @@ struct JournalWatch {
     defer { follower.cancel() }
     var position = start
     while !output.isFull {
-      guard !Interruption.isRequested else { return .interrupted }
+      if Interruption.isRequested { return .interrupted }
       let end = try journal.position()
       guard position < end else {
         switch try bell.wait(until: deadline) {
@@ -28,13 +35,16 @@ struct JournalWatch {
         case let waking: return waking
         }
       }
-      let last = min(end, JournalPosition(rawValue: position.rawValue + Self.pageSize))
+      let last = min(end, JournalPosition(rawValue: position.rawValue + Int64(pageSize)))
       do {
         let transactions = try journal.transactions(
-          after: position, through: last, matching: JournalFilter(model: model))
-        try write(transactions, after: start, to: &output)
+          after: position, through: last, matching: JournalFilter(model: onlyModel))
+        for group in try groups(of: transactions, after: start) where !output.isFull {
+          if let waking = reasonToStop(at: position, output) { return waking }
+          try output.write(group.changes)
+        }
         position = last
-        if isOver, !output.isFull { return .timedOut }
+        if isOver(at: position), !output.isFull { return .timedOut }
       } catch let error as StoreError where error.code == .journalTrimmed {
         let oldest = try journal.oldestPlace()
         try context.console.say("gap: the entries from seq \(position) to \(oldest) are trimmed")
@@ -44,15 +54,14 @@ struct JournalWatch {
     return nil
   }
 
-  /// Writes what the consumer has not acknowledged yet, and acknowledges what is written.
+  /// Writes what the consumer has not acknowledged yet, and acknowledges what is handed on.
   func follow(_ consumer: Consumer, to output: inout WatchOutput) throws -> Bell.Waking? {
     let start = try consumer.status().position
     let follower = ringing(after: start)
     defer { follower.cancel() }
     while !output.isFull {
-      guard !Interruption.isRequested else { return .interrupted }
-      // One transaction at a time where counting may end between two.
-      guard let batch = try consumer.next(limit: output.isCounting ? 1 : 500) else {
+      if Interruption.isRequested { return .interrupted }
+      guard let batch = try consumer.next(limit: pageSize) else {
         switch try bell.wait(until: deadline) {
         case .rung: continue
         case let waking: return waking
@@ -61,16 +70,60 @@ struct JournalWatch {
       if batch.reset == .trimmed {
         try context.console.say("gap: entries that were not acknowledged are trimmed")
       }
-      try write(batch.transactions, after: .start, to: &output)
-      // What was cut off by the count comes again.
-      if !output.isCut { try batch.acknowledge() }
-      if isOver, !output.isFull { return .timedOut }
+      if let waking = try handOn(batch, of: consumer, to: &output) { return waking }
+      if isOver(at: batch.end), !output.isFull { return .timedOut }
     }
     return nil
   }
 
+  /// Writes a batch and acknowledges what of it is handed on.
+  private func handOn(
+    _ batch: ConsumerBatch, of consumer: Consumer, to output: inout WatchOutput
+  ) throws -> Bell.Waking? {
+    var done: JournalPosition?
+    for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
+      let waking = reasonToStop(at: group.end, output)
+      guard waking == nil, !output.isFull else {
+        if let done { try acknowledge(through: done, by: consumer) }
+        return waking
+      }
+      try output.write(group.changes)
+      // What was cut off comes again.
+      guard !output.isCut else { return .interrupted }
+      if output.isStepwise { try acknowledge(through: group.end, by: consumer) }
+      done = group.end
+    }
+    try batch.acknowledge()
+    return nil
+  }
+
+  /// Acknowledges what leads up to `end`, a place between two transactions.
+  private func acknowledge(through end: JournalPosition, by consumer: Consumer) throws {
+    let position = try consumer.status().position
+    guard position < end else { return }
+    // So many entries end there: a batch never splits a transaction.
+    let batch = try consumer.next(limit: Int(end.rawValue - position.rawValue))
+    if let batch, batch.end <= end { try batch.acknowledge() }
+  }
+
+  private var onlyModel: String? {
+    selection.models.flatMap { $0.count == 1 ? $0[0].name : nil }
+  }
+
   /// Whether the time is over: others may write faster than this reads.
-  private var isOver: Bool { deadline.map { $0 <= ContinuousClock.Instant.now } ?? false }
+  private func isOver(at position: JournalPosition) -> Bool {
+    guard let deadline, !drains || position >= past else { return false }
+    return deadline <= ContinuousClock.Instant.now
+  }
+
+  /// Why to end in the middle of what was read. Lines are written so fast that the time is looked
+  /// at behind them.
+  private func reasonToStop(
+    at position: JournalPosition, _ output: WatchOutput
+  ) -> Bell.Waking? {
+    if Interruption.isRequested { return .interrupted }
+    return output.hasHandler && !drains && isOver(at: position) ? .timedOut : nil
+  }
 
   /// Rings whenever there are new entries.
   private func ringing(after position: JournalPosition) -> Task<Void, Never> {
@@ -85,21 +138,25 @@ struct JournalWatch {
   }
 
   /// - Parameter start: What a transaction did up to there is left out.
-  private func write(
-    _ transactions: [JournalTransaction], after start: JournalPosition, to output: inout WatchOutput
-  ) throws {
-    let now = TimeText.now
-    let schema = store.schema
+  private func groups(
+    of transactions: [JournalTransaction], after start: JournalPosition
+  ) throws -> [WatchSelection.Group] {
     for transaction in transactions {
-      if !transaction.gaps.isEmpty {
-        try context.console.say(
-          "gap: changes of \(transaction.gaps.joined(separator: ", ")) may be missing at seq "
-            + "\(transaction.positions.lowerBound) or before")
-      }
+      let gaps = transaction.gaps.filter(selection.includes)
+      guard !gaps.isEmpty else { continue }
+      try context.console.say(
+        "gap: changes of \(gaps.joined(separator: ", ")) may be missing at seq "
+          + "\(transaction.positions.lowerBound) or before")
     }
-    let lines = JournalLine.lines(of: transactions, in: schema)
-      .filter { $0.position > start && (model == nil || $0.change.model == model) }
-    try output.write(
-      lines.lazy.map { WatchedChange(change: $0.change, logged: $0, time: now) })
+    do {
+      return try selection.groups(
+        of: transactions, after: start, past: past, in: store)
+    } catch let gap as WatchFilter.Gap {
+      let first = transactions.first?.positions.lowerBound ?? start
+      let last = transactions.last?.positions.upperBound ?? start
+      try context.console.say(
+        "gap: what met the predicate from seq \(first) to \(last) is not known: \(gap.reason)")
+      return []
+    }
   }
 }

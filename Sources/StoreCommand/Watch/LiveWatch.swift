@@ -1,14 +1,29 @@
+import Dispatch
 import ModelStore
 import Synchronization
 
-/// Follows the results of queries, where there is no journal or a predicate chooses: every change
-/// of every program, with the places in the result.
+/// Follows the results of queries, where there is no journal or an order is wanted: every change of
+/// every program, with the places in the result.
 final class LiveWatch: Sendable {
-  private let bell: Bell
-  private let pending = Mutex<[WatchedChange]>([])
+  private struct State {
+    var changes: [WatchedChange] = []
+    var hasEnded = false
+  }
 
-  init(_ bell: Bell) {
+  private let bell: Bell
+  private let isFolding: Bool
+  private let fields: [String]?
+  private let state = Mutex(State())
+  /// Rings for who waits for the changes before to be taken.
+  private let room = DispatchSemaphore(value: 0)
+
+  /// - Parameters:
+  ///   - isFolding: Whether only what changes come to is told.
+  ///   - fields: Of the only model; nil for all.
+  init(_ bell: Bell, isFolding: Bool, fields: [String]?) {
     self.bell = bell
+    self.isFolding = isFolding
+    self.fields = fields
   }
 
   /// Writes what happens to `queries` until there is a reason to end; nil when enough was written.
@@ -22,20 +37,31 @@ final class LiveWatch: Sendable {
     let live = try queries.map { try store.live($0) }
     let subscriptions = try live.map { query in
       let schema = query.query.schema
-      return try query.observe(options: snapshot ? .initial : [], backlog: .every) {
-        [self] changes in
+      return try query.observe(
+        options: snapshot ? .initial : [], backlog: isFolding ? .latest : .standard
+      ) { [self] changes in
         take(Self.changes(of: changes, schema, tellsPlaces: tellsPlaces))
       }
     }
-    defer { for subscription in subscriptions { subscription.cancel() } }
+    defer {
+      state.withLock { $0.hasEnded = true }
+      room.signal()
+      for subscription in subscriptions { subscription.cancel() }
+    }
     try whenReady()
     while !output.isFull {
-      let changes = pending.withLock { pending in
-        defer { pending = [] }
-        return pending
+      if Interruption.isRequested { return .interrupted }
+      let changes = state.withLock { state in
+        defer { state.changes = [] }
+        return state.changes
       }
       if !changes.isEmpty {
-        try output.write(changes)
+        room.signal()
+        let told = isFolding ? NetChanges.of(changes) : changes
+        try output.write(told.compactMap { $0.narrowed(to: fields) })
+        if let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {
+          return .timedOut
+        }
         continue
       }
       switch try bell.wait(until: deadline) {
@@ -46,10 +72,17 @@ final class LiveWatch: Sendable {
     return nil
   }
 
+  /// Waits while many changes are not taken yet: what comes meanwhile waits in the store, where it
+  /// is folded before it takes much room.
   private func take(_ changes: [WatchedChange]) {
-    pending.withLock { $0 += changes }
+    while !state.withLock({ $0.hasEnded || $0.changes.count < Self.waitingCountMax }) {
+      room.wait()
+    }
+    state.withLock { $0.changes += changes }
     bell.ring()
   }
+
+  private static let waitingCountMax = 4096
 
   private static func changes(
     of changes: QueryChanges<Record>, _ schema: ModelSchema, tellsPlaces: Bool
@@ -63,7 +96,8 @@ final class LiveWatch: Sendable {
         change: ChangeLine(
           operation: operation, model: schema.name, key: key, fields: fields, origin: origin,
           schema: schema),
-        logged: nil, place: tellsPlaces ? WatchedChange.Place(old: old, new: new) : nil, time: now)
+        logged: nil, place: tellsPlaces ? WatchedChange.Place(old: old, new: new) : nil,
+        passage: tellsPlaces ? .within : nil, time: now)
     }
     var watched: [WatchedChange] = []
     for deletion in changes.deletions {
@@ -74,7 +108,7 @@ final class LiveWatch: Sendable {
       }
       var line = change(
         .delete, deletion.key, fields ?? [], deletion.origin, from: deletion.index, to: nil)
-      line.isFilter = deletion.reason == .filter
+      line.passage = tellsPlaces ? deletion.reason == .filter ? .left : .within : nil
       watched.append(line)
     }
     for insertion in changes.insertions {
@@ -84,7 +118,8 @@ final class LiveWatch: Sendable {
       var line = change(
         .insert, insertion.key, fields, insertion.origin, from: nil, to: insertion.index)
       line.isSnapshot = changes.isInitial
-      line.isFilter = insertion.reason == .filter && !changes.isInitial
+      let hasEntered = insertion.reason == .filter && !changes.isInitial
+      line.passage = tellsPlaces ? hasEntered ? .entered : .within : nil
       watched.append(line)
     }
     for update in changes.updates {

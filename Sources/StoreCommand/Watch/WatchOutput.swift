@@ -1,28 +1,54 @@
 import ModelStore
 
-/// The lines of `watch`, until as many were written as were asked for.
+/// Where the changes of `watch` go, until as many were handed on as were asked for: lines on
+/// standard output, or the standard input of a command.
 struct WatchOutput {
+  /// What a command is run with.
+  struct Handler {
+    let command: EventCommand
+    /// Whether one run takes all changes that came together.
+    let takesAll: Bool
+    /// Whether what it did not do is owed, so that nothing more may follow.
+    let isOwed: Bool
+  }
+
   private let context: CommandContext
   private let countMax: Int
+  private let splitsParts: Bool
+  private let handler: Handler?
   private(set) var count = 0
-  /// Whether the last changes were more than were wanted.
+  /// Whether the last changes were not all handed on.
   private(set) var isCut = false
+  /// Runs of the command that failed.
+  private(set) var failureCount = 0
 
+  /// - Parameter splitsParts: Whether counting may end in the middle of what is written at once.
   /// - Throws: ``CommandError`` for a format that has an end or a heading.
-  init(_ context: CommandContext, countMax: Int?) throws {
+  init(
+    _ context: CommandContext, countMax: Int?, splitsParts: Bool, handler: Handler?
+  ) throws {
     switch context.options.format {
-    case nil, .ndjson, .plain, .table: break
-    case .json, .csv, .tsv:
+    case nil, .ndjson: break
+    case .plain, .table:
+      guard handler == nil else {
+        throw CommandError.usage("A command reads ndjson; leave out -o.")
+      }
+    case .json, .csv, .tsv, .yaml, .md:
       throw CommandError.usage("What watch writes has no end: use -o ndjson, plain or table.")
     }
     self.context = context
     self.countMax = countMax ?? .max
+    self.splitsParts = splitsParts
+    self.handler = handler
   }
 
   var isFull: Bool { count >= countMax }
 
-  /// Whether so many are wanted and no more.
-  var isCounting: Bool { countMax < .max }
+  /// Whether a command takes the changes.
+  var hasHandler: Bool { handler != nil }
+
+  /// Whether each transaction is done with before the next one is begun.
+  var isStepwise: Bool { handler != nil || countMax < .max }
 
   private var isForProgram: Bool {
     guard let format = context.options.format else {
@@ -31,14 +57,28 @@ struct WatchOutput {
     return format == .ndjson
   }
 
-  /// Writes changes, as many as are wanted, and hands them on at once.
-  mutating func write(_ changes: some Sequence<WatchedChange>) throws {
+  /// Hands on changes, as many as are wanted, at once.
+  ///
+  /// - Throws: ``CommandError`` when the command fails and its work is owed; ``OutputError``.
+  mutating func write(_ changes: [WatchedChange]) throws {
+    // What is acknowledged as a whole is told as a whole.
+    let wanted = splitsParts ? changes.prefix(countMax - count) : changes[...]
+    isCut = wanted.count < changes.count
+    guard let handler else { return try writeLines(wanted) }
+    var rest = wanted
+    while !rest.isEmpty {
+      let next = handler.takesAll ? rest : rest.prefix(1)
+      guard !Interruption.isRequested, try run(handler, next) else {
+        isCut = true
+        return
+      }
+      rest = rest.dropFirst(next.count)
+    }
+  }
+
+  private mutating func writeLines(_ changes: ArraySlice<WatchedChange>) throws {
     let terminal = context.console.dataTerminal
     for change in changes {
-      guard !isFull else {
-        isCut = true
-        break
-      }
       try context.console.writeLine(
         isForProgram
           ? JSONText.text(change.json)
@@ -46,5 +86,30 @@ struct WatchOutput {
       count += 1
     }
     try context.console.finish()
+  }
+
+  /// - Returns: Whether the changes are done with: not when Ctrl-C ended the command, too.
+  private mutating func run(
+    _ handler: Handler, _ changes: ArraySlice<WatchedChange>
+  ) throws -> Bool {
+    var input: [UInt8] = []
+    for change in changes {
+      try JSONText.append(change.json, to: &input)
+      input.append(UInt8(ascii: "\n"))
+    }
+    let ending = try handler.command.run(input)
+    if !ending.isSuccess {
+      guard !Interruption.isRequested else { return false }
+      let place = changes.first?.logged.map { " for seq \($0.position)" } ?? ""
+      let sentence = "the command \(ending)\(place)"
+      guard !handler.isOwed else {
+        throw CommandError(
+          .failed, code: "command", "\(sentence); it is told that again next time.")
+      }
+      failureCount += 1
+      try context.console.say(sentence)
+    }
+    count += changes.count
+    return true
   }
 }

@@ -8,6 +8,16 @@ struct WatchedChange {
     var new: Int?
   }
 
+  /// What a change did to whether the record meets the predicate.
+  enum Passage {
+    /// It did before and does after, as far as it was and is there.
+    case within
+    /// The record was there and meets it now.
+    case entered
+    /// The record is still there and meets it no more.
+    case left
+  }
+
   var change: ChangeLine
   /// nil where no journal tells.
   var logged: JournalLine?
@@ -15,14 +25,15 @@ struct WatchedChange {
   var place: Place?
   /// Whether the record was there before anything was watched.
   var isSnapshot = false
-  /// Whether the record itself did not come or go, but met the predicate or met it no more.
-  var isFilter = false
-  /// When it was heard of, in microseconds since 1970-01-01 00:00:00 UTC.
-  var time: Int64
+  /// nil where no predicate chooses.
+  var passage: Passage?
+  /// When it was heard of, in microseconds since 1970-01-01 00:00:00 UTC; nil for what was there
+  /// before anybody listened.
+  var time: Int64?
 
   /// The line for programs.
   var json: JSONValue {
-    guard case .object(var members) = logged?.json ?? unlogged else { return .null }
+    var members = (logged?.placeMembers ?? unloggedMembers) + change.journalMembers
     if isSnapshot, let index = members.firstIndex(where: { $0.name == "op" }) {
       members[index].value = .string("snapshot")
     }
@@ -30,19 +41,21 @@ struct WatchedChange {
       func json(_ index: Int?) -> JSONValue { index.map { .integer(Int64($0)) } ?? .null }
       members.append(
         .init("index", .object([.init("from", json(place.old)), .init("to", json(place.new))])))
-      members.append(.init("entered", .boolean(isFilter && place.new != nil)))
-      members.append(.init("left", .boolean(isFilter && place.new == nil)))
+    }
+    if let passage {
+      members.append(.init("entered", .boolean(passage == .entered)))
+      members.append(.init("left", .boolean(passage == .left)))
     }
     members.append(.init("origin", .string(origin)))
     return .object(members)
   }
 
-  private var unlogged: JSONValue {
-    let members: [JSONValue.Member] = [
-      .init("seq", .null), .init("txn", .null), .init("time", .string(TimeText.iso(time))),
+  private var unloggedMembers: [JSONValue.Member] {
+    [
+      .init("seq", .null), .init("txn", .null),
+      .init("time", time.map { .string(TimeText.iso($0)) } ?? .null),
       .init("actor", .null),
     ]
-    return .object(members + change.journalMembers)
   }
 
   private var origin: String {
@@ -53,10 +66,11 @@ struct WatchedChange {
 
   /// The line for a person; cut to `width` cells where there is a width.
   func text(palette: Palette, width: Int?) -> String {
-    let clock = TimeText.clock(logged?.transaction.time ?? time)
+    let clock = (logged?.transaction.time ?? time).map { TimeText.clock($0) } ?? TimeText.noClock
     var notes: [String] = []
     if isSnapshot { notes.append("was there") }
-    if isFilter { notes.append(place?.new == nil ? "no longer meets it" : "meets it now") }
+    if passage == .entered { notes.append("meets it now") }
+    if passage == .left { notes.append("no longer meets it") }
     if let place, let index = text(of: place) { notes.append(index) }
     if let logged, !isSnapshot { notes.append(logged.who) }
     let end = notes.isEmpty ? "" : "   " + notes.joined(separator: ", ")

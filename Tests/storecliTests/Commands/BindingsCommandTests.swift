@@ -19,7 +19,7 @@ import Testing
     let skipping = ["bindings", "rebuild", "--skip-code-validators"]
     let previewed = try place.run(skipping + ["--dry-run"])
     #expect(previewed.code == 0)
-    #expect(previewed.err.contains("Album.artistName: 3 records put right"))
+    #expect(previewed.err.contains("Album.artistName: 3 records would be put right"))
     #expect(try place.run("bindings", "check").code == 2)
     let mended = try place.run(skipping)
     #expect(mended.code == 0, "\(mended)")
@@ -49,8 +49,13 @@ import Testing
     try place.makeMusic()
     try place.run("bindings", "drop", "Album.artistName")
     let raw = try RawDatabase(place.path("music.store"))
-    let added = try place.run(
-      "bindings", "add", "Album.artistName", "--copy", "Artist.name", "--through", "artistID")
+    let words = [
+      "bindings", "add", "Album.artistName", "--copy", "Artist.name", "--through", "artistID",
+    ]
+    // The album has a validator in Swift.
+    let unchecked = try place.run(words)
+    #expect(unchecked.code == 4 && unchecked.err.contains("--skip-code-validators"), "\(unchecked)")
+    let added = try place.run(words + ["--skip-code-validators"])
     #expect(
       added
         == Outcome(
@@ -75,5 +80,54 @@ import Testing
     let both = try place.run(
       "bindings", "add", "Album.title", "--derive", "1", "--copy", "Artist.name")
     #expect(both.err.contains("Choose one of --copy"), "\(both)")
+  }
+
+  @Test func aReferenceToAnotherTableBringsNothingTogether() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let names = try place.run("query", "Artist", "--fields", "name").out
+    for formula in [
+      ["--aggregate", "joined=Track.title"], ["--copy", "Track.title"],
+      ["--copy", "Track.title", "--keep-last"], ["--two-way", "Track.title"],
+    ] {
+      let refused = try place.run(
+        ["bindings", "add", "Artist.name"] + formula + ["--through", "albumID"])
+      #expect(refused.code == 64 || refused.code == 1, "\(formula) \(refused)")
+    }
+    let refused = try place.run(
+      "bindings", "add", "Artist.name", "--aggregate", "joined=Track.title", "--through", "albumID")
+    #expect(
+      refused.err.contains("Track.albumID refers to the table Album, not to Artist"), "\(refused)")
+    #expect(try place.run("query", "Artist", "--fields", "name").out == names)
+  }
+
+  @Test(arguments: [
+    (["--derive", "1", "--separator", "x"], "--separator"),
+    (["--derive", "1", "--through", "artistID"], "--through"),
+    (["--derive", "1", "--keep-last"], "--keep-last"),
+    (["--derive", "1", "--initially", "left"], "--initially"),
+    (["--derive", "1", "--as", "2"], "--as"),
+    (["--aggregate", "sum=Track.seconds", "--by", "id"], "--by"),
+    (["--copy", "Artist.name", "--conflict", "abort"], "--conflict"),
+    (["--two-way", "Artist.name", "--of", "1"], "--of"),
+  ])
+  func anOptionThatWouldDoNothingIsRefused(words: [String], option: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let refused = try place.run(["bindings", "add", "Album.title"] + words)
+    #expect(refused.code == 64 && refused.err.contains("\(option) goes with"), "\(refused)")
+  }
+
+  @Test func keysOfWhatIsWrongAreAnArrayForPrograms() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let raw = try RawDatabase(place.path("music.store"))
+    let trigger = try raw.value(
+      "SELECT name FROM sqlite_schema WHERE name LIKE '\\_ms\\_binding%source\\_update' ESCAPE '\\'"
+    )
+    try raw.execute("DROP TRIGGER \"\(trigger)\"")
+    try raw.execute("UPDATE Artist SET name = 'Nobody' WHERE id = 1")
+    let found = try place.run("bindings", "check", "--ndjson", "-q")
+    #expect(found.out.contains("\"keys\":[1,2,3]"), "\(found)")
   }
 }

@@ -35,7 +35,7 @@ import Testing
       try place.run("bindings", "rebuild", "-n")
         == Outcome(
           code: 0, out: "",
-          err: "Album.artistName: \(trigger) made anew\ndry run: nothing was changed\n"))
+          err: "Album.artistName: \(trigger) would be made anew\ndry run: nothing was changed\n"))
     // No record differs, so none is written and no rule in Swift is left out.
     #expect(
       try place.run("bindings", "rebuild")

@@ -90,4 +90,58 @@ import Testing
     #expect(refused.err.contains("storecli journal on"))
     #expect(try place.run("history").err.contains("the journal is off"))
   }
+
+  @Test func whatDoesNotExistIsNotAnEmptyHistory() throws {
+    let place = try journaled()
+    try place.run("update", "Track", "1", "title=One")
+    #expect(try place.run("history", "--txn", "zzz").code == 3)
+    let future = try place.run("history", "--since", "2990-01-01")
+    #expect(future.code == 64 && future.err.contains("is in the future"), "\(future)")
+    let beyond = try place.run("history", "--since", "100000")
+    #expect(beyond.code == 64 && beyond.err.contains("The journal ends at seq"), "\(beyond)")
+    let field = try place.run("history", "--field", "titel")
+    #expect(field.code == 64 && field.err.contains("did you mean title?"), "\(field)")
+  }
+
+  @Test func oneProgramsChangesAreChosen() throws {
+    let place = try journaled()
+    try place.run("update", "Track", "1", "title=Mine")
+    try RawDatabase(place.path("music.store"))
+      .execute("UPDATE Track SET title = 'Theirs' WHERE id = 1")
+    let mine = try place.run("history", "--actor", "storecli", "-q").out
+    let theirs = try place.run("history", "--actor", "foreign", "-q").out
+    #expect(mine.contains("Mine") && !mine.contains("Theirs"), "\(mine)")
+    #expect(theirs.contains("\"Theirs\"") && theirs.split(separator: "\n").count == 1, "\(theirs)")
+  }
+
+  @Test func aConflictTellsItsRemedy() throws {
+    let place = try journaled()
+    try place.run("update", "Track", "1", "title=One")
+    try RawDatabase(place.path("music.store"))
+      .execute("UPDATE Track SET title = 'Theirs' WHERE id = 1")
+    let refused = try place.run("undo")
+    #expect(refused.code == 4)
+    #expect(refused.err.contains("Take back first what came later"), "\(refused)")
+    #expect(refused.err.contains("hint: storecli history Track 1\n"))
+    #expect(!refused.err.contains("rule unchanged"))
+  }
+
+  @Test func aChangeSaysHowToTakeItBack() throws {
+    let place = try journaled()
+    let changed = try place.run("update", "Track", "1", "title=One")
+    #expect(changed.err.contains("undo with storecli undo"), "\(changed)")
+    #expect(try !place.run("update", "Track", "1", "title=Two", "-n").err.contains("storecli undo"))
+  }
+
+  @Test func timesHaveSixDigits() throws {
+    let place = try journaled()
+    for number in 1...5 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
+    let lines = try place.run("history", "--ndjson", "-q").out.split(separator: "\n")
+    let raw = try RawDatabase(place.path("music.store"))
+    let last = Int64(try raw.value("SELECT c2 FROM _ms_journal ORDER BY position DESC LIMIT 1"))
+    let times = try lines.map { try lineOf($0)["time"] ?? "" }
+    #expect(times.allSatisfy { $0.count == 27 }, "\(times)")
+    let digits = String(format: "%06d", try #require(last) % 1_000_000)
+    #expect(times.first?.hasSuffix(".\(digits)Z") == true, "\(times)")
+  }
 }

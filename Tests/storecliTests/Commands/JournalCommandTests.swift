@@ -46,6 +46,8 @@ import Testing
       try place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "reader\t0\n")
     #expect(try place.run("consumers", "reset", "reader", "--to", "soon").code == 64)
     #expect(try place.run("consumers", "reset", "reder").code == 3)
+    let beyond = try place.run("consumers", "reset", "reader", "--to", "999999")
+    #expect(beyond.code == 64 && beyond.err.contains("The journal ends at seq"), "\(beyond)")
     #expect(try place.run("consumers", "reset", "reader", "-n").code == 0)
     let moved = try place.run("consumers", "reset", "reader")
     #expect(moved.err.contains("reader goes on behind seq 0"), "\(moved)")

@@ -35,7 +35,7 @@ import Testing
       try place.run("validators", "rebuild", "-n")
         == Outcome(
           code: 0, out: "",
-          err: "Track.check: \(names) made anew\ndry run: nothing was changed\n"))
+          err: "Track.check: \(names) would be made anew\ndry run: nothing was changed\n"))
     #expect(try place.run("doctor", "-q").code == 2)
     // Meanwhile a record came to break it; it stays, as with --keep-offenders.
     #expect(try place.run("update", "Track", "1", "seconds=13").code == 0)

@@ -162,4 +162,34 @@ import Testing
           err: "error[usage]: There is no command predicate; did you mean predicates?\n"
             + "hint: storecli help predicates\n"))
   }
+
+  @Test(arguments: ["bindings", "validators", "consumers"])
+  func aNounAloneListsWhatThereIs(noun: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(try place.run(noun) == place.run(noun, "list"))
+    let typo = try place.run(noun, "lst")
+    #expect(typo.code == 64 && typo.err.contains("did you mean list?"), "\(typo)")
+    #expect(try place.run("journal").err.contains("the journal is off"))
+  }
+
+  @Test(arguments: [
+    ["query", "Track", "--limit", "-1"], ["query", "Track", "--offset", "-1"],
+    ["get", "Track", "1", "--at", "-1"], ["history", "--limit", "-1"],
+    ["watch", "--count", "-1"], ["journal", "trim", "--keep", "-1"],
+  ])
+  func aNegativeNumberIsRefusedInWords(words: [String]) throws {
+    let refused = try Workplace().run(words)
+    #expect(refused.code == 64 && refused.err.contains("or more"), "\(refused)")
+  }
+
+  @Test func aShellsCompletionIsOneThatItTakes() throws {
+    let place = try Workplace()
+    let script = try place.run("completions", "bash")
+    #expect(script.code == 0)
+    try place.write(script.out + "\ncomplete -p storecli\n", to: "completion.bash")
+    let taken = try place.run(launching: ["/bin/bash", "completion.bash"])
+    #expect(taken.code == 0 && taken.out.hasSuffix(" storecli\n"), "\(taken)")
+    #expect(try place.run("completions", "tcsh").code == 64)
+  }
 }

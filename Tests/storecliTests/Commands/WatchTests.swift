@@ -108,4 +108,40 @@ import Testing
     #expect(try place.run("watch", "Track", "--json").code == 64)
     #expect(try place.run("watch", "Trac").code == 3)
   }
+
+  @Test func aSlotIsToldTransactionsAsAWhole() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    try place.run("update", "Track", "--where", "id <= 5", "seconds=77", "--yes")
+    try place.run("update", "Track", "1", "seconds=78")
+    var counts: [Int] = []
+    for _ in 1...2 {
+      let one = try place.run(
+        "watch", "--slot", "tests", "--since", "0", "--count", "2", "--timeout", "0s")
+      counts.append(try lines(one).count)
+    }
+    #expect(counts == [5, 1])
+  }
+
+  @Test func nobodyKnowsWhenAForeignChangeOfThePastWas() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    try RawDatabase(place.path("music.store"))
+      .execute("UPDATE Track SET seconds = 5 WHERE id = 2")
+    let past = try place.run("watch", "Track", "--since", "0", "--timeout", "0s", "-o", "plain")
+    #expect(past.out.hasPrefix("--:--:--.--- ~ Track 2"), "\(past)")
+  }
+
+  @Test func gapsOfOtherModelsAreNotTold() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on")
+    for verb in ["off", "on"] { try place.run("journal", verb, "Artist") }
+    let mine = try place.run("watch", "Track", "--slot", "tests", "--since", "1", "--timeout", "0s")
+    #expect(!mine.err.contains("Artist"), "\(mine)")
+    let theirs = try place.run("watch", "Artist", "--since", "1", "--timeout", "0s")
+    #expect(theirs.err.contains("changes of Artist may be missing"), "\(theirs)")
+  }
 }

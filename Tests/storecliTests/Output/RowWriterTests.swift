@@ -119,4 +119,45 @@ import Testing
     let screen = Terminal(isInteractive: true, width: 80, palette: Palette(isColoured: false))
     #expect([screen, .pipe].map { OutputFormat.preferred(on: $0) } == [.table, .plain])
   }
+
+  @Test func yamlIsAListOfMappingsWithTheValuesOfJSON() throws {
+    #expect(
+      try written(.yaml) == #"""
+        - "title": "a,\"b\"\tc\\\n"
+          "id": 1
+          "done": true
+          "score": 0.1
+          "photo": {"$base64":"AQID"}
+        - "title": ""
+          "id": 9223372036854775807
+          "done": false
+          "score": -5
+          "photo": {"$base64":""}
+        - "title": null
+          "id": 3
+          "done": 7
+          "score": 1.0
+          "photo": null
+
+        """#)
+    #expect(try written(.yaml, rows: []) == "[]\n")
+    let infinity = [[SQLValue.real(-.infinity)]]
+    #expect(
+      try written(.yaml, columns: [OutputColumn("n")], rows: infinity) == "- \"n\": -.inf\n")
+  }
+
+  @Test func markdownIsATableWhoseCellsStayCells() throws {
+    #expect(
+      try written(.md) == #"""
+        | title | id | done | score | photo |
+        | --- | --- | --- | --- | --- |
+        | a,"b"\tc\\<br> | 1 | yes | 0.1 | <3 bytes> |
+        |  | 9223372036854775807 | no | -5 | <0 bytes> |
+        |  | 3 | 7 | 1.0 |  |
+
+        """#)
+    let pipe: [[SQLValue]] = [[.text("a|b")]]
+    #expect(
+      try written(.md, columns: [OutputColumn("n")], rows: pipe) == "| n |\n| --- |\n| a\\|b |\n")
+  }
 }

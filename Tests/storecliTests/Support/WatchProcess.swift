@@ -41,6 +41,18 @@ final class WatchProcess {
     process.interrupt()
   }
 
+  /// Asks it to end, as the system does.
+  func terminate() {
+    process.terminate()
+  }
+
+  /// Waits for the end without reading what it writes.
+  func endUnread() throws -> Int32 {
+    process.waitUntilExit()
+    try #require(process.terminationReason == .exit, "it was ended by force")
+    return process.terminationStatus
+  }
+
   /// The next line of data, waited for.
   func nextLine() throws -> String {
     var line: [UInt8] = []
@@ -55,11 +67,16 @@ final class WatchProcess {
   struct Ended: Error {}
 
   /// Waits for the end and what was not read yet.
-  func finish() throws -> Outcome {
+  ///
+  /// - Parameter signal: By which it is expected to end; nil for by itself.
+  func finish(by signal: Int32? = nil) throws -> Outcome {
     let data = try out.fileHandleForReading.readToEnd() ?? Data()
     let rest = try talk.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
-    try #require(process.terminationReason == .exit, "it was ended by force")
+    let isExpected =
+      signal.map { process.terminationReason == .uncaughtSignal && process.terminationStatus == $0 }
+      ?? (process.terminationReason == .exit)
+    try #require(isExpected, "it was ended by \(process.terminationStatus): \(heard)")
     return Outcome(
       code: process.terminationStatus, out: String(decoding: data, as: UTF8.self),
       err: heard + String(decoding: rest, as: UTF8.self))

@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// `completions`: what a shell needs to complete commands and options.
+struct CompletionsCommand: LeafCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "completions", abstract: "Print a shell's completion script.",
+    discussion: """
+      Examples: storecli completions bash > ~/.local/share/bash-completion/completions/storecli
+      storecli completions zsh > ~/.zfunc/_storecli
+      storecli completions fish > ~/.config/fish/completions/storecli.fish
+      """)
+
+  @Argument(
+    help: ArgumentHelp("The shell, bash, zsh or fish.", valueName: "shell"),
+    transform: { name in
+      guard let shell = CompletionShell(rawValue: name) else {
+        throw ValidationError("The shells are bash, zsh and fish; got \(name).")
+      }
+      return shell
+    })
+  var shell: CompletionShell
+
+  @OptionGroup var options: GlobalOptions
+
+  var hasData: Bool { false }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    try context.console.writeLine(StoreCLI.completionScript(for: shell))
+    return .ok
+  }
+}

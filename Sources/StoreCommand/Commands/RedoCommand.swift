@@ -1,0 +1,28 @@
+import ArgumentParser
+import ModelStore
+
+/// `redo`: takes back an undo.
+struct RedoCommand: WritingCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "redo", abstract: "Do again what was undone last.",
+    discussion: "Example: storecli redo")
+
+  @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
+  var count = 1
+
+  @OptionGroup var write: WriteOptions
+  @OptionGroup var options: GlobalOptions
+
+  var takesFields: Bool { false }
+
+  func validate() throws {
+    try StepCount.check(count, isDryRun: write.change.dryRun)
+  }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    try Reversing(verb: "redid", write: write) { store, isPreview in
+      try store.redo(isPreview: isPreview)
+    }
+    .run(times: count, nothing: "There is nothing to redo.", context)
+  }
+}

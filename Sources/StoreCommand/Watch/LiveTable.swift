@@ -1,0 +1,87 @@
+import ModelStore
+import Synchronization
+
+/// The result of a query as a table on a terminal, redrawn in place when it changes. It shows what
+/// is; ``LiveWatch`` tells what happened.
+final class LiveTable: Sendable {
+  private struct Shown {
+    var records: [Record] = []
+    var total = 0
+    var changeCount = 0
+  }
+
+  private let bell: Bell
+  private let shown = Mutex(Shown())
+
+  init(_ bell: Bell) {
+    self.bell = bell
+  }
+
+  /// Shows `query` until there is a reason to end; nil when so many changes were seen.
+  func follow(
+    _ query: Query<Record>, of store: Store, columns: FieldColumns, countMax: Int,
+    until deadline: ContinuousClock.Instant?, _ context: CommandContext
+  ) throws -> Bell.Waking? {
+    let terminal = context.console.dataTerminal
+    let height = terminal.height ?? Self.usualHeight
+    // A heading, the line below and the cursor's take one each.
+    let live = try store.live(query.limit(max(height - 3, 1)))
+    let subscription = try live.observe(options: .initial, backlog: .latest) { [self] changes in
+      take(changes)
+    }
+    defer { subscription.cancel() }
+    var lineCount = 0
+    while true {
+      let waking = try bell.wait(until: deadline)
+      guard waking == .rung else { return waking }
+      let now = shown.withLock { $0 }
+      lineCount = try draw(
+        now, over: lineCount, query.schema, columns, height: height, context.console)
+      if now.changeCount >= countMax { return nil }
+    }
+  }
+
+  private static let usualHeight = 24
+
+  private func take(_ changes: QueryChanges<Record>) {
+    shown.withLock { shown in
+      changes.apply(to: &shown.records)
+      shown.total = changes.new.totalCount ?? changes.newCount
+      guard !changes.isInitial else { return }
+      shown.changeCount +=
+        changes.deletions.count + changes.insertions.count + changes.updates.count
+        + changes.moves.count
+    }
+    bell.ring()
+  }
+
+  /// - Returns: How many lines it takes.
+  private func draw(
+    _ shown: Shown, over lineCount: Int, _ schema: ModelSchema, _ columns: FieldColumns,
+    height: Int, _ console: Console
+  ) throws -> Int {
+    var drawn: [UInt8] = []
+    let sink = ByteSink { bytes in
+      drawn.append(contentsOf: bytes)
+      return bytes.count
+    }
+    var table = Table(
+      columns: columns.columns, sink: sink, terminal: console.dataTerminal,
+      recordName: schema.name)
+    for record in shown.records { try table.write(columns.row(of: record.values)) }
+    try table.finish()
+    let lines = String(decoding: drawn, as: UTF8.self).split(separator: "\n")
+      .prefix(max(height - 2, 1))
+    let end =
+      "\(Grouped.text(shown.records.count)) of \(Grouped.text(shown.total))   "
+      + "\(TimeText.clock(TimeText.now))   \(Grouped.text(shown.changeCount, "change"))"
+    if lineCount > 0 { try console.data.append("\u{1B}[\(lineCount)F") }
+    for line in lines + [Substring(console.dataTerminal.palette.dressed(end, as: .hint))] {
+      try console.data.append("\(line)\u{1B}[K\n")
+    }
+    // What the table before had more.
+    try console.data.append("\u{1B}[J")
+    try console.finish()
+    return lines.count + 1
+  }
+}

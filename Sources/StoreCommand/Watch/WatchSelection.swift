@@ -1,0 +1,79 @@
+import ModelStore
+
+/// Which changes of the journal are watched, and how many steps are told.
+struct WatchSelection {
+  /// What is done with as a whole: what came of one transaction, or one change of other programs.
+  struct Group {
+    /// Where its last entry stands.
+    let end: JournalPosition
+    var changes: [WatchedChange]
+  }
+
+  /// nil for all.
+  let models: [ModelSchema]?
+  /// Of the only model.
+  let filter: WatchFilter?
+  /// Of the only model; nil for all.
+  let fields: [String]?
+  /// Whether only what changes come to is told.
+  let isFolding: Bool
+
+  /// The changes behind `start`, in parts that are done with one after the other; folded, those of
+  /// all together as one.
+  ///
+  /// - Parameter past: What stands up to there was not heard of now.
+  /// - Throws: ``WatchFilter/Gap``; ``StoreError``.
+  func groups(
+    of transactions: [JournalTransaction], after start: JournalPosition, past: JournalPosition,
+    in store: Store
+  ) throws -> [Group] {
+    let steps = try filter?.steps(of: transactions, in: store)
+    let now = TimeText.now
+    let schema = store.schema
+    let groups = transactions.flatMap { transaction in
+      let changes = transaction.changes.lazy
+        .filter { change in
+          change.position > start && includes(change.model)
+        }
+        .compactMap { change -> WatchedChange? in
+          let line = JournalLine(change, of: transaction, in: schema)
+          var watched = WatchedChange(
+            change: line.change, logged: line, time: change.position > past ? now : nil)
+          guard let steps else { return watched }
+          guard let step = steps[change.position] else { return nil }
+          watched.change.operation = step.operation
+          watched.change.fields = step.fields
+          watched.passage = step.passage
+          return watched
+        }
+      // Nobody signed what other programs did, so there is no whole to keep.
+      let parts =
+        transaction.isForeign
+        ? changes.map { Group(end: $0.logged?.position ?? start, changes: [$0]) }
+        : [Group(end: transaction.positions.upperBound, changes: Array(changes))]
+      return parts
+    }
+    guard isFolding, let last = groups.last else { return groups.map(narrowed) }
+    return [narrowed(Group(end: last.end, changes: NetChanges.of(groups.flatMap(\.changes))))]
+  }
+
+  /// Whether changes of the model called `name` are watched.
+  func includes(_ name: String) -> Bool { models?.contains { $0.name == name } ?? true }
+
+  private func narrowed(_ group: Group) -> Group {
+    Group(end: group.end, changes: group.changes.compactMap { $0.narrowed(to: fields) })
+  }
+}
+
+extension WatchedChange {
+  /// With these fields only; nil for an update of others.
+  func narrowed(to fields: [String]?) -> WatchedChange? {
+    guard let fields else { return self }
+    var narrowed = self
+    narrowed.change.fields = fields.compactMap { name in
+      change.fields.first { $0.name == name }
+    }
+    let isMove = place.map { $0.old != $0.new } ?? false
+    return narrowed.change.fields.isEmpty && change.operation == .update && !isMove ? nil : narrowed
+  }
+}

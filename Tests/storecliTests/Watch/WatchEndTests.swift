@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@Suite struct WatchEndTests {
+  @Test func terminationKeepsWhatIsAcknowledged() throws {
+    let world = try WatchWorld()
+    try world.set("seconds = 100", of: 1)
+    let watch = try WatchProcess(world.place, ["Track", "--slot", "work", "--since", "0"])
+    #expect(try told(try watch.nextLine()).count == 1)
+    watch.terminate()
+    let outcome = try watch.finish(by: SIGTERM)
+    #expect(outcome.err.contains("stopped after 1 change"), "\(outcome)")
+    try world.set("seconds = 200", of: 1)
+    let rest = try world.place.run("watch", "Track", "--slot", "work", "--timeout", "0s")
+    #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
+  }
+
+  @Test func aShellSeesTheSignalAsItsNumber() throws {
+    let world = try WatchWorld()
+    let outcome = try world.place.run(
+      "watch", "--timeout", "60s", "Track", "--exec", "true",
+      launching: [
+        "/bin/sh", "-c",
+        """
+        mkfifo said; "$0" "$@" 2> said & read line < said; kill -TERM $!; wait $!; echo $?
+        """,
+      ])
+    #expect(outcome.out == "143\n", "\(outcome)")
+    #expect(try world.place.run("help", "exit-codes").out.contains("143  ended by SIGTERM"))
+  }
+
+  @Test func theRunningCommandIsWaitedFor() throws {
+    let world = try WatchWorld()
+    for seconds in [100, 200] { try world.set("seconds = \(seconds)", of: 1) }
+    // It says that it began, and ends only when it is told to.
+    let watch = try WatchProcess(
+      world.place,
+      [
+        "Track", "--slot", "work", "--since", "0", "--exec",
+        "mkfifo gate-$$; echo gate-$$; read line < gate-$$",
+      ])
+    let gate = try watch.nextLine()
+    watch.terminate()
+    try world.place.write("go\n", to: gate)
+    _ = try watch.finish(by: SIGTERM)
+    let rest = try world.place.run("watch", "Track", "--slot", "work", "--timeout", "0s")
+    #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
+  }
+
+  @Test(arguments: [1, 3])
+  func aReaderThatLeavesEndsItQuietly(changeCount: Int) throws {
+    let world = try WatchWorld()
+    for number in 1...changeCount { try world.set("seconds = \(100 + number)", of: 1) }
+    let outcome = try world.place.run(
+      "watch", "Track", "--since", "0", "--timeout", "60s", "-q",
+      launching: ["/bin/sh", "-c", "{ \"$0\" \"$@\"; echo $? >&2; } | head -n 1"])
+    #expect(try told(outcome.out).count == 1)
+    #expect(outcome.err == "141\n", "\(outcome)")
+  }
+
+  @Test func aReaderThatTakesNothingDoesNotKeepIt() throws {
+    let world = try WatchWorld()
+    try world.raw.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text)")
+    try world.place.run("adopt", "Note")
+    try world.place.run("journal", "on", "Note")
+    for number in 1...5 {
+      try world.raw.execute("INSERT INTO Note VALUES (\(number), hex(zeroblob(50000)))")
+    }
+    let watch = try WatchProcess(world.place, ["Note", "--slot", "work", "--since", "0"])
+    watch.interrupt()
+    #expect(try watch.endUnread() == 130)
+    let position = try world.place.run("consumers", "list", "-q", "--fields", "position").out
+    #expect(position == "0\n")
+  }
+}

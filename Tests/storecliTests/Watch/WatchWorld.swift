@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+/// A store of tracks with a journal, and words for what `watch` tells of them.
+struct WatchWorld {
+  let place: Workplace
+  let raw: RawDatabase
+
+  init(journal: [String] = ["on"]) throws {
+    place = try Workplace()
+    try place.makeMusic()
+    if !journal.isEmpty {
+      let outcome = try place.run(["journal"] + journal)
+      try #require(outcome.code == 0, "\(outcome)")
+    }
+    raw = try RawDatabase(place.path("music.store"))
+  }
+
+  /// Changes one track, as another program would.
+  func set(_ change: String, of track: Int) throws {
+    try raw.execute("UPDATE Track SET \(change) WHERE id = \(track)")
+  }
+
+  /// Runs `watch` over what the journal has, to its end.
+  func watch(_ arguments: String..., from start: String = "0") throws -> Outcome {
+    try place.run(["watch", "--since", start, "--timeout", "0s"] + arguments)
+  }
+
+  /// What the journal has come to.
+  func position() throws -> String {
+    try raw.value("SELECT max(position) FROM _ms_journal")
+  }
+}
+
+/// Lines of ndjson as words: `+ 3 entered`, `~ 3 seconds 10 -> 20`, `- 3 left`.
+func told(_ lines: String) throws -> [String] {
+  try lines.split(separator: "\n").map { line in
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    let changes = try #require(object["changes"] as? [String: [String: Any]])
+    var words: [String] = []
+    switch object["op"] as? String {
+    case "insert": words.append("+")
+    case "delete": words.append("-")
+    case "update": words.append("~")
+    case let operation: words.append(operation ?? "?")
+    }
+    words.append("\(object["id"] ?? "?")")
+    if object["op"] as? String == "update" {
+      for (name, values) in changes.sorted(by: { $0.key < $1.key }) {
+        words.append("\(name) \(values["old"] ?? "?") -> \(values["new"] ?? "?")")
+      }
+    }
+    if object["entered"] as? Bool == true { words.append("entered") }
+    if object["left"] as? Bool == true { words.append("left") }
+    return words.joined(separator: " ")
+  }
+}
