@@ -22,10 +22,13 @@ extension Store {
     try options.check(allowing: .initial, by: .callback, of: "a group")
     let mailbox = Mailbox<QueryGroup.Batch>(core.broker, options: options, backlog: backlog)
     let report = core.report
-    mailbox.whenReady { batch in
+    var models: [String] = []
+    for member in repeat each members { models += member.membership.models }
+    mailbox.whenReady { [path = ObservedPath(model: models.first ?? "")] batch in
       do {
         let told = try Self.told(batch, by: repeat each members)
-        if let changes = told { body(repeat each changes) }
+        guard let changes = told else { return }
+        Wave.$current.withValue(batch.wave.heard(at: path)) { body(repeat each changes) }
       } catch {
         report(StoreError(reporting: error))
       }

@@ -24,7 +24,7 @@ final class ChangeBroker: Sendable {
   struct Outcome: OptionSet {
     let rawValue: UInt8
 
-    /// There is something to deliver.
+    /// There is something to deliver in the commit's turn.
     static let ready = Outcome(rawValue: 1)
     /// It could not be followed: the next commit, of whatever model, comes as a reset.
     static let failed = Outcome(rawValue: 2)
@@ -192,7 +192,7 @@ final class ChangeBroker: Sendable {
     var failed: [UInt64] = []
     var isAwaited = false
     for (number, observer, commit) in concerned {
-      let outcome = observer.note(commit)
+      let outcome = Wave.$current.withValue(announcement.wave) { observer.note(commit) }
       if outcome.contains(.ready) { ready.append(observer) }
       if outcome.contains(.failed) { failed.append(number) }
       if outcome.contains(.awaited) { isAwaited = true }

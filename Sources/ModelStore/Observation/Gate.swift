@@ -265,7 +265,7 @@ extension Gate {
     for (index, condition) in conditions.enumerated() {
       guard case .record(let field) = condition.source else { continue }
       let part =
-        parts.firstIndex { $0.store.identity === field.store.identity } ?? parts.endIndex
+        parts.firstIndex { $0.store.identity == field.store.identity } ?? parts.endIndex
       if part == parts.endIndex { parts.append(RecordPart(store: field.store)) }
       let place = parts[part].places.firstIndex(of: field.place) ?? parts[part].places.endIndex
       if place == parts[part].places.endIndex { parts[part].places.append(field.place) }

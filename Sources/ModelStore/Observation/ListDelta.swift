@@ -76,6 +76,8 @@ struct ListDelta: ObservedEvent {
   var operations: [ListEdit]?
   var isReset: Bool
   var isInitial = false
+  /// What the commit answered to.
+  var wave = Wave.current
 
   var version: UInt64 { new.version }
 }
@@ -105,6 +107,7 @@ extension ListDelta {
     mutating func add(_ later: ListDelta) {
       frame.new = later.new
       frame.isReset = frame.isReset || later.isReset
+      frame.wave = frame.wave.folded(with: later.wave)
       if let operations = later.operations {
         frame.operations?.append(contentsOf: operations)
       } else {
@@ -147,8 +150,6 @@ extension ListDelta {
       gone = []
       goneCountMax = max(64, placeCount)
     }
-
-    var version: UInt64 { frame.version }
 
     var isEmpty: Bool {
       touches.isEmpty && elements.isEmpty && !frame.isReset && !frame.isInitial

@@ -1,6 +1,6 @@
 /// One record's ordered list, kept true: it knows which element is where, and tells what each commit
-/// does to it, with indices. It holds keys, not records:
-/// those of the elements' type, or their values where there is no Swift type.
+/// does to it, with indices. It holds keys, not records: those of the elements' type, or their
+/// values where there is no Swift type.
 ///
 /// It lives as long as it is held or has subscribers. Whoever observes the same list with the same
 /// fields shares what is kept.
@@ -35,9 +35,10 @@ public final class LiveList<Key: ModelKey>: Sendable {
   ) throws -> Subscription {
     try options.check(allowing: .initial, by: .callback, of: name)
     let mailbox = Mailbox<ListDelta>(store.broker, options: options, backlog: backlog)
-    mailbox.whenReady { [report = store.report] delta in
+    mailbox.whenReady { [report = store.report, name] delta in
       do {
-        if let changes = try Self.told(delta) { body(changes) }
+        guard let changes = try Self.told(delta) else { return }
+        Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: name))) { body(changes) }
       } catch {
         report(StoreError(reporting: error))
       }

@@ -31,6 +31,14 @@ enum MemberDelta: ObservedEvent {
     }
   }
 
+  /// What the commit answered to.
+  var wave: Wave {
+    switch self {
+    case .query(let delta): delta.wave
+    case .list(let delta): delta.wave
+    }
+  }
+
   /// Whether no commit did it: a window was moved.
   var isWithoutCommit: Bool {
     if case .query(let delta) = self { delta.old.version == delta.new.version } else { false }
@@ -59,13 +67,6 @@ enum MemberDelta: ObservedEvent {
         folding.add(delta)
         self = .list(folding)
       default: preconditionFailure("A member of a group stays what it is.")
-      }
-    }
-
-    var version: UInt64 {
-      switch self {
-      case .query(let folding): folding.version
-      case .list(let folding): folding.version
       }
     }
 

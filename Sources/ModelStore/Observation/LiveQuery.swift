@@ -62,7 +62,9 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     mailbox.whenReady { [report = store.report] delta in
       do {
         let changes = try QueryChanges<Element>(delta, schema: schema)
-        body(changes)
+        Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: schema.name))) {
+          body(changes)
+        }
       } catch {
         report(StoreError(reporting: error))
       }

@@ -9,6 +9,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     var events = WaitingLine<(event: Event, since: UInt64)>()
     /// The last one, with what was folded into it.
     var folding: (event: Event.Folding, since: UInt64)?
+    /// The turn of an event that came to nothing, which is still to come: what follows takes it.
+    var freeTurn: UInt64?
     var capacity: Int
     var call: CallMode
     var receive: (@Sendable (Event) -> Void)?
@@ -21,25 +23,30 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
     /// Puts `event` behind the others, or folds it into the last one when there are too many.
     ///
+    /// - Returns: Whether it needs a turn of its own.
     /// - Complexity: What `event` takes, however much waits.
-    mutating func append(_ event: Event, capacity: Int) {
+    mutating func append(_ event: Event, capacity: Int) -> Bool {
       let count = events.count + (folding == nil ? 0 : 1)
       let isFolded = count >= capacity && !isSealed
       isSealed = false
       guard isFolded else {
         endFolding()
-        events.append((event, event.version))
-        return
+        let turn = freeTurn
+        freeTurn = nil
+        events.append((event, turn ?? event.version))
+        return turn == nil
       }
       if folding == nil {
         folding = events.popLast().map { (Event.Folding($0.event), $0.since) }
       }
       folding?.event.add(event)
-      if folding?.event.isEmpty ?? false {
+      if let (event, since) = folding, event.isEmpty {
         folding = nil
+        freeTurn = since
         // What was sealed off before them stays so.
         isSealed = !events.isEmpty
       }
+      return false
     }
 
     mutating func popFirst() -> Event? {
@@ -94,8 +101,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
         }
         // What a write waits for is told with that write's turn, so it does not fold.
         let isAwaited = state.call == .awaited && !state.isPaused
-        state.append(event, capacity: isAwaited ? .max : state.capacity)
-        guard state.receive != nil, !state.isPaused else { return (nil, []) }
+        let needsTurn = state.append(event, capacity: isAwaited ? .max : state.capacity)
+        guard needsTurn, state.receive != nil, !state.isPaused else { return (nil, []) }
         return (nil, isAwaited ? [.ready, .awaited] : .ready)
       }
     reader?.resume(returning: event)
@@ -136,6 +143,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   private func due(upTo version: UInt64) -> (Event, @Sendable (Event) -> Void)? {
     state.withLock { state in
+      if let turn = state.freeTurn, turn <= version { state.freeTurn = nil }
       guard !state.isPaused, let receive = state.receive, let first = state.firstVersion,
         first <= version
       else { return nil }
@@ -177,7 +185,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       return (reader, first)
     }
     if let (reader, event) = waiting { reader.resume(returning: event) }
-    // Commits from now on bring their own turn on the delivery queue.
+    // What comes from now on brings its own turn, or is folded into what this one tells.
     guard let broker else { return }
     let version = broker.version
     broker.enqueue { [self] in deliver(upTo: version) }
@@ -189,6 +197,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       let forgotten = (state.events, state.folding)
       state.events = WaitingLine()
       state.folding = nil
+      state.freeTurn = nil
       return forgotten
     }
     // Released here, outside the lock: values may run code of the program as they go.

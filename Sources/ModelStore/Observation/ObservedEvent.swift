@@ -18,9 +18,6 @@ protocol EventFolding: Sendable {
   /// - Complexity: Linear in what `later` touches.
   mutating func add(_ later: Event)
 
-  /// The latest commit that it tells of.
-  var version: UInt64 { get }
-
   /// Whether the events cancel out, so that there is nothing to tell.
   var isEmpty: Bool { get }
 

@@ -38,6 +38,8 @@ struct QueryDelta: ObservedEvent {
   var touches: [Touch]
   var isReset: Bool
   var isInitial = false
+  /// What the commit answered to.
+  var wave = Wave.current
 
   var version: UInt64 { new.version }
 
@@ -78,6 +80,7 @@ extension QueryDelta {
     mutating func add(_ later: QueryDelta) {
       frame.new = later.new
       frame.isReset = frame.isReset || later.isReset
+      frame.wave = frame.wave.folded(with: later.wave)
       for touch in later.touches {
         touches.fold(touch.key) { [hasOnlyPlaces] earlier in
           let both = earlier.map { $0.followed(by: touch) } ?? touch
@@ -92,8 +95,6 @@ extension QueryDelta {
         touches.update { $0.asPlace }
       }
     }
-
-    var version: UInt64 { frame.version }
 
     var isEmpty: Bool { touches.isEmpty && !frame.isReset && !frame.isInitial }
 

@@ -15,6 +15,12 @@ final class QueryGroup: ChangeBroker.Observer {
 
     var version: UInt64 { deltas.reduce(0) { max($0, $1?.version ?? 0) } }
 
+    /// What the commits answered to.
+    var wave: Wave {
+      let waves = deltas.compactMap { $0?.wave }
+      return waves.dropFirst().reduce(waves.first ?? Wave()) { $0.folded(with: $1) }
+    }
+
     struct Folding: EventFolding {
       private var deltas: [MemberDelta.Folding?]
 
@@ -33,8 +39,6 @@ final class QueryGroup: ChangeBroker.Observer {
           }
         }
       }
-
-      var version: UInt64 { deltas.reduce(0) { max($0, $1?.version ?? 0) } }
 
       var isEmpty: Bool { deltas.allSatisfy { $0 == nil } }
 

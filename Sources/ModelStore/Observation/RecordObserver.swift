@@ -81,13 +81,11 @@ final class RecordObserver: ChangeBroker.Observer {
         }
       }
 
-      var version: UInt64 { frame.changes.version }
-
       var isEmpty: Bool { changes.isEmpty && !frame.isReset && !frame.isInitial }
 
       var event: Part {
         var commit = frame
-        commit.changes = ChangeSet(version: version, changes: changes.entries)
+        commit.changes = ChangeSet(version: frame.changes.version, changes: changes.entries)
         return Part(commit: commit, rule: rule)
       }
     }

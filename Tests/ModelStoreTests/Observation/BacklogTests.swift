@@ -74,6 +74,49 @@ import Testing
     for subscription in everyone.subscriptions { subscription.cancel() }
   }
 
+  /// What a mailbox keeps, and the turns that it asks for, do not grow with the commits.
+  @Test func foldedEventsNeedNoTurnOfTheirOwn() {
+    struct Step: ObservedEvent {
+      let version: UInt64
+      var distance: Int
+      var wave: Wave { Wave() }
+
+      struct Folding: EventFolding {
+        var event: Step
+        init(_ first: Step) { event = first }
+        mutating func add(_ later: Step) {
+          event = Step(version: later.version, distance: event.distance + later.distance)
+        }
+        var isEmpty: Bool { event.distance == 0 }
+      }
+    }
+    let mailbox = Mailbox<Step>(backlog: .bounded(2))
+    let told = Recorder<[Int]>()
+    mailbox.whenReady { told.add([Int($0.version), $0.distance]) }
+    let distances = [1, 2, 3, -3, 1, -1, 4, 5]
+    let turns = distances.enumerated().map { offset, distance in
+      mailbox.put(Step(version: UInt64(offset + 1), distance: distance)).contains(.ready)
+    }
+    // 2 and 3 and so on are one event, which came to nothing once and began again.
+    #expect(turns == [true, true, false, false, false, false, false, false])
+    mailbox.deliver(upTo: 1)
+    #expect(told.taken() == [[1, 1]])
+    mailbox.deliver(upTo: 2)
+    #expect(told.taken() == [[8, 11]])
+    #expect(mailbox.put(Step(version: 9, distance: 1)).contains(.ready))
+    mailbox.deliver(upTo: 8)
+    #expect(told.taken() == [])
+    mailbox.deliver(upTo: 9)
+    #expect(told.taken() == [[9, 1]])
+    // Of one that came to nothing, the turn serves whoever comes before it.
+    let later = [(10, 1), (11, 2), (12, -2), (13, 6)].map { version, distance in
+      mailbox.put(Step(version: UInt64(version), distance: distance)).contains(.ready)
+    }
+    #expect(later == [true, true, false, false])
+    mailbox.deliver(upTo: 11)
+    #expect(told.taken() == [[10, 1], [13, 6]])
+  }
+
   @Test func aPausedSubscriptionHearsLaterAndInOrder() throws {
     let shop = try MusicShop()
     let subscription = try shop.store.observe(.field(\Album.title, of: 1), backlog: .bounded(2)) {

@@ -34,6 +34,28 @@ import Testing
     for _ in 0...Wave.roundCountMax { store.waitForDelivery() }
   }
 
+  @Test("pausing in the callback does not hide that it answers itself")
+  func aCycleThroughAPauseEnds() throws {
+    let world = try World()
+    let albums = try world.store.live(Album.all.order { $0.title })
+    let held = Recorder<Subscription>()
+    let seen = Recorder<Int>()
+    held.add(
+      try albums.observe { changes in
+        guard let subscription = held.events.first else { return }
+        let next = (Int(changes.updates.first?.new.title ?? "") ?? 0) + 1
+        seen.add(next - 1)
+        subscription.pause()
+        world.writing { tx in try tx.set(\Album.title, to: "\(next)", for: 1) }
+        subscription.resume()
+      })
+    try world.store.write { tx in try tx.set(\Album.title, to: "1", for: 1) }
+    Self.settle(world.store)
+    #expect(seen.events == Array(1...Wave.roundCountMax))
+    #expect(world.errors.events.map(\.code) == [.notificationCycle])
+    held.events.first?.cancel()
+  }
+
   @Test("JK-I two callbacks that answer each other for ever are stopped by name")
   func aCycleEndsWithAnErrorThatNamesIt() throws {
     let world = try World()
