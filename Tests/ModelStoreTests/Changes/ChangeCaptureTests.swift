@@ -45,6 +45,9 @@ import Testing
       ], wanted: nil)
   }
 
+  static let table = makeTable(isKnownByRowID: false)
+  static let tableKnownByRowID = makeTable(isKnownByRowID: true)
+
   /// One row as the model sees it: its value and what stands of its history in the transaction.
   private struct NaiveRow: Equatable {
     var value: Int64?
