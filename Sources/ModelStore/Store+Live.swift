@@ -162,7 +162,8 @@ extension StoreCore {
   private func interests(
     readBy text: SQLText, of schema: ModelSchema
   ) throws -> [ChangeBroker.Interest] {
-    let (sources, catalog) = try readTold { connection in
+    // Elsewhere, since it has SQLite compile every statement of the connection anew.
+    let (sources, catalog) = try writersReader.sync { connection in
       (try connection.sources(of: text.sql), try Catalog(reading: connection))
     }
     var observed: Set<ExactText> = []

@@ -18,8 +18,8 @@ final class StoreCore: Sendable {
   let ownedBags = OwnedBags()
   let writer: ConnectionQueue<Writer>
   let readers: ReaderPool
-  /// Where the writer's thread reads how a row was before the running transaction: apart from the
-  /// pool, so that nobody who reads keeps it waiting.
+  /// Where the writer's thread reads how a row was before the running transaction, and what a query
+  /// reads: apart from the pool, so that nobody who reads keeps it waiting.
   let writersReader: ReaderPool
   /// Where results of live queries are read while others write: who reads there waits for the
   /// writer, so nobody whom the writer waits for may need it.
