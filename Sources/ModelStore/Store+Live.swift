@@ -84,7 +84,10 @@ extension StoreCore {
       FetchedResult(
         rule: FetchedResult.Rule(
           schema: query.schema,
-          terms: query.orderings.map { (field: $0.fieldIndex, term: SortTerm()) },
+          terms: query.orderings.map { ordering in
+            let term = SortTerm(collation: ordering.effectiveCollation(in: query.schema))
+            return (field: ordering.fieldIndex, term: term.hasByteOrder ? term : SortTerm())
+          },
           isWindow: plan.window != nil),
         method: .again(reason: reason, run), window: plan.window,
         interests: try interests(readBy: text, of: query.schema),

@@ -6,8 +6,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
   /// What is read, and how two runs are compared.
   struct Rule: Sendable {
     let schema: ModelSchema
-    /// The order. Where the query is run again, only whether two places are equal is asked, which
-    /// needs no collation.
+    /// The order. Where the query is run again, only whether two places are equal is asked; under a
+    /// collation of the program's own, texts are taken as equal when their bytes are.
     let terms: [(field: Int, term: SortTerm)]
     /// Whether a row that left may still meet the condition.
     let isWindow: Bool

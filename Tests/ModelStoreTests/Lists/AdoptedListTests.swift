@@ -156,7 +156,7 @@ import Testing
       try world.edit { try $0.move(from: place, to: Int(count) / 2) }
       writes += try world.store.core.writer.sync { $0.connection.totalChangeCount } - before
     }
-    // Positions 0, 1, 2 … have no room at all: the first spreads half of the rows, the rest few.
+    // Positions 0, 1, 2 … have no room at all: the first move spreads all rows, the others few.
     #expect(writes < 500 * 30, "\(writes) rows")
   }
 }

@@ -77,6 +77,27 @@ import Testing
     subscription.cancel()
   }
 
+  /// 'b' and 'B' are one place under NOCASE, so such a row does not move.
+  @Test(arguments: [nil, Condition.sql("length(t) > 0")])
+  func bothPlansTellTheSameMoves(condition: Condition?) throws {
+    let file = try DetectionFile(Self.setup)
+    let item = try Self.schema("item", in: file)
+    let order = [QueryOrdering(fieldIndex: 2, collation: .nocase)]
+    try file.store.write {
+      try $0.execute("INSERT INTO item VALUES (1, 0, 'a', 1, NULL), (2, 0, 'b', 1, NULL)")
+    }
+    let live = try file.store.live(Query<Record>(item, where: condition, orderings: order))
+    #expect((live.plan == .incremental) == (condition == nil))
+    let told = Recorder<[[Int]]>()
+    let subscription = try live.observe { told.add($0.moves.map { [$0.oldIndex, $0.newIndex] }) }
+    try file.store.write {
+      try $0.execute("UPDATE item SET t = CASE id WHEN 1 THEN 'c' ELSE 'B' END")
+    }
+    file.store.waitForDelivery()
+    #expect(told.events == [[[0, 1]]])
+    subscription.cancel()
+  }
+
   @Test func equalQueriesShareOneResult() throws {
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)

@@ -114,7 +114,7 @@ import Testing
     world.store.waitForDelivery()
     #expect(
       told.taken() == [
-        "move p2 1→0 | 1→0 1=0 p2 title 'song 2'→'a' false; -[1]+[0]; [\"a\"]",
+        "move p2 1→0 | 1→0 1=0 p2 title 'song 2'→'a' false; -[]+[]; [\"a\"]",
         "append p3 NF→2 | +2 false; nil; nil", "nil; -[1]+[0]; nil",
       ])
     subscription.cancel()
