@@ -76,13 +76,20 @@ struct BindingInstallation {
         return BindingFinding(
           binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [])
       }
-      if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
-        objects.insert(table)
+      do {
+        if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
+          objects.insert(table)
+        }
+        let count = try binding.driftingRecordCount(on: connection)
+        return BindingFinding(
+          binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
+          keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
+      } catch let error as SQLiteError where error.code == .error {
+        // A column that it names is gone or has another name now, and others are to be told too.
+        let all = objects.isEmpty ? Set(binding.objects.map(\.name)) : objects
+        return BindingFinding(
+          binding: binding.binding.name, triggers: all.sorted(), recordCount: 0, keys: [])
       }
-      let count = try binding.driftingRecordCount(on: connection)
-      return BindingFinding(
-        binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
-        keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
     }
     let undeclared = difference.undeclared.map { name in
       BindingFinding(

@@ -268,6 +268,27 @@ import Testing
     #expect(try installation.findings(on: fixture.connection, keyCountMax: 3) == [])
   }
 
+  /// SQLite rewrites the triggers, so they go on working; but what the file says of the binding
+  /// names no column any more.
+  @Test func aColumnThatWasRenamedIsAFindingAndNoFailure() throws {
+    let fixture = try BindingFixture(
+      Self.tables + "INSERT INTO P (id, code, name) VALUES (1, 'a', 'Anna');")
+    let bindings = [Self.copy(), Self.sum()]
+    try fixture.install(bindings, in: Self.models)
+    try fixture.connection.execute(
+      """
+      ALTER TABLE P RENAME COLUMN name TO named;
+      UPDATE P SET n = 7;
+      DROP TRIGGER "_ms_binding_P.n_target_update";
+      UPDATE P SET n = 7;
+      """)
+    let findings = try BindingInstallation(bindings, in: Self.models)
+      .findings(on: fixture.connection, keyCountMax: 3)
+    let byName = Dictionary(uniqueKeysWithValues: findings.map { ($0.binding, $0) })
+    #expect(byName["C.name"]?.triggers.isEmpty == false)
+    #expect(byName["P.n"]?.keys == [[.integer(1)]])
+  }
+
   @Test func whatADroppedBindingHeldBackComesIntoForce() throws {
     func binding(_ name: String, _ sql: String, _ condition: String, _ priority: Int)
       -> BindingSchema

@@ -1,4 +1,5 @@
 import Foundation
+import ModelStore
 import Testing
 
 @Suite struct BindingsCommandTests {
@@ -44,6 +45,33 @@ import Testing
       try place.run("query", "Album", "artistName == 'Someone'", "--count", "-q").out == "0\n")
   }
 
+  @Test func whatCallsSwiftIsToldAndNotWritten() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("bindings", "drop", "Album.artistName")
+    let shout = SQLFunction("shout") { values in
+      guard case .text(let text) = values[0] else { return .null }
+      return .text(text.uppercased())
+    }
+    var configuration = StoreConfiguration()
+    configuration.functions = [shout]
+    let store = try Store(at: place.path("music.store"), configuration: configuration)
+    try store.add(.derive(to: "Album.artistName", from: "shout(title)").calling(shout))
+    store.close()
+    let before = try place.run("query", "Album", "-q").out
+    let refused = try place.run("update", "Album", "1", "title=x", "--skip-code-validators")
+    #expect(refused.code == 4, "\(refused)")
+    #expect(
+      refused.err.contains("the binding Album.artistName calls the function shout"), "\(refused)")
+    #expect(try place.run("query", "Album", "-q").out == before)
+    #expect(try place.run("bindings", "list", "-q").out.contains("calling shout"))
+    #expect(try place.run("doctor", "-q").code == 0)
+    let checked = try place.run("bindings", "check")
+    #expect(checked.code == 0)
+    #expect(checked.err.contains("Album.artistName calls shout"), "\(checked)")
+    #expect(try place.run("bindings", "rebuild").code == 0)
+  }
+
   @Test func bindingsAreAddedAndExplained() throws {
     let place = try Workplace()
     try place.makeMusic()
@@ -65,6 +93,8 @@ import Testing
     #expect(
       try place.run("bindings", "why", "Album.artistName", "1", "-q").out == """
         Artist.name\t\t\t\(source)
+        Artist.id\t\t\t1
+        Album.artistID\t\t\t1
         Album.artistName\tAlbum.artistName\tAlbum.artistName = Artist.name \
         through Album.artistID\t\(source)
 

@@ -6,7 +6,7 @@ import Testing
     try place.makeMusic()
     let outcome = try place.run("update", "Artist", "2", "name=Somebody", "--ndjson", "-q")
     let bound = (4...6).map {
-      #"{"op":"update","model":"Album","key":\#($0),"changes":{"artistName":{"old":"The Velvet Voices","new":"Somebody"}},"origin":"binding:Album.artistName"}"#
+      #"{"op":"update","model":"Album","key":\#($0),"changes":{"artistName":{"old":"The Velvet Voices","new":"Somebody"}},"origin":"binding:Album.artistName","cause":{"op":"update","model":"Artist","key":2,"fields":["name"]}}"#
     }
     let lines =
       [

@@ -4,20 +4,30 @@ extension BindingWorkload {
   var modelStoreContenders: [Contender] {
     [
       contender("no binding", []),
-      contender("derived, the same", [.derive(\StoredItem.i2, from: "i1 > 0")]),
-      contender("derived, changed", [.derive(\StoredItem.i2, from: "i1 * 2")]),
+      contender("derived, the same", [.derive(\BoundItem.derived, from: "value > 0")]),
+      contender("derived, changed", [.derive(\BoundItem.derived, from: "value * 2")]),
       contender(
         "counted, the same",
-        [.aggregate(.count(\StoredItem.i1), into: \StoredItem.i4, through: \StoredItem.i3)]),
+        [
+          .aggregate(
+            .count(\BoundItem.value), into: \BoundItem.aggregate, through: \BoundItem.owner)
+        ]),
       contender(
         "summed, changed",
-        [.aggregate(.sum(\StoredItem.i1), into: \StoredItem.i4, through: \StoredItem.i3)]),
+        [.aggregate(.sum(\BoundItem.value), into: \BoundItem.aggregate, through: \BoundItem.owner)]
+      ),
       contender(
         "the smallest, changed at times",
-        [.aggregate(.minimum(\StoredItem.i1), into: \StoredItem.i4, through: \StoredItem.i3)]),
+        [
+          .aggregate(
+            .minimum(\BoundItem.value), into: \BoundItem.aggregate, through: \BoundItem.owner)
+        ]),
       contender(
         "both ways, changed",
-        [.twoWay(\StoredItem.i1, \StoredItem.i7, forward: "i1 + 1", backward: "i7 - 1")]),
+        [
+          .twoWay(
+            \BoundItem.value, \BoundItem.partner, forward: "value + 1", backward: "partner - 1")
+        ]),
     ]
   }
 
@@ -29,11 +39,11 @@ extension BindingWorkload {
       configuration.cacheSize = 64 * 1024 * 1024
       configuration.checkpointFrameCount = Int.max
       let store = try Store(
-        at: directory.file("items.sqlite"), models: StoredItem.self, bindings: bindings,
+        at: directory.file("items.sqlite"), models: BoundItem.self, bindings: bindings,
         configuration: configuration)
       try store.write { tx in
         for id in 1...Int64(count) {
-          try tx.insert(StoredItem(values: [id, id, 0, id % 1000 + 1, 0, 0, 0, 0, 0, 0]))
+          try tx.insert(BoundItem(id: id, owner: id % 1000 + 1))
         }
       }
       var step: Int64 = 0
@@ -41,10 +51,13 @@ extension BindingWorkload {
         step += 1
         let timing = try Stopwatch.whole(operations: count) {
           try store.write { tx in
-            for id in 1...Int64(count) { try tx.set(\StoredItem.i1, to: id + step, for: id) }
+            for id in 1...Int64(count) { try tx.set(\BoundItem.value, to: id + step, for: id) }
           }
         }
         try store.checkpoint()
+        guard try store.bindingFindings().isEmpty else {
+          throw BenchmarkFailure("\(name): a bound value is wrong")
+        }
         return Measurement(timing)
       }
     }
