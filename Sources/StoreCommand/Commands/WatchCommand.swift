@@ -13,7 +13,8 @@ struct WatchCommand: LeafCommand {
       With a journal, each change tells who made it; see storecli journal. A predicate is held \
       against each record before and after a change: one that begins to meet it is told as an \
       insert with entered true, one that meets it no more as a delete with left true. With an \
-      order, and without a journal, the result is followed, with the places in it.
+      order, and without a journal, the result is followed, with the places in it. Without a \
+      journal, what others change in a record that stays is a gap.
       --exec runs a shell command for each change, which is one line of JSON on its standard \
       input. Status 0 is done with it. After another one, watch with a slot ends with 1, and tells \
       the change again next time; without a slot it goes on, and ends with 1 in the end.
@@ -279,7 +280,8 @@ struct WatchCommand: LeafCommand {
       ? store.schema.models.filter { !$0.key.isEmpty }.map { Query<Record>($0) } : queries
     return try LiveWatch(watching.bell, isFolding: fold, fields: options.fieldNames).follow(
       followed, of: store, snapshot: snapshot,
-      tellsPlaces: chosenCondition != nil || sort != nil, until: watching.deadline, to: &output
+      tellsPlaces: chosenCondition != nil || sort != nil, until: watching.deadline, to: &output,
+      watching.context
     ) {
       try watching.sayStart("now")
     }

@@ -7,6 +7,8 @@ final class LiveTable: Sendable {
   private struct Shown {
     var records: [Record] = []
     var total = 0
+    /// Whether somebody changed fields that no event tells, so that the records are read anew.
+    var isStale = false
     var changeCount = 0
   }
 
@@ -25,7 +27,8 @@ final class LiveTable: Sendable {
     let terminal = context.console.dataTerminal
     let height = terminal.height ?? Self.usualHeight
     // A heading, the line below and the cursor's take one each.
-    let live = try store.live(query.limit(max(height - 3, 1)))
+    let query = query.limit(max(height - 3, 1))
+    let live = try store.live(query)
     let subscription = try live.observe(options: .initial, backlog: .latest) { [self] changes in
       take(changes)
     }
@@ -34,7 +37,8 @@ final class LiveTable: Sendable {
     while true {
       let waking = try bell.wait(until: deadline)
       guard waking == .rung else { return waking }
-      let now = shown.withLock { $0 }
+      var now = shown.withLock { $0 }
+      if now.isStale { now.records = try store.fetch(query) }
       lineCount = try draw(
         now, over: lineCount, query.schema, columns, height: height, context.console)
       if now.changeCount >= countMax { return nil }
@@ -48,6 +52,7 @@ final class LiveTable: Sendable {
       changes.apply(to: &shown.records)
       shown.total = changes.new.totalCount ?? changes.newCount
       guard !changes.isInitial else { return }
+      if changes.isReset { shown.isStale = true }
       shown.changeCount +=
         changes.deletions.count + changes.insertions.count + changes.updates.count
         + changes.moves.count

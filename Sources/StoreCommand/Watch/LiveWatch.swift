@@ -7,6 +7,8 @@ import Synchronization
 final class LiveWatch: Sendable {
   private struct State {
     var changes: [WatchedChange] = []
+    /// The models of which fields may have changed that nobody can tell.
+    var gaps: Set<String> = []
     var hasEnded = false
   }
 
@@ -32,7 +34,7 @@ final class LiveWatch: Sendable {
   func follow(
     _ queries: [Query<Record>], of store: Store, snapshot: Bool, tellsPlaces: Bool,
     until deadline: ContinuousClock.Instant?, to output: inout WatchOutput,
-    whenReady: () throws -> Void
+    _ context: CommandContext, whenReady: () throws -> Void
   ) throws -> Bell.Waking? {
     let live = try queries.map { try store.live($0) }
     let subscriptions = try live.map { query in
@@ -40,7 +42,9 @@ final class LiveWatch: Sendable {
       return try query.observe(
         options: snapshot ? .initial : [], backlog: isFolding ? .latest : .standard
       ) { [self] changes in
-        take(Self.changes(of: changes, schema, tellsPlaces: tellsPlaces))
+        take(
+          Self.changes(of: changes, schema, tellsPlaces: tellsPlaces),
+          gap: changes.isReset && !changes.isInitial ? schema.name : nil)
       }
     }
     defer {
@@ -49,16 +53,24 @@ final class LiveWatch: Sendable {
       for subscription in subscriptions { subscription.cancel() }
     }
     try whenReady()
+    var told: Set<String> = []
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
-      let changes = state.withLock { state in
-        defer { state.changes = [] }
-        return state.changes
+      let (changes, gaps) = state.withLock { state in
+        defer { (state.changes, state.gaps) = ([], []) }
+        return (state.changes, state.gaps)
+      }
+      let unheard = gaps.subtracting(told).sorted()
+      told.formUnion(gaps)
+      if !unheard.isEmpty {
+        try context.console.say(
+          "gap: what others change in fields of \(unheard.joined(separator: ", ")) cannot be told "
+            + "from now on (see storecli journal on)")
       }
       if !changes.isEmpty {
         room.signal()
-        let told = isFolding ? NetChanges.of(changes) : changes
-        try output.write(told.compactMap { $0.narrowed(to: fields) })
+        let lines = isFolding ? NetChanges.of(changes) : changes
+        try output.write(lines.compactMap { $0.narrowed(to: fields) })
         if let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {
           return .timedOut
         }
@@ -74,11 +86,14 @@ final class LiveWatch: Sendable {
 
   /// Waits while many changes are not taken yet: what comes meanwhile waits in the store, where it
   /// is folded before it takes much room.
-  private func take(_ changes: [WatchedChange]) {
+  private func take(_ changes: [WatchedChange], gap: String?) {
     while !state.withLock({ $0.hasEnded || $0.changes.count < Self.waitingCountMax }) {
       room.wait()
     }
-    state.withLock { $0.changes += changes }
+    state.withLock { state in
+      state.changes += changes
+      if let gap { state.gaps.insert(gap) }
+    }
     bell.ring()
   }
 
@@ -88,6 +103,8 @@ final class LiveWatch: Sendable {
     of changes: QueryChanges<Record>, _ schema: ModelSchema, tellsPlaces: Bool
   ) -> [WatchedChange] {
     let now = TimeText.now
+    // What another program wrote is read anew: why a row came or went is not known then.
+    let tellsPassages = tellsPlaces && (changes.isInitial || !changes.isReset)
     func change(
       _ operation: RecordChange.Operation, _ key: [SQLValue], _ fields: [ChangeLine.Field],
       _ origin: Origin, from old: Int?, to new: Int?
@@ -97,7 +114,7 @@ final class LiveWatch: Sendable {
           operation: operation, model: schema.name, key: key, fields: fields, origin: origin,
           schema: schema),
         logged: nil, place: tellsPlaces ? WatchedChange.Place(old: old, new: new) : nil,
-        passage: tellsPlaces ? .within : nil, time: now)
+        passage: tellsPassages ? .within : nil, time: now)
     }
     var watched: [WatchedChange] = []
     for deletion in changes.deletions {
@@ -108,7 +125,7 @@ final class LiveWatch: Sendable {
       }
       var line = change(
         .delete, deletion.key, fields ?? [], deletion.origin, from: deletion.index, to: nil)
-      line.passage = tellsPlaces ? deletion.reason == .filter ? .left : .within : nil
+      line.passage = tellsPassages ? deletion.reason == .filter ? .left : .within : nil
       watched.append(line)
     }
     for insertion in changes.insertions {
@@ -119,7 +136,7 @@ final class LiveWatch: Sendable {
         .insert, insertion.key, fields, insertion.origin, from: nil, to: insertion.index)
       line.isSnapshot = changes.isInitial
       let hasEntered = insertion.reason == .filter && !changes.isInitial
-      line.passage = tellsPlaces ? hasEntered ? .entered : .within : nil
+      line.passage = tellsPassages ? hasEntered ? .entered : .within : nil
       watched.append(line)
     }
     for update in changes.updates {

@@ -24,7 +24,12 @@ final class WatchProcess {
     watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
     try process.run()
     DispatchQueue.global().asyncAfter(deadline: .now() + Self.secondsMax, execute: watchdog)
-    while !heard.contains("watching") {
+    try hear("watching")
+  }
+
+  /// Waits until it says `words`.
+  func hear(_ words: String) throws {
+    while !heard.contains(words) {
       let bytes = talk.fileHandleForReading.availableData
       try #require(!bytes.isEmpty, "it ended: \(heard)")
       heard += String(decoding: bytes, as: UTF8.self)

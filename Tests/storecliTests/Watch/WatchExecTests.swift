@@ -99,11 +99,11 @@ import Testing
       world.place,
       ["Track", "title == 'Mine'", "--count", "2", "--timeout", "60s", "--exec", "cat"])
     try world.set("title = 'Mine'", of: 3)
-    #expect(try told(try watch.nextLine()) == ["+ 3 entered"])
+    #expect(try told(try watch.nextLine()) == ["+ 3"])
     try world.set("title = 'Yours'", of: 3)
     let outcome = try watch.finish()
     #expect(outcome.code == 0, "\(outcome)")
-    #expect(try told(outcome.out) == ["- 3 left"])
+    #expect(try told(outcome.out) == ["- 3"])
   }
 
   @Test func itsFormatIsFixed() throws {

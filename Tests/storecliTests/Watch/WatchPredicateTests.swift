@@ -125,4 +125,13 @@ import Testing
     #expect(outcome.out == "")
     #expect(outcome.err.contains("gap: what met the predicate"), "\(outcome)")
   }
+
+  @Test func whatNoJournalTellsIsAGap() throws {
+    let world = try WatchWorld(journal: [])
+    let watch = try WatchProcess(world.place, ["Track"])
+    try world.set("seconds = seconds + 1", of: 1)
+    try watch.hear("gap: what others change in fields of Track cannot be told")
+    watch.interrupt()
+    #expect(try watch.finish().out == "")
+  }
 }
