@@ -23,7 +23,7 @@ struct CommitPipeline {
   let snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
   /// How the transaction is signed in the change journal; nil where nothing is entered.
   let journal: Signing?
-  /// Called when it is decided that the transaction is kept, or not: nobody cancels it from then on.
+  /// Called when it is decided whether the transaction is kept: nobody cancels it from then on.
   let shield: () -> Void
 
   /// What a signature in the change journal says besides what the transaction says itself.

@@ -11,7 +11,7 @@ import Testing
     ProcessInfo.processInfo.environment["MODELSTORE_FOREIGN_COMMITS"].flatMap { Int($0) } ?? 2000
   }
 
-  /// The command line, which is built apart from these tests: `MODELSTORE_STORECLI` says where it is.
+  /// The command line, which is built apart from these tests, if `MODELSTORE_STORECLI` says where.
   private static var commandLine: String? {
     ProcessInfo.processInfo.environment["MODELSTORE_STORECLI"]
   }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Results are read while others write as fast as they can: whoever reads is told exactly what comes
-/// after, and so is everybody else.
+/// Results are read while others write as fast as they can: whoever reads is told exactly what
+/// comes after, and so is everybody else.
 @Suite struct ReadingAsideTests {
   @Test(.timeLimit(.minutes(5)), arguments: 1...3 as ClosedRange<UInt64>)
   func nobodyIsToldToLookAnewBecauseSomebodyReads(seed: UInt64) throws {
