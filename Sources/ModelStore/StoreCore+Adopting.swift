@@ -34,7 +34,7 @@ extension StoreCore {
     return schemas
   }
 
-  /// Makes the rows of a table of another design the slots of lists that the records of `owner` own.
+  /// Makes the rows of a table of another design the slots of lists that records of `owner` own.
   func adopt(_ list: ListSchema, of owner: String) throws -> ModelSchema {
     var model = try models.schema.model(named: owner)
     guard model.isAdopted, !model.lists.contains(where: { $0.name == list.name }) else {

@@ -53,7 +53,7 @@ import Testing
         "@unchecked Sendable": 2,
         "nonisolated(unsafe)": 0,
         "unowned": 2,
-        "Unmanaged": 2,
+        "Unmanaged": 5,
         "unsafeBitCast": 0,
         "Task.detached": 0,
         "@_ attributes": 1,

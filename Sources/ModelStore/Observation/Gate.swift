@@ -18,7 +18,8 @@ internal import Synchronization
 /// is decided.
 ///
 /// Changes of drafts are evaluated on the thread that makes them, those of records on the store's
-/// delivery queue; never two at once, so whoever evaluates one evaluates those that come meanwhile. The gate ends when it is dropped. It keeps no store open.
+/// delivery queue; never two at once, so whoever evaluates one evaluates those that come meanwhile.
+/// The gate ends when it is dropped. It keeps no store open.
 public final class Gate: Sendable {
   /// What the conditions come to.
   public struct Verdict: Hashable, Sendable {

@@ -1,6 +1,6 @@
-/// One record's ordered list, kept true: it knows which element is where, and tells what each commit
-/// does to it, with indices. It holds keys, not records: those of the elements' type, or their
-/// values where there is no Swift type.
+/// One record's ordered list, kept true: it knows which element is where, and tells what each
+/// commit does to it, with indices. It holds keys, not records: those of the elements' type, or
+/// their values where there is no Swift type.
 ///
 /// It lives as long as it is held or has subscribers. Whoever observes the same list with the same
 /// fields shares what is kept.

@@ -69,7 +69,9 @@ final class ConnectionHooks {
 
   /// What SQLite is about to run.
   enum ProgramStart {
-    case statement
+    /// The statement with that number, or a foreign key's action inside it: SQLite announces both
+    /// alike. A statement keeps its number while it is cached.
+    case statement(Int)
     /// A trigger's program.
     case trigger(String)
     /// A statement of a trigger's program.
@@ -205,13 +207,13 @@ extension ConnectionHooks.ProgramStart {
   ///   - text: Its own SQL, or a comment with the trigger's name.
   fileprivate init(statement: UnsafeMutableRawPointer?, text: UnsafeMutableRawPointer?) {
     guard let statement, let text else {
-      self = .statement
+      self = .statement(Int(bitPattern: statement))
       return
     }
     let characters = UnsafePointer(text.assumingMemoryBound(to: CChar.self))
     // The statement's own text may start with a comment too, so compare places, not content.
     guard characters != sqlite3_sql(OpaquePointer(statement)) else {
-      self = .statement
+      self = .statement(Int(bitPattern: statement))
       return
     }
     let comment = String(cString: characters)

@@ -236,18 +236,21 @@ extension BindingTriggers {
         try onProgress(earlier + min(done, count), all)
       }
       earlier += count
+      try checkTotals(on: connection)
     }
     try onProgress(all, all)
-    // Where values are no whole numbers, or sums of steps too large, SQLite goes on with reals.
-    if let table = auditedTable.map(SQLText.quoted),
+    return changeCount
+  }
+
+  /// Where values are no whole numbers, or sums of steps too large, SQLite goes on with reals.
+  private func checkTotals(on connection: Connection) throws {
+    guard let table = auditedTable.map(SQLText.quoted),
       try count(
         "SELECT EXISTS (SELECT 1 FROM \(table) WHERE typeof(total) <> 'integer')", on: connection)
         > 0
-    {
-      throw refusal(
-        "a sum of the records that are there is no whole number of 64 bits. Correct their values.")
-    }
-    return changeCount
+    else { return }
+    throw refusal(
+      "a sum of the records that are there is no whole number of 64 bits. Correct their values.")
   }
 
   /// How many records do not hold their right value.

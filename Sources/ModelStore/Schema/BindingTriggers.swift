@@ -43,8 +43,10 @@ struct BindingTriggers: Hashable, Sendable {
   let driftCondition: String
   /// Selects what is wrong in the binding's own tables.
   private(set) var storageAudit: String?
-  /// The table of ``storageAudit``.
-  var auditedTable: String? { storage.first { $0.kind == .table }?.name }
+  /// The table of ``storageAudit``: the totals, which come first.
+  var auditedTable: String? {
+    storageAudit == nil ? nil : storage.first { $0.kind == .table }?.name
+  }
   /// The condition, over the target's table, of the records to tell as wrong: those that drift, and
   /// those that follow storage that is wrong.
   private(set) var offence: String

@@ -161,6 +161,7 @@ struct TotalsSQL {
     audit = """
       SELECT \(keys) FROM (
         SELECT \(keys), records, number, total FROM \(name)
+        WHERE NOT (\(isEmpty) AND typeof(total) = 'integer')
         UNION ALL
         SELECT \(aliased), count(*), sum(\(parts.number(alias))), sum(\(parts.total(alias))) \(rows)
         GROUP BY \(links.isEmpty ? "0 + 0" : group)

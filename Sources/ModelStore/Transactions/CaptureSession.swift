@@ -21,9 +21,9 @@ final class CaptureSession {
     guard tracker.needsTriggerNames else { return }
     connection.hooks.onProgramStart { [unowned self] start in
       switch start {
-      case .statement:
+      case .statement(let number):
         tracker.statementStarted()
-        causes.statementStarted()
+        causes.statementStarted(number)
       case .trigger(let name): tracker.triggerStarted(name)
       case .step: break
       }

@@ -5,6 +5,7 @@ struct CauseTracker {
   private var hooked: HookedTables
   /// nil before the statement's first change, and for a record whose key cannot be told.
   private(set) var cause: Cause?
+  private var statement: Int?
 
   /// - Parameter tables: All whose changes may set off a trigger.
   init(tables: [TrackedTable]) {
@@ -12,8 +13,11 @@ struct CauseTracker {
     hooked = HookedTables(names: tables.map(\.schema.table))
   }
 
-  mutating func statementStarted() {
-    cause = nil
+  /// A foreign key's action starts like its statement, and what follows has the same cause. So one
+  /// that runs twice in a row keeps the first run's cause until it changes a record itself.
+  mutating func statementStarted(_ number: Int) {
+    if number != statement { cause = nil }
+    statement = number
   }
 
   mutating func forgetTableNames() { hooked.forget() }

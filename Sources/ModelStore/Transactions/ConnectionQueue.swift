@@ -96,7 +96,12 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         queue.async { [self] in
           continuation.resume(
             with: Swift.Result {
-              connection.withLock { $0.running = number }
+              connection.withLock { state in
+                state.running = number
+                // What a body that nobody can cancel has shielded ends here.
+                state.isShielded = false
+                state.isDue = false
+              }
               defer {
                 connection.withLock { state in
                   state.running = nil

@@ -104,8 +104,8 @@ import Testing
       return try cost("UPDATE C SET v = v + 1 WHERE id = 1", fixture).steps
     }
     let plain = try steps([])
-    #expect(try steps([Self.binding(.count)]) <= plain + 40, "\(plain)")
-    #expect(try steps([derived]) <= plain + 50, "\(plain)")
+    let (counting, deriving) = (try steps([Self.binding(.count)]), try steps([derived]))
+    #expect(counting <= plain + 60 && deriving <= plain + 30, "\(plain) \(counting) \(deriving)")
   }
 
   @Test func aSumThatIsTooLargeIsRefusedAndNothingDrifts() throws {

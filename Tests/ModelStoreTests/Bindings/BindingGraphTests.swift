@@ -262,8 +262,8 @@ import Testing
     var bound = 0
   }
 
-  /// Each change of a record that a statement makes itself sets off one wave, and a wave passes each
-  /// edge at most once: an edge leads into one field of one record.
+  /// Each change of a record that a statement makes itself sets off one wave, and a wave passes
+  /// each edge at most once: an edge leads into one field of one record.
   private func checkWrites(of sql: String, in graph: [Bound], _ fixture: BindingFixture) throws {
     var writes = Writes()
     let before = try Self.tables(in: fixture)

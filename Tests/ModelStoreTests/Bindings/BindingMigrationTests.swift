@@ -40,9 +40,12 @@ import Testing
       Issue.record("There is no table \(table).")
       return
     }
+    var configuration = StoreConfiguration()
+    // The index that went with the table.
+    configuration.schemaChanges = .additive
     let store = try Store(
       at: path, models: Artist.self, Album.self, migrations: [Self.rebuild(table, definition)],
-      bindings: Self.bindings)
+      bindings: Self.bindings, configuration: configuration)
     #expect(try shell.rows(objects) == before)
     #expect(try store.bindingFindings() == [])
     #expect(

@@ -149,7 +149,8 @@ import Testing
     let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
       told.add("\(change.text) \(change.isReset)")
     }
-    try world.foreign("UPDATE Album SET title = 'two' WHERE id = 1; DELETE FROM _ms_journal")
+    try world.foreign(
+      "BEGIN; UPDATE Album SET title = 'two' WHERE id = 1; DELETE FROM _ms_journal; COMMIT")
     #expect(told.taken() == ["none → two true"])
     try world.store.write { tx in try tx.execute("UPDATE Album SET title = 'three' WHERE id = 1") }
     try world.foreign("UPDATE Album SET title = 'four' WHERE id = 1")

@@ -145,9 +145,8 @@ import Testing
     gate.open()
     #expect(
       shop.news() == [
-        // By the commit that each was told of last.
-        "2 initial none → none foreign", "9 initial none → nine foreign",
-        "1 initial none → latest foreign",
+        "1 initial none → latest foreign", "2 initial none → none foreign",
+        "9 initial none → nine foreign",
       ])
     blocking.cancel()
   }
