@@ -132,7 +132,7 @@ import Testing
   @Test func oneRowIsWrittenPerMoveWhereThereIsRoom() throws {
     let world = try AdoptedListWorld(
       entries: (1...9).map { (track: $0, position: "\($0 * 100)") })
-    for (from, to) in [(8, 1), (0, 8), (4, 0), (2, 7)] {
+    for (from, to) in [(8, 1), (0, 8), (4, 0), (2, 6)] {
       let before = try world.entries()
       try world.edit { try $0.move(from: from, to: to) }
       let after = try world.entries()
