@@ -6,11 +6,15 @@
 /// is in other programs: <https://sqlite.org/lang_conflict.html>. So what an insertion or update
 /// may evict is noted before it, and entered as deleted after it, unless the record is still there.
 ///
+/// Statements may run inside one another, where a reference or another trigger acts. Whichever
+/// comes to its end first enters what is gone by then and leaves the other notes. Those of a
+/// statement that evicted nothing do no harm, since their records are there; the oldest go when new
+/// ones come.
+///
 /// Not foreseen are conflicts with an index over an expression, see
-/// ``TableFacts/evictsUnforeseen``; by a rowid that an UPDATE sets by that name; and those of a
-/// statement on the same table that runs inside another one, from a trigger of somebody else or
-/// because a reference acts: it begins its notes anew. The fold notices where entries do not lead
-/// on.
+/// ``TableFacts/evictsUnforeseen``; by a rowid that an UPDATE sets by that name; with a record that
+/// a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of the very
+/// record that a statement is changing. The fold notices where entries do not lead on.
 struct JournalTriggers: Hashable, Sendable {
   struct Trigger: Hashable, Sendable {
     let name: String
@@ -135,14 +139,21 @@ private struct JournalSQL {
   var triggers: [JournalTriggers.Trigger] {
     let insert = images(.insert, "NEW")
     let delete = images(.delete, "OLD")
+    // SQLite runs those first that were made last, and they are made by name: "replaced" and
+    // "vacated" enter what was evicted before "insert" and "update" enter what took its place.
     var all = [
-      trigger("insert", "AFTER INSERT", entering(evictedBy: "NEW", before: insert)),
+      trigger("insert", "AFTER INSERT", insert),
+      trigger("replaced", "AFTER INSERT", when: hasNoted, entering(evictedBy: "NEW")),
       trigger("delete", "AFTER DELETE", delete + [forgetting("OLD")]),
       trigger(
         "rekey", TriggerMoment.update(of: keys), when: TriggerMoment.anyChanged(keys),
-        entering(evictedBy: "NEW", before: []) + delete + insert),
-      trigger("preinsert", "BEFORE INSERT", when: mayEvict(except: nil), noting(except: nil)),
+        [forgetting("OLD")] + entering(evictedBy: "NEW") + delete + insert),
     ]
+    let inserted = conflicts(except: nil)
+    if !inserted.isEmpty {
+      all.append(
+        trigger("preinsert", "BEFORE INSERT", when: exists(inserted), noting(inserted)))
+    }
     if !others.isEmpty {
       all.append(
         trigger(
@@ -151,18 +162,21 @@ private struct JournalSQL {
           updates))
     }
     let moment = updateOfUniqueSets
+    let updated = conflicts(except: "OLD")
+    if !updated.isEmpty {
+      all.append(
+        trigger(
+          "preupdate", moment.replacing("AFTER", by: "BEFORE"), when: exists(updated),
+          noting(updated)))
+    }
     all.append(
       trigger(
-        "preupdate", moment.replacing("AFTER", by: "BEFORE"), when: mayEvict(except: "OLD"),
-        noting(except: "OLD")))
-    all.append(
-      trigger(
-        "evicted", moment,
+        "vacated", moment,
         when: """
           NOT (\(TriggerMoment.anyChanged(keys)))
             AND \(hasNoted)
           """,
-        entering(evictedBy: "NEW", before: [])))
+        entering(evictedBy: nil)))
     return all.sorted { $0.name < $1.name }
   }
 
@@ -237,13 +251,6 @@ private struct JournalSQL {
     "EXISTS (SELECT 1 FROM _ms_journal_evicted WHERE layout = \(number))"
   }
 
-  /// True when other records than `row` may have to go for NEW, or notes of an earlier statement
-  /// are left.
-  private func mayEvict(except row: String?) -> String {
-    ([hasNoted] + conflicts(except: row).map { "EXISTS (SELECT 1 FROM \(table) WHERE \($0))" })
-      .joined(separator: "\n  OR ")
-  }
-
   /// Each finds the records, other than `row`, that may have to go for NEW.
   private func conflicts(except row: String?) -> [String] {
     var conflicts = uniqueSets.map { set in
@@ -261,6 +268,10 @@ private struct JournalSQL {
     }
   }
 
+  private func exists(_ conflicts: [String]) -> String {
+    conflicts.map { "EXISTS (SELECT 1 FROM \(table) WHERE \($0))" }.joined(separator: "\n  OR ")
+  }
+
   private func isNot(_ row: String) -> String {
     let same = keys.map { field in
       "\(value(field, of: table)) COLLATE BINARY IS \(value(field, of: row))"
@@ -268,9 +279,9 @@ private struct JournalSQL {
     return "NOT (\(same.joined(separator: " AND ")))"
   }
 
-  /// Notes the records that may have to go, the rows of each behind one another.
-  private func noting(except row: String?) -> [String] {
-    let condition = conflicts(except: row).map { "(\($0))" }.joined(separator: " OR ")
+  /// Notes the records that may have to go as they are now, the rows of each behind one another.
+  private func noting(_ conflicts: [String]) -> [String] {
+    let condition = conflicts.map { "(\($0))" }.joined(separator: " OR ")
     let rows = imageRows(.delete, table)
     let width = rows[0].count
     let selects = rows.map { values in
@@ -283,8 +294,22 @@ private struct JournalSQL {
         """
     }
     let order = (0..<keys.count).map { "\($0 + 3)" } + ["2"]
+    let same = keys.enumerated().map { index, field in
+      "\(value(field, of: table)) COLLATE BINARY IS \(Self.noted(index))"
+    }
+    let oldest =
+      "(SELECT max(rowid) FROM _ms_journal_evicted) - \(4 * conflicts.count * rows.count)"
     return [
-      "  DELETE FROM _ms_journal_evicted WHERE layout = \(number);",
+      """
+        DELETE FROM _ms_journal_evicted
+        WHERE layout = \(number)
+        AND (
+          rowid <= \(oldest)
+          OR EXISTS (
+            SELECT 1 FROM \(table) WHERE (\(condition)) AND \(same.joined(separator: " AND "))
+          )
+        );
+      """,
       """
         INSERT INTO _ms_journal_evicted (layout, entry, \(columns(width - 2)))
       \(selects.joined(separator: "\n  UNION ALL\n"))
@@ -296,31 +321,30 @@ private struct JournalSQL {
   /// A column of a note, whatever the table's columns are called.
   private static func noted(_ index: Int) -> String { "_ms_journal_evicted.c\(index)" }
 
-  /// Enters those of the noted records that are gone: their keys are nobody's now, or `row`'s. Then
-  /// enters what `statements` do.
-  private func entering(evictedBy row: String, before statements: [String]) -> [String] {
-    let width = imageRows(.delete, row)[0].count - 2
-    let taken = keys.enumerated().map { index, field in
-      // With NEW on the left, its column's collation decides, as it did for the conflict.
-      "\(value(field, of: row)) = \(Self.noted(index))"
-    }
+  /// Enters those of the noted records that are gone: their keys are nobody's now, or `row`'s.
+  private func entering(evictedBy row: String?) -> [String] {
+    let width = imageRows(.delete, table)[0].count - 2
     let present = keys.enumerated().map { index, field in
       "\(value(field, of: table)) IS \(Self.noted(index))"
     }
-    let insertion = """
+    var gone = "NOT EXISTS (SELECT 1 FROM \(table) WHERE \(present.joined(separator: " AND ")))"
+    if let row {
+      let taken = keys.enumerated().map { index, field in
+        // With NEW on the left, its column's collation decides, as it did for the conflict.
+        "\(value(field, of: row)) = \(Self.noted(index))"
+      }
+      gone = "((\(taken.joined(separator: " AND "))) OR \(gone))"
+    }
+    return [
+      """
         INSERT INTO _ms_journal (layout, entry, \(columns(width)))
         SELECT layout, entry, \(columns(width))
         FROM _ms_journal_evicted
-        WHERE layout = \(number)
-        AND (
-          (\(taken.joined(separator: " AND ")))
-          OR NOT EXISTS (SELECT 1 FROM \(table) WHERE \(present.joined(separator: " AND ")))
-        )
-      """
-    // One statement instead of two is cheaper, and SQLite takes the parts of UNION ALL in order.
-    let rows = imageRows(.insert, row)
-    guard !statements.isEmpty, rows.count == 1 else { return [insertion + ";"] + statements }
-    return ["\(insertion)\n  UNION ALL SELECT \(rows[0].joined(separator: ", "));"]
+        WHERE layout = \(number) AND \(gone)
+        ORDER BY rowid;
+      """,
+      "  DELETE FROM _ms_journal_evicted WHERE layout = \(number) AND \(gone);",
+    ]
   }
 
   /// Takes back the note about `row`, which a trigger has seen going.
