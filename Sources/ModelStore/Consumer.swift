@@ -1,3 +1,5 @@
+internal import Dispatch
+
 /// A durable reader of a store's change journal: a name in the file, and how far it has come.
 ///
 /// It is given batches of transactions in the order of commits, whoever wrote them, and says when
@@ -54,7 +56,7 @@ public struct Consumer: Sendable {
   public func next(limit: Int = 500) throws -> ConsumerBatch? {
     let next = try core.readers.sync { connection in try find(limit: limit, on: connection) }
     if case .nothing(let through, let cursor) = next {
-      try pass(through, from: cursor)
+      pass(through, from: cursor)
     }
     return next.batch
   }
@@ -74,7 +76,14 @@ public struct Consumer: Sendable {
       try find(limit: limit, on: connection)
     }
     if case .nothing(let through, let cursor) = next {
-      try await core.readers.async { _ in try pass(through, from: cursor) }
+      // Not with a reader's connection: who waits for the writer there keeps it from those whom the
+      // writer may wait for.
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          pass(through, from: cursor)
+          continuation.resume()
+        }
+      }
     }
     return next.batch
   }
@@ -112,15 +121,19 @@ public struct Consumer: Sendable {
   }
 
   /// Puts the consumer behind what does not concern it, once that is much: so it is not read again
-  /// and again, and can be trimmed.
-  private func pass(_ position: Int64, from cursor: JournalConsumers.Cursor) throws {
+  /// and again, and can be trimmed. Where that fails, the next time will do.
+  private func pass(_ position: Int64, from cursor: JournalConsumers.Cursor) {
     guard position - cursor.position >= Self.passedCountMin,
       core.configuration.access != .readOnly, !core.writer.isCurrent
     else { return }
-    _ = try core.maintaining { connection in
-      try JournalConsumers(connection: connection).acknowledge(
-        name, through: position, from: cursor.position, epoch: cursor.epoch,
-        time: WritingProgram.now)
+    do {
+      _ = try core.maintaining { connection in
+        try JournalConsumers(connection: connection).acknowledge(
+          name, through: position, from: cursor.position, epoch: cursor.epoch,
+          time: WritingProgram.now)
+      }
+    } catch {
+      core.report(StoreError(reporting: error))
     }
   }
 

@@ -177,7 +177,8 @@ extension CommandContext {
     try telling {
       try report.write(to: self)
       let entered = try store.changeJournal.details()
-      if report.models.contains(where: { entered[$0] == .full }) {
+      // What the journal does not enter, undo would leave as it is.
+      if !report.models.isEmpty, report.models.allSatisfy({ entered[$0] == .full }) {
         try console.say("undo with storecli undo")
       }
     }

@@ -40,6 +40,9 @@ struct JournalTriggers: Hashable, Sendable {
     let columns: [Column]
     /// Whether any column of a record may decide that the set counts for it.
     let isPartial: Bool
+    /// Which records it counts for, as SQL over their columns; nil for all, or where it cannot be
+    /// told.
+    let condition: String?
   }
 
   let number: Int64
@@ -74,14 +77,14 @@ struct JournalTriggers: Hashable, Sendable {
 }
 
 extension TableFacts {
-  /// What no two records have in common, the key among them. An index over some of the records
-  /// counts as if it were over all.
+  /// What no two records have in common, the key among them.
   fileprivate var uniqueSets: [JournalTriggers.UniqueSet] {
     var sets: [JournalTriggers.UniqueSet] = []
     if !primaryKey.isEmpty {
       sets.append(
         JournalTriggers.UniqueSet(
-          columns: primaryKey.map { .init($0, collation: $0.collation) }, isPartial: false))
+          columns: primaryKey.map { .init($0, collation: $0.collation) }, isPartial: false,
+          condition: nil))
     }
     for index in indexes where index.isUnique {
       let columns = index.columns.compactMap { indexed in
@@ -90,7 +93,8 @@ extension TableFacts {
         }
       }
       guard columns.count == index.columns.count else { continue }
-      let set = JournalTriggers.UniqueSet(columns: columns, isPartial: index.isPartial)
+      let set = JournalTriggers.UniqueSet(
+        columns: columns, isPartial: index.isPartial, condition: index.condition)
       if !sets.contains(set) { sets.append(set) }
     }
     return sets
@@ -254,12 +258,14 @@ private struct JournalSQL {
   /// Each finds the records, other than `row`, that may have to go for NEW.
   private func conflicts(except row: String?) -> [String] {
     var conflicts = uniqueSets.map { set in
-      set.columns.map { column in
-        let name = "\(table).\(SQLText.quoted(column.name))"
-        let new = "NEW.\(SQLText.quoted(column.name))"
-        let value = column.replacement.map { "ifnull(\(new), \($0))" } ?? new
-        return "\(name) = \(value) COLLATE \(SQLText.quoted(column.collation.name))"
-      }
+      // Only records in an index can go for it; its condition also lets SQLite find them by it.
+      (set.condition.map { ["(\($0))"] } ?? [])
+        + set.columns.map { column in
+          let name = "\(table).\(SQLText.quoted(column.name))"
+          let new = "NEW.\(SQLText.quoted(column.name))"
+          let value = column.replacement.map { "ifnull(\(new), \($0))" } ?? new
+          return "\(name) = \(value) COLLATE \(SQLText.quoted(column.collation.name))"
+        }
     }
     // Only an insertion is watched for a rowid that was given: no UPDATE OF can name it.
     if let rowID, row == nil { conflicts.append(["\(table).\(rowID) = NEW.\(rowID)"]) }
@@ -297,8 +303,11 @@ private struct JournalSQL {
     let same = keys.enumerated().map { index, field in
       "\(value(field, of: table)) COLLATE BINARY IS \(Self.noted(index))"
     }
-    let oldest =
-      "(SELECT max(rowid) FROM _ms_journal_evicted) - \(4 * conflicts.count * rows.count)"
+    // The newest may be another statement's, which has not come to its end.
+    let oldest = """
+      (SELECT rowid FROM _ms_journal_evicted WHERE layout = \(number)
+          ORDER BY rowid DESC LIMIT 1 OFFSET \(4 * conflicts.count * rows.count))
+      """
     return [
       """
         DELETE FROM _ms_journal_evicted

@@ -57,6 +57,7 @@ struct PreupdateRow: ~Copyable {
 
   /// Whether an update stores other bytes in the column. Nothing is decoded.
   func changes(at column: StoredColumn) -> Bool {
+    if column.isRowID { return oldRowID != newRowID }
     var old: OpaquePointer?
     var new: OpaquePointer?
     guard

@@ -86,6 +86,9 @@ struct IndexFacts: Hashable, Sendable {
   var name: String
   var isUnique: Bool
   var isPartial: Bool
+  /// The condition of a partial index, as it stands in its definition; nil where there is none or
+  /// it cannot be told.
+  var condition: String?
   var origin: Origin
   /// The indexed columns, without the key columns that SQLite appends.
   var columns: [Column]
@@ -157,7 +160,8 @@ extension TableFacts {
   private func readIndexes(_ connection: Connection) throws -> [IndexFacts] {
     let rows = try connection.rows(
       """
-      SELECT i.name, i."unique", i.origin, i.partial, c.name, c.coll
+      SELECT i.name, i."unique", i.origin, i.partial, c.name, c.coll,
+        (SELECT sql FROM main.sqlite_schema WHERE type = 'index' AND name = i.name)
       FROM pragma_index_list(\(name), 'main') AS i
       JOIN pragma_index_xinfo(i.name, 'main') AS c
       WHERE c.key = 1
@@ -168,6 +172,8 @@ extension TableFacts {
         index: IndexFacts(
           name: try row.text(at: 0), isUnique: try row.integer(at: 1) != 0,
           isPartial: try row.integer(at: 3) != 0,
+          condition: try row.integer(at: 3) == 0 || row.isNull(at: 6)
+            ? nil : SQLTokens(try row.text(at: 6)).indexCondition,
           origin: IndexFacts.Origin(rawValue: try row.text(at: 2)) ?? .created, columns: []),
         column: IndexFacts.Column(
           name: row.isNull(at: 4) ? nil : try row.text(at: 4),
@@ -204,5 +210,19 @@ extension TableFacts {
         referencedColumns: referenced.count == parts.count ? referenced : nil,
         onDelete: parts[0].onDelete, onUpdate: parts[0].onUpdate)
     }
+  }
+}
+
+extension SQLTokens {
+  /// What follows the WHERE of a CREATE INDEX statement.
+  fileprivate var indexCondition: String? {
+    var depth = 0
+    for token in significant {
+      if isSymbol(token, "(") { depth += 1 }
+      if isSymbol(token, ")") { depth -= 1 }
+      guard depth == 0, isKeyword(token, "WHERE"), let end = tokens.last else { continue }
+      return text(token.range.upperBound..<end.range.upperBound)
+    }
+    return nil
   }
 }

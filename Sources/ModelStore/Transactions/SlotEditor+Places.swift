@@ -33,29 +33,45 @@ extension SlotEditor {
     ListPlace(label: try row.integer(at: 0), slot: try row.integer(at: 1))
   }
 
-  /// Free labels for slots that are to have the indices from `index` on.
+  /// Runs `body` with free labels for slots that are to have the indices from `index` on. Where room
+  /// has to be made for them, a failure takes that back too.
   ///
   /// - Parameter ignored: The index of a slot that will not stay where it is.
+  func withFreeLabels(
+    _ count: Int, at index: Int, ignoring ignored: Int? = nil, _ body: ([Int64]) throws -> Void
+  ) throws {
+    if let free = try unusedLabels(count, at: index, ignoring: ignored) { return try body(free) }
+    try access.savepoint { try body(freeLabels(count, at: index, ignoring: ignored)) }
+  }
+
+  /// Free labels for slots that are to have the indices from `index` on; room is made where there
+  /// are none.
   func freeLabels(
     _ count: Int, at index: Int, ignoring ignored: Int? = nil
   ) throws -> [Int64] {
-    func neighbours() throws -> (left: Int64?, right: Int64?) {
-      let places = try places()
-      func label(_ index: Int) -> Int64? {
-        var index = index
-        if let ignored, index >= ignored { index += 1 }
-        return index >= 0 && index < places.count ? places[index].label : nil
-      }
-      return (index > 0 ? label(index - 1) : nil, label(index))
-    }
-    let (left, right) = try neighbours()
-    if let free = labels.free(count, after: left, before: right) { return free }
+    if let free = try unusedLabels(count, at: index, ignoring: ignored) { return free }
+    let (left, right) = try neighbours(of: index, ignoring: ignored)
     if let label = left ?? right { try spread(around: label, room: count) }
-    let (newLeft, newRight) = try neighbours()
-    guard let free = labels.free(count, after: newLeft, before: newRight) else {
-      throw noRoom
-    }
+    guard let free = try unusedLabels(count, at: index, ignoring: ignored) else { throw noRoom }
     return free
+  }
+
+  private func unusedLabels(_ count: Int, at index: Int, ignoring ignored: Int?) throws -> [Int64]?
+  {
+    let (left, right) = try neighbours(of: index, ignoring: ignored)
+    return labels.free(count, after: left, before: right)
+  }
+
+  private func neighbours(
+    of index: Int, ignoring ignored: Int?
+  ) throws -> (left: Int64?, right: Int64?) {
+    let places = try places()
+    func label(_ index: Int) -> Int64? {
+      var index = index
+      if let ignored, index >= ignored { index += 1 }
+      return index >= 0 && index < places.count ? places[index].label : nil
+    }
+    return (index > 0 ? label(index - 1) : nil, label(index))
   }
 
   /// Two slots have one label only where a writer that is no editor gave it; then their numbers
@@ -80,8 +96,10 @@ extension SlotEditor {
     let inTurn =
       changed.filter { $0.label > $0.place.label }.reversed()
       + changed.filter { $0.label < $0.place.label }
-    for slot in inTurn {
-      try run(sql.setLabel(slot.label, of: slot.place.slot), expecting: 1)
+    try access.savepoint {
+      for slot in inTurn {
+        try run(sql.setLabel(slot.label, of: slot.place.slot), expecting: 1)
+      }
     }
     orders.change(
       list, removing: changed.map(\.place),

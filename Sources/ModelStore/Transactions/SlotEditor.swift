@@ -62,7 +62,7 @@ extension SlotEditor {
   func insert(_ element: SQLValue, at index: Int) throws {
     let count = try places().count
     guard index >= 0, index <= count else { throw outOfRange(index) }
-    try add([element], freeLabels(1, at: index))
+    try withFreeLabels(1, at: index) { try add([element], $0) }
     log(.insert, count: count, [Occurrence(element: element, oldIndex: nil, newIndex: index)])
   }
 
@@ -210,12 +210,14 @@ extension SlotEditor {
     guard newIndex >= 0, newIndex < count else { throw outOfRange(newIndex) }
     guard index != newIndex else { return }
     let element = isLogged ? try element(of: slot) : nil
-    let label = try freeLabels(1, at: newIndex, ignoring: index)[0]
-    // Making room may have given it another label, but not another index.
-    let place = try place(at: index, in: places())
-    try run(sql.setLabel(label, of: slot), expecting: 1)
-    let moved = ListPlace(label: label, slot: slot)
-    orders.change(list, removing: [place], inserting: [moved])
+    var moved = ListPlace(label: 0, slot: slot)
+    try withFreeLabels(1, at: newIndex, ignoring: index) { labels in
+      // Making room may have given it another label, but not another index.
+      let place = try place(at: index, in: places())
+      moved = ListPlace(label: labels[0], slot: slot)
+      try run(sql.setLabel(moved.label, of: slot), expecting: 1)
+      orders.change(list, removing: [place], inserting: [moved])
+    }
     guard let element else { return }
     log(
       .move, count: count, moving: [moved],

@@ -74,6 +74,7 @@ struct EventCommand {
     posix_spawnattr_setsigmask(&attributes, &signals)
     sigaddset(&signals, SIGPIPE)
     sigaddset(&signals, SIGXFSZ)
+    sigaddset(&signals, SIGCHLD)
     posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))

@@ -140,6 +140,31 @@ import Testing
     }
   }
 
+  /// Making room takes several statements, of which another design may refuse one.
+  @Test(arguments: [0, 1])
+  func aRefusedCallLeavesEveryPositionAsItWas(isMove: Int) throws {
+    let world = try AdoptedListWorld(
+      entries: (0...3).map { (track: Int64($0 + 1), position: "\($0)") })
+    try world.shell.execute(
+      """
+      CREATE TRIGGER high BEFORE UPDATE OF Position ON Entry WHEN NEW.Position > 4
+      BEGIN SELECT RAISE(ABORT, 'too high'); END
+      """)
+    let before = try world.entries()
+    try world.edit { list in
+      for _ in 0..<2 {
+        let refused = failure {
+          isMove == 1 ? try list.move(from: 3, to: 1) : try list.insert(.integer(9), at: 1)
+        }
+        #expect(refused?.code == .rejected)
+      }
+    }
+    #expect(try world.entries() == before)
+    try world.shell.execute("DROP TRIGGER high")
+    try world.edit { list in try list.insert(.integer(9), at: 1) }
+    #expect(try world.tracks() == [1, 9, 2, 3, 4])
+  }
+
   @Test func withoutRoomFewRowsAreWritten() throws {
     let count: Int64 = 2_000
     let world = try AdoptedListWorld()
