@@ -33,8 +33,8 @@ extension SlotEditor {
     ListPlace(label: try row.integer(at: 0), slot: try row.integer(at: 1))
   }
 
-  /// Runs `body` with free labels for slots that are to have the indices from `index` on. Where room
-  /// has to be made for them, a failure takes that back too.
+  /// Runs `body` with free labels for slots that are to have the indices from `index` on. Where
+  /// room has to be made for them, a failure takes that back too.
   ///
   /// - Parameter ignored: The index of a slot that will not stay where it is.
   func withFreeLabels(

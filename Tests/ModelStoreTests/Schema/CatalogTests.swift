@@ -48,7 +48,8 @@ internal import Testing
         name: "i 1", isUnique: false, isPartial: false, origin: .created,
         columns: [part("q"), part("r", .rtrim)]),
       IndexFacts(
-        name: "i2", isUnique: true, isPartial: true, origin: .created, columns: [part("p")]),
+        name: "i2", isUnique: true, isPartial: true, condition: " p > 0", origin: .created,
+        columns: [part("p")]),
       IndexFacts(
         name: "i3", isUnique: false, isPartial: false, origin: .created, columns: [part(nil)]),
     ]
