@@ -56,6 +56,15 @@ import Testing
     try expectRefused([UInt8](repeating: 0x41, count: 10_000), [.notADatabase])
   }
 
+  /// Some versions of SQLite do not trust their own JSON functions in a schema.
+  @Test func aConstraintThatThisSQLiteDoesNotTrustIsNoDamage() throws {
+    let path = directory.file("json.store")
+    try PlainDatabase(path).execute("CREATE TABLE j (t TEXT CHECK (json_valid(t)))")
+    let found = code { _ = try open(path) { $0.access = .readOnly } }
+    #expect(
+      [nil, .unsupportedSchema, .schemaMismatch].contains(found), "\(String(describing: found))")
+  }
+
   @Test func aTruncatedDatabaseIsDamagedWhereverItEnds() throws {
     let whole = try sample()
     let seed = UInt64.random(in: 0...UInt64.max)
