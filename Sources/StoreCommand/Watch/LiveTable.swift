@@ -35,7 +35,8 @@ final class LiveTable: Sendable {
     defer { subscription.cancel() }
     var lineCount = 0
     while true {
-      let waking = try bell.wait(until: deadline)
+      // What is there is shown first, however little time there is.
+      let waking = try bell.wait(until: lineCount == 0 ? nil : deadline)
       guard waking == .rung else { return waking }
       var now = shown.withLock { $0 }
       if now.isStale { now.records = try store.fetch(query) }

@@ -9,6 +9,8 @@ final class LiveWatch: Sendable {
     var changes: [WatchedChange] = []
     /// The models of which fields may have changed that nobody can tell.
     var gaps: Set<String> = []
+    /// How many results are still to be told as they are.
+    var dueCount = 0
     var hasEnded = false
   }
 
@@ -37,6 +39,7 @@ final class LiveWatch: Sendable {
     _ context: CommandContext, whenReady: () throws -> Void
   ) throws -> Bell.Waking? {
     let live = try queries.map { try store.live($0) }
+    state.withLock { $0.dueCount = snapshot ? live.count : 0 }
     let subscriptions = try live.map { query in
       let schema = query.query.schema
       return try query.observe(
@@ -44,7 +47,8 @@ final class LiveWatch: Sendable {
       ) { [self] changes in
         take(
           Self.changes(of: changes, schema, tellsPlaces: tellsPlaces),
-          gap: changes.isReset && !changes.isInitial ? schema.name : nil)
+          gap: changes.isReset && !changes.isInitial ? schema.name : nil,
+          isDue: changes.isInitial)
       }
     }
     defer {
@@ -56,9 +60,9 @@ final class LiveWatch: Sendable {
     var told: Set<String> = []
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
-      let (changes, gaps) = state.withLock { state in
+      let (changes, gaps, isDue) = state.withLock { state in
         defer { (state.changes, state.gaps) = ([], []) }
-        return (state.changes, state.gaps)
+        return (state.changes, state.gaps, state.dueCount > 0)
       }
       let unheard = gaps.subtracting(told).sorted()
       told.formUnion(gaps)
@@ -69,14 +73,14 @@ final class LiveWatch: Sendable {
       }
       if !changes.isEmpty {
         room.signal()
-        let lines = isFolding ? NetChanges.of(changes) : changes
-        try output.write(lines.compactMap { $0.narrowed(to: fields) })
-        if let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {
+        try output.write(changes.compactMap { $0.narrowed(to: fields) })
+        if !isDue, let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {
           return .timedOut
         }
         continue
       }
-      switch try bell.wait(until: deadline) {
+      // What is there is told first, however little time there is.
+      switch try bell.wait(until: isDue ? nil : deadline) {
       case .rung: continue
       case let waking: return waking
       }
@@ -85,14 +89,17 @@ final class LiveWatch: Sendable {
   }
 
   /// Waits while many changes are not taken yet: what comes meanwhile waits in the store, where it
-  /// is folded before it takes much room.
-  private func take(_ changes: [WatchedChange], gap: String?) {
-    while !state.withLock({ $0.hasEnded || $0.changes.count < Self.waitingCountMax }) {
+  /// is folded before it takes much room. Where only what changes come to is told, any are too many:
+  /// two events have places in different results.
+  private func take(_ changes: [WatchedChange], gap: String?, isDue: Bool) {
+    let countMax = isFolding ? 1 : Self.waitingCountMax
+    while !state.withLock({ $0.hasEnded || $0.changes.count < countMax }) {
       room.wait()
     }
     state.withLock { state in
       state.changes += changes
       if let gap { state.gaps.insert(gap) }
+      if isDue { state.dueCount -= 1 }
     }
     bell.ring()
   }

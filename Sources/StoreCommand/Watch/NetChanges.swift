@@ -1,7 +1,7 @@
 import ModelStore
 
-/// What changes that follow one another come to, record by record: what was undone on the way is
-/// not told.
+/// What changes of the journal that follow one another come to, record by record: what was undone
+/// on the way is not told. Results of queries fold themselves, with their places.
 struct NetChanges {
   private struct Key: Hashable {
     let model: String
@@ -32,9 +32,6 @@ struct NetChanges {
   /// nil when the second took back the first. Who made the second is who is told.
   private static func joined(_ first: WatchedChange, _ second: WatchedChange) -> WatchedChange? {
     var change = second
-    if let from = first.place, let to = second.place {
-      change.place = WatchedChange.Place(old: from.old, new: to.new)
-    }
     let (old, new) = (first.change.fields, second.change.fields)
     switch (first.change.operation, second.change.operation) {
     case (.insert, .update):
@@ -45,7 +42,7 @@ struct NetChanges {
     case (.insert, .delete): return nil
     case (.update, .update):
       change.change.fields = differing(old, new)
-      return change.change.fields.isEmpty && !new.isEmpty && !isMove(change) ? nil : change
+      return change.change.fields.isEmpty && !new.isEmpty ? nil : change
     case (.update, .delete):
       change.change.fields = values(of: new.map { ($0.name, $0.old) }, replacedBy: old, \.old)
         .map { ChangeLine.Field(name: $0.name, old: $0.value, new: nil) }
@@ -53,14 +50,10 @@ struct NetChanges {
       change.change.operation = .update
       change.change.fields = differing(old, new)
       change.passage = first.passage.map { _ in .within }
-      return change.change.fields.isEmpty && !new.isEmpty && !isMove(change) ? nil : change
+      return change.change.fields.isEmpty && !new.isEmpty ? nil : change
     case (.insert, .insert), (.update, .insert), (.delete, .update), (.delete, .delete): break
     }
     return change
-  }
-
-  private static func isMove(_ change: WatchedChange) -> Bool {
-    change.place.map { $0.old != $0.new } ?? false
   }
 
   /// The fields of both that are not as they were, in the order in which they were named.

@@ -15,6 +15,19 @@ import Testing
     #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
   }
 
+  /// The result is told on another thread, which may come to it after no time at all.
+  @Test(arguments: [[], ["--sort", "id"], ["--sort", "id", "--fold"]])
+  func whatIsThereIsToldHoweverLittleTimeThereIs(options: [String]) throws {
+    let world = try WatchWorld(journal: [])
+    let count = try world.raw.value("SELECT count(*) FROM Track")
+    for _ in 0..<5 {
+      let outcome = try world.place.run(
+        ["watch", "Track", "--snapshot", "--timeout", "0s", "-o", "ndjson"] + options)
+      #expect(outcome.code == 0, "\(outcome)")
+      #expect(String(try told(outcome.out).count) == count, "\(outcome)")
+    }
+  }
+
   @Test func aShellSeesTheSignalAsItsNumber() throws {
     let world = try WatchWorld()
     let outcome = try world.place.run(
