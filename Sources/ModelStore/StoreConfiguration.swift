@@ -24,7 +24,9 @@ public struct StoreConfiguration: Hashable, Sendable {
     var pragma: String { self == .full ? "FULL" : "NORMAL" }
   }
 
+  /// Whether the store may write, and whether it makes a file that is not there.
   public var access: Access = .readWriteCreate
+  /// What an acknowledged write survives.
   public var durability: Durability = .full
   /// How long a write waits for another process's write before it fails with
   /// ``StoreError/Code/busy``.
@@ -89,6 +91,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
+  /// The values that a service wants: read, write, make the file, and survive a loss of power.
   public init() {}
 
   /// Whether two stores on one file may share a core. What opening adds to the file is each one's

@@ -104,8 +104,11 @@ struct JournalMark: Hashable, Sendable {
 /// transaction begins, which tells it apart from all others that committed, and for the rest is
 /// drawn at random, which tells it apart from those that did not. Ids of later commits are greater.
 public struct TransactionID: Hashable, Sendable, Codable, RawRepresentable {
+  /// The id as the file keeps it.
   public let rawValue: Int64
 
+  /// The id with that number, as one that was kept elsewhere; whether there is such a transaction
+  /// is found out when it is looked for.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
@@ -154,6 +157,7 @@ public struct TransactionSignature: Hashable, Sendable, Codable {
   /// What the transaction belongs to: "nightly import"; nil when the program did not say.
   public var tag: String?
 
+  /// Who writes, and under which word of the caller's own; each may be left out.
   public init(author: String? = nil, tag: String? = nil) {
     self.author = author
     self.tag = tag

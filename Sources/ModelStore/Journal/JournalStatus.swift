@@ -21,6 +21,7 @@ public struct JournalStatus: Hashable, Sendable {
 
 /// How far a durable reader of the change journal has come.
 public struct ConsumerStatus: Hashable, Sendable {
+  /// The name under which it reads.
   public var name: String
   /// Of the last entry that it has acknowledged, or where it begins.
   public var position: JournalPosition
