@@ -1,6 +1,7 @@
 /// Every knob of a store, with its unit, its default and the reason for it.
 ///
-/// Two stores on one file in one process share one core, so they must ask for equal configurations.
+/// Two stores on one file in one process share one core, so they must ask for the same; only
+/// `schemaChanges`, `changeJournal` and whether a writing store makes the file may differ.
 public struct StoreConfiguration: Hashable, Sendable {
   /// What the store may do with the file.
   public enum Access: Hashable, Sendable {

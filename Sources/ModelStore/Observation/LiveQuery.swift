@@ -2,7 +2,8 @@
 /// tells what each commit does to them, with indices. It holds places, not records; to read the
 /// records once, fetch the query.
 ///
-/// It lives as long as it is held or has subscribers. Equal queries share what they keep.
+/// It lives as long as it is held or has subscribers. Equal queries share what they keep where they
+/// are followed record by record (``LivePlan/incremental``).
 public final class LiveQuery<Element: Fetchable>: Sendable {
   /// What was asked for. A window that was moved since stands elsewhere now; see ``window``.
   public let query: Query<Element>

@@ -8,8 +8,9 @@
 ///   .copy(\Artist.name, to: \Album.artistName, through: \Album.artistID),
 ///   .derive(\Track.slug, from: "lower(title)"),
 ///   .aggregate(.sum(\Track.milliseconds), into: \Album.milliseconds, through: \Track.albumID),
-///   .twoWay(\Product.cents, \Product.price, forward: "cents / 100.0", backward: "round(price *
-/// 100)"), ]
+///   .twoWay(
+///     \Product.cents, \Product.price, forward: "cents / 100.0", backward: "round(price * 100)"),
+/// ]
 /// ```
 /// A bound field is not for writing: a value that a writer gives it is replaced within the same
 /// statement. Only the ends of a two-way binding are, which follow each other. Bindings may feed
