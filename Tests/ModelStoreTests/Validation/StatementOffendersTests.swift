@@ -36,6 +36,10 @@ import Testing
     Case(
       rule: .required(\Booking.note), before: "UPDATE Booking SET note = 'n' WHERE id < 3",
       bad: "UPDATE Booking SET note = NULL", keys: [1, 2]),
+    // Nor are they blamed for another field's change.
+    Case(
+      rule: .required(\Booking.note), bad: "UPDATE Booking SET price = price + 1, note = NULL",
+      keys: [2]),
     Case(
       rule: .field(\Booking.start, .oneOf(0, 5, 7)), bad: "UPDATE Booking SET start = id + 1",
       keys: [1, 2, 3]),
