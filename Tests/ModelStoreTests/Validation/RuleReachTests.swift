@@ -108,6 +108,19 @@ import Testing
       ])
   }
 
+  @Test func ofSeveralRulesOfAModelTheBrokenOneIsNamed() throws {
+    let rules = [
+      Rule.field(\Booking.start, .range(0...)), .field(\Booking.note, .length(2...)),
+    ]
+    let hotel = try Hotel(rules: rules)
+    for (rule, bad) in zip(rules, ["start = -1", "note = 'n'"]) {
+      let violations = try hotel.violations { tx in
+        try tx.execute(SQLText(sql: "UPDATE Booking SET \(bad) WHERE id = 1"))
+      }
+      #expect(violations.map(\.rule) == [rule.name])
+    }
+  }
+
   @Test func generatedColumnsAreNotTakenForMissing() throws {
     let place = try TemporaryDirectory()
     let path = place.file("invoices.store")
