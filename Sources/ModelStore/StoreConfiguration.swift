@@ -54,6 +54,9 @@ public struct StoreConfiguration: Hashable, Sendable {
     /// Whether violations carry the values that break a rule. By default they do not: an error is
     /// often logged, and values may be nobody's business there.
     public var tellsValues = false
+    /// The most changes of rows that are held in memory to tell what else is wrong with a statement
+    /// that was refused; of a larger one only the first refusal is told.
+    package var heldChangeCountMax = 100_000
 
     /// The defaults.
     public init() {}

@@ -47,6 +47,21 @@ final class SQLiteShell {
     return String(decoding: line, as: UTF8.self)
   }
 
+  /// Runs one statement in a shell of its own.
+  ///
+  /// - Returns: What it complains of; empty when it was done.
+  static func complaint(about sql: String, in path: String) throws -> String {
+    let process = Process()
+    let errors = Pipe()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = ["-batch", "-cmd", ".timeout 60000", path, sql]
+    process.standardError = errors
+    try process.run()
+    let told = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: told, as: UTF8.self)
+  }
+
   /// Ends the shell, which closes the file.
   ///
   /// - Returns: Its exit status.
