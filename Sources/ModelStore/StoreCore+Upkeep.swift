@@ -2,7 +2,11 @@
 extension StoreCore {
   /// Runs `body` as a transaction that changes neither records nor the schema. It is not signed and
   /// nobody is told.
-  func maintaining<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter isWaiting: Whether to wait for another process's write.
+  func maintaining<Result>(
+    waiting isWaiting: Bool = true, _ body: (Connection) throws -> Result
+  ) throws -> Result {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
@@ -12,11 +16,14 @@ extension StoreCore {
       let result: Result
       do {
         let connection = writer.connection
-        result = try connection.inTransaction {
-          // Told before it could be trimmed.
-          try self.tellWhatOthersDid(&writer)
-          return try body(connection)
+        func work() throws -> Result {
+          try connection.inTransaction {
+            // Told before it could be trimmed.
+            try self.tellWhatOthersDid(&writer)
+            return try body(connection)
+          }
         }
+        result = try isWaiting ? work() : connection.hooks.withoutWaiting(work)
       } catch {
         throw models.storeError(writer.noting(error), about: nil)
       }

@@ -24,16 +24,17 @@ public struct ConsumerStatus: Hashable, Sendable {
   public var name: String
   /// Of the last entry that it has acknowledged, or where it begins.
   public var position: JournalPosition
-  /// How many positions it is behind the journal's end; those that do not concern it count too.
+  /// How many positions of the journal it has before it; those that do not concern it count too.
   public var lag: Int64
   /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC; nil when it has not
   /// yet.
   public var acknowledgementTime: Int64?
 
-  init(name: String, cursor: JournalConsumers.Cursor, end: Int64) {
+  /// - Parameter bounds: Where the journal begins and ends; nil when it has no rows.
+  init(name: String, cursor: JournalConsumers.Cursor, bounds: ClosedRange<Int64>?) {
     self.name = name
     position = JournalPosition(rawValue: cursor.position)
-    lag = max(0, end - cursor.position)
+    lag = bounds.map { $0.upperBound - cursor.start(in: $0) } ?? 0
     acknowledgementTime = cursor.acknowledgedAt
   }
 }
@@ -45,7 +46,7 @@ extension JournalStatus {
     details = layouts.current.compactMapValues { layouts.all[$0]?.detail }
     let bounds = try JournalReader.bounds(on: connection)
     consumers = try JournalConsumers(connection: connection).all()
-      .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, end: bounds?.upperBound ?? 0) }
+      .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds) }
     byteCount = try JournalSize.total(on: connection, in: bounds)
     guard let bounds else { return }
     positions =
