@@ -4,8 +4,11 @@ extension ChangeJournal {
   ///
   /// - Complexity: Reads every page of the journal, to count its bytes.
   public func status() throws -> JournalStatus {
-    try core.readers.sync { connection in
-      try core.read(connection) { tx in try JournalStatus(reading: tx.access.connection) }
+    let models = core.models.schema.models
+    return try core.readers.sync { connection in
+      try core.read(connection) { tx in
+        try JournalStatus(reading: tx.access.connection, models: models)
+      }
     }
   }
 

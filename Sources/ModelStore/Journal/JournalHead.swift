@@ -3,6 +3,8 @@ struct JournalHead {
   let layouts: JournalLayouts
   /// The models whose changes are entered in full, by triggers that are as they should be.
   let followed: Set<String>
+  /// The models of which something is entered by triggers that are not as they should be.
+  let damaged: Set<String>
   /// Of the newest row whose change was announced.
   var position: Int64
 
@@ -18,7 +20,10 @@ struct JournalHead {
   ) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
     self.layouts = layouts
-    followed = JournalInstallation.exactModels(layouts, models: models, in: catalog)
+    let damaged = JournalInstallation.damagedModels(layouts, models: models, in: catalog)
+    self.damaged = damaged
+    followed = JournalInstallation.exactModels(
+      layouts, intact: models.filter { !damaged.contains($0.name) }, in: catalog)
     self.position = try position ?? JournalReader.bounds(on: connection)?.upperBound ?? 0
   }
 
