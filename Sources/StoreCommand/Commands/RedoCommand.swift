@@ -26,7 +26,8 @@ struct RedoCommand: WritingCommand {
     try Reversing(verb: "redid", write: write) { store, isPreview in
       try store.redo(isPreview: isPreview)
     }
-    .run(times: count, 
-        nothing: "There is nothing to redo: storecli undid nothing since its last change.", context)
+    .run(
+      times: count,
+      nothing: "There is nothing to redo: storecli undid nothing since its last change.", context)
   }
 }
