@@ -63,7 +63,7 @@ extension Cause {
   fileprivate var json: JSONValue {
     .object([
       .init("op", .string(operation.rawValue)), .init("model", .string(model)),
-      .init("key", KeyText.json(key)), .init("fields", .array(fields.map { .string($0) })),
+      .init("id", KeyText.json(key)), .init("fields", .array(fields.map { .string($0) })),
     ])
   }
 }
@@ -71,16 +71,22 @@ extension Cause {
 extension ChangeLine {
   /// The line for programs.
   var json: JSONValue {
-    let members: [JSONValue.Member] = [
+    let ends: [JSONValue.Member] =
+      [.init("origin", .string(origin.description))]
+      + (cause.map { [.init("cause", $0.json)] } ?? [])
+    return .object(changeMembers + ends)
+  }
+
+  /// What the change is, wherever a program reads it.
+  var changeMembers: [JSONValue.Member] {
+    [
       .init("op", .string(operation.rawValue)), .init("model", .string(model)),
-      .init("key", KeyText.json(key)),
-      .init("changes", changesJSON), .init("origin", .string(origin.description)),
+      .init("id", KeyText.json(key)), .init("changes", changesJSON),
     ]
-    return .object(members + (cause.map { [.init("cause", $0.json)] } ?? []))
   }
 
   /// The fields before and after, by name.
-  var changesJSON: JSONValue { .object(fields.map { .init($0.name, json($0)) }) }
+  private var changesJSON: JSONValue { .object(fields.map { .init($0.name, json($0)) }) }
 
   private func json(_ field: Field) -> JSONValue {
     var members: [JSONValue.Member] = []

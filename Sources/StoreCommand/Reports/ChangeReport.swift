@@ -62,7 +62,7 @@ struct ChangeReport {
 
   private func writeRows(to context: CommandContext) throws {
     var writer = try context.rowWriter(
-      columns: ["op", "model", "key", "field", "old", "new", "origin"].map { OutputColumn($0) })
+      columns: ["op", "model", "id", "field", "old", "new", "origin"].map { OutputColumn($0) })
     for line in lines {
       for field in line.fields {
         try writer.write([

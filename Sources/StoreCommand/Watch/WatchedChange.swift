@@ -33,7 +33,7 @@ struct WatchedChange {
 
   /// The line for programs.
   var json: JSONValue {
-    var members = (logged?.placeMembers ?? unloggedMembers) + change.journalMembers
+    var members = (logged?.placeMembers ?? unloggedMembers) + change.changeMembers
     if isSnapshot, let index = members.firstIndex(where: { $0.name == "op" }) {
       members[index].value = .string("snapshot")
     }
