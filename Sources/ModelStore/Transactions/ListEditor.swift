@@ -71,8 +71,8 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
   }
 
   /// Puts another element in the place of the one at `index`. The slot is a new one; in a table of
-  /// another design the row stays, with all else that it holds. Observers are told a deletion and an
-  /// insertion in either case.
+  /// another design the row stays, with all else that it holds. Either way observers are told a
+  /// deletion and an insertion.
   public func replace(at index: Int, with key: Key) throws {
     try slots.replace(at: index, with: Self.value(key, of: name))
   }
