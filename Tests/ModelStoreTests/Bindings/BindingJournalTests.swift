@@ -129,4 +129,31 @@ import Testing
     #expect(opened.changes.map(\.operation) == [.update])
     #expect(opened.changes.first?["artistName"]?.new == .text("Nina"))
   }
+  @Test func whatABindingDidIsConcludedFromTheJournal() throws {
+    let world = try JournalWorld(Self.tables)
+    try world.store.add(Self.binding)
+    func told(_ filter: JournalFilter = JournalFilter()) throws -> [String] {
+      let found = try world.store.changeJournal.newestTransactions(matching: filter, limit: 1)
+      return found.flatMap(\.changes).map { "\($0.model) \($0.key) \($0.binding ?? "nobody")" }
+    }
+    func line(_ model: String, _ key: Int64, _ binding: String) -> String {
+      "\(model) \([SQLValue.integer(key)]) \(binding)"
+    }
+    // What was put right when it was declared answers no change.
+    #expect(
+      try Self.latest(in: world.store)?.changes.map(\.binding) == [nil])
+    try world.store.write { tx in try tx.execute("UPDATE Artist SET name = 'Simone'") }
+    let follow = [line("Album", 1, "Album.artistName"), line("Album", 2, "Album.artistName")]
+    #expect(try told() == [line("Artist", 1, "nobody")] + follow)
+    // What set it off need not be asked for.
+    #expect(try told(JournalFilter(model: "Album")) == follow)
+    try world.other.execute("INSERT INTO Album VALUES (4, 1, NULL)")
+    #expect(
+      try told() == [line("Album", 4, "nobody"), line("Album", 4, "Album.artistName")])
+    try world.store.write { tx in try tx.execute("UPDATE Album SET artistName = 'x' WHERE id = 3") }
+    #expect(try told().first == line("Album", 3, "nobody"))
+    let consumer = try world.store.consumer("reader", startingAt: .start)
+    let batch = try #require(try consumer.next())
+    #expect(batch.changes.filter { $0.binding == "Album.artistName" }.count == 3)
+  }
 }
