@@ -9,7 +9,7 @@ extension StoreCore {
       try self.checkFunctions(of: [schema])
       let others = try CatalogEntries.bindings.read(on: connection)
         .filter { $0.name != schema.name }
-      let synchronised = try BindingInstallation(others + [schema], in: models)
+      let synchronised = try BindingInstallation(others + [schema], in: models, on: connection)
         .apply(to: connection, onProgress: onProgress)
       if !isPreview { try CatalogEntries.bindings.write([schema], on: connection) }
       return synchronised.reduce(0) { $0 + $1.recordCount }
@@ -23,7 +23,7 @@ extension StoreCore {
     let models = self.models.schema.models
     // A binding may be dropped because a model or field is gone.
     let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
-    return try BindingInstallation(kept, in: models).apply(to: connection)
+    return try BindingInstallation(kept, in: models, on: connection).apply(to: connection)
       .reduce(0) { $0 + $1.recordCount }
   }
 
@@ -93,7 +93,7 @@ extension StoreCore {
 
   private func installedBindings(on connection: Connection) throws -> BindingInstallation {
     try BindingInstallation(
-      try CatalogEntries.bindings.read(on: connection), in: models.schema.models)
+      try CatalogEntries.bindings.read(on: connection), in: models.schema.models, on: connection)
   }
 
   /// What is wrong with the bindings of the file.

@@ -136,7 +136,7 @@ extension StoreCore {
     return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
       && CatalogEntries.bindings.read(on: connection).hold(schemas)
       && CatalogEntries.validators.read(on: connection).hold(validators)
-      && BindingInstallation(bindings.kept, in: models)
+      && BindingInstallation(bindings.kept, in: models, on: connection)
         .difference(from: BindingInstallation.objects(in: connection)).isEmpty
   }
 
@@ -195,7 +195,7 @@ extension StoreCore {
       let bindings = try allBindings(schemas, in: models, on: connection)
       for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
       try JournalMark.signing(on: connection) {
-        _ = try BindingInstallation(bindings.kept, in: models).apply(to: connection)
+        _ = try BindingInstallation(bindings.kept, in: models, on: connection).apply(to: connection)
       }
       let notices = try install(declarations.rules, in: models, on: connection)
       try CatalogEntries.bindings.remove(bindings.obsolete, on: connection)

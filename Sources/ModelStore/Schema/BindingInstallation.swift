@@ -15,8 +15,20 @@ struct BindingInstallation {
   let bindings: [BindingTriggers]
 
   /// - Throws: ``StoreError`` when a binding cannot be kept, or not together with the others.
-  init(_ schemas: [BindingSchema], in models: [ModelSchema]) throws(StoreError) {
-    bindings = try ResolvedBinding.inDependencyOrder(schemas, in: models).map(BindingTriggers.init)
+  init(
+    _ schemas: [BindingSchema], in models: [ModelSchema],
+    generated: GeneratedColumns = GeneratedColumns()
+  ) throws(StoreError) {
+    bindings = try ResolvedBinding.inDependencyOrder(schemas, in: models, generated: generated)
+      .map(BindingTriggers.init)
+  }
+
+  /// As ``init(_:in:generated:)``, with the generated columns that the file has.
+  init(
+    _ schemas: [BindingSchema], in models: [ModelSchema], on connection: Connection
+  ) throws {
+    try self.init(
+      schemas, in: models, generated: GeneratedColumns(of: models, on: connection))
   }
 
   private init(_ bindings: [BindingTriggers]) {
