@@ -111,7 +111,9 @@ public struct Consumer: Sendable {
       let isTrimmed = cursor.isLost(in: history.bounds)
       var position = cursor.start(in: history.bounds)
       while position < history.bounds.upperBound {
-        let part = try Self.part(of: history, after: position, limit: Int64(limit))
+        let part = try Self.part(
+          of: history, after: position, limit: Int64(limit),
+          bindings: core.models.followedBindings)
         position = part.end
         if part.transactions.isEmpty, !isTrimmed { continue }
         return .batch(
@@ -147,7 +149,7 @@ public struct Consumer: Sendable {
   /// one. Transactions in which nothing was entered are left out: one is the consumer's own, which
   /// would otherwise be told of its own work for ever.
   private static func part(
-    of history: JournalHistory, after position: Int64, limit: Int64
+    of history: JournalHistory, after position: Int64, limit: Int64, bindings: FollowedBindings
   ) throws -> (transactions: [JournalTransaction], end: Int64) {
     var transactions: [JournalTransaction] = []
     var end = position
@@ -155,7 +157,7 @@ public struct Consumer: Sendable {
       try history.forEach(after: position, through: last) { logged in
         end = logged.positions.upperBound
         let transaction = JournalTransaction(
-          logged, layouts: history.layouts, filter: JournalFilter())
+          logged, layouts: history.layouts, filter: JournalFilter(), bindings: bindings)
         if !transaction.changes.isEmpty || !transaction.gaps.isEmpty {
           transactions.append(transaction)
         }

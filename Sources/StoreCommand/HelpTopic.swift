@@ -67,9 +67,11 @@ enum HelpTopic: String, CaseIterable {
          "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
          "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
       seq is null without a journal; txn, time and actor are null for programs that do not say
-      who they are. origin is cli, app or foreign. watch adds index {"from","to"} where a result
-      is followed, and entered and left where a predicate chooses: a record that begins to meet it
-      is an insert, one that meets it no more a delete, though it is there before and after.
+      who they are. origin is cli, app or foreign, or binding:NAME for the update of a bound field
+      that follows a change of what it is bound to, in the same transaction. watch adds
+      index {"from","to"} where a result is followed, and entered and left where a predicate
+      chooses: a record that begins to meet it is an insert, one that meets it no more a delete,
+      though it is there before and after.
       """
     case .predicates:
       """

@@ -100,6 +100,34 @@ struct JournalMark: Hashable, Sendable {
   }
 }
 
+extension JournalMark {
+  /// Runs `body`, and signs the changes of records that it entered in the change journal.
+  ///
+  /// - Throws: What `body` throws; ``SQLiteError``.
+  /// - Precondition: A write transaction is open.
+  static func signing<Result>(
+    on connection: Connection, _ body: () throws -> Result
+  ) throws -> Result {
+    guard let start = try JournalReader.end(on: connection) else { return try body() }
+    let result = try body()
+    let entered = try connection.firstRow(
+      """
+      SELECT 1
+      FROM _ms_journal
+      WHERE position > \(start) AND layout <> \(JournalLayout.journalNumber)
+      """
+    ) { try $0.integer(at: 0) }
+    guard entered != nil else { return result }
+    let program = WritingProgram()
+    try JournalMark(
+      first: start + 1, id: TransactionID.make(first: start + 1), time: WritingProgram.now,
+      program: program.name, process: program.process, signature: TransactionSignature(),
+      reversal: nil
+    ).write(on: connection)
+    return result
+  }
+}
+
 /// Which transaction of a store's file. A number that says where in the change journal the
 /// transaction begins, which tells it apart from all others that committed, and for the rest is
 /// drawn at random, which tells it apart from those that did not. Ids of later commits are greater.

@@ -11,6 +11,8 @@ final class ModelRegistry: Sendable {
   let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
   let captured: CaptureFacts
+  /// Which changes in the journal the file's bindings made.
+  let followedBindings: FollowedBindings
   /// Those that call functions in Swift.
   private let callingBindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
@@ -25,16 +27,17 @@ final class ModelRegistry: Sendable {
   ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
   ///     written, ASCII letters in lower case.
   ///   - raisers: The triggers that may refuse a write.
-  ///   - callingBindings: The bindings that call functions in Swift.
+  ///   - bindings: Those of the file.
   ///   - tables: The definitions of all tables.
   ///   - captured: What capture has to know of the file.
   init(
     schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
     tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [],
-    callingBindings: [BindingSchema] = [], tables: [String] = [],
+    bindings: [BindingSchema] = [], tables: [String] = [],
     captured: CaptureFacts = CaptureFacts()
   ) {
-    self.callingBindings = callingBindings
+    followedBindings = FollowedBindings(bindings, in: schema.models)
+    callingBindings = bindings.filter { $0.functions != nil }
     self.schema = schema
     self.rules = rules
     self.judgedRules = judgedRules

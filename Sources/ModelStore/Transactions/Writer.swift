@@ -67,8 +67,8 @@ struct Writer {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
       },
-      callingBindings: try CatalogEntries.bindings.read(on: connection)
-        .filter { $0.functions != nil }, tables: catalog.tables.map(\.sql), captured: captured)
+      bindings: try CatalogEntries.bindings.read(on: connection),
+      tables: catalog.tables.map(\.sql), captured: captured)
     journal = try JournalHead(
       reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
     plan = nil

@@ -55,13 +55,6 @@ struct BindingsWhyCommand: LeafCommand {
   }
 }
 
-extension BindingSchema {
-  /// The fields that follow: both ends of a two-way binding.
-  var boundFields: [Field] {
-    if case .twoWay(let twoWay) = formula { [twoWay.left, target] } else { [target] }
-  }
-}
-
 /// One record of each model on the way to a bound field, as far as one belongs to the next.
 private struct SourceRecords {
   private var records: [String: Record] = [:]

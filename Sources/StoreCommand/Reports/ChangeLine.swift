@@ -117,11 +117,13 @@ extension ChangeLine {
       + palette.dressed(doer, as: .hint)
   }
 
-  /// What was done, in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`.
+  /// What was done, in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`. It names the
+  /// binding that did it.
   ///
   /// - Parameter showingRecord: Whether the record is named.
   func words(showingRecord: Bool) -> String {
-    let fields = shownFields.joined(separator: "  ")
+    var fields = shownFields.joined(separator: "  ")
+    if case .binding(let name) = origin { fields += "  (binding \(CellText.visible(name)))" }
     if showingRecord {
       let title = "\(meaning.symbol) \(CellText.visible(model)) \(KeyText.text(key))"
       return fields.isEmpty ? title : "\(title)  \(fields)"

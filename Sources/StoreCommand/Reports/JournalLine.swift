@@ -11,7 +11,8 @@ struct JournalLine {
     self.change = ChangeLine(
       operation: change.operation, model: change.model, key: change.key,
       fields: Self.fields(of: change, model),
-      origin: transaction.isForeign ? .foreign : .user, schema: model)
+      origin: change.binding.map(Origin.binding) ?? (transaction.isForeign ? .foreign : .user),
+      schema: model)
     position = change.position
     self.transaction = transaction
   }
@@ -47,8 +48,17 @@ struct JournalLine {
     return "\(author) (\(program)\(process))"
   }
 
+  /// `cli`, `app`, `foreign` or `binding:NAME`.
+  var origin: String {
+    if case .binding = change.origin { return "\(change.origin)" }
+    guard let program = transaction.program else { return "foreign" }
+    return program == "storecli" ? "cli" : "app"
+  }
+
   /// The line for programs.
-  var json: JSONValue { .object(placeMembers + change.changeMembers) }
+  var json: JSONValue {
+    .object(placeMembers + change.changeMembers + [.init("origin", .string(origin))])
+  }
 
   /// Where and when it was made, and by whom.
   var placeMembers: [JSONValue.Member] {

@@ -144,4 +144,18 @@ import Testing
     let digits = String(format: "%06d", try #require(last) % 1_000_000)
     #expect(times.first?.hasSuffix(".\(digits)Z") == true, "\(times)")
   }
+  @Test func whatABindingDidIsToldAsItsOwn() throws {
+    let place = try journaled()
+    #expect(try place.run("update", "Artist", "1", "name=Someone").code == 0)
+    func origin(_ model: String) throws -> String? {
+      let line = try place.run("history", model, "--limit", "1", "--ndjson", "-q").out
+      return try lineOf(line.dropLast())["origin"]
+    }
+    #expect(try origin("Album") == "binding:Album.artistName")
+    #expect(try origin("Artist") == "cli")
+    let shown = try place.run("history", "Album", "--limit", "1", "-q").out
+    #expect(shown.contains("\"Someone\"  (binding Album.artistName)"), "\(shown)")
+    let watched = try place.run("watch", "Album", "--since", "0", "--count", "1", "-q").out
+    #expect(watched.contains("\"origin\":\"binding:Album.artistName\""), "\(watched)")
+  }
 }
