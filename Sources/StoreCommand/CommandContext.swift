@@ -130,6 +130,12 @@ struct CommandContext {
     try list(names.map { .string($0) }, as: names.joined(separator: ","))
   }
 
+  /// One key as one cell.
+  func list(key: [SQLValue]) throws -> SQLValue {
+    format == .json || format == .ndjson
+      ? .text(try JSONText.text(KeyText.json(key))) : .text(KeyText.text(key))
+  }
+
   /// Keys as one cell, with a blank between two.
   func list(keys: [[SQLValue]]) throws -> SQLValue {
     try list(keys.map(KeyText.json), as: keys.map(KeyText.text).joined(separator: " "))
