@@ -90,6 +90,10 @@ public struct Binding: Sendable {
   /// last. The text around it is free. A text without a digit stays, and so does NULL; a value that
   /// is no number replaces the whole.
   ///
+  /// A sign stands before the first digit, so it is text around the number from then on: "3 kg" that
+  /// follows -5 becomes "-5 kg", and stays so when 5 follows. For numbers with signs, derive the
+  /// whole text.
+  ///
   /// For copied and derived texts. In Swift: ``Swift/String/replacingNumber(with:)``.
   public func replacingOnlyTheNumber() -> Binding {
     changed { $0.mode = .numberInText }

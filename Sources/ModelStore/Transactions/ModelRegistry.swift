@@ -11,10 +11,7 @@ final class ModelRegistry: Sendable {
   let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
   let captured: CaptureFacts
-  /// Which changes in the journal the file's bindings made.
-  let followedBindings: FollowedBindings
-  /// Those that call functions in Swift.
-  private let callingBindings: [BindingSchema]
+  private let bindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
   let mayRollBack: Bool
@@ -22,6 +19,7 @@ final class ModelRegistry: Sendable {
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
   private let probes = Mutex<[String: RecordProbe]>([:])
+  private let followed = Mutex<FollowedBindings?>(nil)
 
   /// - Parameters:
   ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
@@ -36,8 +34,7 @@ final class ModelRegistry: Sendable {
     bindings: [BindingSchema] = [], tables: [String] = [],
     captured: CaptureFacts = CaptureFacts()
   ) {
-    followedBindings = FollowedBindings(bindings, in: schema.models)
-    callingBindings = bindings.filter { $0.functions != nil }
+    self.bindings = bindings
     self.schema = schema
     self.rules = rules
     self.judgedRules = judgedRules
@@ -83,10 +80,20 @@ final class ModelRegistry: Sendable {
     }
   }
 
+  /// Which changes in the journal the file's bindings made; made when first asked for.
+  var followedBindings: FollowedBindings {
+    followed.withLock { known in
+      if let known { return known }
+      let made = FollowedBindings(bindings, in: schema.models)
+      known = made
+      return made
+    }
+  }
+
   /// What SQLite or a model's code threw, as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
     if let error = error as? SQLiteError,
-      let missing = StoreError(missingFunction: error, of: callingBindings)
+      let missing = StoreError(missingFunction: error, of: bindings)
     {
       return missing
     }
