@@ -148,15 +148,27 @@ struct JournalWatch {
         "gap: changes of \(gaps.joined(separator: ", ")) may be missing at seq "
           + "\(transaction.positions.lowerBound) or before")
     }
+    return try knownGroups(of: transactions[...], after: start)
+  }
+
+  /// The groups of what can be held against the predicate: where not all can, of what came wholly
+  /// behind the last gap.
+  private func knownGroups(
+    of transactions: ArraySlice<JournalTransaction>, after start: JournalPosition
+  ) throws -> [WatchSelection.Group] {
     do {
       return try selection.groups(
-        of: transactions, after: start, past: past, in: store)
+        of: Array(transactions), after: start, past: past, in: store)
     } catch let gap as WatchFilter.Gap {
-      let first = transactions.first?.positions.lowerBound ?? start
-      let last = transactions.last?.positions.upperBound ?? start
+      let end = transactions.lastIndex { $0.gaps.contains(where: selection.includes) }
+      let (lost, rest) =
+        end.map { (transactions[...$0], transactions[($0 + 1)...]) }
+        ?? (transactions, [])
+      let first = lost.first?.positions.lowerBound ?? start
+      let last = lost.last?.positions.upperBound ?? start
       try context.console.say(
         "gap: what met the predicate from seq \(first) to \(last) is not known: \(gap.reason)")
-      return []
+      return rest.isEmpty ? [] : try knownGroups(of: rest, after: start)
     }
   }
 }
