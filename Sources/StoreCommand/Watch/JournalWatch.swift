@@ -25,10 +25,15 @@ struct JournalWatch {
     let journal = store.changeJournal
     let follower = ringing(after: start)
     defer { follower.cancel() }
-    var position = start
+    var (start, position) = (start, start)
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       let end = try journal.position()
+      if end < position {
+        try context.console.say("gap: somebody emptied the journal; what is in it now follows")
+        position = try journal.oldestPlace()
+        start = position
+      }
       guard position < end else {
         switch try bell.wait(until: deadline) {
         case .rung: continue

@@ -134,6 +134,19 @@ import Testing
     #expect(past.out.hasPrefix("--:--:--.--- ~ Track 2"), "\(past)")
   }
 
+  @Test func aJournalThatSomebodyEmptiedIsAGap() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on")
+    let watch = try WatchProcess(place, ["Track", "--count", "1", "--timeout", "60s"])
+    try RawDatabase(place.path("music.store")).execute(
+      "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id = 2; COMMIT")
+    let outcome = try watch.finish()
+    #expect(outcome.code == 0, "\(outcome)")
+    #expect(try lineOf(Substring(outcome.out.dropLast()))["id"] == "2")
+    #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
+  }
+
   @Test func gapsOfOtherModelsAreNotTold() throws {
     let place = try Workplace()
     try place.makeMusic()
