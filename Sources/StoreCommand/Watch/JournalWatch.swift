@@ -89,22 +89,30 @@ struct JournalWatch {
     for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
       let waking = reasonToStop(at: group.end, output)
       guard waking == nil, !output.isFull else {
-        if let done { try acknowledge(through: done, by: consumer) }
+        if let done { try acknowledge(batch, through: done, by: consumer) }
         return waking
       }
       try output.write(group.changes)
       // What was cut off comes again.
       guard !output.isCut else { return .interrupted }
-      if output.isStepwise { try acknowledge(through: group.end, by: consumer) }
+      if output.isStepwise { try acknowledge(batch, through: group.end, by: consumer) }
       done = group.end
     }
     try batch.acknowledge()
     return nil
   }
 
-  /// Acknowledges what leads up to `end`, a place between two transactions.
-  private func acknowledge(through end: JournalPosition, by consumer: Consumer) throws {
-    let position = try consumer.status().position
+  /// Acknowledges what of `whole` leads up to `end`, a place between two transactions.
+  private func acknowledge(
+    _ whole: ConsumerBatch, through end: JournalPosition, by consumer: Consumer
+  ) throws {
+    var position = try consumer.status().position
+    if whole.reset == .trimmed, let first = whole.transactions.first?.positions.lowerBound,
+      position > end || position < first
+    {
+      // It stands where the journal is no more, and goes on where the batch began.
+      position = JournalPosition(rawValue: first.rawValue - 1)
+    }
     guard position < end else { return }
     // So many entries end there: a batch never splits a transaction.
     let batch = try consumer.next(limit: Int(end.rawValue - position.rawValue))

@@ -147,6 +147,24 @@ import Testing
     #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
   }
 
+  @Test func aSlotBeyondAJournalThatSomebodyEmptiedGoesOnStepByStep() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on")
+    try place.run("watch", "--slot", "tests", "--timeout", "0s")
+    try RawDatabase(place.path("music.store")).execute(
+      "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id IN (2, 3); COMMIT")
+    var told: [String?] = []
+    for number in 1...2 {
+      let outcome = try place.run(
+        "watch", "Track", "--slot", "tests", "--count", "1", "--timeout", "10s")
+      #expect(outcome.code == 0, "\(outcome)")
+      #expect(outcome.err.contains("are trimmed") == (number == 1), "\(outcome)")
+      told.append(try lineOf(outcome.out.dropLast())["id"])
+    }
+    #expect(told == ["2", "3"])
+  }
+
   @Test func gapsOfOtherModelsAreNotTold() throws {
     let place = try Workplace()
     try place.makeMusic()
