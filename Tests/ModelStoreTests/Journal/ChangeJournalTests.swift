@@ -177,6 +177,41 @@ import Testing
         == ["insert Item 1 ('a', 2, NULL)", "update Item 1 (n: 2 → 4)"])
   }
 
+  @Test func anEntryTakesAtMost32BytesBesideItsValues() throws {
+    let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, name, n);")
+    let count = 10_000
+    try world.other.execute(
+      """
+      BEGIN;
+      WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+      INSERT INTO Item SELECT i, 'a record', 2 FROM n;
+      UPDATE Item SET n = 3;
+      DELETE FROM Item;
+      COMMIT
+      """)
+    let copy = try PlainDatabase(world.directory.file("copy.db"))
+    try copy.execute(
+      """
+      CREATE TABLE entries (
+        position INTEGER PRIMARY KEY,
+        layout, entry, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11);
+      ATTACH '\(world.store.path)' AS store;
+      INSERT INTO entries SELECT * FROM store._ms_journal
+      """)
+    #expect(try copy.rows("SELECT count(*) FROM entries") == [[.integer(Int64(3 * count + 1))]])
+    let pages = try copy.rows(
+      "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+    guard case .integer(let size) = pages[0][0] else {
+      Issue.record("\(pages)")
+      return
+    }
+    // Keys of up to 127 take one byte, the others two. The first page is the schema's.
+    let keys = 3 * (2 * count - 127)
+    let values = keys + count * (8 + 1) + count * (1 + 1) + count * (8 + 1)
+    #expect(Int(size) - 4096 - values <= 32 * 3 * count)
+    #expect(Int(size) - 4096 - values >= 20 * 3 * count)
+  }
+
   @Test func ownTransactionsAreSigned() throws {
     let world = try JournalWorld(Self.items)
     let position = try world.store.changeJournal.position()

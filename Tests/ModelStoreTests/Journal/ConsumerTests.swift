@@ -335,6 +335,24 @@ import Testing
     #expect(try consumer.status().lag == 0)
   }
 
+  @Test(.timeLimit(.minutes(1))) func theGrowthOfTheJournalIsItsNewestPosition() async throws {
+    let world = try Self.world()
+    let journal = world.store.changeJournal
+    let start = try journal.position().rawValue
+    var growth = journal.growth(after: .start).makeAsyncIterator()
+    func next() async throws -> Int64? { try await growth.next()?.rawValue }
+    #expect(try await next() == start)
+    try await world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (1, 0)") }
+    #expect(try await next() == start + 2)
+    try world.other.execute("INSERT INTO Item VALUES (2, 0)")
+    try world.store.refresh()
+    #expect(try await next() == start + 3)
+    try world.other.execute("DELETE FROM _ms_journal; INSERT INTO Item VALUES (3, 0)")
+    #expect(try await next() == 1)
+    world.store.close()
+    #expect(try await next() == nil)
+  }
+
   @Test(.timeLimit(.minutes(1))) func closingEndsEveryConsumer() async throws {
     let world = try Self.world()
     let listeners = world.store.core.journalListeners

@@ -143,6 +143,13 @@ import Testing
     #expect(outcome.code == 0, "\(outcome)")
     #expect(outcome.out == "")
     #expect(outcome.err.contains("gap: what met the predicate"), "\(outcome)")
+    // What came wholly behind the gap is told.
+    try world.place.run("update", "Track", "2", "seconds=800")
+    try world.place.run("update", "Track", "2", "seconds=80")
+    let again = try world.place.run(
+      "watch", "Track", "seconds > 400", "--since", start, "--timeout", "0s")
+    #expect(try told(again.out) == ["+ 2 entered", "- 2 left"], "\(again)")
+    #expect(again.err.contains("gap: what met the predicate"), "\(again)")
   }
 
   @Test func whatNoJournalTellsIsAGap() throws {
