@@ -102,7 +102,7 @@ import Testing
     }
     #expect(try await refusal() == ["other"])
     #expect(try store.find(Album.self, 1)?.title == "So What")
-    try other.store.write { tx in try tx.set(\Album.title, to: "Red", for: 2) }
+    try await other.store.write { tx in try tx.set(\Album.title, to: "Red", for: 2) }
     #expect(try await refusal() == ["written 7"])
     #expect(try await refusal() == ["own"])
     #expect(try store.find(Album.self, 1)?.title == "Green")
