@@ -283,13 +283,12 @@ extension StoreCore {
         }
         try Migrator(connection: connection, scope: .store).apply(StoreMigrations.all)
         let result = try connection.inTransaction {
-          try JournalMark.signing(on: connection) {
-            let standing = try self.journalStanding(on: connection)
-            let result = try body(connection)
-            // A new unique rule is something else by which REPLACE may evict records.
-            try self.alignJournal(keeping: standing, on: connection)
-            return result
-          }
+          let standing = try self.journalStanding(on: connection)
+          let result = try JournalMark.signing(on: connection) { try body(connection) }
+          // A new unique rule is something else by which REPLACE may evict records. What the journal
+          // says of that comes behind the mark: it is no change that could be taken back.
+          try self.alignJournal(keeping: standing, on: connection)
+          return result
         }
         try reload(&writer, declaring: [])
         return result

@@ -87,15 +87,32 @@ extension SlotEditor {
     return (index > 0 ? label(index - 1) : nil, right)
   }
 
+  /// Runs `body` with the places of the slots at `indices`, of which none shares its label: that of
+  /// one would not do for another slot. Where they have to be given other labels first, a failure
+  /// takes that back too.
+  ///
   /// Two slots have one label only where a writer that is no editor gave it; then their numbers
-  /// order them, and another slot in the place of one would not stand where it stood.
-  func giveLabelOfItsOwn(to index: Int) throws {
+  /// order them.
+  func withLabelsOfTheirOwn(_ indices: [Int], _ body: ([ListPlace]) throws -> Void) throws {
     let places = try places()
+    guard indices.contains(where: { isLabelShared(at: $0, in: places) }) else {
+      return try body(indices.map { places[$0] })
+    }
+    try access.savepoint {
+      for index in indices {
+        let places = try self.places()
+        guard isLabelShared(at: index, in: places) else { continue }
+        try spread(around: places[index].label, room: 1)
+      }
+      let places = try self.places()
+      try body(indices.map { places[$0] })
+    }
+  }
+
+  private func isLabelShared(at index: Int, in places: RankedTree<ListPlace>) -> Bool {
     let label = places[index].label
-    let isShared =
-      (index > 0 && places[index - 1].label == label)
+    return (index > 0 && places[index - 1].label == label)
       || (index + 1 < places.count && places[index + 1].label == label)
-    if isShared { try spread(around: label, room: 1) }
   }
 
   /// Makes room by giving other labels to the slots around `label`. The order stays as it is.

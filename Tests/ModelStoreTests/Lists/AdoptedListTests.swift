@@ -165,6 +165,25 @@ import Testing
     #expect(try world.tracks() == [1, 9, 2, 3, 4])
   }
 
+  /// Two that share a position are told apart before one of them is given to another.
+  @Test func aRefusedExchangeLeavesSharedPositionsShared() throws {
+    let world = try AdoptedListWorld(entries: [(1, "5"), (2, "5"), (3, "900")])
+    try world.shell.execute(
+      """
+      CREATE TRIGGER fixed BEFORE UPDATE OF Position ON Entry WHEN old.TrackId = 3
+      BEGIN SELECT RAISE(ABORT, 'fixed'); END
+      """)
+    let before = try world.entries()
+    try world.edit { list in
+      let refused = failure { try list.exchange(1, 2) }
+      #expect(refused?.code == .rejected)
+    }
+    #expect(try world.entries() == before)
+    try world.shell.execute("DROP TRIGGER fixed")
+    try world.edit { try $0.exchange(1, 2) }
+    #expect(try world.tracks() == [1, 3, 2])
+  }
+
   /// Positions are unique, and a row without an element has one that no slot has.
   @Test func newPositionsGoOnBehindRowsThatAreInNoList() throws {
     let world = try AdoptedListWorld(.unique, entries: [(1, "0"), (2, "1")])
