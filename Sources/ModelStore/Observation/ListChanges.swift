@@ -51,8 +51,8 @@ public struct ListChanges<Key: ModelKey>: Sendable {
   public let new: ListSnapshot<Key>
   /// What the editors did, in order; empty when only fields of elements changed. nil when the list
   /// changed by something else than an editor too, such as a deleted element, SQL of the program's
-  /// own or another process, and after more than 1024 operations that nobody took: then only the
-  /// net difference is known.
+  /// own or another process, and after more than 1024 operations, in one commit or in several that
+  /// nobody took: then only the net difference is known.
   public let operations: [ListOperation<Key>]?
   /// By ascending index in the old list.
   public let deletions: [Deletion]

@@ -101,7 +101,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   ///   `misuse` inside a write of this store; as fetching does. Then the window stays.
   /// - Precondition: Neither is negative.
   /// - Complexity: O((log n) × the rows that come or go); where only the window's rows are kept, it
-  ///   is read anew.
+  ///   is read anew. A window that had at most 4096 rows and kept them is given all places when it
+  ///   is to have more, read while writers wait, and keeps those from then on.
   public func moveWindow(offset: Int, limit: Int?) throws {
     precondition(offset >= 0 && limit ?? 0 >= 0, "A window's offset and limit are not negative.")
     guard window != nil else {

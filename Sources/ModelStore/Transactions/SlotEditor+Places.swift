@@ -5,7 +5,9 @@ extension SlotEditor {
     if let places = orders.places(of: list) { return places }
     guard let places = RankedTree(checking: try access.rows(sql.places) { try Self.place($0) })
     else { throw slots.disorder }
-    orders.keep(places, of: list)
+    let outside =
+      slots.isAdopted ? try access.firstRow(sql.lastOutsideLabel) { try $0.integer(at: 0) } : nil
+    orders.keep(places, outside: outside, of: list)
     return places
   }
 
@@ -14,6 +16,16 @@ extension SlotEditor {
       return places.isEmpty ? nil : places[places.count - 1]
     }
     return try access.firstRow(sql.lastPlace) { try Self.place($0) }
+  }
+
+  /// The greatest label that is taken. In a table of another design a row that is in no list has
+  /// one too, and labels may be unique there.
+  func lastLabel() throws -> Int64? {
+    guard let places = orders.places(of: list) else {
+      return try access.firstRow(sql.lastLabel) { try $0.integer(at: 0) }
+    }
+    let last = places.isEmpty ? nil : places[places.count - 1].label
+    return [last, orders.lastOutsideLabel(of: list)].compactMap(\.self).max()
   }
 
   func place(at index: Int, in places: RankedTree<ListPlace>) throws -> ListPlace {
@@ -71,7 +83,8 @@ extension SlotEditor {
       if let ignored, index >= ignored { index += 1 }
       return index >= 0 && index < places.count ? places[index].label : nil
     }
-    return (index > 0 ? label(index - 1) : nil, label(index))
+    guard let right = label(index) else { return (try lastLabel(), nil) }
+    return (index > 0 ? label(index - 1) : nil, right)
   }
 
   /// Two slots have one label only where a writer that is no editor gave it; then their numbers

@@ -44,10 +44,10 @@ extension SlotEditor {
     guard !elements.isEmpty else { return }
     // The places are needed only to tell observers the indices.
     let count = isLogged ? try places().count : nil
-    let last = try lastPlace()
+    let last = try lastLabel()
     try atomically(elements.count) {
       let labels =
-        try labels.free(elements.count, after: last?.label, before: nil)
+        try labels.free(elements.count, after: last, before: nil)
         ?? freeLabels(elements.count, at: places().count)
       try add(elements, labels)
     }
@@ -195,8 +195,7 @@ extension SlotEditor {
   private func exchangeLabels(of one: ListPlace, _ other: ListPlace) throws {
     guard slots.isAdopted else { return try run(sql.exchange(one, other), expecting: 2) }
     // Another design may have positions unique, and SQLite checks that row by row.
-    let last = try lastPlace()?.label
-    guard let free = labels.free(1, after: last, before: nil)?[0] else { throw noRoom }
+    guard let free = labels.free(1, after: try lastLabel(), before: nil)?[0] else { throw noRoom }
     try atomically(3) {
       try run(sql.setLabel(free, of: one.slot), expecting: 1)
       try run(sql.setLabel(one.label, of: other.slot), expecting: 1)
@@ -253,8 +252,9 @@ extension SlotEditor {
         orders.change(list, removing: leaving.map(\.place), inserting: [])
       }
       if !coming.isEmpty {
-        let left = start > 0 ? old[start - 1].place.label : nil
         let right = rest > 0 ? old[old.count - rest].place.label : nil
+        let left =
+          right == nil ? try lastLabel() : start > 0 ? old[start - 1].place.label : nil
         let labels =
           try labels.free(coming.count, after: left, before: right)
           ?? freeLabels(coming.count, at: start)

@@ -165,6 +165,40 @@ import Testing
     #expect(try world.tracks() == [1, 9, 2, 3, 4])
   }
 
+  /// Positions are unique, and a row without an element has one that no slot has.
+  @Test func newPositionsGoOnBehindRowsThatAreInNoList() throws {
+    let world = try AdoptedListWorld(.unique, entries: [(1, "0"), (2, "1")])
+    try world.shell.execute("INSERT INTO Entry VALUES (1, NULL, 2)")
+    try world.edit { try $0.append(.integer(9)) }
+    try world.edit { try $0.exchange(0, 1) }
+    #expect(try world.tracks() == [2, 1, 9])
+    try world.edit { list in
+      try list.removeLast()
+      try list.insert(.integer(7), at: 2)
+      try list.move(from: 0, to: 2)
+    }
+    #expect(try world.tracks() == [1, 7, 2])
+    try world.edit { list in
+      try list.removeAll()
+      try list.append(contentsOf: [.integer(3), .integer(4), .integer(5)])
+      try list.assign([.integer(3), .integer(6), .integer(7), .integer(8)])
+    }
+    #expect(try world.tracks() == [3, 6, 7, 8])
+    let rows = try world.shell.rows("SELECT TrackId FROM Entry WHERE Position = 2")
+    #expect(rows == [[.null]])
+  }
+
+  @Test func nullIsNoElement() throws {
+    let world = try AdoptedListWorld(.keyless, entries: [(1, "0")])
+    try world.edit { list in
+      let appended = failure { try list.append(.null) }
+      let replaced = failure { try list.replace(at: 0, with: .null) }
+      #expect(appended?.code == .invalidValue)
+      #expect(replaced?.code == .invalidValue)
+    }
+    #expect(try world.entries() == [[.integer(1), .integer(0)]])
+  }
+
   @Test func withoutRoomFewRowsAreWritten() throws {
     let count: Int64 = 2_000
     let world = try AdoptedListWorld()

@@ -42,12 +42,25 @@ import Testing
     subscription.cancel()
     // end
     // snippet: windows
+    let all = try store.live(Book.all.order { $0.title })
     let page = try store.live(Book.all.order { $0.title }.limit(2))
     try page.moveWindow(offset: 1, limit: 2)
     let keys = page.keys(in: 0..<2)
     // keys: [[4], [1]]: Gifts and Malafrena
+
+    let label = Mutex("")
+    let labelling = try store.observe(page, all) { _, _ in
+      let first = page.window?.offset ?? 0
+      label.withLock { $0 = "\(first + 1)–\(first + page.count) of \(all.count)" }
+    }
+    try store.write { tx in try tx.insert(Book(id: 5, title: "Voices", pages: 120)) }
+    store.waitForDelivery()
+    // label: "2–3 of 5"
+
+    labelling.cancel()
     // end
     #expect(keys == [[.integer(4)], [.integer(1)]])
+    #expect(label.withLock { $0 } == "2–3 of 5")
     #expect(titles == ["A Tehanu", "Gifts", "Tehanu"])
     #expect(log.withLock { $0 } == ["- 0", "+ 1", "2 → 0", "0 has other fields"])
     #expect(live.keys(in: 0..<10) == [[.integer(3)], [.integer(4)], [.integer(2)]])
