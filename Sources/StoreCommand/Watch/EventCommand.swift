@@ -64,10 +64,11 @@ struct EventCommand {
       let handler = action.__sigaction_u.__sa_handler
     #endif
     let ignored: (@convention(c) (Int32) -> Void)? = SIG_IGN
-    // Functions have no equality; these are addresses.
-    if unsafeBitCast(handler, to: Int.self) == unsafeBitCast(ignored, to: Int.self) {
-      signal(SIGCHLD, SIG_DFL)
+    // Functions have no equality, but these are addresses.
+    let isIgnored = withUnsafeBytes(of: handler) { handler in
+      withUnsafeBytes(of: ignored) { handler.elementsEqual($0) }
     }
+    if isIgnored { signal(SIGCHLD, SIG_DFL) }
   }
 
   private static func start(_ words: [String], reading input: Int32) throws(SystemError) -> pid_t {
