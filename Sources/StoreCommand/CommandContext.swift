@@ -186,9 +186,10 @@ extension CommandContext {
       try report.write(to: self)
       let entered = try store.changeJournal.details()
       // What the journal does not enter, undo would leave as it is.
-      if !report.models.isEmpty, report.models.allSatisfy({ entered[$0] == .full }) {
-        try console.say("undo with storecli undo")
-      }
+      guard !report.lines.isEmpty, report.lines.allSatisfy({ entered[$0.model] == .full }),
+        try UnloggedReach(store: store).tables(behind: report.lines, removal: .delete).isEmpty
+      else { return }
+      try console.say("undo with storecli undo")
     }
   }
 

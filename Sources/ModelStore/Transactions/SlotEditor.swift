@@ -44,12 +44,10 @@ extension SlotEditor {
     guard !elements.isEmpty else { return }
     // The places are needed only to tell observers the indices.
     let count = isLogged ? try places().count : nil
-    let last = try lastLabel()
-    try atomically(elements.count) {
-      let labels =
-        try labels.free(elements.count, after: last, before: nil)
-        ?? freeLabels(elements.count, at: places().count)
-      try add(elements, labels)
+    let free = try labels.free(elements.count, after: lastLabel(), before: nil)
+    // Where there is no room, other slots are changed to make it.
+    try atomically(free == nil ? .max : elements.count) {
+      try add(elements, free ?? freeLabels(elements.count, at: places().count))
     }
     guard let count else { return }
     log(

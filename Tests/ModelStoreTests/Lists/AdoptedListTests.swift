@@ -140,15 +140,33 @@ import Testing
     }
   }
 
-  /// Making room takes several statements, of which another design may refuse one.
+  /// There is no track to add, which shows after room was made for it.
+  @Test func roomForWhatIsRefusedIsTakenBack() throws {
+    let world = try AdoptedListWorld(entries: [(1, "0"), (2, "1"), (3, "\(Int64.max)")])
+    let before = try world.entries()
+    try world.edit { list in
+      let inserted = failure { try list.insert(.integer(999), at: 1) }
+      #expect(inserted?.code == .rejected)
+      let appended = failure { try list.append(.integer(999)) }
+      #expect(appended?.code == .rejected)
+    }
+    #expect(try world.entries() == before)
+    try world.edit { list in
+      try list.insert(.integer(8), at: 1)
+      try list.append(.integer(9))
+    }
+    #expect(try world.tracks() == [1, 8, 2, 3, 9])
+  }
+
+  /// Making room takes several statements, of which another design may refuse the last.
   @Test(arguments: [0, 1])
   func aRefusedCallLeavesEveryPositionAsItWas(isMove: Int) throws {
     let world = try AdoptedListWorld(
       entries: (0...3).map { (track: Int64($0 + 1), position: "\($0)") })
     try world.shell.execute(
       """
-      CREATE TRIGGER high BEFORE UPDATE OF Position ON Entry WHEN NEW.Position > 4
-      BEGIN SELECT RAISE(ABORT, 'too high'); END
+      CREATE TRIGGER low BEFORE UPDATE OF Position ON Entry WHEN NEW.Position < 4
+      BEGIN SELECT RAISE(ABORT, 'too low'); END
       """)
     let before = try world.entries()
     try world.edit { list in
@@ -160,7 +178,7 @@ import Testing
       }
     }
     #expect(try world.entries() == before)
-    try world.shell.execute("DROP TRIGGER high")
+    try world.shell.execute("DROP TRIGGER low")
     try world.edit { list in try list.insert(.integer(9), at: 1) }
     #expect(try world.tracks() == [1, 9, 2, 3, 4])
   }
