@@ -35,13 +35,13 @@ public struct Consumer: Sendable {
       try core.read(connection) { tx in
         let connection = tx.access.connection
         let cursor = try Self.cursor(of: name, on: connection)
-        let end = try JournalReader.bounds(on: connection)?.upperBound
-        return ConsumerStatus(name: name, cursor: cursor, end: end ?? 0)
+        return ConsumerStatus(
+          name: name, cursor: cursor, bounds: try JournalReader.bounds(on: connection))
       }
     }
   }
 
-  /// How many positions it is behind the journal's end: ``ConsumerStatus/lag``.
+  /// How many positions of the journal it has before it: ``ConsumerStatus/lag``.
   public var lag: Int64 { get throws { try status().lag } }
 
   /// The next batch, on the calling thread: what follows the last position that was acknowledged.
@@ -103,10 +103,13 @@ public struct Consumer: Sendable {
       let connection = tx.access.connection
       let cursor = try Self.cursor(of: name, on: connection)
       guard let history = try JournalHistory(reading: connection) else {
-        return .nothing(through: cursor.position, cursor)
+        guard cursor.isLost(in: nil) else { return .nothing(through: cursor.position, cursor) }
+        return .batch(
+          ConsumerBatch(
+            consumer: self, transactions: [], end: .start, cursor: cursor, isTrimmed: true))
       }
-      let isTrimmed = cursor.position < history.bounds.lowerBound - 1
-      var position = max(cursor.position, history.bounds.lowerBound - 1)
+      let isTrimmed = cursor.isLost(in: history.bounds)
+      var position = cursor.start(in: history.bounds)
       while position < history.bounds.upperBound {
         let part = try Self.part(of: history, after: position, limit: Int64(limit))
         position = part.end
@@ -121,19 +124,20 @@ public struct Consumer: Sendable {
   }
 
   /// Puts the consumer behind what does not concern it, once that is much: so it is not read again
-  /// and again, and can be trimmed. Where that fails, the next time will do.
+  /// and again, and can be trimmed. Where that fails or somebody else writes, the next time will do.
   private func pass(_ position: Int64, from cursor: JournalConsumers.Cursor) {
     guard position - cursor.position >= Self.passedCountMin,
       core.configuration.access != .readOnly, !core.writer.isCurrent
     else { return }
     do {
-      _ = try core.maintaining { connection in
+      _ = try core.maintaining(waiting: false) { connection in
         try JournalConsumers(connection: connection).acknowledge(
-          name, through: position, from: cursor.position, epoch: cursor.epoch,
-          time: WritingProgram.now)
+          name, through: position, from: cursor.position...cursor.position, epoch: cursor.epoch,
+          time: nil)
       }
     } catch {
-      core.report(StoreError(reporting: error))
+      let error = StoreError(reporting: error)
+      if error.code != .busy { core.report(error) }
     }
   }
 

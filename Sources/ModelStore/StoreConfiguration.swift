@@ -82,7 +82,7 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   /// How much the change journal keeps. By default everything: what to forget is for the program to
   /// say. Removed in small steps after commits of this store, about one for every 500 entries; see
-  /// also ``ChangeJournal/trim(_:)``.
+  /// also ``ChangeJournal/trim(_:isPreview:)``.
   public var journalRetention: JournalRetention?
 
   /// Functions in Swift that bindings may call; see ``Binding/calling(_:)``. By default there are

@@ -270,9 +270,10 @@ extension StoreCore {
         try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
         let connection = writer.connection
         let result = try connection.inTransaction {
+          let standing = try self.journalStanding(on: connection)
           let result = try body(connection)
           // A new unique rule is something else by which REPLACE may evict records.
-          try self.alignJournal(on: connection)
+          try self.alignJournal(keeping: standing, on: connection)
           return result
         }
         try reload(&writer, declaring: [])

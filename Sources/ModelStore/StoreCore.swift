@@ -270,6 +270,7 @@ final class StoreCore: Sendable {
         knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed))
     writer.connection.releaseState()
     if outcome.journalPosition != nil { journalListeners.ring() }
+    mendJournalIfNeeded(&writer, afterOwnChange: outcome.schemaChanged)
     trimIfNeeded(&writer)
     checkpointIfNeeded(&writer)
     return (outcome.value, published)

@@ -111,7 +111,7 @@ extension TableFacts {
   /// The name of a rowid that is no column, by which a record may evict another too.
   fileprivate var rowIDName: String? {
     guard kind == .table, !isWithoutRowID, rowIDColumn == nil else { return nil }
-    return ["rowid", "oid", "_rowid_"].first { column(named: $0) == nil }
+    return Self.rowIDName(besides: columns.map(\.name))
   }
 }
 
