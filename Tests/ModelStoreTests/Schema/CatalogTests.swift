@@ -39,19 +39,19 @@ internal import Testing
     try #require(automatic.count == 2)
     expected.indexes = [
       IndexFacts(
-        name: automatic[0], isUnique: true, isPartial: false, origin: .primaryKey,
+        name: automatic[0], isUnique: true, origin: .primaryKey,
         columns: [part("a b", .nocase), part("é")]),
       IndexFacts(
-        name: automatic[1], isUnique: true, isPartial: false, origin: .unique,
+        name: automatic[1], isUnique: true, origin: .unique,
         columns: [part("q"), part("r")]),
       IndexFacts(
-        name: "i 1", isUnique: false, isPartial: false, origin: .created,
+        name: "i 1", isUnique: false, origin: .created,
         columns: [part("q"), part("r", .rtrim)]),
       IndexFacts(
         name: "i2", isUnique: true, isPartial: true, condition: " p > 0", origin: .created,
         columns: [part("p")]),
       IndexFacts(
-        name: "i3", isUnique: false, isPartial: false, origin: .created, columns: [part(nil)]),
+        name: "i3", isUnique: false, origin: .created, columns: [part(nil)]),
     ]
     expected.foreignKeys = [
       ForeignKeyFacts(
