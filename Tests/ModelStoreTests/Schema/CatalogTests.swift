@@ -39,7 +39,8 @@ internal import Testing
     }
     let automatic = table.indexes.map(\.name).filter { $0.hasPrefix("sqlite_autoindex") }
     try #require(automatic.count == 2)
-    let condition = try #require(IndexCondition(ofIndex: "CREATE INDEX i WHERE p > 0", on: expected))
+    let condition = try #require(
+      IndexCondition(ofIndex: "CREATE INDEX i WHERE p > 0", on: expected))
     expected.indexes = [
       IndexFacts(
         name: automatic[0], isUnique: true, origin: .primaryKey,
