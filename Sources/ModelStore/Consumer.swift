@@ -50,7 +50,7 @@ public struct Consumer: Sendable {
   /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
   /// - Complexity: O(limit), or the size of one transaction that is larger, and O(transactions that
   ///   changed nothing of which a journal is kept) since the last batch. When there are many of
-  ///   these, a consumer is put behind them, which waits for the disk.
+  ///   these, a consumer is put behind them, which waits for this program's writes and the disk.
   public func next(limit: Int = 500) throws -> ConsumerBatch? {
     let next = try core.readers.sync { connection in try find(limit: limit, on: connection) }
     if case .nothing(let through, let cursor) = next, !core.writer.isCurrent,

@@ -21,7 +21,7 @@ struct Catalog: Hashable, Sendable {
   ///
   /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8;
   ///   ``ConnectionFailure`` when the snapshot could not be let go.
-  /// - Complexity: About five small statements for each table.
+  /// - Complexity: About five small statements for each table, and three for all.
   init(reading connection: Connection) throws {
     guard !connection.isInTransaction else {
       self = try Self.read(connection)
