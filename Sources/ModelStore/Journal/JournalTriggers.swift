@@ -42,7 +42,7 @@ struct JournalTriggers: Hashable, Sendable {
     let rows: IndexFacts.Rows
 
     var condition: IndexCondition? {
-      if case .some(let condition) = rows { condition } else { nil }
+      if case .meeting(let condition) = rows { condition } else { nil }
     }
   }
 

@@ -86,7 +86,7 @@ struct IndexFacts: Hashable, Sendable {
   /// Which rows are in an index.
   enum Rows: Hashable, Sendable {
     case all
-    case some(IndexCondition)
+    case meeting(IndexCondition)
     /// Some, and no trigger can ask which.
     case unknown
   }
@@ -171,11 +171,11 @@ extension TableFacts {
   private func readIndexes(
     _ connection: Connection, _ partialIndexes: [ExactText: String]
   ) throws -> [IndexFacts] {
-    func rows(of name: String, isPartial: Bool) -> IndexFacts.Rows {
+    func coverage(of name: String, isPartial: Bool) -> IndexFacts.Rows {
       guard isPartial else { return .all }
       return partialIndexes[ExactText(name)]
         .flatMap { IndexCondition(ofIndex: $0, on: self) }
-        .map { .some($0) } ?? .unknown
+        .map { .meeting($0) } ?? .unknown
     }
     let rows = try connection.rows(
       """
@@ -189,7 +189,7 @@ extension TableFacts {
       (
         index: IndexFacts(
           name: try row.text(at: 0), isUnique: try row.integer(at: 1) != 0,
-          rows: rows(of: try row.text(at: 0), isPartial: try row.integer(at: 3) != 0),
+          rows: coverage(of: try row.text(at: 0), isPartial: try row.integer(at: 3) != 0),
           origin: IndexFacts.Origin(rawValue: try row.text(at: 2)) ?? .created, columns: []),
         column: IndexFacts.Column(
           name: row.isNull(at: 4) ? nil : try row.text(at: 4),

@@ -52,7 +52,7 @@ internal import Testing
         name: "i 1", isUnique: false, origin: .created,
         columns: [part("q"), part("r", .rtrim)]),
       IndexFacts(
-        name: "i2", isUnique: true, rows: .some(condition), origin: .created,
+        name: "i2", isUnique: true, rows: .meeting(condition), origin: .created,
         columns: [part("p")]),
       IndexFacts(name: "i3", isUnique: false, origin: .created, columns: [part(nil)]),
       IndexFacts(
