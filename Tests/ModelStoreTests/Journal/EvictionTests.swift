@@ -4,7 +4,7 @@ import Testing
 
 /// What the triggers of the journal look for before a write, in tables that others designed.
 @Suite struct EvictionTests {
-  /// In an index and after DEFAULT, SQLite takes names for texts; in the store's triggers it does not.
+  /// In an index and after DEFAULT, SQLite takes names for texts; in triggers the store does not.
   @Test func textsThatAreWrittenAsNamesHinderNobody() throws {
     let world = try JournalWorld(
       """
