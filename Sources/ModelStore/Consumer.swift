@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// A durable reader of a store's change journal: a name in the file, and how far it has come.
 ///
 /// It is given batches of transactions in the order of commits, whoever wrote them, and says when
@@ -52,11 +50,19 @@ public struct Consumer: Sendable {
   /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
   /// - Complexity: O(limit), or the size of one transaction that is larger, and O(transactions that
   ///   changed nothing of which a journal is kept) since the last batch. When there are many of
-  ///   these, a consumer is put behind them, which waits for the disk.
+  ///   these, a consumer is put behind them, which waits for this program's writes and the disk.
   public func next(limit: Int = 500) throws -> ConsumerBatch? {
     let next = try core.readers.sync { connection in try find(limit: limit, on: connection) }
-    if case .nothing(let through, let cursor) = next {
-      pass(through, from: cursor)
+    if case .nothing(let through, let cursor) = next, !core.writer.isCurrent,
+      isWorthPassing(through, from: cursor)
+    {
+      do {
+        try core.maintaining(waiting: false) { connection in
+          try pass(through, from: cursor, on: connection)
+        }
+      } catch {
+        reportPassing(error)
+      }
     }
     return next.batch
   }
@@ -75,14 +81,15 @@ public struct Consumer: Sendable {
     let next = try await core.readers.async { connection in
       try find(limit: limit, on: connection)
     }
-    if case .nothing(let through, let cursor) = next {
-      // Not with a reader's connection: who waits for the writer there keeps it from those whom the
-      // writer may wait for.
-      await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-          pass(through, from: cursor)
-          continuation.resume()
+    if case .nothing(let through, let cursor) = next, isWorthPassing(through, from: cursor) {
+      do {
+        // Not with a reader's connection: who waits for the writer there keeps it from those whom
+        // the writer may wait for.
+        try await core.maintainingOnQueue(waiting: false) { connection in
+          try pass(through, from: cursor, on: connection)
         }
+      } catch {
+        reportPassing(error)
       }
     }
     return next.batch
@@ -125,22 +132,24 @@ public struct Consumer: Sendable {
     }
   }
 
-  /// Puts the consumer behind what does not concern it, once that is much: so it is not read again
-  /// and again, and can be trimmed. Where that fails or somebody else writes, the next time will do.
-  private func pass(_ position: Int64, from cursor: JournalConsumers.Cursor) {
-    guard position - cursor.position >= Self.passedCountMin,
-      core.configuration.access != .readOnly, !core.writer.isCurrent
-    else { return }
-    do {
-      _ = try core.maintaining(waiting: false) { connection in
-        try JournalConsumers(connection: connection).acknowledge(
-          name, through: position, from: cursor.position...cursor.position, epoch: cursor.epoch,
-          time: nil)
-      }
-    } catch {
-      let error = StoreError(reporting: error)
-      if error.code != .busy { core.report(error) }
-    }
+  /// Whether what does not concern the consumer is so much that it is put behind it: so it is not
+  /// read again and again, and can be trimmed.
+  private func isWorthPassing(_ position: Int64, from cursor: JournalConsumers.Cursor) -> Bool {
+    position - cursor.position >= Self.passedCountMin && core.configuration.access != .readOnly
+  }
+
+  private func pass(
+    _ position: Int64, from cursor: JournalConsumers.Cursor, on connection: Connection
+  ) throws {
+    _ = try JournalConsumers(connection: connection).acknowledge(
+      name, through: position, from: cursor.position...cursor.position, epoch: cursor.epoch,
+      time: nil)
+  }
+
+  /// The next look will do where somebody else writes, the task was cancelled or the store closed.
+  private func reportPassing(_ error: any Error) {
+    let error = StoreError(reporting: error)
+    if ![.busy, .cancelled, .misuse].contains(error.code) { core.report(error) }
   }
 
   private static let passedCountMin: Int64 = 1000

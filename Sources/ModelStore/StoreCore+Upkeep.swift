@@ -7,29 +7,44 @@ extension StoreCore {
   func maintaining<Result>(
     waiting isWaiting: Bool = true, _ body: (Connection) throws -> Result
   ) throws -> Result {
+    try settled { writer in try maintain(&writer, waiting: isWaiting, body) }
+  }
+
+  /// As ``maintaining(waiting:_:)``, on the writer's thread: no other one waits for its turn.
+  func maintainingOnQueue<Result: Sendable>(
+    waiting isWaiting: Bool, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    let (result, count) = try await writer.async { [self] writer in
+      try countingAwaited { try maintain(&writer, waiting: isWaiting, body) }
+    }
+    await broker.settle(count)
+    return result
+  }
+
+  private func maintain<Result>(
+    _ writer: inout Writer, waiting isWaiting: Bool, _ body: (Connection) throws -> Result
+  ) throws -> Result {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
-    return try settled { writer in
-      try writer.checkUsable()
-      try file.checkPresence()
-      let result: Result
-      do {
-        let connection = writer.connection
-        func work() throws -> Result {
-          try connection.inTransaction {
-            // Told before it could be trimmed.
-            try self.tellWhatOthersDid(&writer)
-            return try body(connection)
-          }
+    try writer.checkUsable()
+    try file.checkPresence()
+    let result: Result
+    do {
+      let connection = writer.connection
+      func work() throws -> Result {
+        try connection.inTransaction {
+          // Told before it could be trimmed.
+          try self.tellWhatOthersDid(&writer)
+          return try body(connection)
         }
-        result = try isWaiting ? work() : connection.hooks.withoutWaiting(work)
-      } catch {
-        throw models.storeError(writer.noting(error), about: nil)
       }
-      checkpointIfNeeded(&writer)
-      return result
+      result = try isWaiting ? work() : connection.hooks.withoutWaiting(work)
+    } catch {
+      throw models.storeError(writer.noting(error), about: nil)
     }
+    checkpointIfNeeded(&writer)
+    return result
   }
 
   /// Tidies up after a commit, whatever becomes of it.

@@ -83,9 +83,7 @@ struct JournalMark: Hashable, Sendable {
   /// Enters the mark, as the last row of the transaction that is open.
   func write(on connection: Connection) throws {
     // No statement is under way that could have noted something it may still evict.
-    // With a condition, or SQLite writes the page of an empty table anew:
-    // https://sqlite.org/lang_delete.html#the_truncate_optimization
-    try connection.run("DELETE FROM _ms_journal_evicted WHERE rowid IS NOT NULL")
+    try connection.run("DELETE FROM _ms_journal_evicted")
     func value(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     try connection.run(
       """
