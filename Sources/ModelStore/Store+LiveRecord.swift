@@ -25,7 +25,7 @@ extension Store {
       core.connect(observer, to: observation, of: schema, options: []) { [weak record] state in
         record?.follow(state)
       }
-      observer.end(by: core.broker.add(observer))
+      observer.enter(core.broker)
       return record
     }
   }

@@ -30,15 +30,18 @@ extension StoreCore {
   ) {
     // Nothing else of the observation is kept: there may be very many observers.
     let telling = Telling(observation, options)
-    observer.whenReady { [weak self, weak observer] commit in
-      guard let self, let observer else { return }
+    observer.whenReady { [weak self] part in
+      guard let self else { return }
+      let (commit, observer) = (part.commit, part.observer)
       let schema = observer.fields.schema
-      reporting(schema) {
-        let current =
-          commit.isReset
-          ? try deliveryReader.sync { try self.record(schema, observer.key, on: $0) } : nil
-        for event in try telling.events(of: commit, current: current) where !observer.isEnded {
-          body(event)
+      Wave.$current.withValue(commit.wave.heard(at: observer.path)) {
+        reporting(schema) {
+          let current =
+            commit.isReset
+            ? try deliveryReader.sync { try self.record(schema, observer.key, on: $0) } : nil
+          for event in try telling.events(of: commit, current: current) where !observer.isEnded {
+            body(event)
+          }
         }
       }
     }
@@ -51,13 +54,13 @@ extension StoreCore {
     options: ObservationOptions
   ) throws {
     guard options.contains(.initial) else {
-      observer.end(by: broker.add(observer))
+      observer.enter(broker)
       return
     }
     try atRest(observation.key, of: schema) { image in
       let version = self.broker.version
       let outcome = observer.begin(with: image, version: version)
-      observer.end(by: self.broker.add(observer))
+      observer.enter(self.broker)
       self.broker.enqueue(for: outcome) { observer.deliver(upTo: version) }
     }
   }

@@ -170,19 +170,46 @@ struct ChangeCapture {
   ) rethrows -> [RecordChange] {
     var changes: [RecordChange] = []
     changes.reserveCapacity(rows.count)
-    for (place, row) in rows.enumerated() {
+    for place in rows.indices {
+      let row = rows[place]
       let old = row.needsSnapshot ? try before(row) : row.before
       let new = try after(row)
       guard let image = new ?? old else { continue }
       let table = tables[row.table]
-      let note = (row.hasMarks ? notes[place] : nil) ?? RowNote()
-      var record = NetRecord(
-        table: row.table, key: Self.key(of: image, in: table, row.identity))
+      let key = Self.key(of: image, in: table, row.identity)
+      guard let note = row.hasMarks ? notes[place] : nil else {
+        // Touched once, as nearly all are: whoever did it did all of it.
+        let fields = Self.fields(from: old, to: new, in: table) { _ in row.provenance }
+        guard old == nil || new == nil || !fields.isEmpty else { continue }
+        changes.append(
+          RecordChange(
+            model: table.schema.name, key: key, old: old, new: new, fields: fields,
+            origin: row.provenance.origin, cause: row.provenance.cause, isRecreated: false))
+        continue
+      }
+      var record = NetRecord(table: row.table, key: key)
       record.old = old.map { NetRecord.Side(image: $0, row: row, note: note) }
       record.new = new.map { NetRecord.Side(image: $0, row: row, note: note) }
       if let change = record.change(in: table) { changes.append(change) }
     }
     return changes
+  }
+
+  /// The fields in which two images of a record differ.
+  private static func fields(
+    from old: [SQLValue]?, to new: [SQLValue]?, in table: TrackedTable,
+    setBy setter: (Int) -> Provenance
+  ) -> [ChangedField] {
+    guard let old, let new else { return [] }
+    var fields: [ChangedField] = []
+    for index in table.fields where old[index] != new[index] {
+      let setter = setter(index)
+      fields.append(
+        ChangedField(
+          name: table.schema.fields[index].name, old: old[index], new: new[index],
+          origin: setter.origin, cause: setter.cause))
+    }
+    return fields
   }
 
   /// What stands of the marks of one row.
@@ -238,13 +265,8 @@ struct ChangeCapture {
       case (let old?, nil):
         return change(in: table, old.note.deleter ?? rekeyer(old, table) ?? old.row.provenance)
       case (let old?, let new?):
-        var fields: [ChangedField] = []
-        for index in table.fields where old.image[index] != new.image[index] {
-          let setter = new.note.fields[index] ?? new.note.inserter ?? new.row.provenance
-          fields.append(
-            ChangedField(
-              name: table.schema.fields[index].name, old: old.image[index], new: new.image[index],
-              origin: setter.origin, cause: setter.cause))
+        let fields = ChangeCapture.fields(from: old.image, to: new.image, in: table) { index in
+          new.note.fields[index] ?? new.note.inserter ?? new.row.provenance
         }
         guard !fields.isEmpty else { return nil }
         return change(

@@ -26,34 +26,72 @@ public struct RecordChange: Hashable, Sendable {
   }
 
   /// The model's name.
-  public let model: String
+  public var model: String { content.model }
   /// The record's key values, in key order. A change of key is a deletion and an insertion.
-  public let key: [SQLValue]
+  public var key: [SQLValue] { content.key }
   /// The record before, in field order; nil for an insertion.
-  public let old: [SQLValue]?
+  public var old: [SQLValue]? { content.old }
   /// The record after, in field order; nil for a deletion.
-  public let new: [SQLValue]?
+  public var new: [SQLValue]? { content.new }
   /// For an update, the fields whose value differs, in field order; otherwise empty.
-  public let fields: [ChangedField]
+  public var fields: [ChangedField] { content.fields }
   /// Who inserted, deleted or first updated the record.
-  public let origin: Origin
+  public var origin: Origin { content.origin }
   /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
-  public let cause: Cause?
+  public var cause: Cause? { content.cause }
   /// Whether the record was deleted and inserted again in between; then it is an update.
-  public let isRecreated: Bool
+  public var isRecreated: Bool { content.isRecreated }
+
+  /// Shared by copies, of which each observer concerned gets one: it counts one reference, not ten.
+  private let content: Content
+
+  private final class Content: Sendable {
+    let model: String
+    let key: [SQLValue]
+    let old: [SQLValue]?
+    let new: [SQLValue]?
+    let fields: [ChangedField]
+    let origin: Origin
+    let cause: Cause?
+    let isRecreated: Bool
+
+    init(
+      model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
+      origin: Origin, cause: Cause?, isRecreated: Bool
+    ) {
+      self.model = model
+      self.key = key
+      self.old = old
+      self.new = new
+      self.fields = fields
+      self.origin = origin
+      self.cause = cause
+      self.isRecreated = isRecreated
+    }
+  }
 
   init(
     model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
     origin: Origin, cause: Cause? = nil, isRecreated: Bool
   ) {
-    self.model = model
-    self.key = key
-    self.old = old
-    self.new = new
-    self.fields = fields
-    self.origin = origin
-    self.cause = cause
-    self.isRecreated = isRecreated
+    content = Content(
+      model: model, key: key, old: old, new: new, fields: fields, origin: origin, cause: cause,
+      isRecreated: isRecreated)
+  }
+
+  public static func == (left: RecordChange, right: RecordChange) -> Bool {
+    let (left, right) = (left.content, right.content)
+    return left === right
+      || left.model == right.model && left.key == right.key && left.old == right.old
+        && left.new == right.new && left.fields == right.fields && left.origin == right.origin
+        && left.cause == right.cause && left.isRecreated == right.isRecreated
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(model)
+    hasher.combine(key)
+    hasher.combine(old)
+    hasher.combine(new)
   }
 
   /// Which of the three: an insertion has no old record, a deletion no new one.

@@ -33,6 +33,9 @@ struct LookSchedule {
   private var phase = Phase.idle
   private var start: UInt64 = 0
   private var latestSign: UInt64?
+  /// Whether this store had committed before the latest look, and the pause that such a look makes.
+  private var isCommitting = false
+  private var ownPause = Self.ownPauseMin
 
   /// - Parameter idlePause: How long not to look when nothing is heard.
   init(idlePause: UInt64) {
@@ -46,7 +49,7 @@ struct LookSchedule {
     switch phase {
     case .idle, .settledByForeignCommit: false
     case .expecting: pause <= Self.deafPauseMax
-    case .settledByOwnCommit: pause <= Self.ownPauseMin
+    case .settledByOwnCommit: isCommitting
     }
   }
 
@@ -55,6 +58,8 @@ struct LookSchedule {
   /// - Parameter isSign: Whether something was written to the log since the last look.
   mutating func looked(_ finding: Finding, isSign: Bool, at now: UInt64) {
     if isSign { latestSign = now }
+    ownPause = isCommitting ? min(2 * ownPause, Self.ownPauseMax) : Self.ownPauseMin
+    isCommitting = finding == .ownCommit
     switch finding {
     case .ownCommit:
       phase = .settledByOwnCommit
@@ -77,7 +82,7 @@ struct LookSchedule {
     switch phase {
     case .idle: pause = idlePause
     case .expecting: pause = max(Self.pauseMin, elapsed / 4)
-    case .settledByOwnCommit: pause = max(Self.ownPauseMin, 3 * elapsed)
+    case .settledByOwnCommit: pause = max(ownPause, 3 * elapsed)
     case .settledByForeignCommit: pause = max(Self.pauseMin, 3 * elapsed)
     }
     pause = min(pause, idlePause)
@@ -87,7 +92,10 @@ struct LookSchedule {
   /// an idle store.
   private static let attention: UInt64 = 2_000_000_000
   private static let pauseMin: UInt64 = 100_000
-  /// A store that commits in a loop looks at the beginning of each transaction anyhow.
+  /// A store that commits in a loop looks at the beginning of each transaction anyhow, so the
+  /// pauses grow for as long as looks find own commits. Who commits right after such a loop is seen
+  /// late by the longest at most.
   private static let ownPauseMin: UInt64 = 1_000_000
+  private static let ownPauseMax: UInt64 = 4_000_000
   private static let deafPauseMax: UInt64 = 4_000_000
 }

@@ -136,6 +136,14 @@ final class ChangeBroker: Sendable {
   ///
   /// - Returns: What ends it.
   func add(_ observer: some Observer) -> @Sendable () -> Void {
+    let number = enter(observer)
+    return { [weak self] in self?.remove(number) }
+  }
+
+  /// As ``add(_:)``.
+  ///
+  /// - Returns: The observer's number, by which ``remove(_:)`` ends it.
+  func enter(_ observer: some Observer) -> UInt64 {
     let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
@@ -146,7 +154,7 @@ final class ChangeBroker: Sendable {
       return (number, state.observers.count == 1 ? state.audienceChanged : nil)
     }
     audienceChanged?()
-    return { [weak self] in self?.remove(number) }
+    return number
   }
 
   /// Everyone who observes, in the order of registration.
@@ -156,7 +164,8 @@ final class ChangeBroker: Sendable {
     state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
   }
 
-  private func remove(_ number: UInt64) {
+  /// Tells the observer with that number nothing more.
+  func remove(_ number: UInt64) {
     let (removed, audienceChanged) = state.withLock {
       state -> ((any Observer)?, (@Sendable () -> Void)?) in
       guard let observer = state.observers.removeValue(forKey: number) else { return (nil, nil) }

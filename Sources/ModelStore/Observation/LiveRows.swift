@@ -117,13 +117,13 @@ struct LiveRows: Sendable {
     }
     var leaving: [Entry] = []
     var arriving: [Entry] = []
-    for touch in touches {
-      if let old = touch.old?.entry, let new = touch.new?.entry, old == new {
-        guard tree.contains(old) else { return false }
+    for place in touches.indices {
+      if touches[place].isInPlace {
+        guard let entry = touches[place].old?.entry, tree.contains(entry) else { return false }
         continue
       }
-      if let entry = touch.old?.entry { leaving.append(entry) }
-      if let entry = touch.new?.entry { arriving.append(entry) }
+      if let entry = touches[place].old?.entry { leaving.append(entry) }
+      if let entry = touches[place].new?.entry { arriving.append(entry) }
     }
     guard !leaving.isEmpty || !arriving.isEmpty else {
       self.version = version

@@ -4,26 +4,74 @@ internal import Synchronization
 /// callback on the delivery queue or a loop.
 final class Mailbox<Event: ObservedEvent>: Outlet {
   private struct State {
-    /// All that wait but the last one while others are folded into that, each with the first
-    /// commit that it tells of.
-    var events = WaitingLine<(event: Event, since: UInt64)>()
-    /// The last one, with what was folded into it.
-    var folding: (event: Event.Folding, since: UInt64)?
-    /// The turn of an event that came to nothing, which is still to come: what follows takes it.
-    var freeTurn: UInt64?
+    /// What waits, as the only element, apart from the mailbox: of very many mailboxes most have
+    /// nothing.
+    private(set) var waiting: [Waiting] = []
     var capacity: Int
-    var call: CallMode
     var receive: (@Sendable (Event) -> Void)?
     var reader: CheckedContinuation<Event?, Never>?
+    var call: CallMode
     var isPaused = false
     var isSuppressed = false
-    /// Whether a commit was left out after the last event, which cannot be told with later ones.
-    var isSealed = false
     var isClosed = false
+
+    init(capacity: Int, call: CallMode) {
+      self.capacity = capacity
+      self.call = call
+    }
 
     /// Puts `event` behind the others, or folds it into the last one when there are too many.
     ///
     /// - Returns: Whether it needs a turn of its own.
+    mutating func append(_ event: Event, capacity: Int) -> Bool {
+      if waiting.isEmpty { waiting.append(Waiting()) }
+      return waiting[0].append(event, capacity: capacity)
+    }
+
+    mutating func popFirst() -> Event? {
+      guard !waiting.isEmpty else { return nil }
+      let first = waiting[0].popFirst()
+      if waiting[0].isOver { waiting = [] }
+      return first
+    }
+
+    /// The first commit that the first event tells of; nil when none waits.
+    var firstVersion: UInt64? { waiting.isEmpty ? nil : waiting[0].firstVersion }
+
+    /// Has what follows ask for a turn where one up to `version` was free.
+    mutating func endFreeTurn(upTo version: UInt64) {
+      guard let turn = waiting.first?.freeTurn, turn <= version else { return }
+      waiting[0].freeTurn = nil
+      if waiting[0].isOver { waiting = [] }
+    }
+
+    /// Keeps what waits apart from what comes.
+    mutating func seal() {
+      if !waiting.isEmpty { waiting[0].isSealed = true }
+    }
+
+    /// Forgets what waits.
+    ///
+    /// - Returns: What is to be released where no lock is held.
+    mutating func forget() -> [Waiting] {
+      let forgotten = waiting
+      waiting = []
+      return forgotten
+    }
+  }
+
+  /// The events that nobody has taken yet.
+  private struct Waiting {
+    /// All but the last one while others are folded into that, each with the first commit that it
+    /// tells of.
+    private var events = WaitingLine<(event: Event, since: UInt64)>()
+    /// The last one, with what was folded into it.
+    private var folding: (event: Event.Folding, since: UInt64)?
+    /// The turn of an event that came to nothing, which is still to come: what follows takes it.
+    var freeTurn: UInt64?
+    /// Whether a commit was left out after the last event, which cannot be told with later ones.
+    var isSealed = false
+
     /// - Complexity: What `event` takes, however much waits.
     mutating func append(_ event: Event, capacity: Int) -> Bool {
       let count = events.count + (folding == nil ? 0 : 1)
@@ -63,7 +111,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     /// every turn for as long as commits come faster than turns.
     var firstVersion: UInt64? { events.first?.since ?? folding?.since }
 
-    var isEmpty: Bool { events.isEmpty && folding == nil }
+    /// Whether there is nothing left to remember.
+    var isOver: Bool { events.isEmpty && folding == nil && freeTurn == nil }
   }
 
   weak let broker: ChangeBroker?
@@ -92,7 +141,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       state.withLock { state in
         guard !state.isClosed else { return (nil, []) }
         guard !state.isSuppressed else {
-          state.isSealed = true
+          state.seal()
           return (nil, [])
         }
         if !state.isPaused, let reader = state.reader {
@@ -143,7 +192,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   private func due(upTo version: UInt64) -> (Event, @Sendable (Event) -> Void)? {
     state.withLock { state in
-      if let turn = state.freeTurn, turn <= version { state.freeTurn = nil }
+      state.endFreeTurn(upTo: version)
       guard !state.isPaused, let receive = state.receive, let first = state.firstVersion,
         first <= version
       else { return nil }
@@ -193,20 +242,14 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   /// Forgets the events that nobody has taken.
   func forget() {
-    let forgotten = state.withLock { state in
-      let forgotten = (state.events, state.folding)
-      state.events = WaitingLine()
-      state.folding = nil
-      state.freeTurn = nil
-      return forgotten
-    }
+    let forgotten = state.withLock { $0.forget() }
     // Released here, outside the lock: values may run code of the program as they go.
     withExtendedLifetime(forgotten) {}
   }
 
   func close() {
     let (reader, forgotten) = state.withLock { state in
-      let released = (state.reader, (state.events, state.folding, state.receive))
+      let released = (state.reader, (state.forget(), state.receive))
       state = State(capacity: state.capacity, call: state.call)
       state.isClosed = true
       return released

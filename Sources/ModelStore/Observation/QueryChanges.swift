@@ -144,55 +144,35 @@ extension QueryChanges {
         throw StoreError(error, reading: schema)
       }
     }
-    var deletions: [Deletion] = []
-    var insertions: [Insertion] = []
-    var updates: [Update] = []
-    var ranks: [CanonicalMoves.Row] = []
-    ranks.reserveCapacity(delta.touches.count)
-    // Where every touched row kept its place, nobody else's changed.
-    let areInPlace = delta.touches.allSatisfy { touch in
-      touch.old.flatMap { old in touch.new.map { $0.entry == old.entry } } ?? false
+    let ranks = DeltaRanks(delta)
+    let touches = delta.touches
+    deletions = try ranks.deletions.map { place in
+      Deletion(
+        index: ranks.old(at: place), key: touches[place].key,
+        record: try touches[place].old?.image.map(element), reason: Reason(touches[place].after),
+        origin: touches[place].origin)
     }
-    for touch in delta.touches {
-      let oldRank = touch.old.map { delta.old.index(of: $0.entry) }
-      let newRank = areInPlace ? oldRank : touch.new.map { delta.new.index(of: $0.entry) }
-      ranks.append(
-        CanonicalMoves.Row(
-          oldRank: oldRank, newRank: newRank,
-          sortKeyChanged: touch.old?.entry != touch.new?.entry))
-      switch (touch.old, touch.new) {
-      case (let old?, nil):
-        deletions.append(
-          Deletion(
-            index: oldRank ?? 0, key: touch.key, record: try old.image.map(element),
-            reason: Reason(touch.after), origin: touch.origin))
-      case (nil, let new?):
-        guard let image = new.image else { continue }
-        insertions.append(
-          Insertion(
-            index: newRank ?? 0, key: touch.key, record: try element(image),
-            reason: Reason(touch.before), origin: touch.origin))
-      case (let old?, let new?):
-        guard let before = old.image, let after = new.image, before != after else { continue }
-        updates.append(
-          Update(
-            oldIndex: oldRank ?? 0, newIndex: newRank ?? 0, key: touch.key,
-            old: try element(before), new: try element(after),
-            fields: Self.changedFields(touch, before, after, schema),
-            isRecreated: touch.isRecreated))
-      case (nil, nil): continue
-      }
+    insertions = try ranks.insertions.map { place in
+      Insertion(
+        index: ranks.new(at: place), key: touches[place].key,
+        record: try element(touches[place].new?.image ?? []),
+        reason: Reason(touches[place].before), origin: touches[place].origin)
     }
-    moves = try CanonicalMoves.offsets(in: ranks).compactMap { offset in
-      guard let old = ranks[offset].oldRank, let new = ranks[offset].newRank,
-        let image = delta.touches[offset].new?.image
-      else { return nil }
+    updates = try ranks.updates.map { place in
+      let before = touches[place].old?.image ?? []
+      let after = touches[place].new?.image ?? []
+      return Update(
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
+        old: try element(before), new: try element(after),
+        fields: touches[place].changedFields(from: before, to: after, of: schema),
+        isRecreated: touches[place].isRecreated)
+    }
+    moves = try ranks.moves.compactMap { place in
+      guard let image = touches[place].new?.image else { return nil }
       return Move(
-        oldIndex: old, newIndex: new, key: delta.touches[offset].key, record: try element(image))
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
+        record: try element(image))
     }
-    self.deletions = deletions.sorted { $0.index < $1.index }
-    self.insertions = insertions.sorted { $0.index < $1.index }
-    self.updates = updates.sorted { $0.newIndex < $1.newIndex }
     oldVersion = delta.old.version
     newVersion = delta.new.version
     oldCount = delta.old.count
@@ -224,18 +204,6 @@ extension QueryChanges {
     /// How many records there are without the window; nil for a window that keeps its own rows
     /// only.
     public var totalCount: Int? { rows.totalCount }
-  }
-
-  private static func changedFields(
-    _ touch: QueryDelta.Touch, _ before: [SQLValue], _ after: [SQLValue], _ schema: ModelSchema
-  ) -> [ChangedField] {
-    schema.fields.indices.filter { before[$0] != after[$0] }.map { index in
-      let name = schema.fields[index].name
-      let field = touch.fields.first { $0.name == name }
-      return ChangedField(
-        name: name, old: before[index], new: after[index], origin: field?.origin ?? touch.origin,
-        cause: field?.cause)
-    }
   }
 }
 

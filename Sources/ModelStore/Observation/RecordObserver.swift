@@ -5,21 +5,27 @@ final class RecordObserver: ChangeBroker.Observer {
   let fields: ObservedFields
   /// The observed record's key; nil for all records.
   let key: [SQLValue]?
-  private let interest: ChangeBroker.Interest
   /// Who registered it, where that is known.
   let registrant: Registrant?
   let mailbox: Mailbox<Part>
-  private let ending = Mutex(Ending())
+  private let standing = Mutex(Standing.new)
 
-  private struct Ending {
-    var isEnded = false
-    var leave: (@Sendable () -> Void)?
+  private enum Standing {
+    case new
+    /// Among the broker's observers, by that number.
+    case entered(UInt64)
+    case ended
   }
 
   /// The bag that an observation is in, and what tells it from others of the same thing there.
-  struct Registrant: Sendable {
+  final class Registrant: Sendable {
     weak let bag: ObservationBag?
     let context: String?
+
+    init(bag: ObservationBag, context: String?) {
+      self.bag = bag
+      self.context = context
+    }
   }
 
   /// - Parameter key: The record to observe; nil for all records.
@@ -29,7 +35,6 @@ final class RecordObserver: ChangeBroker.Observer {
   ) {
     self.fields = fields
     self.key = key
-    interest = fields.interest(key)
     self.registrant = registrant
     self.mailbox = mailbox
   }
@@ -39,16 +44,18 @@ final class RecordObserver: ChangeBroker.Observer {
 
   var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields.fields == nil) }
 
-  var interests: [ChangeBroker.Interest] { [interest] }
+  // Made anew for the few who ask: there may be very many observers.
+  var interests: [ChangeBroker.Interest] { [fields.interest(key)] }
 
-  var model: String { interest.model }
+  var model: String { fields.schema.name }
 
-  private var rule: Rule { Rule(fields: fields, isOneRecord: key != nil) }
+  private var isOneRecord: Bool { key != nil }
 
   /// What of a commit concerns the observer.
   struct Part: ObservedEvent {
     let commit: ChangeBroker.Commit
-    fileprivate let rule: Rule
+    /// Whose part it is.
+    let observer: RecordObserver
 
     var version: UInt64 { commit.changes.version }
 
@@ -56,15 +63,15 @@ final class RecordObserver: ChangeBroker.Observer {
       /// The first commit, and what is true of all of them; without changes.
       private var frame: ChangeBroker.Commit
       private var changes: Folded<ChangedRecord, RecordChange>
-      private let rule: Rule
+      private let observer: RecordObserver
 
       init(_ first: Part) {
-        rule = first.rule
+        observer = first.observer
         frame = first.commit
         changes = Folded()
         frame.changes = ChangeSet(version: first.version, changes: [])
         for change in first.commit.changes.changes {
-          changes.fold(rule.identity(of: change)) { _ in change }
+          changes.fold(observer.identity(of: change)) { _ in change }
         }
       }
 
@@ -73,10 +80,10 @@ final class RecordObserver: ChangeBroker.Observer {
         frame.isReset = frame.isReset || later.commit.isReset
         frame.wave = frame.wave.folded(with: later.commit.wave)
         for change in later.commit.changes.changes {
-          changes.fold(rule.identity(of: change)) { [rule] earlier in
+          changes.fold(observer.identity(of: change)) { [observer] earlier in
             guard let earlier else { return change }
-            return earlier.followed(by: change, fields: rule.fields.compared)
-              .flatMap { rule.isTold($0) ? $0 : nil }
+            return earlier.followed(by: change, fields: observer.fields.compared)
+              .flatMap { observer.isTold($0) ? $0 : nil }
           }
         }
       }
@@ -86,55 +93,47 @@ final class RecordObserver: ChangeBroker.Observer {
       var event: Part {
         var commit = frame
         commit.changes = ChangeSet(version: frame.changes.version, changes: changes.entries)
-        return Part(commit: commit, rule: rule)
+        return Part(commit: commit, observer: observer)
       }
     }
   }
 
-  /// Tells what of a commit concerns the observer.
-  fileprivate struct Rule: Sendable {
-    let fields: ObservedFields
-    let isOneRecord: Bool
+  /// What of a commit concerns the observer; nil when there is nothing to tell.
+  private func part(of commit: ChangeBroker.Commit) -> Part? {
+    var changes = commit.changes.changes
+    if isOneRecord, changes.count > 1 { changes = together(changes) }
+    if fields.names != nil { changes = changes.filter(isTold) }
+    guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
+    var part = commit
+    part.changes = ChangeSet(version: commit.changes.version, changes: changes)
+    return Part(commit: part, observer: self)
+  }
 
-    /// nil when there is nothing to tell.
-    func part(of commit: ChangeBroker.Commit) -> Part? {
-      var changes = commit.changes.changes
-      if isOneRecord, changes.count > 1 { changes = together(changes) }
-      if fields.names != nil { changes = changes.filter(isTold) }
-      guard !changes.isEmpty || commit.isReset || commit.isInitial else { return nil }
-      var part = commit
-      part.changes = ChangeSet(version: commit.changes.version, changes: changes)
-      return Part(commit: part, rule: self)
-    }
+  /// Whether a change touches what is observed.
+  private func isTold(_ change: RecordChange) -> Bool {
+    guard let names = fields.names, change.operation == .update else { return true }
+    return change.fields.contains { names.contains($0.name) }
+  }
 
-    /// Whether a change touches what is observed.
-    func isTold(_ change: RecordChange) -> Bool {
-      guard let names = fields.names, change.operation == .update else { return true }
-      return change.fields.contains { names.contains($0.name) }
-    }
+  /// All changes of one record are of the same, however its key is spelled.
+  private func identity(of change: RecordChange) -> ChangedRecord {
+    ChangedRecord(model: change.model, key: isOneRecord ? [] : change.key)
+  }
 
-    /// All changes of one record are of the same, however its key is spelled.
-    func identity(of change: RecordChange) -> ChangedRecord {
-      ChangedRecord(model: change.model, key: isOneRecord ? [] : change.key)
-    }
-
-    /// A record whose key became another that means the same, such as `'abc'` and `'ABC'` under
-    /// NOCASE, was deleted and inserted; to its observer that is one change.
-    private func together(_ changes: [RecordChange]) -> [RecordChange] {
-      guard let first = changes.first(where: { $0.new == nil }),
-        let last = changes.last(where: { $0.old == nil })
-      else { return changes }
-      return first.followed(by: last, fields: fields.compared).map { [$0] } ?? []
-    }
+  /// A record whose key became another that means the same, such as `'abc'` and `'ABC'` under
+  /// NOCASE, was deleted and inserted; to its observer that is one change.
+  private func together(_ changes: [RecordChange]) -> [RecordChange] {
+    guard let first = changes.first(where: { $0.new == nil }),
+      let last = changes.last(where: { $0.old == nil })
+    else { return changes }
+    return first.followed(by: last, fields: fields.compared).map { [$0] } ?? []
   }
 
   /// Has `receive` called on the delivery queue, once for each commit that concerns the observer.
-  func whenReady(_ receive: @escaping @Sendable (ChangeBroker.Commit) -> Void) {
-    mailbox.whenReady { [fields, key] part in
-      Wave.$current.withValue(part.commit.wave.heard(at: fields.path(key))) {
-        receive(part.commit)
-      }
-    }
+  ///
+  /// - Parameter receive: Does not hold the observer, which holds it until it ends.
+  func whenReady(_ receive: @escaping @Sendable (Part) -> Void) {
+    mailbox.whenReady(receive)
   }
 
   /// The next commit, waited for; nil once the observer has ended.
@@ -143,7 +142,7 @@ final class RecordObserver: ChangeBroker.Observer {
   }
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    rule.part(of: commit).map(mailbox.put) ?? []
+    part(of: commit).map(mailbox.put) ?? []
   }
 
   func deliver(upTo version: UInt64) { mailbox.deliver(upTo: version) }
@@ -163,34 +162,39 @@ final class RecordObserver: ChangeBroker.Observer {
     let commit = ChangeBroker.Commit(
       changes: ChangeSet(version: version, changes: changes ?? []), isReset: false, isInitial: true)
     mailbox.forget()
-    return mailbox.put(Part(commit: commit, rule: rule))
+    return mailbox.put(Part(commit: commit, observer: self))
   }
 
   /// Forgets what was not delivered.
   func forget() { mailbox.forget() }
 
-  // Ending
+  // Beginning and ending
+
+  /// Has `broker` tell it what commits do, until it ends.
+  func enter(_ broker: ChangeBroker) {
+    let number = broker.enter(self)
+    let isLate = standing.withLock { standing in
+      if case .ended = standing { return true }
+      standing = .entered(number)
+      return false
+    }
+    if isLate { broker.remove(number) }
+  }
 
   /// Whether nothing more may be told.
-  var isEnded: Bool { ending.withLock { $0.isEnded } }
-
-  /// Has `leave` called at the end; at once when it has ended already.
-  func end(by leave: @escaping @Sendable () -> Void) {
-    let isLate = ending.withLock { ending in
-      if !ending.isEnded { ending.leave = leave }
-      return ending.isEnded
+  var isEnded: Bool {
+    standing.withLock { standing in
+      if case .ended = standing { true } else { false }
     }
-    if isLate { leave() }
   }
 
   func end() {
     mailbox.close()
-    let leave = ending.withLock { ending in
-      ending.isEnded = true
-      let leave = ending.leave
-      ending.leave = nil
-      return leave
+    let former = standing.withLock { standing in
+      let former = standing
+      standing = .ended
+      return former
     }
-    leave?()
+    if case .entered(let number) = former { mailbox.broker?.remove(number) }
   }
 }

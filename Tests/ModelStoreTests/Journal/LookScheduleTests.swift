@@ -118,16 +118,43 @@ import Testing
     #expect(pauses(world.looks) == [100, 100, 100, 100, 100])
   }
 
-  @Test func aStoreThatCommitsInALoopLooksAtMostOnceAMillisecond() {
+  @Test func aStoreThatCommitsInALoopLooksLessAndLess() {
     var world = World()
     world.look()
     world.looks = []
-    let start = world.now
     for _ in 0..<10_000 {
       world.write(.ownCommit)
       world.pass(50 * Self.microsecond) { _ in .ownCommit }
     }
-    #expect(world.looks.count <= Int((world.now - start) / Self.millisecond) + 2)
+    #expect(Array(pauses(world.looks).prefix(3)) == [1_000, 2_000, 4_000])
+    #expect(Set(pauses(world.looks).dropFirst(2)) == [4_000])
+  }
+
+  @Test func whoCommitsRightAfterALoopIsSeenSoon() {
+    var world = World()
+    world.look()
+    for _ in 0..<1_000 {
+      world.write(.ownCommit)
+      world.pass(50 * Self.microsecond) { _ in .ownCommit }
+    }
+    world.looks = []
+    let start = world.now
+    world.write(.foreignCommit)
+    world.pass(4 * Self.millisecond) { _ in .foreignCommit }
+    #expect((world.looks.first ?? .max) - start <= 4 * Self.millisecond)
+  }
+
+  @Test func oneOwnCommitMakesNobodyDeafForLong() {
+    var world = World()
+    world.look()
+    world.looks = []
+    world.write(.ownCommit)
+    #expect(world.schedule.isDeaf)
+    world.pass(Self.millisecond)
+    #expect(!world.schedule.isDeaf)
+    let start = world.now
+    world.write(.foreignCommit)
+    #expect(world.looks.last == start)
   }
 
   @Test func someoneWhoWritesForLongIsLookedForAboutOnceAMillisecond() {

@@ -50,7 +50,7 @@ import Testing
       ObservedFields(Album.schema, fields: nil, counted: [1]), of: nil,
       mailbox: Mailbox(backlog: .latest))
     let received = Recorder<UInt64>()
-    observer.whenReady { received.add($0.changes.version) }
+    observer.whenReady { received.add($0.version) }
     #expect(observer.note(Self.update(("a", "b"), ("x", "x"), 1)) == .ready)
     #expect(observer.note(Self.update(("b", "a"), ("x", "y"), 2)) == [])
     observer.deliver(upTo: .max)
@@ -58,5 +58,19 @@ import Testing
     #expect(observer.note(Self.update(("a", "c"), ("y", "y"), 3)) == .ready)
     observer.deliver(upTo: .max)
     #expect(received.events == [3])
+  }
+
+  /// What waits holds the observer that it is for.
+  @Test func anObserverThatEndsIsLetGoThoughEventsWait() {
+    var observer: RecordObserver? = RecordObserver(
+      ObservedFields(Artist.schema, fields: nil, counted: nil), of: nil,
+      mailbox: Mailbox(backlog: .every))
+    weak let kept = observer
+    observer?.whenReady { _ in }
+    let reset = ChangeBroker.Commit(changes: ChangeSet(version: 1, changes: []), isReset: true)
+    #expect(observer?.note(reset) == .ready)
+    observer?.end()
+    observer = nil
+    #expect(kept == nil)
   }
 }

@@ -2,50 +2,34 @@ import ModelStore
 
 extension BindingWorkload {
   var modelStoreContenders: [Contender] {
-    [
-      contender("no binding", []),
-      contender("derived, the same", [.derive(\BoundItem.derived, from: "value > 0")]),
-      contender("derived, changed", [.derive(\BoundItem.derived, from: "value * 2")]),
-      contender(
-        "counted, the same",
-        [
-          .aggregate(
-            .count(\BoundItem.value), into: \BoundItem.aggregate, through: \BoundItem.owner)
-        ]),
-      contender(
-        "summed, changed",
-        [.aggregate(.sum(\BoundItem.value), into: \BoundItem.aggregate, through: \BoundItem.owner)]
-      ),
-      contender(
-        "the smallest, changed at times",
-        [
-          .aggregate(
-            .minimum(\BoundItem.value), into: \BoundItem.aggregate, through: \BoundItem.owner)
-        ]),
-      contender(
-        "both ways, changed",
-        [
-          .twoWay(
-            \BoundItem.value, \BoundItem.partner, forward: "value + 1", backward: "partner - 1")
-        ]),
-    ]
+    Self.kinds.map { contender($0.name, $0.bindings) }
+  }
+
+  /// The bindings of each contender, of this and of other libraries.
+  static let kinds: [(name: String, bindings: [Binding])] = [
+    ("no binding", []),
+    ("derived, the same", [.derive(\BoundItem.derived, from: "value > 0")]),
+    ("derived, changed", [.derive(\BoundItem.derived, from: "value * 2")]),
+    ("counted, the same", [aggregated(.count(\BoundItem.value))]),
+    ("summed, changed", [aggregated(.sum(\BoundItem.value))]),
+    ("the smallest, changed at times", [aggregated(.minimum(\BoundItem.value))]),
+    (
+      "both ways, changed",
+      [
+        .twoWay(
+          \BoundItem.value, \BoundItem.partner, forward: "value + 1", backward: "partner - 1")
+      ]
+    ),
+  ]
+
+  private static func aggregated(_ aggregation: Aggregation<BoundItem>) -> Binding {
+    .aggregate(aggregation, into: \BoundItem.aggregate, through: \BoundItem.owner)
   }
 
   /// Each item counts for one of a thousand others.
   private func contender(_ name: String, _ bindings: [Binding]) -> Contender {
     Contender(library: .modelStore, name: name) { directory in
-      var configuration = StoreConfiguration()
-      configuration.durability = .normal
-      configuration.cacheSize = 64 * 1024 * 1024
-      configuration.checkpointFrameCount = Int.max
-      let store = try Store(
-        at: directory.file("items.sqlite"), models: BoundItem.self, bindings: bindings,
-        configuration: configuration)
-      try store.write { tx in
-        for id in 1...Int64(count) {
-          try tx.insert(BoundItem(id: id, owner: id % 1000 + 1))
-        }
-      }
+      let store = try makeStore(at: directory.file("items.sqlite"), bindings)
       var step: Int64 = 0
       return Session(policy: try store.policy()) {
         step += 1
@@ -61,5 +45,19 @@ extension BindingWorkload {
         return Measurement(timing)
       }
     }
+  }
+
+  /// A store with the items.
+  func makeStore(at path: String, _ bindings: [Binding]) throws -> Store {
+    var configuration = StoreConfiguration()
+    configuration.durability = .normal
+    configuration.cacheSize = 64 * 1024 * 1024
+    configuration.checkpointFrameCount = Int.max
+    let store = try Store(
+      at: path, models: BoundItem.self, bindings: bindings, configuration: configuration)
+    try store.write { tx in
+      for id in 1...Int64(count) { try tx.insert(BoundItem(id: id, owner: id % 1000 + 1)) }
+    }
+    return store
   }
 }

@@ -27,7 +27,8 @@ extension Workload {
       WindowWorkload(rowCount: scaled(1_000_000)).workload,
       ForeignCommitWorkload(commitCount: scaled(2_000)).workload,
       RuleWorkload(count: scaled(100_000)).workload,
-      BindingWorkload(count: scaled(100_000)).workload,
+      BindingWorkload(writer: .modelStore, count: scaled(100_000)).workload,
+      BindingWorkload(writer: .sqlite, count: scaled(100_000)).workload,
     ]
   }
 }
