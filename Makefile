@@ -72,7 +72,8 @@ fuzz: sqlite
 	MODELSTORE_SEED=$$seed swift test --skip-build
 
 sanitize: sqlite
-	swift test --sanitize=thread --scratch-path .build-thread-sanitizer --filter ModelStoreTests
+	swift test --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
+		--scratch-path .build-thread-sanitizer --filter ModelStoreTests
 
 install: sqlite
 	swift build -c release --product storecli --static-swift-stdlib

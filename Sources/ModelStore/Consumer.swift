@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// A durable reader of a store's change journal: a name in the file, and how far it has come.
 ///
 /// It is given batches of transactions in the order of commits, whoever wrote them, and says when
@@ -35,13 +33,13 @@ public struct Consumer: Sendable {
       try core.read(connection) { tx in
         let connection = tx.access.connection
         let cursor = try Self.cursor(of: name, on: connection)
-        let end = try JournalReader.bounds(on: connection)?.upperBound
-        return ConsumerStatus(name: name, cursor: cursor, end: end ?? 0)
+        return ConsumerStatus(
+          name: name, cursor: cursor, bounds: try JournalReader.bounds(on: connection))
       }
     }
   }
 
-  /// How many positions it is behind the journal's end: ``ConsumerStatus/lag``.
+  /// How many positions of the journal it has before it: ``ConsumerStatus/lag``.
   public var lag: Int64 { get throws { try status().lag } }
 
   /// The next batch, on the calling thread: what follows the last position that was acknowledged.
@@ -52,11 +50,19 @@ public struct Consumer: Sendable {
   /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
   /// - Complexity: O(limit), or the size of one transaction that is larger, and O(transactions that
   ///   changed nothing of which a journal is kept) since the last batch. When there are many of
-  ///   these, a consumer is put behind them, which waits for the disk.
+  ///   these, a consumer is put behind them, which waits for this program's writes and the disk.
   public func next(limit: Int = 500) throws -> ConsumerBatch? {
     let next = try core.readers.sync { connection in try find(limit: limit, on: connection) }
-    if case .nothing(let through, let cursor) = next {
-      pass(through, from: cursor)
+    if case .nothing(let through, let cursor) = next, !core.writer.isCurrent,
+      isWorthPassing(through, from: cursor)
+    {
+      do {
+        try core.maintaining(waiting: false) { connection in
+          try pass(through, from: cursor, on: connection)
+        }
+      } catch {
+        reportPassing(error)
+      }
     }
     return next.batch
   }
@@ -75,14 +81,15 @@ public struct Consumer: Sendable {
     let next = try await core.readers.async { connection in
       try find(limit: limit, on: connection)
     }
-    if case .nothing(let through, let cursor) = next {
-      // Not with a reader's connection: who waits for the writer there keeps it from those whom the
-      // writer may wait for.
-      await withCheckedContinuation { continuation in
-        DispatchQueue.global().async {
-          pass(through, from: cursor)
-          continuation.resume()
+    if case .nothing(let through, let cursor) = next, isWorthPassing(through, from: cursor) {
+      do {
+        // Not with a reader's connection: who waits for the writer there keeps it from those whom
+        // the writer may wait for.
+        try await core.maintainingOnQueue(waiting: false) { connection in
+          try pass(through, from: cursor, on: connection)
         }
+      } catch {
+        reportPassing(error)
       }
     }
     return next.batch
@@ -103,12 +110,17 @@ public struct Consumer: Sendable {
       let connection = tx.access.connection
       let cursor = try Self.cursor(of: name, on: connection)
       guard let history = try JournalHistory(reading: connection) else {
-        return .nothing(through: cursor.position, cursor)
+        guard cursor.isLost(in: nil) else { return .nothing(through: cursor.position, cursor) }
+        return .batch(
+          ConsumerBatch(
+            consumer: self, transactions: [], end: .start, cursor: cursor, isTrimmed: true))
       }
-      let isTrimmed = cursor.position < history.bounds.lowerBound - 1
-      var position = max(cursor.position, history.bounds.lowerBound - 1)
+      let isTrimmed = cursor.isLost(in: history.bounds)
+      var position = cursor.start(in: history.bounds)
       while position < history.bounds.upperBound {
-        let part = try Self.part(of: history, after: position, limit: Int64(limit))
+        let part = try Self.part(
+          of: history, after: position, limit: Int64(limit),
+          bindings: core.models.followedBindings)
         position = part.end
         if part.transactions.isEmpty, !isTrimmed { continue }
         return .batch(
@@ -120,21 +132,24 @@ public struct Consumer: Sendable {
     }
   }
 
-  /// Puts the consumer behind what does not concern it, once that is much: so it is not read again
-  /// and again, and can be trimmed. Where that fails, the next time will do.
-  private func pass(_ position: Int64, from cursor: JournalConsumers.Cursor) {
-    guard position - cursor.position >= Self.passedCountMin,
-      core.configuration.access != .readOnly, !core.writer.isCurrent
-    else { return }
-    do {
-      _ = try core.maintaining { connection in
-        try JournalConsumers(connection: connection).acknowledge(
-          name, through: position, from: cursor.position, epoch: cursor.epoch,
-          time: WritingProgram.now)
-      }
-    } catch {
-      core.report(StoreError(reporting: error))
-    }
+  /// Whether what does not concern the consumer is so much that it is put behind it: so it is not
+  /// read again and again, and can be trimmed.
+  private func isWorthPassing(_ position: Int64, from cursor: JournalConsumers.Cursor) -> Bool {
+    position - cursor.position >= Self.passedCountMin && core.configuration.access != .readOnly
+  }
+
+  private func pass(
+    _ position: Int64, from cursor: JournalConsumers.Cursor, on connection: Connection
+  ) throws {
+    _ = try JournalConsumers(connection: connection).acknowledge(
+      name, through: position, from: cursor.position...cursor.position, epoch: cursor.epoch,
+      time: nil)
+  }
+
+  /// The next look will do where somebody else writes, the task was cancelled or the store closed.
+  private func reportPassing(_ error: any Error) {
+    let error = StoreError(reporting: error)
+    if ![.busy, .cancelled, .misuse].contains(error.code) { core.report(error) }
   }
 
   private static let passedCountMin: Int64 = 1000
@@ -143,7 +158,7 @@ public struct Consumer: Sendable {
   /// one. Transactions in which nothing was entered are left out: one is the consumer's own, which
   /// would otherwise be told of its own work for ever.
   private static func part(
-    of history: JournalHistory, after position: Int64, limit: Int64
+    of history: JournalHistory, after position: Int64, limit: Int64, bindings: FollowedBindings
   ) throws -> (transactions: [JournalTransaction], end: Int64) {
     var transactions: [JournalTransaction] = []
     var end = position
@@ -151,7 +166,7 @@ public struct Consumer: Sendable {
       try history.forEach(after: position, through: last) { logged in
         end = logged.positions.upperBound
         let transaction = JournalTransaction(
-          logged, layouts: history.layouts, filter: JournalFilter())
+          logged, layouts: history.layouts, filter: JournalFilter(), bindings: bindings)
         if !transaction.changes.isEmpty || !transaction.gaps.isEmpty {
           transactions.append(transaction)
         }

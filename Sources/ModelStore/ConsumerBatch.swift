@@ -2,7 +2,8 @@
 public struct ConsumerBatch: Sendable {
   /// Why what was told to a consumer so far and what it is told now do not join.
   public enum Reset: Hashable, Sendable {
-    /// Entries that it had not acknowledged were removed from the journal.
+    /// Entries that it had not acknowledged were removed from the journal: by trimming, or by hand,
+    /// where the journal ends before the position that it had acknowledged.
     case trimmed
     /// Changes of these models may be missing before or inside the batch, in name order: their
     /// journal was turned on or off, or their tables were altered.
@@ -53,11 +54,22 @@ public struct ConsumerBatch: Sendable {
   public func acknowledge() throws {
     try consumer.core.maintaining { connection in
       let consumers = JournalConsumers(connection: connection)
+      // Back only from the very place beyond the journal's end from where the batch was read.
       let hasMoved = try consumers.acknowledge(
-        consumer.name, through: end.rawValue, from: nil, epoch: cursor.epoch,
+        consumer.name, through: end.rawValue,
+        from: cursor.position > end.rawValue ? places : nil, epoch: cursor.epoch,
         time: WritingProgram.now)
       if !hasMoved { _ = try Consumer.cursor(of: consumer.name, on: connection) }
     }
+  }
+
+  /// Where the consumer may stand for the batch to be what comes next: where it stood when the
+  /// batch was read, or behind what came after that and did not concern it.
+  private var places: ClosedRange<Int64> {
+    guard reset != .trimmed, let first = transactions.first else {
+      return cursor.position...cursor.position
+    }
+    return cursor.position...max(cursor.position, first.positions.lowerBound.rawValue - 1)
   }
 
   /// Moves the cursor from where it stood when the batch was read.
@@ -69,7 +81,7 @@ public struct ConsumerBatch: Sendable {
         .misuse, "A batch of the consumer \(consumer.name) of another file cannot be acknowledged.")
     }
     let hasMoved = try JournalConsumers(connection: connection).acknowledge(
-      consumer.name, through: end.rawValue, from: cursor.position, epoch: cursor.epoch,
+      consumer.name, through: end.rawValue, from: places, epoch: cursor.epoch,
       time: WritingProgram.now)
     guard !hasMoved else { return }
     let now = try Consumer.cursor(of: consumer.name, on: connection)

@@ -9,8 +9,9 @@ extension ChangeJournal {
   /// }
   /// ```
   ///
-  /// Several commits may come as one; only the newest position counts. It ends when the task is
-  /// cancelled or the store closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
+  /// Several commits may come as one; only the newest position counts. One that is smaller than the
+  /// one before says that somebody emptied the journal by hand. It ends when the task is cancelled
+  /// or the store closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
   /// no right to write, and the journal may be trimmed past it.
   ///
   /// - Parameter position: Where the reader stands: what is there beyond it already comes first.
@@ -38,14 +39,14 @@ public struct JournalGrowth: AsyncSequence, Sendable {
     var position: JournalPosition
     let listener: JournalListeners.Listener
 
-    /// The next greater position, waited for; nil when the task was cancelled or the store was
+    /// The next other position, waited for; nil when the task was cancelled or the store was
     /// closed.
     ///
     /// - Throws: ``StoreError`` when the journal cannot be read.
     public mutating func next() async throws -> JournalPosition? {
       let end = try await listener.first {
         let end = try await journal.positionOnQueue()
-        return end > position ? end : nil
+        return end != position ? end : nil
       }
       position = end ?? position
       return end

@@ -2,18 +2,24 @@ extension Store {
   /// Adds a binding to the file: existing records are put right, and from then on it holds for
   /// every writer. One of the same name is replaced.
   ///
-  /// - Parameter onProgress: Called on this thread every some thousand records and at the end, with
-  ///   how many were looked at and how many there are to look at; writers wait meanwhile. What it
-  ///   throws ends the work, and nothing was changed. It must not use the store.
+  /// - Parameters:
+  ///   - isPreview: Whether it is rolled back again: it tells how many records would be put right or
+  ///     why the binding would be refused, and nothing is announced.
+  ///   - onProgress: Called on this thread every some thousand records and at the end, with how many
+  ///     were looked at and how many there are to look at; writers wait meanwhile. What it throws
+  ///     ends the work, and nothing was changed. It must not use the store.
+  /// - Returns: How many records did not hold their value: of this binding, and of others of the
+  ///   same field whose turn it is because of it.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` when
   ///   it cannot be kept, or not together with the others; `rejected` when a record does not take
   ///   its value. Then nothing was changed.
   /// - Complexity: Reads all records of the bound models once, while writers wait.
+  @discardableResult
   public func add(
-    _ binding: Binding,
+    _ binding: Binding, isPreview: Bool = false,
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
-  ) throws {
-    try core.add(binding, onProgress: onProgress)
+  ) throws -> Int {
+    try core.add(binding, isPreview: isPreview, onProgress: onProgress)
   }
 
   /// The bindings by which values come into a field: its own and, before it, those that the fields
@@ -36,9 +42,14 @@ extension Store {
   ///
   /// To be called before a field or table that a binding names is dropped.
   ///
-  /// - Throws: ``StoreError`` with code `unknownBinding` when the file has none of that name.
-  public func dropBinding(_ name: String) throws {
-    try core.dropBinding(name)
+  /// - Parameter isPreview: Whether it is rolled back again, and nothing is announced.
+  /// - Returns: How many records got another value, from another binding of the field whose turn it
+  ///   is now.
+  /// - Throws: ``StoreError`` with code `unknownBinding` when the file has none of that name,
+  ///   `rejected` when a record does not take its value from the other one.
+  @discardableResult
+  public func dropBinding(_ name: String, isPreview: Bool = false) throws -> Int {
+    try core.dropBinding(name, isPreview: isPreview)
   }
 
   /// Makes every binding true again, whatever happened to its triggers or to the records: what

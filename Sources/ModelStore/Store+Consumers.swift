@@ -38,9 +38,9 @@ extension Store {
       try core.read(connection) { tx in
         let connection = tx.access.connection
         guard try JournalLayouts(reading: connection) != nil else { return [] }
-        let end = try JournalReader.bounds(on: connection)?.upperBound ?? 0
+        let bounds = try JournalReader.bounds(on: connection)
         return try JournalConsumers(connection: connection).all()
-          .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, end: end) }
+          .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds) }
       }
     }
   }

@@ -94,16 +94,10 @@ extension Store {
     }
     guard options.contains(.initial) else { return subscribe() }
     return try LiveStore(core).whileNobodyWrites { reading in
-      var initial = QueryGroup.Batch(deltas: [])
-      var version: UInt64
-      // Reading one may find that another process has written, so that those before are of old.
-      repeat {
-        version = broker.version
-        initial.deltas = try initials.map { try $0(reading) }
-      } while broker.version != version
-      let outcome = mailbox.put(initial)
+      let version = reading.broker.version
+      let outcome = mailbox.put(QueryGroup.Batch(deltas: try initials.map { try $0(reading) }))
       let subscription = subscribe()
-      broker.enqueue(for: outcome) { [version] in mailbox.deliver(upTo: version) }
+      reading.broker.enqueue(for: outcome) { mailbox.deliver(upTo: version) }
       return subscription
     }
   }

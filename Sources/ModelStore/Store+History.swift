@@ -19,7 +19,7 @@ extension ChangeJournal {
       let start = start?.rawValue ?? history.bounds.lowerBound - 1
       let end = end?.rawValue ?? .max
       try history.checkReaches(back: start)
-      var collected = Collected(filter, limit, history.layouts)
+      var collected = Collected(filter, limit, history.layouts, core.models.followedBindings)
       guard collected.takesMore else { return [] }
       if let id = filter.transaction {
         if let found = try history.transaction(id),
@@ -50,7 +50,7 @@ extension ChangeJournal {
     limit: Int? = nil
   ) throws -> [JournalTransaction] {
     try reading { history in
-      var collected = Collected(filter, limit, history.layouts)
+      var collected = Collected(filter, limit, history.layouts, core.models.followedBindings)
       guard collected.takesMore else { return [] }
       try history.forEachNewestFirst(
         before: position?.rawValue ?? .max, where: filter.admits
@@ -64,19 +64,25 @@ extension ChangeJournal {
     let filter: JournalFilter
     let limit: Int
     let layouts: JournalLayouts
+    let bindings: FollowedBindings
     private(set) var transactions: [JournalTransaction] = []
 
-    init(_ filter: JournalFilter, _ limit: Int?, _ layouts: JournalLayouts) {
+    init(
+      _ filter: JournalFilter, _ limit: Int?, _ layouts: JournalLayouts,
+      _ bindings: FollowedBindings
+    ) {
       self.filter = filter
       self.limit = limit ?? .max
       self.layouts = layouts
+      self.bindings = bindings
     }
 
     var takesMore: Bool { transactions.count < limit }
 
     /// - Returns: Whether more are wanted.
     mutating func take(_ logged: LoggedTransaction) -> Bool {
-      let transaction = JournalTransaction(logged, layouts: layouts, filter: filter)
+      let transaction = JournalTransaction(
+        logged, layouts: layouts, filter: filter, bindings: bindings)
       if !filter.selectsChanges || !transaction.changes.isEmpty || !transaction.gaps.isEmpty {
         transactions.append(transaction)
       }

@@ -63,9 +63,7 @@ public struct ChangeJournal: Sendable {
   }
 
   static func position(on connection: Connection) throws -> JournalPosition {
-    guard try JournalLayouts(reading: connection) != nil else { return .start }
-    let newest = try JournalReader.bounds(on: connection)?.upperBound
-    return newest.map { JournalPosition(rawValue: $0) } ?? .start
+    try JournalReader.end(on: connection).map { JournalPosition(rawValue: $0) } ?? .start
   }
 
   /// The models called `names` and the slots of their lists.

@@ -6,8 +6,8 @@ extension Store {
   /// - Throws: ``StoreError`` with code `invalidQuery` for a query that reads a table which is no
   ///   model, whose changes nobody sees; `misuse` inside a write of this store.
   /// - Complexity: Reads the result once, while others write; a query that is run again, and a
-  ///   window, are read while writers wait. An equal query that lives already is shared. Then see
-  ///   ``LivePlan``.
+  ///   window, are read while writers wait. What an equal query keeps that lives already is shared
+  ///   where the plan is ``LivePlan/incremental``. Then see ``LivePlan``.
   public func live<Element>(_ query: Query<Element>) throws -> LiveQuery<Element> {
     let source = try core.source(for: try LiveBlueprint(query))
     return LiveQuery(query: query, source: source, store: LiveStore(core))
@@ -65,10 +65,7 @@ extension StoreCore {
     _ rows: LiveRows, _ plan: LiveBlueprint, by rule: LiveResult.Rule
   ) throws -> RegisteredResult {
     try liveResults.result(for: plan.base) {
-      register(
-        LiveResult(
-          rule: rule, interest: plan.interest, rows: rows,
-          reload: reading(try plan.base.selectText()), report: report))
+      register(try result(rows, plan, by: rule))
     }
   }
 
@@ -101,7 +98,9 @@ extension StoreCore {
     on connection: Connection
   ) throws -> RegisteredResult? {
     let query = plan.base
-    guard let limit = window.limit, limit > 0, query.canSeek else { return nil }
+    guard SeekingWindow.suits(window), let limit = window.limit, limit > 0, query.canSeek else {
+      return nil
+    }
     let row = query.schema.fields.map { _ in SQLValue.null }
     for side in [Query<Record>.SeekSide.before, .after] {
       let text = try query.seeking(side, of: row, limit: 1).selectText()
@@ -114,6 +113,13 @@ extension StoreCore {
       },
       seek: { [weak self] side, row, limit in
         try self?.read(query.seeking(side, of: row, limit: limit)) ?? []
+      },
+      onTree: { [weak self] window in
+        guard let self else { throw StoreError(.misuse, "The store is closed.") }
+        let all = try tree(plan, by: rule)
+        let shown = WindowResult(
+          window, of: all, find: try finding(plan.base.schema), report: report)
+        return (all, shown)
       })
     let text = try query.limit(limit, offset: window.offset).selectText()
     return register(
@@ -122,6 +128,21 @@ extension StoreCore {
         method: .seeking(seeking), window: window, interests: [plan.interest],
         images: try connection.rows(text) { row in try row.values() },
         version: broker.version, report: report))
+  }
+
+  /// The whole result as of now, which nobody follows yet. On the writer's queue.
+  private func tree(_ plan: LiveBlueprint, by rule: LiveResult.Rule) throws -> LiveResult {
+    let text = try plan.placeText(rule)
+    let tree = try readTold { connection in try rule.tree(reading: text, on: connection) }
+    return try result(LiveRows(tree: tree, version: broker.version), plan, by: rule)
+  }
+
+  private func result(
+    _ rows: LiveRows, _ plan: LiveBlueprint, by rule: LiveResult.Rule
+  ) throws -> LiveResult {
+    LiveResult(
+      rule: rule, interest: plan.interest, rows: rows,
+      reload: reading(try plan.base.selectText()), report: report)
   }
 
   /// What a query selects in the state that is being told, for the committing thread.

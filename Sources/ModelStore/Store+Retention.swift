@@ -4,8 +4,11 @@ extension ChangeJournal {
   ///
   /// - Complexity: Reads every page of the journal, to count its bytes.
   public func status() throws -> JournalStatus {
-    try core.readers.sync { connection in
-      try core.read(connection) { tx in try JournalStatus(reading: tx.access.connection) }
+    let models = core.models.schema.models
+    return try core.readers.sync { connection in
+      try core.read(connection) { tx in
+        try JournalStatus(reading: tx.access.connection, models: models)
+      }
     }
   }
 
@@ -15,12 +18,28 @@ extension ChangeJournal {
   /// Whole transactions of stores go, however large, and the newest one stays. The file does not
   /// shrink: what is entered next takes the place.
   ///
+  /// - Parameter isPreview: Whether nothing is removed: it tells what would be.
   /// - Returns: What went and what is kept. Where other programs write meanwhile, as of the end.
   /// - Throws: ``StoreError``; then steps before it stand.
   /// - Complexity: O(what is removed). With an age also O(entries of other programs behind that).
   @discardableResult
-  public func trim(_ retention: JournalRetention) throws -> JournalTrimming {
+  public func trim(
+    _ retention: JournalRetention, isPreview: Bool = false
+  ) throws -> JournalTrimming {
     let now = WritingProgram.now
+    guard !isPreview else {
+      return JournalTrimming(
+        try core.readers.sync { connection in
+          try core.read(connection) { tx in
+            let connection = tx.access.connection
+            guard try JournalLayouts(reading: connection) != nil else {
+              return JournalTrimmer.Step()
+            }
+            return try JournalTrimmer(connection: connection, retention: retention, now: now)
+              .preview()
+          }
+        })
+    }
     var trimming = JournalTrimming(removedCount: 0)
     while true {
       let step = try core.maintaining { connection in
@@ -28,12 +47,20 @@ extension ChangeJournal {
         let trimmer = JournalTrimmer(connection: connection, retention: retention, now: now)
         return try trimmer.step()
       }
-      trimming.removedCount += Int(step.removedCount)
-      trimming.kept = step.kept.map {
-        JournalPosition(rawValue: $0.lowerBound)...JournalPosition(rawValue: $0.upperBound)
-      }
-      trimming.heldBackBy = step.heldBackBy
+      let sum = trimming.removedCount
+      trimming = JournalTrimming(step)
+      trimming.removedCount += sum
       if step.removedCount == 0 { return trimming }
     }
+  }
+}
+
+extension JournalTrimming {
+  fileprivate init(_ step: JournalTrimmer.Step) {
+    self.init(
+      removedCount: Int(step.removedCount),
+      kept: step.kept.map {
+        JournalPosition(rawValue: $0.lowerBound)...JournalPosition(rawValue: $0.upperBound)
+      }, heldBackBy: step.heldBackBy)
   }
 }

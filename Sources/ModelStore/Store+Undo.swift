@@ -24,7 +24,8 @@ extension Store {
   /// - Returns: What was done; nil when there was nothing to take back.
   /// - Throws: ``StoreError`` with code `conflict` and every such record as a violation, `rejected`
   ///   when a rule refuses, `unknownTransaction`, `journalTrimmed` when it is not kept any more,
-  ///   `journalGap` when the journal does not tell all of it. Then nothing was changed.
+  ///   `journalGap` when the journal does not tell all of it, or has only keys of one of its models.
+  ///   Then nothing was changed.
   /// - Complexity: Reads the transaction's entries and the records that they name.
   @discardableResult
   public func revert(
@@ -77,12 +78,15 @@ extension Store {
   }
 
   /// Takes back this program's newest ``undo(by:isPreview:)`` that is not taken back yet, so that
-  /// what was undone holds again.
+  /// what was undone holds again. A new change ends that: what was undone before it is not done
+  /// again. ``revert(_:by:isPreview:)`` of the undo does it all the same.
   ///
   /// - Parameters:
-  ///   - author: Only what was undone by this author; nil for everybody's.
+  ///   - author: Only what was undone by this author, and only changes of this author end it; nil
+  ///     for everybody's.
   ///   - isPreview: As for ``revert(_:by:isPreview:)``.
   /// - Returns: nil when there is none.
+  /// - Complexity: Also reads back from the end of the journal to that undo.
   @discardableResult
   public func redo(by author: String? = nil, isPreview: Bool = false) throws -> Reversal? {
     try reverting(by: author, isPreview: isPreview) {
@@ -130,31 +134,29 @@ extension JournalHistory {
     of program: WritingProgram, _ author: String?
   ) throws -> [LoggedTransaction] {
     var undone: [TransactionID: Bool] = [:]
-    return try newest(of: program, author) { mark in
+    let done = try newestMark(of: program.name, author) { mark in
       guard let origin = mark.origin else { return mark.isOwn && undone[mark.id] != true }
       // The newest of a chain decides.
       if undone[origin] == nil { undone[origin] = mark.isUndo }
       return false
     }
+    return try whole(done)
   }
 
-  /// The newest undo of a program that was not taken back; empty when there is none.
+  /// The newest undo of a program that was not taken back; empty when there is none, or a newer
+  /// transaction of the program that took nothing back.
   fileprivate func newestUndone(
     of program: WritingProgram, _ author: String?
   ) throws -> [LoggedTransaction] {
     var seen: Set<TransactionID> = []
-    return try newest(of: program, author) { mark in
-      guard let origin = mark.origin, seen.insert(origin).inserted else { return false }
-      return mark.isUndo && mark.isOwn
+    let newest = try newestMark(of: program.name, author) { mark in
+      guard let origin = mark.origin else { return mark.isOwn }
+      return seen.insert(origin).inserted && mark.isUndo && mark.isOwn
     }
+    return try whole(newest.flatMap { $0.origin == nil ? nil : $0 })
   }
 
-  private func newest(
-    of program: WritingProgram, _ author: String?, where wanted: (MarkOutline) -> Bool
-  ) throws -> [LoggedTransaction] {
-    guard let id = try newestMark(of: program.name, author, where: wanted)?.id,
-      let found = try transaction(id)
-    else { return [] }
-    return [found]
+  private func whole(_ mark: MarkOutline?) throws -> [LoggedTransaction] {
+    try mark.flatMap { try transaction($0.id) }.map { [$0] } ?? []
   }
 }

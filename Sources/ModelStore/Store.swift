@@ -116,12 +116,11 @@ extension Store {
     let suppressed = try core.outlets(of: subscriptions)
     let wave = Wave.current
     let (value, count) = try await core.writer.async { writer in
-      let before = core.broker.awaitedCount
-      let value = try Wave.$current.withValue(wave) {
-        try core.write(&writer, ending: .commit, suppressing: suppressed, body).value
+      try core.countingAwaited {
+        try Wave.$current.withValue(wave) {
+          try core.write(&writer, ending: .commit, suppressing: suppressed, body).value
+        }
       }
-      let count = core.broker.awaitedCount
-      return (value, count > before ? count : 0)
     }
     await core.broker.settle(count)
     return value

@@ -1,6 +1,7 @@
 /// Every knob of a store, with its unit, its default and the reason for it.
 ///
-/// Two stores on one file in one process share one core, so they must ask for equal configurations.
+/// Two stores on one file in one process share one core, so they must ask for the same; only
+/// `schemaChanges`, `changeJournal` and whether a writing store makes the file may differ.
 public struct StoreConfiguration: Hashable, Sendable {
   /// What the store may do with the file.
   public enum Access: Hashable, Sendable {
@@ -24,7 +25,9 @@ public struct StoreConfiguration: Hashable, Sendable {
     var pragma: String { self == .full ? "FULL" : "NORMAL" }
   }
 
+  /// Whether the store may write, and whether it makes a file that is not there.
   public var access: Access = .readWriteCreate
+  /// What an acknowledged write survives.
   public var durability: Durability = .full
   /// How long a write waits for another process's write before it fails with
   /// ``StoreError/Code/busy``.
@@ -51,6 +54,9 @@ public struct StoreConfiguration: Hashable, Sendable {
     /// Whether violations carry the values that break a rule. By default they do not: an error is
     /// often logged, and values may be nobody's business there.
     public var tellsValues = false
+    /// The most changes of rows that are held in memory to tell what else is wrong with a statement
+    /// that was refused; of a larger one only the first refusal is told.
+    package var heldChangeCountMax = 100_000
 
     /// The defaults.
     public init() {}
@@ -79,7 +85,7 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   /// How much the change journal keeps. By default everything: what to forget is for the program to
   /// say. Removed in small steps after commits of this store, about one for every 500 entries; see
-  /// also ``ChangeJournal/trim(_:)``.
+  /// also ``ChangeJournal/trim(_:isPreview:)``.
   public var journalRetention: JournalRetention?
 
   /// Functions in Swift that bindings may call; see ``Binding/calling(_:)``. By default there are
@@ -89,6 +95,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
+  /// The values that a service wants: read, write, make the file, and survive a loss of power.
   public init() {}
 
   /// Whether two stores on one file may share a core. What opening adds to the file is each one's

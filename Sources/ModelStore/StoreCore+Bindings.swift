@@ -1,24 +1,30 @@
 // Bindings that are in the file.
 extension StoreCore {
-  func add(_ binding: Binding, onProgress: (_ done: Int, _ all: Int) throws -> Void) throws {
-    try changingCatalog { connection in
+  func add(
+    _ binding: Binding, isPreview: Bool, onProgress: (_ done: Int, _ all: Int) throws -> Void
+  ) throws -> Int {
+    try changingCatalog(isPreview: isPreview) { connection in
       let models = self.models.schema.models
       let schema = try binding.schema(in: models)
       try self.checkFunctions(of: [schema])
       let others = try CatalogEntries.bindings.read(on: connection)
         .filter { $0.name != schema.name }
-      _ = try BindingInstallation(others + [schema], in: models)
+      let synchronised = try BindingInstallation(others + [schema], in: models, on: connection)
         .apply(to: connection, onProgress: onProgress)
-      try CatalogEntries.bindings.write([schema], on: connection)
+      if !isPreview { try CatalogEntries.bindings.write([schema], on: connection) }
+      return synchronised.reduce(0) { $0 + $1.recordCount }
     }
   }
 
   /// Lets `bindings`, which are all of their target now, take over from one that is gone.
-  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws {
+  ///
+  /// - Returns: How many records had to follow.
+  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
     let models = self.models.schema.models
     // A binding may be dropped because a model or field is gone.
     let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
-    _ = try BindingInstallation(kept, in: models).apply(to: connection)
+    return try BindingInstallation(kept, in: models, on: connection).apply(to: connection)
+      .reduce(0) { $0 + $1.recordCount }
   }
 
   /// Refuses declared bindings that this program cannot keep itself.
@@ -34,16 +40,17 @@ extension StoreCore {
     }
   }
 
-  func dropBinding(_ name: String) throws {
-    try changingCatalog { connection in
+  func dropBinding(_ name: String, isPreview: Bool) throws -> Int {
+    try changingCatalog(isPreview: isPreview) { connection in
       let bindings = try CatalogEntries.bindings.read(on: connection)
       guard let dropped = bindings.first(where: { $0.name.isExactly(name) }) else {
         throw StoreError(.unknownBinding, "There is no binding \(name) in this store.")
       }
       _ = try BindingInstallation.remove(name, from: connection)
-      try self.follow(
+      let recordCount = try self.follow(
         bindings.filter { $0.target == dropped.target && $0 != dropped }, on: connection)
-      try CatalogEntries.bindings.remove([name], on: connection)
+      if !isPreview { try CatalogEntries.bindings.remove([name], on: connection) }
+      return recordCount
     }
   }
 
@@ -86,7 +93,7 @@ extension StoreCore {
 
   private func installedBindings(on connection: Connection) throws -> BindingInstallation {
     try BindingInstallation(
-      try CatalogEntries.bindings.read(on: connection), in: models.schema.models)
+      try CatalogEntries.bindings.read(on: connection), in: models.schema.models, on: connection)
   }
 
   /// What is wrong with the bindings of the file.

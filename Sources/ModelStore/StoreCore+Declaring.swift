@@ -136,7 +136,7 @@ extension StoreCore {
     return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
       && CatalogEntries.bindings.read(on: connection).hold(schemas)
       && CatalogEntries.validators.read(on: connection).hold(validators)
-      && BindingInstallation(bindings.kept, in: models)
+      && BindingInstallation(bindings.kept, in: models, on: connection)
         .difference(from: BindingInstallation.objects(in: connection)).isEmpty
   }
 
@@ -194,7 +194,9 @@ extension StoreCore {
       try checkFunctions(of: schemas)
       let bindings = try allBindings(schemas, in: models, on: connection)
       for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
-      _ = try BindingInstallation(bindings.kept, in: models).apply(to: connection)
+      try JournalMark.signing(on: connection) {
+        _ = try BindingInstallation(bindings.kept, in: models, on: connection).apply(to: connection)
+      }
       let notices = try install(declarations.rules, in: models, on: connection)
       try CatalogEntries.bindings.remove(bindings.obsolete, on: connection)
       try CatalogEntries.models.remove(
@@ -255,7 +257,13 @@ extension StoreCore {
 
   /// Runs `body` as a transaction that changes what the file keeps besides records, and reads the
   /// file's schema and rules again.
-  func changingCatalog<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter isPreview: Whether it is rolled back: it tells what would be done or why it would
+  ///   be refused. `body` then writes nothing into the store's own tables, which may be those of an
+  ///   older library.
+  func changingCatalog<Result>(
+    isPreview: Bool = false, _ body: (Connection) throws -> Result
+  ) throws -> Result {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
@@ -264,15 +272,22 @@ extension StoreCore {
       let changeCount = writer.connection.totalChangeCount
       // What is written here is captured by nobody, so whoever observes looks anew.
       defer {
-        if writer.connection.totalChangeCount != changeCount { announceReset(&writer) }
+        if !isPreview, writer.connection.totalChangeCount != changeCount {
+          announceReset(&writer)
+        }
       }
       do {
-        try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
         let connection = writer.connection
+        guard !isPreview else {
+          return try connection.inTransaction(isKept: false) { try body(connection) }
+        }
+        try Migrator(connection: connection, scope: .store).apply(StoreMigrations.all)
         let result = try connection.inTransaction {
-          let result = try body(connection)
-          // A new unique rule is something else by which REPLACE may evict records.
-          try self.alignJournal(on: connection)
+          let standing = try self.journalStanding(on: connection)
+          let result = try JournalMark.signing(on: connection) { try body(connection) }
+          // A new unique rule is something else by which REPLACE may evict records. What the journal
+          // says of that comes behind the mark: it is no change that could be taken back.
+          try self.alignJournal(keeping: standing, on: connection)
           return result
         }
         try reload(&writer, declaring: [])

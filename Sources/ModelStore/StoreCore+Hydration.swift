@@ -104,7 +104,7 @@ extension StoreCore {
 
 extension LiveBlueprint {
   /// Reads the places of the result's rows, in order.
-  fileprivate func placeText(_ rule: LiveResult.Rule) throws -> SQLText {
+  func placeText(_ rule: LiveResult.Rule) throws -> SQLText {
     try base.selectText(fields: rule.placeFields)
   }
 }

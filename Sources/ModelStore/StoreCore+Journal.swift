@@ -121,19 +121,30 @@ extension StoreCore {
     }
   }
 
-  /// Brings the journal's triggers in line with tables that have changed.
+  /// How the journal stands before something else in the file is changed; nil when there is none.
   ///
   /// - Precondition: A write transaction is open.
-  func alignJournal(on connection: Connection) throws {
-    try changeJournal(on: connection) { _, _ in }
+  func journalStanding(on connection: Connection) throws -> JournalStanding? {
+    try JournalStanding(
+      reading: connection, models: try knownModels(on: connection, declaring: []))
+  }
+
+  /// Brings the journal's triggers in line with tables that have changed.
+  ///
+  /// - Parameter standing: How they stood when the transaction began; nil when nobody knows.
+  /// - Precondition: A write transaction is open.
+  func alignJournal(keeping standing: JournalStanding?, on connection: Connection) throws {
+    try changeJournal(keeping: standing, on: connection) { _, _ in }
   }
 
   /// Enters other changes than before.
   ///
-  /// - Parameter change: Given how much is entered of each model, and all models.
+  /// - Parameters:
+  ///   - standing: As for ``alignJournal(keeping:on:)``.
+  ///   - change: Given how much is entered of each model, and all models.
   /// - Precondition: A write transaction is open, and the store's own migrations were applied.
   func changeJournal(
-    on connection: Connection,
+    keeping standing: JournalStanding? = nil, on connection: Connection,
     _ change: (inout [String: JournalDetail], [ModelSchema]) throws -> Void
   ) throws {
     guard var layouts = try JournalLayouts(reading: connection) else { return }
@@ -142,7 +153,8 @@ extension StoreCore {
     try change(&details, models)
     let catalog = try Catalog(reading: connection)
     let installation = try JournalInstallation(details, in: models, catalog: catalog)
-    if !installation.isInstalled(layouts) { try installation.apply(&layouts, on: connection) }
+    guard !installation.isInstalled(layouts) else { return }
+    try installation.apply(&layouts, keeping: standing, on: connection)
   }
 
   /// How much is entered now of each of `models`.

@@ -2,27 +2,49 @@
 extension StoreCore {
   /// Runs `body` as a transaction that changes neither records nor the schema. It is not signed and
   /// nobody is told.
-  func maintaining<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  ///
+  /// - Parameter isWaiting: Whether to wait for another process's write.
+  func maintaining<Result>(
+    waiting isWaiting: Bool = true, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try settled { writer in try maintain(&writer, waiting: isWaiting, body) }
+  }
+
+  /// As ``maintaining(waiting:_:)``, on the writer's thread: no other one waits for its turn.
+  func maintainingOnQueue<Result: Sendable>(
+    waiting isWaiting: Bool, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    let (result, count) = try await writer.async { [self] writer in
+      try countingAwaited { try maintain(&writer, waiting: isWaiting, body) }
+    }
+    await broker.settle(count)
+    return result
+  }
+
+  private func maintain<Result>(
+    _ writer: inout Writer, waiting isWaiting: Bool, _ body: (Connection) throws -> Result
+  ) throws -> Result {
     guard configuration.access != .readOnly else {
       throw StoreError(.readOnly, "The store was opened read-only.")
     }
-    return try settled { writer in
-      try writer.checkUsable()
-      try file.checkPresence()
-      let result: Result
-      do {
-        let connection = writer.connection
-        result = try connection.inTransaction {
+    try writer.checkUsable()
+    try file.checkPresence()
+    let result: Result
+    do {
+      let connection = writer.connection
+      func work() throws -> Result {
+        try connection.inTransaction {
           // Told before it could be trimmed.
           try self.tellWhatOthersDid(&writer)
           return try body(connection)
         }
-      } catch {
-        throw models.storeError(writer.noting(error), about: nil)
       }
-      checkpointIfNeeded(&writer)
-      return result
+      result = try isWaiting ? work() : connection.hooks.withoutWaiting(work)
+    } catch {
+      throw models.storeError(writer.noting(error), about: nil)
     }
+    checkpointIfNeeded(&writer)
+    return result
   }
 
   /// Tidies up after a commit, whatever becomes of it.
@@ -34,6 +56,42 @@ extension StoreCore {
     }
   }
 
+  /// Makes the change journal's triggers anew where somebody has changed them or their table, which
+  /// is a gap for its readers: at each such change of the store's own, and once for other programs.
+  /// While another process writes this does nothing: the next commit tries again.
+  func mendJournalIfNeeded(_ writer: inout Writer, afterOwnChange isOwn: Bool) {
+    guard let damaged = writer.journal?.damaged, !damaged.isEmpty,
+      isOwn || !writer.hasMendedJournal
+    else { return }
+    let connection = writer.connection
+    do {
+      let isMended = try connection.hooks.withoutWaiting {
+        try connection.inTransaction {
+          let catalog = try Catalog(reading: connection)
+          // Triggers on columns that are not there would refuse everybody's writes.
+          let fit = try self.knownModels(on: connection, declaring: [])
+            .allSatisfy { !damaged.contains($0.name) || $0.hasColumns(in: catalog) }
+          if fit { try self.alignJournal(keeping: nil, on: connection) }
+          return fit
+        }
+      }
+      if !isOwn { writer.hasMendedJournal = true }
+      guard isMended else { return }
+      try reloadSchema(&writer)
+      announceReset(&writer)
+      report(
+        StoreError(
+          .journalGap,
+          "The change journal's triggers of \(damaged.sorted().joined(separator: ", ")) were missing, changed or older than their tables, so changes may be missing in it. They were made anew."
+        ))
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      return
+    } catch {
+      writer.hasMendedJournal = true
+      report(StoreError(reporting: models.storeError(writer.noting(error), about: nil)))
+    }
+  }
+
   /// Removes what the change journal is not to keep, when it is time for a step.
   func trimIfNeeded(_ writer: inout Writer) {
     do {
@@ -41,5 +99,13 @@ extension StoreCore {
     } catch {
       report(StoreError(reporting: models.storeError(error, about: nil)))
     }
+  }
+}
+
+extension ModelSchema {
+  /// Whether the model's table is there with every column.
+  fileprivate func hasColumns(in catalog: Catalog) -> Bool {
+    guard let table = catalog.table(named: self.table) else { return false }
+    return fields.allSatisfy { table.column(named: $0.column) != nil }
   }
 }

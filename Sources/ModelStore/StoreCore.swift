@@ -203,13 +203,21 @@ final class StoreCore: Sendable {
   /// asked for it.
   func settled<Result>(_ body: (inout Writer) throws -> Result) throws -> Result {
     let (result, count) = try writer.sync { writer in
-      let before = self.broker.awaitedCount
-      let result = try body(&writer)
-      let count = self.broker.awaitedCount
-      return (result, count > before ? count : 0)
+      try countingAwaited { try body(&writer) }
     }
     broker.settle(count)
     return result
+  }
+
+  /// Runs `body`, which has the writer, and tells what to wait for once the writer is let go: for
+  /// ``ChangeBroker/settle(_:)-(UInt64)``.
+  func countingAwaited<Result>(
+    _ body: () throws -> Result
+  ) rethrows -> (result: Result, count: UInt64) {
+    let before = broker.awaitedCount
+    let result = try body()
+    let count = broker.awaitedCount
+    return (result, count > before ? count : 0)
   }
 
   /// What the subscriptions of a write that leaves them out hear through.
@@ -270,6 +278,7 @@ final class StoreCore: Sendable {
         knownObserver: knownObserver, wave: Wave.current, suppressed: suppressed))
     writer.connection.releaseState()
     if outcome.journalPosition != nil { journalListeners.ring() }
+    mendJournalIfNeeded(&writer, afterOwnChange: outcome.schemaChanged)
     trimIfNeeded(&writer)
     checkpointIfNeeded(&writer)
     return (outcome.value, published)

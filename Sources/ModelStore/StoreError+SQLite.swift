@@ -14,11 +14,13 @@ extension StoreError {
         (.busy, "Another connection holds the file locked; nothing was changed. Try again.")
       case .notADatabase:
         (.notADatabase, "The file is not an SQLite database.")
-      case .corrupt where error.message.contains("unsafe use of"):
-        // A sound file: https://sqlite.org/pragma.html#pragma_trusted_schema
+      case .corrupt where error.message.contains(") - unsafe use of "),
+        .error where error.message.hasPrefix("unsafe use of "):
+        // A sound file; in a trigger or view it is found when that is used:
+        // https://sqlite.org/pragma.html#pragma_trusted_schema
         (
           .unsupportedSchema,
-          "The file's schema calls a function that this SQLite does not trust there (\(error.message)). A newer SQLite may; or write the constraint without it."
+          "The file's schema calls a function that this SQLite does not trust there (\(error.message)). A newer SQLite may; or write the constraint, trigger or view without it."
         )
       case .corrupt:
         (

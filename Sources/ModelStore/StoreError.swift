@@ -88,6 +88,7 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case database
   }
 
+  /// What kind of failure it is; decide by it, not by the message.
   public var code: Code
   /// A full sentence: what happened to which thing, and what to do.
   public var message: String
@@ -175,7 +176,9 @@ public struct Violation: Hashable, Sendable, Codable {
     case warning
   }
 
+  /// What kind of rule is broken.
   public var kind: Kind
+  /// The model whose record breaks it.
   public var model: String
   /// The record's key values in key order, or nil when SQLite does not tell which record it was.
   public var key: [SQLValue]?

@@ -57,7 +57,7 @@ public macro Column(
 ) = #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")
 
 /// Adds rules that every record must meet. They become CHECK constraints, so they hold for every
-/// writer. For a rule over several fields write a validator.
+/// writer. A rule over several fields is a `Rule.condition`.
 @attached(peer)
 public macro Validate(_ rules: FieldRule...) =
   #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")

@@ -119,15 +119,23 @@ struct CommandContext {
     try console.say(Grouped.text(rows.count, noun))
   }
 
+  /// Whether values are written as JSON, as YAML takes them, too.
+  private var writesJSON: Bool { [.json, .ndjson, .yaml].contains(format) }
+
   /// A cell of several values, for a column that means ``OutputColumn/Meaning/json``: an array for
   /// programs that read JSON, `text` for everybody else.
   func list(_ values: [JSONValue], as text: String) throws -> SQLValue {
-    format == .json || format == .ndjson ? .text(try JSONText.text(.array(values))) : .text(text)
+    writesJSON ? .text(try JSONText.text(.array(values))) : .text(text)
   }
 
   /// Names as one cell, joined by commas.
   func list(names: [String]) throws -> SQLValue {
     try list(names.map { .string($0) }, as: names.joined(separator: ","))
+  }
+
+  /// One key as one cell.
+  func list(key: [SQLValue]) throws -> SQLValue {
+    writesJSON ? .text(try JSONText.text(KeyText.json(key))) : .text(KeyText.text(key))
   }
 
   /// Keys as one cell, with a blank between two.
@@ -178,9 +186,10 @@ extension CommandContext {
       try report.write(to: self)
       let entered = try store.changeJournal.details()
       // What the journal does not enter, undo would leave as it is.
-      if !report.models.isEmpty, report.models.allSatisfy({ entered[$0] == .full }) {
-        try console.say("undo with storecli undo")
-      }
+      guard !report.lines.isEmpty, report.lines.allSatisfy({ entered[$0.model] == .full }),
+        try UnloggedReach(store: store).tables(behind: report.lines, removal: .delete).isEmpty
+      else { return }
+      try console.say("undo with storecli undo")
     }
   }
 

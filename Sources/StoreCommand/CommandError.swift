@@ -266,7 +266,7 @@ extension CommandError {
   private static func json(_ violation: Violation) -> JSONValue {
     .object([
       .init("kind", .string(violation.kind.rawValue)), .init("model", .string(violation.model)),
-      .init("key", violation.key.map { KeyText.json($0) } ?? .null),
+      .init("id", violation.key.map { KeyText.json($0) } ?? .null),
       .init("fields", .array(violation.fields.map { .string($0) })),
       .init("rule", .string(violation.rule)), .init("message", .string(violation.message)),
       .init("remedy", violation.remedy.map { .string($0) } ?? .null),

@@ -56,20 +56,22 @@ enum HelpTopic: String, CaseIterable {
       as a number or a blob in a column without a type. JSON is refused for an infinite number.
 
       What a write changed is one line for each record and origin. With --ndjson:
-        {"op":"update","model":"Track","key":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
-      origin is user, binding:NAME, cascade or trigger:NAME; inserts have only new, deletes
-      only old; a composite key is an array. What a binding or trigger changed says which change
-      of the command set it off:
-        "cause":{"op":"update","model":"Artist","key":2,"fields":["name"]}
+        {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
+      origin is user, binding:NAME, cascade or trigger:NAME; id is the key, an array where it
+      has several fields; inserts have only new, deletes only old, of every field. What a binding
+      or trigger changed says which change of the command set it off:
+        "cause":{"op":"update","model":"Artist","id":2,"fields":["name"]}
 
       A line of watch, and of history with --ndjson:
         {"seq":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
          "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
          "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
       seq is null without a journal; txn, time and actor are null for programs that do not say
-      who they are. origin is cli, app or foreign. watch adds index {"from","to"} where a result
-      is followed, and entered and left where a predicate chooses: a record that begins to meet it
-      is an insert, one that meets it no more a delete, though it is there before and after.
+      who they are. origin is cli, app or foreign, or binding:NAME for the update of a bound field
+      that follows a change of what it is bound to, in the same transaction. watch adds
+      index {"from","to"} where a result is followed, and entered and left where a predicate
+      chooses: a record that begins to meet it is an insert, one that meets it no more a delete,
+      though it is there before and after.
       """
     case .predicates:
       """

@@ -26,8 +26,7 @@ public struct Program: Sendable {
   private func run() -> ExitCode {
     // A file that may not grow is an error of the write that meets it, not a sudden end.
     signal(SIGXFSZ, SIG_IGN)
-    // Whoever started this program may ignore it; then no command could be waited for.
-    signal(SIGCHLD, SIG_DFL)
+    EventCommand.admitWaiting()
     Interruption.admit()
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }

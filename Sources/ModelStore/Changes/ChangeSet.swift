@@ -5,22 +5,27 @@
 public struct ChangeSet: Hashable, Sendable {
   /// The store's count of commits when this one was published; 0 for one that was never committed.
   public let version: UInt64
+  /// The records that differ, by first touch within the transaction.
   public let changes: [RecordChange]
 
+  /// A change set made by hand, for tests and for code that hands changes on.
   public init(version: UInt64, changes: [RecordChange]) {
     self.version = version
     self.changes = changes
   }
 
+  /// Whether nothing differs.
   public var isEmpty: Bool { changes.isEmpty }
 }
 
 /// What happened to one record between two versions of the store.
 public struct RecordChange: Hashable, Sendable {
+  /// Whether a record came, changed or went.
   public enum Operation: String, Hashable, Sendable {
     case insert, update, delete
   }
 
+  /// The model's name.
   public var model: String { content.model }
   /// The record's key values, in key order. A change of key is a deletion and an insertion.
   public var key: [SQLValue] { content.key }
@@ -89,6 +94,7 @@ public struct RecordChange: Hashable, Sendable {
     hasher.combine(new)
   }
 
+  /// Which of the three: an insertion has no old record, a deletion no new one.
   public var operation: Operation {
     if old == nil { return .insert }
     return new == nil ? .delete : .update
@@ -97,8 +103,11 @@ public struct RecordChange: Hashable, Sendable {
 
 /// One field's value before and after, in an update.
 public struct ChangedField: Hashable, Sendable {
+  /// The field's name.
   public let name: String
+  /// The value before.
   public let old: SQLValue
+  /// The value after.
   public let new: SQLValue
   /// Who set the field last.
   public let origin: Origin

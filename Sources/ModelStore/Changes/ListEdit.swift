@@ -58,4 +58,18 @@ struct ListEdits: Hashable, Sendable {
 
   /// For a list that something else than an editor changed.
   static let unknown = ListEdits(operations: nil)
+
+  /// The most calls of editors that are told together; with more, only the difference is told.
+  static let operationCountMax = 1024
+
+  /// - Parameter places: What the slots that were moved by intent have got.
+  mutating func add(_ edit: ListEdit, moving places: [ListPlace]) {
+    guard let count = operations?.count else { return }
+    guard count < Self.operationCountMax else {
+      self = .unknown
+      return
+    }
+    operations?.append(edit)
+    for place in places { moved[place.slot] = place.label }
+  }
 }

@@ -11,6 +11,19 @@ struct JournalConsumers {
     let epoch: Int64
     /// Microseconds since 1970-01-01 00:00:00 UTC; nil when nothing was acknowledged yet.
     let acknowledgedAt: Int64?
+
+    /// Whether entries that were not acknowledged are gone: the journal was trimmed past the place,
+    /// or, where it ends before it, somebody emptied it by hand.
+    ///
+    /// - Parameter bounds: Where the journal begins and ends; nil when it has no rows.
+    func isLost(in bounds: ClosedRange<Int64>?) -> Bool {
+      position < (bounds?.lowerBound ?? 1) - 1 || position > (bounds?.upperBound ?? 0)
+    }
+
+    /// Behind which row the consumer goes on.
+    func start(in bounds: ClosedRange<Int64>) -> Int64 {
+      isLost(in: bounds) ? bounds.lowerBound - 1 : position
+    }
   }
 
   /// - Returns: nil when there is no consumer of that name.
@@ -67,23 +80,32 @@ struct JournalConsumers {
     return connection.changeCount > 0
   }
 
-  /// Moves a consumer forward to `position`.
+  /// Moves a consumer to `position`.
   ///
   /// - Parameters:
   ///   - start: Where it must stand for that; nil for anywhere before `position`.
   ///   - epoch: That of the cursor when what is acknowledged was read.
+  ///   - time: When somebody acknowledged; nil when nobody did.
   /// - Returns: Whether it moved.
   func acknowledge(
-    _ name: String, through position: Int64, from start: Int64?, epoch: Int64, time: Int64
+    _ name: String, through position: Int64, from start: ClosedRange<Int64>?, epoch: Int64,
+    time: Int64?
   ) throws -> Bool {
+    let place: SQLText =
+      if let start {
+        "position BETWEEN \(start.lowerBound) AND \(start.upperBound)"
+      } else {
+        "position < \(position)"
+      }
     try connection.run(
       """
       UPDATE _ms_journal_consumers
-      SET position = \(position), acknowledged_at = \(time)
+      SET
+        position = \(position),
+        acknowledged_at = ifnull(\(time.map { .integer($0) } ?? SQLValue.null), acknowledged_at)
       WHERE name = \(name)
       AND epoch = \(epoch)
-      AND position < \(position)
-      AND position = ifnull(\(start.map { .integer($0) } ?? SQLValue.null), position)
+      AND \(place)
       """)
     return connection.changeCount > 0
   }

@@ -18,6 +18,8 @@ struct JournalFold {
   private let schemas: [String: ModelSchema]
   private var order: [Key] = []
   private var records: [Key: [LoggedRecord]] = [:]
+  /// Of each layout that occurs, where its fields are in the model now.
+  private var places: [Int64: [Int?]] = [:]
 
   /// - Parameter schemas: The models whose changes are wanted.
   init(layouts: JournalLayouts, schemas: [ModelSchema]) {
@@ -26,7 +28,10 @@ struct JournalFold {
   }
 
   mutating func add(_ record: LoggedRecord) {
-    guard let layout = layouts.all[record.layout], schemas[layout.model] != nil else { return }
+    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
+      return
+    }
+    if places[record.layout] == nil { places[record.layout] = layout.places(in: schema) }
     let key = Key(model: layout.model, key: record.key)
     if records[key] == nil { order.append(key) }
     records[key, default: []].append(record)
@@ -66,15 +71,14 @@ struct JournalFold {
   }
 
   /// The record as it was before `records`, given how it is after them.
-  func rewound(
+  private func rewound(
     _ newest: [SQLValue]?, through records: [LoggedRecord], of schema: ModelSchema
   ) throws(Inconsistency) -> [SQLValue]? {
     var image = newest
     for record in records.reversed() {
-      guard let layout = layouts.all[record.layout], record.malformedTexts.isEmpty else {
+      guard let fields = places[record.layout], record.malformedTexts.isEmpty else {
         throw Inconsistency(model: schema.name)
       }
-      let fields = layout.places(in: schema)
       switch record.kind {
       case .insert:
         guard let present = image, holds(present, record.image, at: fields) else {

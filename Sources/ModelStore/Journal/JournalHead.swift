@@ -1,8 +1,13 @@
 /// Where a store stands in its file's change journal.
 struct JournalHead {
   let layouts: JournalLayouts
-  /// The models whose changes are entered in full, by triggers that are as they should be.
+  /// The models of which something is entered by triggers that are as they should be: each change,
+  /// or at least one of the records that were changed together.
+  private let entered: Set<String>
+  /// Those of them whose changes are entered in full.
   let followed: Set<String>
+  /// The models of which something is entered by triggers that are not as they should be.
+  let damaged: Set<String>
   /// Of the newest row whose change was announced.
   var position: Int64
 
@@ -18,7 +23,11 @@ struct JournalHead {
   ) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
     self.layouts = layouts
-    followed = JournalInstallation.exactModels(layouts, models: models, in: catalog)
+    let damaged = JournalInstallation.damagedModels(layouts, models: models, in: catalog)
+    self.damaged = damaged
+    entered = Set(layouts.current.keys).subtracting(damaged)
+    followed = JournalInstallation.exactModels(
+      layouts, intact: models.filter { !damaged.contains($0.name) }, in: catalog)
     self.position = try position ?? JournalReader.bounds(on: connection)?.upperBound ?? 0
   }
 
@@ -47,7 +56,8 @@ struct JournalHead {
     let start = position
     let bounds = try JournalReader.bounds(on: connection)
     position = bounds?.upperBound ?? 0
-    var news = News(resetModels: Set(models.map(\.name)).subtracting(followed))
+    let names = Set(models.map(\.name))
+    var news = News(resetModels: names.subtracting(entered))
     // The newest row is never removed, unless somebody emptied the journal by hand.
     guard let bounds, position > start else { return position < start ? nil : news }
     guard bounds.lowerBound <= start + 1, position - start <= Self.rowCountMax else { return nil }
@@ -55,7 +65,13 @@ struct JournalHead {
       layouts: layouts, schemas: models.filter { followed.contains($0.name) })
     try JournalReader(connection: connection, layouts: layouts).forEachEntry(after: start) {
       switch $0.content {
-      case .record(let record): fold.add(record)
+      case .record(let record):
+        let model = layouts.all[record.layout]?.model ?? ""
+        if followed.contains(model) {
+          fold.add(record)
+        } else if names.contains(model) {
+          news.resetModels.insert(model)
+        }
       case .started(let layout), .stopped(let layout):
         if let model = layouts.all[layout]?.model { news.resetModels.insert(model) }
       case .transaction: break

@@ -55,6 +55,7 @@ struct JournalHistory {
     let wantsForeign = wanted(nil)
     // Up to the first row of the next store's transaction everything is foreign.
     var next = try nextMark(after: start)
+    var wantsNext = wanted(next?.mark)
     var first = start + 1
     var entries: [JournalEntry] = []
     func tellForeign(through last: Int64) throws -> Bool {
@@ -78,10 +79,10 @@ struct JournalHistory {
       }
       goesOn = try tellForeign(through: own - 1)
       guard case .transaction(let mark) = entry.content else {
-        if goesOn, wanted(next?.mark) { entries.append(entry) }
+        if goesOn, wantsNext { entries.append(entry) }
         return goesOn
       }
-      if goesOn, wanted(mark) {
+      if goesOn, wantsNext {
         // One that began before was not read from its first row.
         goesOn = try body(
           LoggedTransaction(
@@ -91,6 +92,7 @@ struct JournalHistory {
       first = entry.position + 1
       entries = []
       next = try nextMark(after: entry.position)
+      wantsNext = wanted(next?.mark)
       return goesOn
     }
     // The last rows may be the beginning of a transaction that ends behind.

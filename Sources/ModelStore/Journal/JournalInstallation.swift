@@ -1,7 +1,8 @@
 /// Brings a file's journal triggers in line with what is to be entered: creates what is missing,
 /// makes anew what differs, drops what belongs to no model.
 ///
-/// Wherever triggers come or go, changes may have been missed, so a row in the journal says so.
+/// Wherever triggers come or go, changes may have been missed, so a row in the journal says so. Not
+/// where those that are made anew were as they should be until then; see ``JournalStanding``.
 struct JournalInstallation {
   /// What is to be entered, by the model's name.
   private let wanted: [String: (schema: ModelSchema, detail: JournalDetail)]
@@ -57,14 +58,23 @@ struct JournalInstallation {
       }.map(\.name))
   }
 
-  /// The models of which everything is entered, with all values.
-  static func exactModels(
+  /// The models of which something is to be entered, but not by the right triggers in the right
+  /// places.
+  static func damagedModels(
     _ layouts: JournalLayouts, models: [ModelSchema], in catalog: Catalog
   ) -> Set<String> {
-    let unforeseen = models.filter { catalog.table(named: $0.table)?.evictsUnforeseen ?? true }
-    return intactModels(layouts, models: models, in: catalog)
-      .filter { layouts.layout(of: $0)?.detail == .full }
-      .subtracting(unforeseen.map(\.name))
+    Set(layouts.current.keys).subtracting(intactModels(layouts, models: models, in: catalog))
+  }
+
+  /// Those of the intact `models` of which everything is entered, with all values.
+  static func exactModels(
+    _ layouts: JournalLayouts, intact models: [ModelSchema], in catalog: Catalog
+  ) -> Set<String> {
+    Set(
+      models.filter { model in
+        layouts.layout(of: model.name)?.detail == .full
+          && !(catalog.table(named: model.table)?.evictsUnforeseen ?? true)
+      }.map(\.name))
   }
 
   /// Whether the journal's triggers, `count` of them, were made after all others that may write.
@@ -77,7 +87,7 @@ struct JournalInstallation {
   }
 
   /// The journal's triggers in the file: name → text.
-  private static func triggers(in catalog: Catalog) -> [String: String] {
+  static func triggers(in catalog: Catalog) -> [String: String] {
     let all = catalog.tables.flatMap(\.triggers)
       .filter { $0.name.hasPrefix(JournalTriggers.namePrefix) }
     return Dictionary(all.map { ($0.name, $0.sql) }) { first, _ in first }
@@ -96,8 +106,12 @@ struct JournalInstallation {
 
   /// Makes the file's triggers those that are wanted.
   ///
+  /// - Parameter standing: How the journal stood when the transaction began, where that is known.
   /// - Precondition: A write transaction is open, and the store's own migrations were applied.
-  func apply(_ layouts: inout JournalLayouts, on connection: Connection) throws {
+  func apply(
+    _ layouts: inout JournalLayouts, keeping standing: JournalStanding? = nil,
+    on connection: Connection
+  ) throws {
     precondition(connection.isInTransaction, "The journal is installed inside a transaction.")
     let found = Self.triggers(in: catalog)
     let intact = Self.intactModels(layouts, models: wanted.values.map(\.schema), in: catalog)
@@ -127,7 +141,9 @@ struct JournalInstallation {
           model: name)
       }
       for trigger in triggers { try connection.execute(trigger.sql) }
-      try Self.note(.started, number, on: connection)
+      if try standing?.hasMissedNothing(of: layout, number, now: found, on: connection) != true {
+        try Self.note(.started, number, on: connection)
+      }
     }
   }
 

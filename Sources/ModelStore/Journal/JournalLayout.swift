@@ -51,6 +51,10 @@ struct JournalLayout: Hashable, Sendable, Codable {
     if schema.key.count > keyCountMax {
       return "its key has more than \(keyCountMax) fields"
     }
+    let otherCountMax = JournalCode.partCountMax * ((columnCount - schema.key.count) / 2)
+    if schema.fields.count - schema.key.count > otherCountMax {
+      return "it has more than \(otherCountMax) fields besides a key of \(schema.key.count)"
+    }
     return nil
   }
 
@@ -90,8 +94,10 @@ struct JournalCode: Hashable, Sendable {
   let part: Int
   let mask: Int64
 
+  /// The most parts of one entry.
+  static let partCountMax = 1024
   private static let partUnit: Int64 = 4
-  private static let maskUnit: Int64 = 4 * 1024
+  private static let maskUnit = partUnit * Int64(partCountMax)
 
   /// The number without the mask.
   static func number(_ kind: Kind, part: Int) -> Int64 {

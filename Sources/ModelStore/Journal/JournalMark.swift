@@ -83,9 +83,7 @@ struct JournalMark: Hashable, Sendable {
   /// Enters the mark, as the last row of the transaction that is open.
   func write(on connection: Connection) throws {
     // No statement is under way that could have noted something it may still evict.
-    // With a condition, or SQLite writes the page of an empty table anew:
-    // https://sqlite.org/lang_delete.html#the_truncate_optimization
-    try connection.run("DELETE FROM _ms_journal_evicted WHERE rowid IS NOT NULL")
+    try connection.run("DELETE FROM _ms_journal_evicted")
     func value(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     try connection.run(
       """
@@ -100,12 +98,43 @@ struct JournalMark: Hashable, Sendable {
   }
 }
 
+extension JournalMark {
+  /// Runs `body`, and signs the changes of records that it entered in the change journal.
+  ///
+  /// - Throws: What `body` throws; ``SQLiteError``.
+  /// - Precondition: A write transaction is open.
+  static func signing<Result>(
+    on connection: Connection, _ body: () throws -> Result
+  ) throws -> Result {
+    guard let start = try JournalReader.end(on: connection) else { return try body() }
+    let result = try body()
+    let entered = try connection.firstRow(
+      """
+      SELECT 1
+      FROM _ms_journal
+      WHERE position > \(start) AND layout <> \(JournalLayout.journalNumber)
+      """
+    ) { try $0.integer(at: 0) }
+    guard entered != nil else { return result }
+    let program = WritingProgram()
+    try JournalMark(
+      first: start + 1, id: TransactionID.make(first: start + 1), time: WritingProgram.now,
+      program: program.name, process: program.process, signature: TransactionSignature(),
+      reversal: nil
+    ).write(on: connection)
+    return result
+  }
+}
+
 /// Which transaction of a store's file. A number that says where in the change journal the
 /// transaction begins, which tells it apart from all others that committed, and for the rest is
 /// drawn at random, which tells it apart from those that did not. Ids of later commits are greater.
 public struct TransactionID: Hashable, Sendable, Codable, RawRepresentable {
+  /// The id as the file keeps it.
   public let rawValue: Int64
 
+  /// The id with that number, as one that was kept elsewhere; whether there is such a transaction
+  /// is found out when it is looked for.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
@@ -154,6 +183,7 @@ public struct TransactionSignature: Hashable, Sendable, Codable {
   /// What the transaction belongs to: "nightly import"; nil when the program did not say.
   public var tag: String?
 
+  /// Who writes, and under which word of the caller's own; each may be left out.
   public init(author: String? = nil, tag: String? = nil) {
     self.author = author
     self.tag = tag

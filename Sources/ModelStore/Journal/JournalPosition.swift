@@ -6,6 +6,7 @@ public struct JournalPosition: Hashable, Comparable, Sendable, Codable, RawRepre
   /// The number in the file; at least 0. Fit for keeping.
   public let rawValue: Int64
 
+  /// The position with that number, as one that was kept elsewhere.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }

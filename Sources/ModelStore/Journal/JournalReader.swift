@@ -16,6 +16,13 @@ struct JournalReader {
     } ?? nil
   }
 
+  /// The position of the journal's newest row, 0 when it has none; nil when the file has no
+  /// journal.
+  static func end(on connection: Connection) throws -> Int64? {
+    guard try JournalLayouts(reading: connection) != nil else { return nil }
+    return try bounds(on: connection)?.upperBound ?? 0
+  }
+
   /// Calls `body` with each entry whose rows lie behind `start` and not behind `end`, in order,
   /// until it returns false.
   ///

@@ -31,7 +31,8 @@ public struct JournalRetention: Hashable, Sendable {
 
 /// What trimming a change journal came to.
 public struct JournalTrimming: Hashable, Sendable {
-  /// How many entries went, counted as positions.
+  /// How many entries went, counted as rows of the journal: one for each position, but for those
+  /// that somebody had deleted by hand.
   public var removedCount: Int
   /// What is kept; nil when nothing has been entered yet.
   public var kept: ClosedRange<JournalPosition>?

@@ -3,10 +3,14 @@ public struct JournalStatus: Hashable, Sendable {
   /// How much is entered of each model's changes, by the model's name; without those of which
   /// nothing is.
   public var details: [String: JournalDetail] = [:]
+  /// The models of ``details`` whose triggers are missing, changed, or older than the table or
+  /// another trigger of it, in name order: the journal may miss changes of theirs.
+  /// ``ChangeJournal/turnOn(_:for:)`` makes the triggers anew.
+  public var damagedModels: [String] = []
   /// From the oldest entry to the newest; nil when nothing has been entered yet.
   public var positions: ClosedRange<JournalPosition>?
-  /// How many entries there are, counted as positions: a record of many fields takes several, what
-  /// a store says of its transaction takes one.
+  /// How many entries there are, counted as the positions from the first to the last: a record of
+  /// many fields takes several, what a store says of its transaction takes one.
   public var entryCount = 0
   /// How many bytes of the file the entries take: those of their pages, or an estimate where
   /// SQLite was built without what counts them. The file does not shrink when entries are removed;
@@ -21,31 +25,37 @@ public struct JournalStatus: Hashable, Sendable {
 
 /// How far a durable reader of the change journal has come.
 public struct ConsumerStatus: Hashable, Sendable {
+  /// The name under which it reads.
   public var name: String
   /// Of the last entry that it has acknowledged, or where it begins.
   public var position: JournalPosition
-  /// How many positions it is behind the journal's end; those that do not concern it count too.
+  /// How many positions of the journal it has before it; those that do not concern it count too.
   public var lag: Int64
   /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC; nil when it has not
   /// yet.
   public var acknowledgementTime: Int64?
 
-  init(name: String, cursor: JournalConsumers.Cursor, end: Int64) {
+  /// - Parameter bounds: Where the journal begins and ends; nil when it has no rows.
+  init(name: String, cursor: JournalConsumers.Cursor, bounds: ClosedRange<Int64>?) {
     self.name = name
     position = JournalPosition(rawValue: cursor.position)
-    lag = max(0, end - cursor.position)
+    lag = bounds.map { $0.upperBound - cursor.start(in: $0) } ?? 0
     acknowledgementTime = cursor.acknowledgedAt
   }
 }
 
 extension JournalStatus {
+  /// - Parameter models: All models of the file.
   /// - Complexity: Reads every page of the journal, where SQLite can count its bytes.
-  init(reading connection: Connection) throws {
+  init(reading connection: Connection, models: [ModelSchema]) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return }
     details = layouts.current.compactMapValues { layouts.all[$0]?.detail }
+    damagedModels = try JournalInstallation.damagedModels(
+      layouts, models: models, in: Catalog(reading: connection)
+    ).sorted()
     let bounds = try JournalReader.bounds(on: connection)
     consumers = try JournalConsumers(connection: connection).all()
-      .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, end: bounds?.upperBound ?? 0) }
+      .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds) }
     byteCount = try JournalSize.total(on: connection, in: bounds)
     guard let bounds else { return }
     positions =

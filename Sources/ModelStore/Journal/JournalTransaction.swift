@@ -56,6 +56,13 @@ public struct JournalChange: Hashable, Sendable {
   public let fields: [Field]
   /// How much of the change was kept.
   public let detail: JournalDetail
+  /// The binding that the change followed: it is an update of nothing but a field that the binding
+  /// keeps, and what the binding reads was changed before in the same transaction.
+  ///
+  /// The journal holds what was done and not why, so this is concluded from the bindings of today.
+  /// nil for everything else, also where several bindings of the field may have been it, and where
+  /// declaring or rebuilding a binding, or writing into the field itself, was answered.
+  public internal(set) var binding: String?
   /// Which values were texts that are not UTF-8, as other programs may write them: those stand here
   /// as blobs of the same bytes. Empty but for such a change, which cannot be taken back.
   public let malformedTexts: Set<MalformedText>
@@ -77,15 +84,22 @@ public struct JournalChange: Hashable, Sendable {
 }
 
 extension JournalTransaction {
-  /// - Parameter filter: Which of the entries' changes are told.
-  init(_ logged: LoggedTransaction, layouts: JournalLayouts, filter: JournalFilter) {
+  /// - Parameters:
+  ///   - filter: Which of the entries' changes are told.
+  ///   - bindings: What the changes may have followed.
+  init(
+    _ logged: LoggedTransaction, layouts: JournalLayouts, filter: JournalFilter,
+    bindings: FollowedBindings
+  ) {
     var changes: [JournalChange] = []
+    var progress = FollowedBindings.Progress()
     var gaps: Set<String> = []
     for entry in logged.entries {
       switch entry.content {
       case .record(let record):
         guard let layout = layouts.all[record.layout] else { continue }
-        let change = JournalChange(record, layout, at: entry.position)
+        var change = JournalChange(record, layout, at: entry.position)
+        change.binding = bindings.binding(of: change, after: &progress)
         if filter.admits(change) { changes.append(change) }
       case .started(let layout), .stopped(let layout):
         guard let model = layouts.all[layout]?.model, filter.model ?? model == model else {

@@ -33,16 +33,17 @@ struct JournalTriggers: Hashable, Sendable {
       init(_ column: ColumnFacts, collation: Collation) {
         name = column.name
         self.collation = collation
-        replacement = column.isNotNull ? column.defaultSQL : nil
+        replacement = column.isNotNull ? column.defaultSQL.map { SQLDefault($0).expression } : nil
       }
     }
 
     let columns: [Column]
-    /// Whether any column of a record may decide that the set counts for it.
-    let isPartial: Bool
-    /// Which records it counts for, as SQL over their columns; nil for all, or where it cannot be
-    /// told.
-    let condition: String?
+    /// Which records it counts for.
+    let rows: IndexFacts.Rows
+
+    var condition: IndexCondition? {
+      if case .meeting(let condition) = rows { condition } else { nil }
+    }
   }
 
   let number: Int64
@@ -83,8 +84,7 @@ extension TableFacts {
     if !primaryKey.isEmpty {
       sets.append(
         JournalTriggers.UniqueSet(
-          columns: primaryKey.map { .init($0, collation: $0.collation) }, isPartial: false,
-          condition: nil))
+          columns: primaryKey.map { .init($0, collation: $0.collation) }, rows: .all))
     }
     for index in indexes where index.isUnique {
       let columns = index.columns.compactMap { indexed in
@@ -93,8 +93,7 @@ extension TableFacts {
         }
       }
       guard columns.count == index.columns.count else { continue }
-      let set = JournalTriggers.UniqueSet(
-        columns: columns, isPartial: index.isPartial, condition: index.condition)
+      let set = JournalTriggers.UniqueSet(columns: columns, rows: index.rows)
       if !sets.contains(set) { sets.append(set) }
     }
     return sets
@@ -111,7 +110,7 @@ extension TableFacts {
   /// The name of a rowid that is no column, by which a record may evict another too.
   fileprivate var rowIDName: String? {
     guard kind == .table, !isWithoutRowID, rowIDColumn == nil else { return nil }
-    return ["rowid", "oid", "_rowid_"].first { column(named: $0) == nil }
+    return Self.rowIDName(besides: columns.map(\.name))
   }
 }
 
@@ -259,7 +258,7 @@ private struct JournalSQL {
   private func conflicts(except row: String?) -> [String] {
     var conflicts = uniqueSets.map { set in
       // Only records in an index can go for it; its condition also lets SQLite find them by it.
-      (set.condition.map { ["(\($0))"] } ?? [])
+      (set.condition.map { ["(\($0.sql))"] } ?? [])
         + set.columns.map { column in
           let name = "\(table).\(SQLText.quoted(column.name))"
           let new = "NEW.\(SQLText.quoted(column.name))"
@@ -369,10 +368,14 @@ private struct JournalSQL {
 
   /// The updates that may evict other records.
   private var updateOfUniqueSets: String {
-    let names = Set(uniqueSets.flatMap(\.columns).map(\.name.asciiFolded))
+    // A record comes into a partial index also by what its condition asks.
+    let names = Set(
+      uniqueSets.flatMap { $0.columns.map(\.name) + ($0.condition?.columns ?? []) }
+        .map(\.asciiFolded))
     let fields = schema.fields.filter { names.contains($0.column.asciiFolded) }
     // The model may leave out columns of the table.
-    let areKnown = fields.count == names.count && !uniqueSets.contains(where: \.isPartial)
+    let areKnown =
+      fields.count == names.count && !uniqueSets.contains { $0.rows == .unknown }
     return areKnown ? TriggerMoment.update(of: fields) : "AFTER UPDATE"
   }
 }

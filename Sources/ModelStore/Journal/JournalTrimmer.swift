@@ -42,22 +42,53 @@ struct JournalTrimmer {
   /// - Precondition: A write transaction is open.
   func step() throws -> Step {
     guard let bounds = try JournalReader.bounds(on: connection) else { return Step() }
+    let (last, holder) = try end(in: bounds)
+    var step = Step(kept: bounds, heldBackBy: holder)
+    guard let last else { return step }
+    try connection.run("DELETE FROM _ms_journal WHERE position <= \(last)")
+    step.removedCount = Int64(connection.changeCount)
+    step.kept = (last + 1)...bounds.upperBound
+    return step
+  }
+
+  /// What all steps together would do.
+  ///
+  /// - Precondition: A transaction is open.
+  func preview() throws -> Step {
+    guard var bounds = try JournalReader.bounds(on: connection) else { return Step() }
     var step = Step(kept: bounds)
+    while true {
+      let (last, holder) = try end(in: bounds)
+      step.heldBackBy = holder
+      guard let last else { return step }
+      step.removedCount +=
+        try connection.firstRow(
+          """
+          SELECT count(*)
+          FROM _ms_journal
+          WHERE position BETWEEN \(bounds.lowerBound) AND \(last)
+          """
+        ) { row in try row.integer(at: 0) } ?? 0
+      bounds = (last + 1)...bounds.upperBound
+      step.kept = bounds
+    }
+  }
+
+  /// The last row that the next step removes of a journal of `bounds`, nil when nothing is to go,
+  /// and the consumer for whose sake it is not more.
+  private func end(in bounds: ClosedRange<Int64>) throws -> (last: Int64?, heldBackBy: String?) {
+    var holder: String?
     // Not beyond the newest row, or its position would be used again.
     var end = min(try wantedEnd(in: bounds), bounds.upperBound - 1, told)
     if retention.respectsConsumers,
       let slowest = try JournalConsumers(connection: connection)
         .slowest(), slowest.position < end
     {
-      step.heldBackBy = slowest.name
+      holder = slowest.name
       end = slowest.position
     }
-    guard end >= bounds.lowerBound, let last = try wholeEnd(from: bounds.lowerBound, upTo: end)
-    else { return step }
-    try connection.run("DELETE FROM _ms_journal WHERE position <= \(last)")
-    step.removedCount = Int64(connection.changeCount)
-    step.kept = (last + 1)...bounds.upperBound
-    return step
+    guard end >= bounds.lowerBound else { return (nil, holder) }
+    return (try wholeEnd(from: bounds.lowerBound, upTo: end), holder)
   }
 
   /// The last row that the limits do not keep, as far as this step wants to know.

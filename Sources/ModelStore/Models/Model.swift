@@ -97,3 +97,6 @@ extension Int: ModelKey {}
 extension Int32: ModelKey {}
 extension UInt32: ModelKey {}
 extension String: ModelKey {}
+
+/// The key of a record without a Swift type: the value of its one key field.
+extension SQLValue: ModelKey {}

@@ -1,5 +1,6 @@
 /// What a model declares, once per type: its schema, and which key path is which field.
 public struct ModelDefinition<M: Model>: Sendable {
+  /// The model's name, table, fields, indexes and rules.
   public let schema: ModelSchema
   private let indices: [FieldPath: Int]
   private let paths: [any PartialKeyPath<M> & Sendable]

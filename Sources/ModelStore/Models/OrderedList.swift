@@ -7,5 +7,3 @@
 public struct OrderedList<Element: Model>: Hashable, Sendable {
   public init() {}
 }
-
-extension SQLValue: ModelKey {}

@@ -1,6 +1,7 @@
 /// A record of any model, its values by field name. For programs that have no Swift type for the
 /// model, such as `storecli`; with a type, use ``Model``.
 public struct Record: Fetchable, Hashable {
+  /// The model's schema, by which `values` are named.
   public let schema: ModelSchema
   /// In field order.
   public private(set) var values: [SQLValue]

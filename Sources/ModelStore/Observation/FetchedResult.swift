@@ -43,6 +43,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     var rows: LiveRows
     var list: RowList
     var window: QueryWindow?
+    /// Where the rows are since a window became too large to seek them.
+    var tree: (all: LiveResult, shown: WindowResult)?
     var subscribers = LiveSubscribers<QueryDelta>()
   }
 
@@ -78,13 +80,17 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
 
   var models: [String] { interests.map(\.model) }
 
-  var rows: LiveRows { state.withLock { $0.rows } }
+  private var tree: (all: LiveResult, shown: WindowResult)? { state.withLock { $0.tree } }
 
-  var images: [[SQLValue]]? { state.withLock { $0.list.images } }
+  var rows: LiveRows { tree?.shown.rows ?? state.withLock { $0.rows } }
+
+  var images: [[SQLValue]]? { state.withLock { $0.tree == nil ? $0.list.images : nil } }
 
   // Committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
+    // In this one's turn, since groups of queries were registered behind it.
+    if let tree { return tree.all.note(commit) }
     let (old, oldList, window) = state.withLock { ($0.rows, $0.list, $0.window) }
     let list: RowList?
     do {
@@ -107,7 +113,12 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     guard let list else { return [] }
     var before = old
     if !commit.isReset { before.version = commit.changes.version - 1 }
-    return replace(before, oldList, with: list, commit)
+    let new = LiveRows(list: list, version: commit.changes.version)
+    state.withLock { state in
+      state.rows = new
+      state.list = list
+    }
+    return tell(before, oldList, new, list, commit)
   }
 
   /// Shows another part of the same result, which is a change of the window without a commit.
@@ -115,29 +126,48 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
   /// - Throws: What reading throws; then the window stays.
   /// - Precondition: On the committing thread; it is a window.
   func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
-    let list =
-      switch method {
-      case .again(_, let run): rule.list(try run(window), in: window)
-      case .seeking(let seeking): try seeking.all(in: window)
-      }
-    let (old, oldList) = state.withLock { state in
+    if let tree { return try tree.shown.move(to: window) }
+    let list: RowList
+    var tree: (all: LiveResult, shown: WindowResult)?
+    switch method {
+    case .again(_, let run): list = rule.list(try run(window), in: window)
+    case .seeking(let seeking):
+      list = try seeking.all(in: window)
+      if !SeekingWindow.suits(window) { tree = try seeking.onTree(window) }
+    }
+    let (old, oldList) = state.withLock { ($0.rows, $0.list) }
+    var new = LiveRows(list: list, version: old.version)
+    if let tree {
+      new = tree.shown.rows
+      new.version = old.version
+      follow(tree.shown)
+    }
+    state.withLock { state in
       state.window = window
-      return (state.rows, state.list)
+      state.rows = new
+      state.list = tree == nil ? list : RowList(entries: [], images: [], window: window)
+      state.tree = tree
     }
     let commit = ChangeBroker.Commit(
       changes: ChangeSet(version: old.version, changes: []), isReset: false)
-    return replace(old, oldList, with: list, commit)
+    return tell(old, oldList, new, list, commit)
   }
 
-  private func replace(
-    _ old: LiveRows, _ oldList: RowList, with list: RowList, _ commit: ChangeBroker.Commit
+  /// Hands on what a window of this one's own tells from now on.
+  private func follow(_ window: WindowResult) {
+    // It is nobody else's, so its subscribers end with it.
+    _ = window.subscribe(
+      LiveSubscriber(
+        receive: { [weak self] delta in self?.subscribers.receive(delta) ?? [] },
+        wake: { [weak self] in self?.wake(upTo: $0) }))
+  }
+
+  private var subscribers: [LiveSubscriber<QueryDelta>] { state.withLock { $0.subscribers.all } }
+
+  private func tell(
+    _ old: LiveRows, _ oldList: RowList, _ new: LiveRows, _ list: RowList,
+    _ commit: ChangeBroker.Commit
   ) -> ChangeBroker.Outcome {
-    let new = LiveRows(list: list, version: commit.changes.version)
-    let subscribers = state.withLock { state in
-      state.rows = new
-      state.list = list
-      return state.subscribers.all
-    }
     var changes: [[SQLValue]: RecordChange] = [:]
     for change in commit.changes.changes where change.model == rule.schema.name {
       changes[change.key] = change
@@ -154,7 +184,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
   func deliver(upTo version: UInt64) { wake(upTo: version) }
 
   func wake(upTo version: UInt64) {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
+    for subscriber in subscribers { subscriber.wake(version) }
   }
 
   // Subscribers

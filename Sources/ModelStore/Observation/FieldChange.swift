@@ -9,7 +9,9 @@ public struct FieldChange<Value: Sendable>: Sendable {
   public let origin: Origin
   /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
   public let cause: Cause?
-  /// The store's version from which on `new` holds.
+  /// The store's version from which on `new` holds. After a reset `new` was read when it was told,
+  /// so it may be of a later commit already; that is told all the same, with an old value that
+  /// nobody was told of.
   public let version: UInt64
   /// Whether the change could not be followed: another connection wrote, the schema changed, or the
   /// observation began while the transaction was running. `new` was read anew and may equal what it

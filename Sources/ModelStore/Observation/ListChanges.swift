@@ -25,15 +25,21 @@ public struct ListChanges<Key: ModelKey>: Sendable {
 
   /// A slot that was given another place. One that only slid because others came or went is none.
   public struct Move: Hashable, Sendable {
+    /// Its index in the list before.
     public let oldIndex: Int
+    /// Its index in the list after.
     public let newIndex: Int
+    /// The element it holds.
     public let key: Key
   }
 
   /// A slot of both lists whose element's record differs in observed fields.
   public struct Update: Hashable, Sendable {
+    /// Its index in the list before.
     public let oldIndex: Int
+    /// Its index in the list after.
     public let newIndex: Int
+    /// The element it holds.
     public let key: Key
     /// The observed fields that differ.
     public let fields: [ChangedField]
@@ -45,8 +51,8 @@ public struct ListChanges<Key: ModelKey>: Sendable {
   public let new: ListSnapshot<Key>
   /// What the editors did, in order; empty when only fields of elements changed. nil when the list
   /// changed by something else than an editor too, such as a deleted element, SQL of the program's
-  /// own or another process, and after more than 1024 operations that nobody took: then only the
-  /// net difference is known.
+  /// own or another process, and after more than 1024 operations, in one commit or in several that
+  /// nobody took: then only the net difference is known.
   public let operations: [ListOperation<Key>]?
   /// By ascending index in the old list.
   public let deletions: [Deletion]
@@ -95,6 +101,7 @@ public struct ListChanges<Key: ModelKey>: Sendable {
 public struct ListOperation<Key: ModelKey>: Hashable, Sendable {
   /// An element that the call put in, took out or gave another index.
   public struct Occurrence: Hashable, Sendable {
+    /// The element.
     public let key: Key
     /// Its index before the call; nil when it was put in.
     public let oldIndex: Int?
@@ -102,6 +109,7 @@ public struct ListOperation<Key: ModelKey>: Hashable, Sendable {
     public let newIndex: Int?
   }
 
+  /// Which call it was.
   public let kind: ListOperationKind
   /// Those taken out, then those put in, each by ascending index; elements that slid are not named.
   public let elements: [Occurrence]

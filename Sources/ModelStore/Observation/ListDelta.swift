@@ -52,7 +52,8 @@ struct ListDelta: ObservedEvent {
     var new: ListRows.Entry?
     /// Whether it got another place by intent, not only another label.
     var isMoved: Bool
-    /// Whether the slot was gone in between; then what has its number now is another one.
+    /// Whether the slot was gone in between, or held another element; then what has its number now
+    /// is another one, and nobody knows what became of the element meanwhile.
     var isRecreated: Bool
 
     /// Whether the slot stays in the list with its element.
@@ -93,9 +94,6 @@ extension ListDelta {
     private var gone: Set<Int64> = []
     private var goneCountMax = 64
 
-    /// The most calls of editors that are told together.
-    private static let operationCountMax = 1024
-
     init(_ first: ListDelta) {
       frame = first
       frame.touches = []
@@ -113,7 +111,7 @@ extension ListDelta {
       } else {
         frame.operations = nil
       }
-      if let operations = frame.operations, operations.count > Self.operationCountMax {
+      if let operations = frame.operations, operations.count > ListEdits.operationCountMax {
         frame.operations = nil
       }
       for touch in later.touches { add(touch) }
@@ -170,7 +168,8 @@ extension ListDelta.Touch {
     var both = self
     both.new = later.new
     both.isMoved = isMoved || later.isMoved
-    both.isRecreated = isRecreated || later.isRecreated || (new == nil && old != nil)
+    both.isRecreated =
+      isRecreated || later.isRecreated || (old != nil && old?.element != new?.element)
     return both
   }
 }

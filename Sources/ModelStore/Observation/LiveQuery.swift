@@ -2,7 +2,8 @@
 /// tells what each commit does to them, with indices. It holds places, not records; to read the
 /// records once, fetch the query.
 ///
-/// It lives as long as it is held or has subscribers. Equal queries share what they keep.
+/// It lives as long as it is held or has subscribers. Equal queries share what they keep where they
+/// are followed record by record (``LivePlan/incremental``).
 public final class LiveQuery<Element: Fetchable>: Sendable {
   /// What was asked for. A window that was moved since stands elsewhere now; see ``window``.
   public let query: Query<Element>
@@ -100,7 +101,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   ///   `misuse` inside a write of this store; as fetching does. Then the window stays.
   /// - Precondition: Neither is negative.
   /// - Complexity: O((log n) × the rows that come or go); where only the window's rows are kept, it
-  ///   is read anew.
+  ///   is read anew. A window that had at most 4096 rows and kept them is given all places when it
+  ///   is to have more, read while writers wait, and keeps those from then on.
   public func moveWindow(offset: Int, limit: Int?) throws {
     precondition(offset >= 0 && limit ?? 0 >= 0, "A window's offset and limit are not negative.")
     guard window != nil else {

@@ -37,7 +37,10 @@ extension LiveSource {
 
 /// How a live query is kept true.
 public enum LivePlan: Hashable, Sendable, CustomStringConvertible {
-  /// Each changed record is put in its place: O(log n) for each, whatever the result's size.
+  /// Each changed record is put in its place: O(log n) for each, whatever the result's size. A
+  /// window of at most 4096 rows whose neighbours an index gives keeps its own records instead, and
+  /// a commit that concerns it costs O(log n) for the rows that come in and O(L log L) for L rows
+  /// in it.
   case incremental
   /// The query is run again after each commit that touches a table it reads, and both results are
   /// compared: exact too, but O(n) time for each such commit and O(n) memory, records included.

@@ -18,35 +18,58 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     case slid
   }
 
+  /// A row of the result before that is not in the result after.
   public struct Deletion: Sendable {
+    /// Where it stood in the result before.
     public let index: Int
+    /// The record's key values, in key order.
     public let key: [SQLValue]
     /// The record before; nil after a reset, when it is not known any more.
     public let record: Element?
+    /// Why it left.
     public let reason: Reason
+    /// Who made it leave.
     public let origin: Origin
   }
 
+  /// A row of the result after that was not in the result before.
   public struct Insertion: Sendable {
+    /// Where it stands in the result after.
     public let index: Int
+    /// The record's key values, in key order.
     public let key: [SQLValue]
+    /// The record as it is in the result after.
     public let record: Element
+    /// Why it entered.
     public let reason: Reason
+    /// Who made it enter.
     public let origin: Origin
   }
 
+  /// A row of both results that was given another place. One that only slid because others came or
+  /// went is none.
   public struct Move: Sendable {
+    /// Where it stood in the result before.
     public let oldIndex: Int
+    /// Where it stands in the result after.
     public let newIndex: Int
+    /// The record's key values, in key order.
     public let key: [SQLValue]
+    /// The record as it is in the result after.
     public let record: Element
   }
 
+  /// A row of both results some of whose fields differ, moved or not.
   public struct Update: Sendable {
+    /// Where it stood in the result before.
     public let oldIndex: Int
+    /// Where it stands in the result after.
     public let newIndex: Int
+    /// The record's key values, in key order.
     public let key: [SQLValue]
+    /// The record before.
     public let old: Element
+    /// The record after.
     public let new: Element
     /// The fields that differ, in field order.
     public let fields: [ChangedField]
@@ -56,11 +79,15 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
 
   /// The commits between which this happened: the older result is as of `oldVersion`.
   public let oldVersion: UInt64
+  /// The commit that the result after is as of.
   public let newVersion: UInt64
+  /// How many rows the result before has, within its window.
   public let oldCount: Int
+  /// How many rows the result after has, within its window.
   public let newCount: Int
   /// The results before and after, as their keys in order: snapshots, whatever happens later.
   public let old: ResultKeys
+  /// The keys after.
   public let new: ResultKeys
   /// By ascending index in the old result.
   public let deletions: [Deletion]

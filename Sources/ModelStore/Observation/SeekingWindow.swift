@@ -9,6 +9,17 @@ struct SeekingWindow: Sendable {
   let readAll: @Sendable (QueryWindow) throws -> [[SQLValue]]
   /// Up to so many records next to a row on one side, the nearest first, in the same state.
   let seek: @Sendable (Query<Record>.SeekSide, _ row: [SQLValue], Int) throws -> [[SQLValue]]
+  /// A tree of all rows and the window on it, for one that is too large to keep its own rows. The
+  /// tree is not registered: whoever has it tells it of commits.
+  let onTree: @Sendable (QueryWindow) throws -> (all: LiveResult, shown: WindowResult)
+
+  /// Whether a window is small enough: each commit that concerns it costs time in proportion to its
+  /// rows, and their records are kept.
+  static func suits(_ window: QueryWindow) -> Bool {
+    window.limit.map { $0 <= limitMax } ?? false
+  }
+
+  private static let limitMax = 4096
 
   /// The window's rows after a commit.
   ///

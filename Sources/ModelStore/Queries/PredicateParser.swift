@@ -25,10 +25,14 @@
 /// Keywords may be written in any case. A literal is read by the type of the field beside it, as
 /// ``FieldText`` does; one that does not fit is an error.
 public struct PredicateParser: Sendable {
+  /// The schema whose fields the text may name.
   public let schema: ModelSchema
   /// What `now` means, and `today` from it.
   public let now: Date
 
+  /// A parser of predicates over one model.
+  ///
+  /// - Parameter now: The moment that relative times such as `today` count from.
   public init(schema: ModelSchema, now: Date) {
     self.schema = schema
     self.now = now

@@ -12,6 +12,7 @@ public struct PredicateTextError: Error, Hashable, Sendable {
     case tooLarge
   }
 
+  /// What is wrong with the text.
   public var kind: Kind
   /// A full sentence: what is wrong and what to write instead.
   public var message: String

@@ -1,5 +1,6 @@
 /// One step of a query's order: a field, its direction, where NULL goes and how text compares.
 public struct QueryOrdering: Hashable, Sendable {
+  /// Which end of the order comes first.
   public enum Direction: Hashable, Sendable {
     case ascending, descending
   }
@@ -11,12 +12,15 @@ public struct QueryOrdering: Hashable, Sendable {
 
   /// The field's position in ``ModelSchema/fields``.
   public var fieldIndex: Int
+  /// Whether small values come first, or large ones.
   public var direction: Direction
   /// nil for SQLite's default: NULL is smaller than everything, so first when ascending.
   public var nulls: NullPlacement?
   /// nil for the collation that the field was declared with.
   public var collation: Collation?
 
+  /// One step of an order; NULL goes where SQLite puts it, and text compares as the field declares,
+  /// unless said otherwise.
   public init(
     fieldIndex: Int, direction: Direction = .ascending, nulls: NullPlacement? = nil,
     collation: Collation? = nil

@@ -2,8 +2,10 @@ extension Query {
   /// A condition that belongs to one model, built from key paths. For text and dynamic records use
   /// ``Condition`` itself.
   public struct Predicate: Hashable, Sendable {
+    /// The condition.
     public let condition: Condition
 
+    /// The predicate that asks for `condition`.
     public init(_ condition: Condition) {
       self.condition = condition
     }

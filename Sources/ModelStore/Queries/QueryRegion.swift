@@ -27,6 +27,7 @@ public struct QueryRegion: Hashable, Sendable {
   /// Whether raw SQL in the condition may read anything in the file, other tables included.
   public let readsWholeFile: Bool
 
+  /// What `query` reads.
   public init<Element>(_ query: Query<Element>) {
     let schema = query.schema
     table = schema.table

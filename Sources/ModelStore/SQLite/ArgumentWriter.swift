@@ -13,10 +13,12 @@ public struct ArgumentWriter: ~Copyable {
     self.statement = statement
   }
 
+  /// Binds NULL to the parameter at `index`, counted from 0.
   public mutating func setNull(at index: Int) {
     note(sqlite3_bind_null(statement, Int32(index + 1)))
   }
 
+  /// Binds an integer to the parameter at `index`, counted from 0.
   public mutating func set(_ value: Int64, at index: Int) {
     note(sqlite3_bind_int64(statement, Int32(index + 1), value))
   }
@@ -45,6 +47,7 @@ public struct ArgumentWriter: ~Copyable {
       })
   }
 
+  /// Binds a blob to the parameter at `index`, counted from 0; SQLite takes a copy.
   public mutating func set(_ value: [UInt8], at index: Int) {
     note(
       value.withUnsafeBytes { bytes in
@@ -57,6 +60,7 @@ public struct ArgumentWriter: ~Copyable {
       })
   }
 
+  /// Binds a value of any storage class to the parameter at `index`, counted from 0.
   public mutating func set(_ value: SQLValue, at index: Int) {
     switch value {
     case .null: setNull(at: index)

@@ -58,12 +58,22 @@ extension Connection {
 
   /// Runs `body` between BEGIN IMMEDIATE and COMMIT; rolls back when it throws.
   ///
+  /// - Parameter isKept: Whether it ends with COMMIT; otherwise it is rolled back, and throws what
+  ///   COMMIT would have refused.
   /// - Throws: What `body` threw, ``SQLiteError``, or ``ConnectionFailure``.
-  func inTransaction<Result>(_ body: () throws -> Result) throws -> Result {
+  func inTransaction<Result>(
+    isKept: Bool = true, _ body: () throws -> Result
+  ) throws -> Result {
     try execute("BEGIN IMMEDIATE")
     do {
       let result = try body()
-      try commitTellingOutcome()
+      if isKept {
+        try commitTellingOutcome()
+      } else if hasUnresolvedReferences {
+        throw SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
+      } else {
+        try rollBack()
+      }
       return result
     } catch {
       throw rollBack(after: error)

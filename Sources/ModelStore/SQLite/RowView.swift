@@ -22,10 +22,12 @@ public struct RowView: ~Copyable {
     self.image = image
   }
 
+  /// How many columns the row has.
   public var columnCount: Int {
     statement.map { Int(sqlite3_column_count($0)) } ?? image.count
   }
 
+  /// How SQLite stores the value of a column, counted from 0.
   public func storageClass(at column: Int) -> StorageClass {
     guard let statement else { return image[column].storageClass }
     return switch sqlite3_column_type(statement, Int32(column)) {
@@ -37,6 +39,7 @@ public struct RowView: ~Copyable {
     }
   }
 
+  /// Whether a column, counted from 0, is NULL.
   public func isNull(at column: Int) -> Bool {
     guard let statement else { return image[column].isNull }
     return sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL
@@ -165,6 +168,7 @@ public struct RowView: ~Copyable {
 
 /// Why a cell could not be read as, or written from, a Swift value. The value is never converted.
 public struct ColumnError: Error, Hashable, Sendable {
+  /// What stands in the way.
   public enum Problem: Hashable, Sendable {
     /// The cell holds another storage class than the type is stored as.
     case storageClass(wanted: StorageClass, found: StorageClass)
@@ -179,8 +183,10 @@ public struct ColumnError: Error, Hashable, Sendable {
 
   /// The column's position in the row, from 0; -1 where the value stands alone.
   public var column: Int
+  /// What stands in the way.
   public var problem: Problem
 
+  /// An error about a cell, or about a value that stands alone.
   public init(column: Int = -1, problem: Problem) {
     self.column = column
     self.problem = problem

@@ -24,6 +24,7 @@ public struct SQLText: Hashable, Sendable {
     left.sql.isExactly(right.sql) && left.arguments == right.arguments
   }
 
+  /// Appends the text of `other`, and its values behind those that are there.
   public mutating func append(_ other: SQLText) {
     sql += other.sql
     arguments += other.arguments

@@ -11,6 +11,7 @@ public struct AdoptableTable: Hashable, Sendable {
 
   /// The table's name as the file has it.
   public let name: String
+  /// The model that it becomes, or why it cannot.
   public let result: Result
   /// What the model cannot express or relies on, one sentence each: constraints that hold in the
   /// file all the same, key columns that accept NULL.

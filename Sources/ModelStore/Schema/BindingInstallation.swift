@@ -15,8 +15,20 @@ struct BindingInstallation {
   let bindings: [BindingTriggers]
 
   /// - Throws: ``StoreError`` when a binding cannot be kept, or not together with the others.
-  init(_ schemas: [BindingSchema], in models: [ModelSchema]) throws(StoreError) {
-    bindings = try ResolvedBinding.inDependencyOrder(schemas, in: models).map(BindingTriggers.init)
+  init(
+    _ schemas: [BindingSchema], in models: [ModelSchema],
+    generated: GeneratedColumns = GeneratedColumns()
+  ) throws(StoreError) {
+    bindings = try ResolvedBinding.inDependencyOrder(schemas, in: models, generated: generated)
+      .map(BindingTriggers.init)
+  }
+
+  /// As ``init(_:in:generated:)``, with the generated columns that the file has.
+  init(
+    _ schemas: [BindingSchema], in models: [ModelSchema], on connection: Connection
+  ) throws {
+    try self.init(
+      schemas, in: models, generated: GeneratedColumns(of: models, on: connection))
   }
 
   private init(_ bindings: [BindingTriggers]) {
@@ -76,20 +88,19 @@ struct BindingInstallation {
         return BindingFinding(
           binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [])
       }
-      do {
-        if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
-          objects.insert(table)
-        }
-        let count = try binding.driftingRecordCount(on: connection)
-        return BindingFinding(
-          binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
-          keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
-      } catch let error as SQLiteError where error.code == .error {
-        // A column that it names is gone or has another name now, and others are to be told too.
+      guard try binding.findsItsColumns(on: connection) else {
+        // Others are to be told too.
         let all = objects.isEmpty ? Set(binding.objects.map(\.name)) : objects
         return BindingFinding(
           binding: binding.binding.name, triggers: all.sorted(), recordCount: 0, keys: [])
       }
+      if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
+        objects.insert(table)
+      }
+      let count = try binding.driftingRecordCount(on: connection)
+      return BindingFinding(
+        binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
+        keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
     }
     let undeclared = difference.undeclared.map { name in
       BindingFinding(
@@ -273,6 +284,11 @@ extension BindingTriggers {
   func isStorageWrong(on connection: Connection) throws -> Bool {
     guard let storageAudit else { return false }
     return try count("SELECT EXISTS (\(storageAudit))", on: connection) > 0
+  }
+
+  /// Whether the file has every table and column that the binding names, by the names of today.
+  func findsItsColumns(on connection: Connection) throws -> Bool {
+    try [driftCount, storageAudit].compactMap(\.self).allSatisfy { try connection.compiles($0) }
   }
 
   func hasStorage(in found: [String: String]) -> Bool {

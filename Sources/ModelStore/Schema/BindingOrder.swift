@@ -7,10 +7,12 @@ struct BindingOrder {
   private typealias Column = ResolvedBinding.Column
 
   private let bindings: [ResolvedBinding]
+  private let generated: GeneratedColumns
   /// Which bindings write a column, by position.
   private var writers: [Column: [Int]] = [:]
   private var finished: Set<Int> = []
-  private var path: [(column: Column, bindings: [Int])] = []
+  /// How values come into what is read, and who reads it.
+  private var path: [(way: [Column], bindings: [Int])] = []
   private var order: [Int] = []
 
   /// Resolves `schemas` and orders them so that each comes after the bindings it reads from.
@@ -18,7 +20,7 @@ struct BindingOrder {
   /// - Throws: ``StoreError``, as resolving does, and when two bindings share a name, or a target
   ///   without priorities, or when bindings go round in a circle, which the message spells out.
   static func sorted(
-    _ schemas: [BindingSchema], in models: [ModelSchema]
+    _ schemas: [BindingSchema], in models: [ModelSchema], generated: GeneratedColumns
   ) throws(StoreError) -> [ResolvedBinding] {
     var names: Set<String> = []
     var resolved: [ResolvedBinding] = []
@@ -31,13 +33,16 @@ struct BindingOrder {
           "Two bindings are called \(schema.name). Give one of them another name.")
       }
     }
-    var order = try BindingOrder(ranked(resolved))
+    var order = try BindingOrder(ranked(resolved), generated)
     for index in order.bindings.indices { try order.visit(index) }
     return order.order.map { order.bindings[$0] }
   }
 
-  private init(_ bindings: [ResolvedBinding]) throws(StoreError) {
+  private init(
+    _ bindings: [ResolvedBinding], _ generated: GeneratedColumns
+  ) throws(StoreError) {
     self.bindings = bindings
+    self.generated = generated
     for (index, binding) in bindings.enumerated() {
       for target in binding.targets { writers[target, default: []].append(index) }
     }
@@ -148,12 +153,12 @@ struct BindingOrder {
   private mutating func visit(_ index: Int) throws(StoreError) {
     guard !finished.contains(index) else { return }
     let place = place(of: index)
-    for column in place.flatMap({ bindings[$0].sources }) {
-      guard let written = writers[column] else { continue }
-      path.append((column, place))
+    for way in place.flatMap({ bindings[$0].ways(through: generated) }) {
+      guard let written = writers[way[0]] else { continue }
+      path.append((way, place))
       // What reads a field of its own place reads itself.
       if let start = path.firstIndex(where: { !Set($0.bindings).isDisjoint(with: written) }) {
-        throw circle(from: start, closing: column)
+        throw circle(from: start, along: way)
       }
       for writer in written { try visit(writer) }
       path.removeLast()
@@ -162,8 +167,8 @@ struct BindingOrder {
   }
 
   /// The walk goes from a field to what it reads; values flow the other way.
-  private func circle(from start: Int, closing column: Column) -> StoreError {
-    let columns = [column] + path[start..<path.count - 1].map(\.column).reversed() + [column]
+  private func circle(from start: Int, along way: [Column]) -> StoreError {
+    let columns = way + path[start..<path.count - 1].reversed().flatMap(\.way) + [way[0]]
     let binding = bindings[path[start].bindings[0]]
     return StoreError(
       .unsupportedSchema,
@@ -178,10 +183,11 @@ extension ResolvedBinding {
     if case .twoWay = formula { true } else { false }
   }
 
-  /// As ``BindingOrder/sorted(_:in:)``.
+  /// As ``BindingOrder/sorted(_:in:generated:)``.
   static func inDependencyOrder(
-    _ schemas: [BindingSchema], in models: [ModelSchema]
+    _ schemas: [BindingSchema], in models: [ModelSchema],
+    generated: GeneratedColumns = GeneratedColumns()
   ) throws(StoreError) -> [ResolvedBinding] {
-    try BindingOrder.sorted(schemas, in: models)
+    try BindingOrder.sorted(schemas, in: models, generated: generated)
   }
 }

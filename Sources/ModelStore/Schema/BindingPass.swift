@@ -50,13 +50,12 @@ private struct RowOrder {
       columns = model.keyFields.map { SQLText.quoted($0.column) }
       return
     }
-    // A column may be called rowid and hide it: https://sqlite.org/rowidtable.html
-    let taken = Set(
-      try connection.rows("SELECT lower(name) FROM pragma_table_xinfo(\(model.table))") { row in
-        try row.text(at: 0)
-      })
-    let name = ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
-    columns = [name ?? SQLText.quoted(model.keyFields[0].column)]
+    let names = try connection.rows("SELECT name FROM pragma_table_xinfo(\(model.table))") { row in
+      try row.text(at: 0)
+    }
+    columns = [
+      TableFacts.rowIDName(besides: names) ?? SQLText.quoted(model.keyFields[0].column)
+    ]
   }
 
   private var list: String { columns.joined(separator: ", ") }

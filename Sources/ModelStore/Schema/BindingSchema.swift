@@ -6,9 +6,12 @@
 public struct BindingSchema: Hashable, Sendable, Codable {
   /// One field of one model, by name.
   public struct Field: Hashable, Sendable, Codable, CustomStringConvertible {
+    /// The model's name.
     public var model: String
+    /// The field's name.
     public var field: String
 
+    /// The field of that name; whether there is one is found out when the binding is added.
     public init(model: String, field: String) {
       self.model = model
       self.field = field

@@ -21,7 +21,7 @@ struct Catalog: Hashable, Sendable {
   ///
   /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8;
   ///   ``ConnectionFailure`` when the snapshot could not be let go.
-  /// - Complexity: About five small statements for each table.
+  /// - Complexity: About five small statements for each table, and three for all.
   init(reading connection: Connection) throws {
     guard !connection.isInTransaction else {
       self = try Self.read(connection)
@@ -58,12 +58,13 @@ struct Catalog: Hashable, Sendable {
         sql: try row.text(at: 4))
     }
     let triggers = try self.triggers(connection)
+    let partialIndexes = try self.partialIndexes(connection)
     return Catalog(
       schemaVersion: version,
       tables: try listed.map { table in
         var table = table
         table.triggers = triggers[ExactText(table.name.asciiFolded)] ?? []
-        try table.readDetails(connection)
+        try table.readDetails(connection, partialIndexes: partialIndexes)
         return table
       })
   }
@@ -84,6 +85,19 @@ struct Catalog: Hashable, Sendable {
       )
     }
     return Dictionary(grouping: rows, by: \.table).mapValues { $0.map(\.trigger) }
+  }
+
+  /// The texts of all partial indexes, and maybe of others, by their names. Of all tables at once,
+  /// since `sqlite_schema` can only be searched from one end to the other.
+  private static func partialIndexes(_ connection: Connection) throws -> [ExactText: String] {
+    let rows = try connection.rows(
+      """
+      SELECT name, sql
+      FROM sqlite_schema
+      WHERE type = 'index' AND instr(upper(sql), 'WHERE') > 0
+      """
+    ) { row in (ExactText(try row.text(at: 0)), try row.text(at: 1)) }
+    return Dictionary(rows) { first, _ in first }
   }
 }
 

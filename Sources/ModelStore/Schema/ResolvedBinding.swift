@@ -173,6 +173,25 @@ struct ResolvedBinding: Hashable, Sendable {
     }
   }
 
+  /// The ways by which values come into ``sources``, in the direction in which they flow. What comes
+  /// into an end of a two-way binding out of that end itself is no way.
+  func ways(through generated: GeneratedColumns) -> [[Column]] {
+    guard case .twoWay(let twoWay) = formula else {
+      return sources.flatMap { generated.ways(into: $0) }
+    }
+    let ends = Set(targets)
+    func ways(into end: End) -> [[Column]] {
+      let own = Column(end.model, end.field)
+      return end.dependencies.flatMap { generated.ways(into: Column(end.model, $0)) }
+        .filter { $0[0] != own }
+    }
+    let links = twoWay.link.columns(twoWay.left.model, twoWay.right.model)
+      .flatMap { generated.ways(into: $0) }
+    return (ways(into: twoWay.left) + ways(into: twoWay.right) + links)
+      .filter { $0.count > 1 || !ends.contains($0[0]) }
+      + conditionFields.flatMap { generated.ways(into: Column(model, $0)) }
+  }
+
   /// A column of the file, whichever model names it. SQLite folds ASCII case in names.
   struct Column: Hashable {
     let table: String

@@ -8,13 +8,15 @@ struct RuleInstallation {
   /// - Parameters:
   ///   - rules: All rules of the file that `models` can tell of.
   ///   - unresolved: The others, whose triggers and indexes stay as they are.
-  /// - Throws: ``StoreError`` when a rule cannot be kept, or two have one name.
+  /// - Throws: ``StoreError`` when a rule cannot be kept, or when two have one name or two of their
+  ///   triggers would.
   init(
     _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = []
   ) throws(StoreError) {
     var names = Set(models.flatMap { $0.allRules.map(\.rule.name.asciiFolded) })
     names.formUnion(unresolved.map(\.name.asciiFolded))
     var resolved: [RuleObjects] = []
+    var owners: [String: String] = [:]
     for rule in rules {
       guard names.insert(rule.name.asciiFolded).inserted else {
         throw StoreError(
@@ -22,7 +24,17 @@ struct RuleInstallation {
           "There is another rule called \(rule.name); names are unique in a store.",
           model: rule.model)
       }
-      resolved.append(RuleObjects(try ResolvedRule(rule, in: models)))
+      let made = RuleObjects(try ResolvedRule(rule, in: models))
+      // An index may be called like a trigger.
+      for object in made.objects where rule.kind != .unique {
+        let owner = owners.updateValue(rule.name, forKey: object.name.asciiFolded)
+        guard let owner else { continue }
+        throw StoreError(
+          .configurationConflict,
+          "The rules \(owner) and \(rule.name) would both have a trigger called \(object.name). Give one of them another name.",
+          model: rule.model)
+      }
+      resolved.append(made)
     }
     self.rules = resolved
     untouched = Set(unresolved.flatMap { RuleObjects.objectNames(ofRule: $0.name) })
@@ -73,7 +85,8 @@ struct RuleInstallation {
       }
     }
     for object in found where !untouched.contains(object.name) && !wanted.contains(object.name) {
-      objects[RuleObjects.ruleName(ofObject: object.name), default: []].insert(object.name)
+      objects[RuleObjects.ruleName(ofObject: object.name, isIndex: object.isIndex), default: []]
+        .insert(object.name)
     }
     return objects.sorted { $0.key < $1.key }
       .map { UnkeptRule(rule: $0.key, objects: $0.value.sorted()) }

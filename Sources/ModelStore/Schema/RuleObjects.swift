@@ -36,8 +36,8 @@ struct RuleObjects: Hashable, Sendable {
   }
 
   /// The name of the rule that a trigger or index called `name` was made for.
-  static func ruleName(ofObject name: String) -> String {
-    let ending = endings.first { name.hasSuffix($0) } ?? ""
+  static func ruleName(ofObject name: String, isIndex: Bool) -> String {
+    let ending = isIndex ? "" : endings.first { name.hasSuffix($0) } ?? ""
     return String(name.dropFirst(namePrefix.count).dropLast(ending.count))
   }
 

@@ -96,10 +96,16 @@ struct SQLDefault {
   /// <https://sqlite.org/lang_altertable.html#altertabaddcol>.
   let isConstant: Bool
   let isNull: Bool
+  /// The same as an expression that stands elsewhere, among names of columns: alone after DEFAULT,
+  /// a name is a text.
+  let expression: String
 
   init(_ sql: String) {
     let source = SQLTokens(sql)
     var tokens = source.significant[...]
+    let text = tokens.first.flatMap { first in
+      tokens.last.map { source.text(first.range.lowerBound..<$0.range.upperBound) }
+    }
     let isSigned =
       tokens.count == 2
       && tokens.first.map { source.isSymbol($0, "-") || source.isSymbol($0, "+") } ?? false
@@ -108,6 +114,7 @@ struct SQLDefault {
       isLiteral = false
       isConstant = false
       isNull = false
+      expression = text ?? sql
       return
     }
     func isWord(_ words: String...) -> Bool { words.contains { source.isKeyword(token, $0) } }
@@ -118,6 +125,9 @@ struct SQLDefault {
         && (token.kind == .string || token.kind == .blob || isWord("NULL", "TRUE", "FALSE"))
     isLiteral =
       isConstant || !isSigned && isWord("CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
+    let isName = token.kind == .quotedName || token.kind == .word
+    expression =
+      isName && !isLiteral && !isSigned ? SQLText.literal(source.name(token)) : text ?? sql
   }
 }
 

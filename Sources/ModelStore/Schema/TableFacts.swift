@@ -83,15 +83,22 @@ struct IndexFacts: Hashable, Sendable {
     var collation: Collation
   }
 
+  /// Which rows are in an index.
+  enum Rows: Hashable, Sendable {
+    case all
+    case meeting(IndexCondition)
+    /// Some, and no trigger can ask which.
+    case unknown
+  }
+
   var name: String
   var isUnique: Bool
-  var isPartial: Bool
-  /// The condition of a partial index, as it stands in its definition; nil where there is none or
-  /// it cannot be told.
-  var condition: String?
+  var rows = Rows.all
   var origin: Origin
   /// The indexed columns, without the key columns that SQLite appends.
   var columns: [Column]
+
+  var isPartial: Bool { rows != .all }
 
   /// The names of the columns, or nil when the index covers only some rows or an expression.
   var plainColumns: [String]? {
@@ -119,7 +126,11 @@ struct TriggerFacts: Hashable, Sendable {
 
 extension TableFacts {
   /// Fills in what takes a PRAGMA of its own. A table that SQLite cannot explain keeps the reason.
-  mutating func readDetails(_ connection: Connection) throws {
+  ///
+  /// - Parameter partialIndexes: The texts of the file's partial indexes, by their names.
+  mutating func readDetails(
+    _ connection: Connection, partialIndexes: [ExactText: String]
+  ) throws {
     do {
       columns = try readColumns(connection)
     } catch let error as SQLiteError where error.code.primary == .error && kind != .table {
@@ -132,7 +143,7 @@ extension TableFacts {
     for index in columns.indices {
       columns[index].collation = text.collations[columns[index].name.asciiFolded] ?? .binary
     }
-    indexes = try readIndexes(connection)
+    indexes = try readIndexes(connection, partialIndexes)
     foreignKeys = try readForeignKeys(connection)
   }
 
@@ -157,11 +168,18 @@ extension TableFacts {
     }
   }
 
-  private func readIndexes(_ connection: Connection) throws -> [IndexFacts] {
+  private func readIndexes(
+    _ connection: Connection, _ partialIndexes: [ExactText: String]
+  ) throws -> [IndexFacts] {
+    func coverage(of name: String, isPartial: Bool) -> IndexFacts.Rows {
+      guard isPartial else { return .all }
+      return partialIndexes[ExactText(name)]
+        .flatMap { IndexCondition(ofIndex: $0, on: self) }
+        .map { .meeting($0) } ?? .unknown
+    }
     let rows = try connection.rows(
       """
-      SELECT i.name, i."unique", i.origin, i.partial, c.name, c.coll,
-        (SELECT sql FROM main.sqlite_schema WHERE type = 'index' AND name = i.name)
+      SELECT i.name, i."unique", i.origin, i.partial, c.name, c.coll
       FROM pragma_index_list(\(name), 'main') AS i
       JOIN pragma_index_xinfo(i.name, 'main') AS c
       WHERE c.key = 1
@@ -171,9 +189,7 @@ extension TableFacts {
       (
         index: IndexFacts(
           name: try row.text(at: 0), isUnique: try row.integer(at: 1) != 0,
-          isPartial: try row.integer(at: 3) != 0,
-          condition: try row.integer(at: 3) == 0 || row.isNull(at: 6)
-            ? nil : SQLTokens(try row.text(at: 6)).indexCondition,
+          rows: coverage(of: try row.text(at: 0), isPartial: try row.integer(at: 3) != 0),
           origin: IndexFacts.Origin(rawValue: try row.text(at: 2)) ?? .created, columns: []),
         column: IndexFacts.Column(
           name: row.isNull(at: 4) ? nil : try row.text(at: 4),
@@ -210,19 +226,5 @@ extension TableFacts {
         referencedColumns: referenced.count == parts.count ? referenced : nil,
         onDelete: parts[0].onDelete, onUpdate: parts[0].onUpdate)
     }
-  }
-}
-
-extension SQLTokens {
-  /// What follows the WHERE of a CREATE INDEX statement.
-  fileprivate var indexCondition: String? {
-    var depth = 0
-    for token in significant {
-      if isSymbol(token, "(") { depth += 1 }
-      if isSymbol(token, ")") { depth -= 1 }
-      guard depth == 0, isKeyword(token, "WHERE"), let end = tokens.last else { continue }
-      return text(token.range.upperBound..<end.range.upperBound)
-    }
-    return nil
   }
 }

@@ -1,5 +1,5 @@
-/// What only the text of a CREATE TABLE tells: the CHECK constraints and the columns' collations.
-/// No PRAGMA lists them. Everything else about a table comes from ``Catalog``'s PRAGMAs.
+/// What only the text of a CREATE TABLE tells: the CHECK constraints, the columns' collations and
+/// what generated columns are. No PRAGMA lists them. Everything else about a table comes from ``Catalog``'s PRAGMAs.
 ///
 /// See <https://sqlite.org/lang_createtable.html>.
 struct TableSQL: Hashable {
@@ -17,6 +17,8 @@ struct TableSQL: Hashable {
   private(set) var checks: [Check] = []
   /// By folded column name; columns without a COLLATE are missing.
   private(set) var collations: [String: Collation] = [:]
+  /// The expressions of generated columns as written, by folded column name.
+  private(set) var generated: [String: String] = [:]
 
   /// - Parameter sql: The table's entry in `sqlite_schema`.
   init(_ sql: String) {
@@ -60,6 +62,11 @@ struct TableSQL: Hashable {
         } else if source.isKeyword(token, "COLLATE"), let column {
           collations[column.asciiFolded] = Collation(name: source.name(next))
           index += 1
+        } else if source.isKeyword(token, "AS"), source.isSymbol(next, "("), let column {
+          let close = closing(of: index + 1, in: tokens, of: source)
+          generated[column.asciiFolded] = trimmed(
+            source.text(next.range.upperBound..<tokens[close].range.lowerBound))
+          index = close
         } else if source.isKeyword(token, "CHECK"), source.isSymbol(next, "(") {
           let close = closing(of: index + 1, in: tokens, of: source)
           let inner = next.range.upperBound..<tokens[close].range.lowerBound

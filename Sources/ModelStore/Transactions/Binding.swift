@@ -8,8 +8,9 @@
 ///   .copy(\Artist.name, to: \Album.artistName, through: \Album.artistID),
 ///   .derive(\Track.slug, from: "lower(title)"),
 ///   .aggregate(.sum(\Track.milliseconds), into: \Album.milliseconds, through: \Track.albumID),
-///   .twoWay(\Product.cents, \Product.price, forward: "cents / 100.0", backward: "round(price *
-/// 100)"), ]
+///   .twoWay(
+///     \Product.cents, \Product.price, forward: "cents / 100.0", backward: "round(price * 100)"),
+/// ]
 /// ```
 /// A bound field is not for writing: a value that a writer gives it is replaced within the same
 /// statement. Only the ends of a two-way binding are, which follow each other. Bindings may feed
@@ -88,6 +89,10 @@ public struct Binding: Sendable {
   /// The binding, replacing only the number inside the target's text: from its first digit to its
   /// last. The text around it is free. A text without a digit stays, and so does NULL; a value that
   /// is no number replaces the whole.
+  ///
+  /// A sign stands before the first digit, so it is text around the number from then on: "3 kg" that
+  /// follows -5 becomes "-5 kg", and stays so when 5 follows. For numbers with signs, derive the
+  /// whole text.
   ///
   /// For copied and derived texts. In Swift: ``Swift/String/replacingNumber(with:)``.
   public func replacingOnlyTheNumber() -> Binding {

@@ -139,7 +139,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   /// Runs `body` on the connection, for code that a body of this queue calls without giving it the
   /// resource.
   ///
-  /// - Throws: What `body` throws; ``StoreError`` with code `misuse` after ``close(waiting:)``.
+  /// - Throws: What `body` throws.
   /// - Precondition: Inside a body of this queue.
   func inside<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     precondition(isCurrent, "Only a body of the queue may use its connection.")
@@ -158,7 +158,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard !isClosed.load(ordering: .sequentiallyConsistent), var held = resource.take() else {
       throw StoreError(.misuse, "The store is closed.")
     }
-    defer { resource = isClosed.load(ordering: .relaxed) ? nil : held }
+    defer {
+      if isClosed.load(ordering: .relaxed) { letGo() } else { resource = held }
+    }
     do {
       return try body(&held)
     } catch {
@@ -175,12 +177,21 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
     isClosed.store(true, ordering: .sequentiallyConsistent)
-    connection.withLock { $0.connection = nil }
     if !isCurrent, isWaiting || owner.load(ordering: .sequentiallyConsistent) == 0 {
-      queue.sync { resource = nil }
+      queue.sync { letGo() }
     } else {
-      queue.async { [self] in resource = nil }
+      queue.async { [self] in letGo() }
     }
+  }
+
+  /// Not while a body runs: it has the connection to its end, also what it calls.
+  private func letGo() {
+    // The last who holds it closes it, which is no work to do under the mutex.
+    let held = connection.withLock { state in
+      defer { state.connection = nil }
+      return state
+    }
+    withExtendedLifetime(held) { resource = nil }
   }
 }
 

@@ -4,10 +4,11 @@
 /// happens as a whole or throws and leaves the list as it was; the transaction can go on. A call
 /// that would leave the list as it is writes nothing and announces nothing.
 ///
-/// An index that the list does not have is refused with ``StoreError``, code `invalidValue`; an
-/// element without a record with code `rejected`. The first call by index reads the order of the
-/// list once, which the store then keeps; after that each call costs O(log n) beside the rows that
-/// it writes. Not to be used outside of the closure that got it.
+/// An index that the list does not have is refused with ``StoreError``, code `invalidValue`, and so
+/// is NULL as an element; an element without a record is refused with code `rejected`, in a table
+/// of another design only if that refers to the element's by foreign key. The first call by index
+/// reads the order of the list once, which the store then keeps; after that each call costs
+/// O(log n) beside the rows that it writes. Not to be used outside of the closure that got it.
 public struct ListEditor<Key: ModelKey>: ~Copyable {
   private let slots: SlotEditor
   private let name: String
@@ -69,12 +70,16 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
     try slots.removeEqual(Self.value(key, of: name))
   }
 
-  /// Puts another element in the place of the one at `index`. The slot is a new one.
+  /// Puts another element in the place of the one at `index`. The slot is a new one; in a table of
+  /// another design the row stays, with all else that it holds. Either way observers are told a
+  /// deletion and an insertion.
   public func replace(at index: Int, with key: Key) throws {
     try slots.replace(at: index, with: Self.value(key, of: name))
   }
 
-  /// Lets the elements at two indices change places. Writes two rows.
+  /// Lets the elements at two indices change places. Writes two rows; in a table of another design,
+  /// where positions may be unique, one of them twice, by way of the position behind the last one,
+  /// which a rule of that table may refuse.
   public func exchange(_ first: Int, _ second: Int) throws {
     try slots.exchange(first, second)
   }
@@ -91,12 +96,17 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
   }
 
   private static func value(_ key: Key, of name: String) throws -> SQLValue {
+    let value: SQLValue
     do {
-      return try key.sqlValues()[0]
+      value = try key.sqlValues()[0]
     } catch {
       throw StoreError(
         .invalidValue, "\(name): the element's key cannot be stored: \(error).", model: name)
     }
+    guard !value.isNull else {
+      throw StoreError(.invalidValue, "\(name): NULL is no element of a list.", model: name)
+    }
+    return value
   }
 }
 

@@ -23,6 +23,8 @@ final class ListOrders {
 
   private struct Order {
     var places: RankedTree<ListPlace>
+    /// The greatest label of a row of the owner's that is in no list.
+    let lastOutsideLabel: Int64?
     var lastUse: UInt64
   }
 
@@ -170,8 +172,7 @@ extension ListOrders {
   /// - Parameter places: What the slots that were moved by intent have got.
   func add(_ edit: ListEdit, moving places: [ListPlace], to list: ListIdentity) {
     guard isLogged(list) else { return }
-    state.edits[list, default: ListEdits()].operations?.append(edit)
-    for place in places { state.edits[list]?.moved[place.slot] = place.label }
+    state.edits[list, default: ListEdits()].add(edit, moving: places)
   }
 
   /// Runs `body`, whose changes of `model`'s rows are an editor's.
@@ -194,10 +195,16 @@ extension ListOrders {
     return order.places
   }
 
-  /// Keeps the order of `list` from now on; `places` must be what the file holds.
-  func keep(_ places: RankedTree<ListPlace>, of list: ListIdentity) {
+  /// The greatest label of a row that has the owner but is in no list, if the order is kept.
+  func lastOutsideLabel(of list: ListIdentity) -> Int64? { state.kept[list]?.lastOutsideLabel }
+
+  /// Keeps the order of `list` from now on; both must be what the file holds.
+  func keep(
+    _ places: RankedTree<ListPlace>, outside lastOutsideLabel: Int64? = nil, of list: ListIdentity
+  ) {
     clock += 1
-    state.kept[list] = Order(places: places, lastUse: clock)
+    state.kept[list] = Order(
+      places: places, lastOutsideLabel: lastOutsideLabel, lastUse: clock)
     listen()
     var total = state.kept.values.reduce(0) { $0 + $1.places.count + 1 }
     while total > slotCountMax, state.kept.count > 1,

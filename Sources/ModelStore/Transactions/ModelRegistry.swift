@@ -11,8 +11,7 @@ final class ModelRegistry: Sendable {
   let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
   let captured: CaptureFacts
-  /// Those that call functions in Swift.
-  private let callingBindings: [BindingSchema]
+  private let bindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
   let mayRollBack: Bool
@@ -20,21 +19,22 @@ final class ModelRegistry: Sendable {
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
   private let probes = Mutex<[String: RecordProbe]>([:])
+  private let followed = Mutex<FollowedBindings?>(nil)
 
   /// - Parameters:
   ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
   ///     written, ASCII letters in lower case.
   ///   - raisers: The triggers that may refuse a write.
-  ///   - callingBindings: The bindings that call functions in Swift.
+  ///   - bindings: Those of the file.
   ///   - tables: The definitions of all tables.
   ///   - captured: What capture has to know of the file.
   init(
     schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
     tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [],
-    callingBindings: [BindingSchema] = [], tables: [String] = [],
+    bindings: [BindingSchema] = [], tables: [String] = [],
     captured: CaptureFacts = CaptureFacts()
   ) {
-    self.callingBindings = callingBindings
+    self.bindings = bindings
     self.schema = schema
     self.rules = rules
     self.judgedRules = judgedRules
@@ -80,10 +80,20 @@ final class ModelRegistry: Sendable {
     }
   }
 
+  /// Which changes in the journal the file's bindings made; made when first asked for.
+  var followedBindings: FollowedBindings {
+    followed.withLock { known in
+      if let known { return known }
+      let made = FollowedBindings(bindings, in: schema.models)
+      known = made
+      return made
+    }
+  }
+
   /// What SQLite or a model's code threw, as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
     if let error = error as? SQLiteError,
-      let missing = StoreError(missingFunction: error, of: callingBindings)
+      let missing = StoreError(missingFunction: error, of: bindings)
     {
       return missing
     }

@@ -17,10 +17,11 @@ struct PastRecords {
     let start = position.rawValue
     let identity = KeyIdentity(schema)
     let wanted = key.map { identity(given: $0) }
-    guard let history = try JournalHistory(reading: access.connection),
-      try Self.isEntered(schema, history.layouts, on: access.connection)
-    else {
-      throw Self.gap(schema, "is not entered in full now")
+    guard let history = try JournalHistory(reading: access.connection) else {
+      throw Self.gap(schema, "is not on")
+    }
+    if let obstacle = try Self.obstacle(to: schema, history.layouts, on: access.connection) {
+      throw Self.gap(schema, obstacle)
     }
     try history.checkReaches(back: start)
     guard start <= history.bounds.upperBound else {
@@ -59,14 +60,25 @@ struct PastRecords {
     changes = Dictionary(found.changes.map { ($0.key, $0) }) { _, latest in latest }
   }
 
-  /// Whether every change of the model is entered in full.
-  private static func isEntered(
-    _ schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
-  ) throws -> Bool {
-    guard schema.kind == .table else { return false }
-    return JournalInstallation.exactModels(
-      layouts, models: [schema], in: try Catalog(reading: connection)
-    ).contains(schema.name)
+  /// Why not every change of the model is entered in full now; nil when it is.
+  private static func obstacle(
+    to schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
+  ) throws -> String? {
+    guard schema.kind == .table, let layout = layouts.layout(of: schema.name) else {
+      return "is not on"
+    }
+    guard layout.detail == .full else { return "keeps only its keys" }
+    let catalog = try Catalog(reading: connection)
+    guard
+      JournalInstallation.intactModels(layouts, models: [schema], in: catalog)
+        .contains(schema.name)
+    else {
+      return
+        "has triggers that are missing, changed or older than the table or another trigger of it; turning it on again makes them anew"
+    }
+    let exact = JournalInstallation.exactModels(layouts, intact: [schema], in: catalog)
+    return exact.isEmpty
+      ? "cannot foresee what REPLACE evicts by the table's unique index over an expression" : nil
   }
 
   private static func gap(_ schema: ModelSchema, _ reason: String) -> StoreError {

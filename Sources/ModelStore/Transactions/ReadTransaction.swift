@@ -3,6 +3,7 @@
 ///
 /// Keep it short: while it lives, the WAL cannot be reused.
 public struct ReadTransaction: ~Copyable, TransactionReads {
+  /// The connection that it reads through, for the methods of ``TransactionReads``.
   public let access: TransactionAccess
 
   init(access: TransactionAccess) {

@@ -46,6 +46,8 @@ struct Reversion {
   private var order: [Identity] = []
   private var nets: [Identity: Net] = [:]
   private var records: [LoggedRecord] = []
+  /// Of each layout that occurs, where its fields are in the model now.
+  private var places: [Int64: [Int?]] = [:]
 
   /// - Parameter entries: Of whole transactions, oldest first, with nothing left out between them.
   /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
@@ -99,7 +101,8 @@ struct Reversion {
         layout.model, "does not hold all columns of a deleted record, of which some are no fields")
     }
     let identity = Identity(model: layout.model, key: record.key)
-    let places = layout.places(in: schema)
+    let places = self.places[record.layout] ?? layout.places(in: schema)
+    self.places[record.layout] = places
     var image: [Int: SQLValue] = [:]
     for (place, value) in zip(places, record.image) {
       if let place { image[place] = value }
@@ -215,9 +218,9 @@ struct Reversion {
   }
 
   private func takeBack(_ record: LoggedRecord, _ tx: borrowing Transaction) throws {
-    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
-      return
-    }
+    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model],
+      let places = places[record.layout]
+    else { return }
     switch record.kind {
     case .insert:
       guard try Self.image(schema, record.key, tx.access) != nil else { return }
@@ -225,7 +228,6 @@ struct Reversion {
     case .delete: try restore(record, from: record.key, tx)
     case .update:
       guard try Self.image(schema, record.key, tx.access) != nil else { return }
-      let places = layout.places(in: schema)
       let touched = nets[Identity(model: layout.model, key: record.key)]?.touched ?? []
       var values: [String: SQLValue] = [:]
       for change in record.changes {
@@ -242,14 +244,14 @@ struct Reversion {
   private func restore(
     _ record: LoggedRecord, from key: [SQLValue], _ tx: borrowing Transaction
   ) throws {
-    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
-      return
-    }
+    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model],
+      let places = places[record.layout]
+    else { return }
     var values: [String: SQLValue] = [:]
     for (place, value) in zip(schema.keyIndices, record.key) {
       values[schema.fields[place].name] = value
     }
-    for (place, value) in zip(layout.places(in: schema), record.image) {
+    for (place, value) in zip(places, record.image) {
       guard let place, schema.fields[place].generated == nil else { continue }
       values[schema.fields[place].name] = value
     }

@@ -5,7 +5,9 @@ extension SlotEditor {
     if let places = orders.places(of: list) { return places }
     guard let places = RankedTree(checking: try access.rows(sql.places) { try Self.place($0) })
     else { throw slots.disorder }
-    orders.keep(places, of: list)
+    let outside =
+      slots.isAdopted ? try access.firstRow(sql.lastOutsideLabel) { try $0.integer(at: 0) } : nil
+    orders.keep(places, outside: outside, of: list)
     return places
   }
 
@@ -14,6 +16,16 @@ extension SlotEditor {
       return places.isEmpty ? nil : places[places.count - 1]
     }
     return try access.firstRow(sql.lastPlace) { try Self.place($0) }
+  }
+
+  /// The greatest label that is taken. In a table of another design a row that is in no list has
+  /// one too, and labels may be unique there.
+  func lastLabel() throws -> Int64? {
+    guard let places = orders.places(of: list) else {
+      return try access.firstRow(sql.lastLabel) { try $0.integer(at: 0) }
+    }
+    let last = places.isEmpty ? nil : places[places.count - 1].label
+    return [last, orders.lastOutsideLabel(of: list)].compactMap(\.self).max()
   }
 
   func place(at index: Int, in places: RankedTree<ListPlace>) throws -> ListPlace {
@@ -71,18 +83,36 @@ extension SlotEditor {
       if let ignored, index >= ignored { index += 1 }
       return index >= 0 && index < places.count ? places[index].label : nil
     }
-    return (index > 0 ? label(index - 1) : nil, label(index))
+    guard let right = label(index) else { return (try lastLabel(), nil) }
+    return (index > 0 ? label(index - 1) : nil, right)
   }
 
+  /// Runs `body` with the places of the slots at `indices`, of which none shares its label: that of
+  /// one would not do for another slot. Where they have to be given other labels first, a failure
+  /// takes that back too.
+  ///
   /// Two slots have one label only where a writer that is no editor gave it; then their numbers
-  /// order them, and another slot in the place of one would not stand where it stood.
-  func giveLabelOfItsOwn(to index: Int) throws {
+  /// order them.
+  func withLabelsOfTheirOwn(_ indices: [Int], _ body: ([ListPlace]) throws -> Void) throws {
     let places = try places()
+    guard indices.contains(where: { isLabelShared(at: $0, in: places) }) else {
+      return try body(indices.map { places[$0] })
+    }
+    try access.savepoint {
+      for index in indices {
+        let places = try self.places()
+        guard isLabelShared(at: index, in: places) else { continue }
+        try spread(around: places[index].label, room: 1)
+      }
+      let places = try self.places()
+      try body(indices.map { places[$0] })
+    }
+  }
+
+  private func isLabelShared(at index: Int, in places: RankedTree<ListPlace>) -> Bool {
     let label = places[index].label
-    let isShared =
-      (index > 0 && places[index - 1].label == label)
+    return (index > 0 && places[index - 1].label == label)
       || (index + 1 < places.count && places[index + 1].label == label)
-    if isShared { try spread(around: label, room: 1) }
   }
 
   /// Makes room by giving other labels to the slots around `label`. The order stays as it is.

@@ -44,12 +44,10 @@ extension SlotEditor {
     guard !elements.isEmpty else { return }
     // The places are needed only to tell observers the indices.
     let count = isLogged ? try places().count : nil
-    let last = try lastPlace()
-    try atomically(elements.count) {
-      let labels =
-        try labels.free(elements.count, after: last?.label, before: nil)
-        ?? freeLabels(elements.count, at: places().count)
-      try add(elements, labels)
+    let free = try labels.free(elements.count, after: lastLabel(), before: nil)
+    // Where there is no room, other slots are changed to make it.
+    try atomically(free == nil ? .max : elements.count) {
+      try add(elements, free ?? freeLabels(elements.count, at: places().count))
     }
     guard let count else { return }
     log(
@@ -137,15 +135,11 @@ extension SlotEditor {
 // Changing in place.
 extension SlotEditor {
   func replace(at index: Int, with element: SQLValue) throws {
-    var place = try place(at: index, in: places())
+    let place = try place(at: index, in: places())
     let isSame = try access.firstRow(sql.isElement(element, of: place.slot)) {
       try $0.integer(at: 0)
     }
     guard isSame != 1 else { return }
-    if !slots.isAdopted {
-      try giveLabelOfItsOwn(to: index)
-      place = try self.place(at: index, in: places())
-    }
     let old = isLogged ? try self.element(of: place.slot) : nil
     if slots.isAdopted {
       // Other rows may refer to this one, so it keeps its number.
@@ -155,9 +149,11 @@ extension SlotEditor {
         sql.unusedSlot(atLeast: orders.unusedSlot(of: slots.name))
       ) { try $0.integer(at: 0) }
       guard let slot else { throw outOfRange(index) }
-      try run(sql.replace(place.slot, by: slot, with: element), expecting: 1)
-      orders.change(
-        list, removing: [place], inserting: [ListPlace(label: place.label, slot: slot)])
+      try withLabelsOfTheirOwn([index]) { places in
+        try run(sql.replace(place.slot, by: slot, with: element), expecting: 1)
+        orders.change(
+          list, removing: places, inserting: [ListPlace(label: places[0].label, slot: slot)])
+      }
     }
     guard let old else { return }
     log(
@@ -173,16 +169,14 @@ extension SlotEditor {
     let (low, high) = (min(first, second), max(first, second))
     _ = (try place(at: low, in: places), try place(at: high, in: places))
     guard low != high else { return }
-    try giveLabelOfItsOwn(to: low)
-    try giveLabelOfItsOwn(to: high)
-    let one = try place(at: low, in: self.places())
-    let other = try place(at: high, in: self.places())
-    let elements = isLogged ? [try element(of: one.slot), try element(of: other.slot)] : []
-    try exchangeLabels(of: one, other)
-    let exchanged = [
-      ListPlace(label: other.label, slot: one.slot), ListPlace(label: one.label, slot: other.slot),
-    ]
-    orders.change(list, removing: [one, other], inserting: exchanged)
+    let pair = [places[low].slot, places[high].slot]
+    let elements = isLogged ? try pair.map { try element(of: $0) } : []
+    var exchanged: [ListPlace] = []
+    try withLabelsOfTheirOwn([low, high]) { places in
+      try exchangeLabels(of: places[0], places[1])
+      exchanged = zip(pair, places.reversed()).map { ListPlace(label: $1.label, slot: $0) }
+      orders.change(list, removing: places, inserting: exchanged)
+    }
     guard isLogged else { return }
     log(
       .exchange, count: places.count, moving: exchanged,
@@ -195,8 +189,7 @@ extension SlotEditor {
   private func exchangeLabels(of one: ListPlace, _ other: ListPlace) throws {
     guard slots.isAdopted else { return try run(sql.exchange(one, other), expecting: 2) }
     // Another design may have positions unique, and SQLite checks that row by row.
-    let last = try lastPlace()?.label
-    guard let free = labels.free(1, after: last, before: nil)?[0] else { throw noRoom }
+    guard let free = labels.free(1, after: try lastLabel(), before: nil)?[0] else { throw noRoom }
     try atomically(3) {
       try run(sql.setLabel(free, of: one.slot), expecting: 1)
       try run(sql.setLabel(one.label, of: other.slot), expecting: 1)
@@ -253,8 +246,9 @@ extension SlotEditor {
         orders.change(list, removing: leaving.map(\.place), inserting: [])
       }
       if !coming.isEmpty {
-        let left = start > 0 ? old[start - 1].place.label : nil
         let right = rest > 0 ? old[old.count - rest].place.label : nil
+        let left =
+          right == nil ? try lastLabel() : start > 0 ? old[start - 1].place.label : nil
         let labels =
           try labels.free(coming.count, after: left, before: right)
           ?? freeLabels(coming.count, at: start)

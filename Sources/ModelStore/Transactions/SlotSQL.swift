@@ -6,6 +6,7 @@ struct SlotSQL {
   private let label: SQLText
   private let element: SQLText
   private let ofOwner: SQLText
+  private let labelled: SQLText
   private let inOrder: SQLText
   private let ownerColumn: SQLText
   private let fields: SQLText
@@ -22,9 +23,8 @@ struct SlotSQL {
     fields = SQLText(sql: SQLText.quotedList(slots.schema.fields.map(\.column)))
     ownerColumn = column(slots.owner)
     let all: SQLText = "FROM \(table) WHERE \(ownerColumn) = \(owner)"
-    ofOwner =
-      slots.isAdopted
-      ? "\(all) AND typeof(\(label)) = 'integer' AND \(element) IS NOT NULL" : all
+    labelled = slots.isAdopted ? "\(all) AND typeof(\(label)) = 'integer'" : all
+    ofOwner = slots.isAdopted ? "\(labelled) AND \(element) IS NOT NULL" : all
     inOrder = "ORDER BY \(label), \(slot)"
   }
 
@@ -46,6 +46,14 @@ struct SlotSQL {
 
   var lastPlace: SQLText {
     "SELECT \(label), \(slot) \(ofOwner) ORDER BY \(label) DESC, \(slot) DESC LIMIT 1"
+  }
+
+  /// The greatest label of the owner's rows, be they in the list or not.
+  var lastLabel: SQLText { "SELECT \(label) \(labelled) ORDER BY \(label) DESC LIMIT 1" }
+
+  /// The greatest label of the owner's rows that are in no list, where there may be such.
+  var lastOutsideLabel: SQLText {
+    "SELECT \(label) \(labelled) AND \(element) IS NULL ORDER BY \(label) DESC LIMIT 1"
   }
 
   func element(of number: Int64) -> SQLText {

@@ -181,23 +181,26 @@ extension RecordChange {
 extension TransactionAccess {
   /// SQLite stops a statement at the first record that breaks a CHECK or an added rule. This runs
   /// it once more with neither, looks which of the records that it wrote break them, and takes it
-  /// back; not while another statement runs.
+  /// back; not while another statement runs, nor after OR FAIL kept the records before the first.
   ///
   /// - Returns: `error` with every CHECK and every added rule that a record of the statement
   ///   breaks, record by record; unique rules are not among them. Of a rule about several records
-  ///   each is told that the statement wrote and that is too much in the end.
+  ///   each is told that the statement wrote and that is too much in the end. As it is, with a word
+  ///   that there may be more, where the statement changes too many rows to hold.
   /// - Complexity: The statement's, and one look at each record that it wrote, whose old values are
-  ///   held meanwhile.
+  ///   held meanwhile: those of ``StoreConfiguration/Refusals/heldChangeCountMax`` at most.
   func completed(_ error: any Error, rerunning text: SQLText) -> any Error {
     guard let refusal = error as? StoreError, refusal.violations.count == 1,
       isAboutOneRecord(refusal.violations[0]), connection.isInTransaction,
+      // What it wrote already it would write to once more.
+      connection.changeCount == 0,
       // What the first run did not reach might end the transaction.
       !models.mayRollBack, !connection.hasRunningStatement,
       let plan = models.captured.plan(ofAll: models.schema.models)
     else { return error }
     do {
       let found = try connection.rollingBack { try offenders(of: text, plan) }
-      return found.completing(refusal)
+      return found?.completing(refusal) ?? refusal.sayingThatMoreMayBeWrong
     } catch {
       // It breaks something else as well, which stops it again: the first reason stands.
       return refusal
@@ -209,16 +212,34 @@ extension TransactionAccess {
       || models.judgedRules.contains { $0.isKeptByTriggers && $0.name == violation.rule }
   }
 
-  private func offenders(of text: SQLText, _ plan: CapturePlan) throws -> StatementOffenders {
+  /// - Returns: nil when the statement changes too many rows. It runs to its end all the same: an
+  ///   interrupt would end the whole transaction (<https://sqlite.org/c3ref/interrupt.html>).
+  private func offenders(of text: SQLText, _ plan: CapturePlan) throws -> StatementOffenders? {
     let session = CaptureSession(plan: plan)
-    let changes = try connection.hooks.lent {
+    var room = refusals.heldChangeCountMax
+    let changes: [RecordChange]? = try connection.hooks.lent {
       session.start(on: connection)
+      connection.hooks.onRowChange { row in
+        if room > 0 { session.record(row) }
+        room -= 1
+      }
       try connection.runUnchecked(text, leavingOutTriggers: RuleObjects.namePrefix)
+      guard room >= 0 else { return nil }
       // What a snapshot shows is older than the statement, so such a record counts as new.
       return try session.netChanges(on: connection, snapshot: { _ in nil })
     }
+    guard let changes else { return nil }
     var offenders = StatementOffenders(connection: connection, models: models, refusals: refusals)
     for change in changes { try offenders.judge(change) }
     return offenders
+  }
+}
+
+extension StoreError {
+  fileprivate var sayingThatMoreMayBeWrong: StoreError {
+    var error = self
+    error.message +=
+      " The statement changes too many records to look at each; others may be wrong, too."
+    return error
   }
 }

@@ -114,6 +114,7 @@ extension TransactionReads where Self: ~Copyable {
 public struct ResultRow: Hashable, Sendable {
   /// As SQLite names them.
   public let columns: [String]
+  /// The values, in the order of the columns.
   public let values: [SQLValue]
 
   /// The value in the first column called `name`; nil when there is none.

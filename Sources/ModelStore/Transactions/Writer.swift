@@ -13,6 +13,9 @@ struct Writer {
   /// Whether another connection gave the file its journal since this one last looked: what was done
   /// before is not in it.
   private var isNewToJournal = false
+  /// Whether the journal's triggers were made anew after another program changed them or their
+  /// table. Once is enough: two programs of different versions would do it in turn for ever.
+  var hasMendedJournal = false
   private let program = WritingProgram()
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
@@ -64,8 +67,8 @@ struct Writer {
           RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
         }
       },
-      callingBindings: try CatalogEntries.bindings.read(on: connection)
-        .filter { $0.functions != nil }, tables: catalog.tables.map(\.sql), captured: captured)
+      bindings: try CatalogEntries.bindings.read(on: connection),
+      tables: catalog.tables.map(\.sql), captured: captured)
     journal = try JournalHead(
       reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
     plan = nil

@@ -33,7 +33,8 @@ struct BindingsAddCommand: WritingCommand {
       storecli bindings add Shop.tracks --aggregate count=Track --of 1
       storecli bindings add Item.price --two-way Item.cents --as 'cents / 100.0' \
       --back 'CAST(round(price * 100) AS INTEGER)'
-      The field of a two-way binding is its right end. Existing records are put right.
+      The field of a two-way binding is its right end. Existing records are put right; with the \
+      change journal on, bindings drop and then undo bring their values back.
       """)
 
   @Argument(help: ArgumentHelp("The field that follows.", valueName: "model.field"))
@@ -121,6 +122,9 @@ struct BindingsAddCommand: WritingCommand {
   @Option(help: "The binding's name; by default the target's.")
   var name: String?
 
+  @Flag(help: "Do not ask before records get other values.")
+  var yes = false
+
   @OptionGroup var write: WriteOptions
   @OptionGroup var options: GlobalOptions
 
@@ -161,49 +165,80 @@ struct BindingsAddCommand: WritingCommand {
     let looked = try context.openToLook()
     let binding = try BindingWords(self, in: looked).binding()
     // Refuses what names nothing before anybody waits for the file.
-    do {
-      _ = try Binding(binding).schema(in: looked.store.schema.models)
-    } catch let error as StoreError where error.code == .unsupportedSchema {
-      throw CommandError.usage(
-        error.message, hint: "storecli bindings add --help", model: error.model,
-        field: error.field)
-    }
-    if let other = try looked.store.bindings().first(where: { $0.name == binding.name }),
-      other != binding
-    {
+    _ = try refusingWords { try Binding(binding).schema(in: looked.store.schema.models) }
+    let others = try looked.store.bindings()
+    if let other = others.first(where: { $0.name == binding.name }), other != binding {
       throw CommandError.usage(
         "There is a binding \(other.name) already: \(other).",
         hint: "give this one another --name, or storecli bindings drop \(Shell.quoted(other.name))",
         model: other.target.model)
     }
-    for model in binding.boundModels { _ = try looked.writableModel(named: model, write) }
+    for model in binding.writtenModels(among: others, in: looked.store.schema) {
+      _ = try looked.writableModel(named: model, write)
+    }
+    let mayOverwrite = try binding.boundFields.contains { try looked.holdsValues(in: $0) }
     looked.store.close()
-    if context.isDryRun {
-      try context.console.say("dry run: \(binding) was not added")
-      return .ok
-    }
-    Interruption.await()
-    var progress = Progress(console: context.console)
-    try context.openForWriting().store.add(Binding(binding)) { done, all in
-      guard !Interruption.isRequested else {
-        throw CommandError(
-          .interrupted, code: "interrupted", "Interrupted; the binding was not added.")
+    let store = try context.openForWriting().store
+    if mayOverwrite, !yes, !context.isDryRun {
+      let count = try add(binding, to: store, isPreview: true, context)
+      let isGranted =
+        try count == 0
+        || Confirmation.isGranted(
+          "Go on with this: \(Grouped.text(count, "record")) put right?", isGiven: false,
+          flag: "--yes", console: context.console)
+      guard isGranted else {
+        try context.console.say("nothing was added")
+        return .failed
       }
-      progress.show("adding \(binding.name)", done: done, of: all)
     }
-    progress.clear()
-    try context.console.say("added \(binding.name): \(binding)")
+    if !context.isDryRun { Interruption.await() }
+    let count = try add(binding, to: store, isPreview: context.isDryRun, context)
+    let would = context.isDryRun ? "would be " : ""
+    try context.console.say("\(would)added \(binding.name): \(binding)")
+    if count > 0 {
+      try context.console.say("\(Grouped.text(count, "record")) \(would)put right")
+    }
+    if context.isDryRun { try context.console.say("dry run: nothing was added") }
     return .ok
+  }
+
+  /// - Returns: How many records did not hold their value.
+  private func add(
+    _ binding: BindingSchema, to store: Store, isPreview: Bool, _ context: CommandContext
+  ) throws -> Int {
+    var progress = Progress(console: context.console)
+    defer { progress.clear() }
+    let verb = isPreview ? "looking at" : "adding"
+    return try refusingWords {
+      try store.add(Binding(binding), isPreview: isPreview) { done, all in
+        guard !Interruption.isRequested else {
+          throw CommandError(
+            .interrupted, code: "interrupted", "Interrupted; the binding was not added.")
+        }
+        progress.show("\(verb) \(binding.name)", done: done, of: all)
+      }
+    }
+  }
+
+  /// Runs `body`, which refuses what cannot be kept: all that is said of it comes from the words of
+  /// the command.
+  private func refusingWords<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as StoreError where error.code == .unsupportedSchema {
+      throw CommandError.usage(
+        error.message, hint: "storecli bindings add --help", model: error.model,
+        field: error.field)
+    }
   }
 }
 
-extension BindingSchema {
-  /// The models whose records it puts right.
-  fileprivate var boundModels: [String] {
-    if case .twoWay(let twoWay) = formula {
-      [twoWay.left.model, target.model]
-    } else {
-      [target.model]
-    }
+extension OpenedStore {
+  /// Whether any record has a value in `field`, which a binding could replace.
+  fileprivate func holdsValues(in field: BindingSchema.Field) throws -> Bool {
+    let model = try model(named: field.model)
+    let column = try model.requiredField(named: field.field).column
+    let query = Query<Record>(model, where: .sql("\(identifier: column) IS NOT NULL"))
+    return try read { reads in try reads.count(query.limit(1)) } > 0
   }
 }

@@ -4,7 +4,8 @@ import ModelStore
 /// `doctor`: is the file sound, and does everything in it hold?
 struct DoctorCommand: LeafCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check the file, its references, rules, bindings and catalog.",
+    commandName: "doctor",
+    abstract: "Check the file, its references, rules, bindings, journal and catalog.",
     discussion: """
       Example: storecli doctor -d music.store
       Reads the whole file. Exits with 2 when something is found.
@@ -62,6 +63,15 @@ struct DoctorCommand: LeafCommand {
     }
     try report.examine("rules") { report in
       for rule in try store.unkeptRules() { Self.add(rule, to: &report) }
+    }
+    try report.examine("journal") { report in
+      let journal = try store.changeJournal.status()
+      for model in journal.damagedModels {
+        report.add("journal", .problem, journal.damage(of: model))
+      }
+      if journal.damagedModels.isEmpty, !journal.details.isEmpty {
+        report.add("journal", .ok, "all triggers are in place")
+      }
     }
     try addRuleFindings(of: store, models, to: &report)
     try report.examine("rules") { report in

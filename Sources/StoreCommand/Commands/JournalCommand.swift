@@ -56,6 +56,7 @@ extension JournalStatus {
     }
     return .object([
       .init("models", .object(models)),
+      .init("damaged", .array(damagedModels.map { .string($0) })),
       .init("first", positions.map { .integer($0.lowerBound.rawValue) } ?? .null),
       .init("last", positions.map { .integer($0.upperBound.rawValue) } ?? .null),
       .init("entries", .integer(Int64(entryCount))), .init("bytes", .integer(byteCount)),
@@ -69,6 +70,7 @@ extension JournalStatus {
       details.isEmpty
       ? ["the journal is off (storecli journal on)"]
       : ["the journal enters the changes of \(Grouped.text(details.count, "model"))"]
+    sentences += damagedModels.map { damage(of: $0) }
     if let positions {
       let age = oldestTime.map { ", the oldest \(TimeText.ago($0))" } ?? ""
       sentences.append(
@@ -81,5 +83,13 @@ extension JournalStatus {
         + "\(Grouped.text(Int(consumer.lag))) behind"
     }
     return sentences
+  }
+
+  /// What is wrong with the triggers of a model, and what mends it.
+  func damage(of model: String) -> String {
+    let keys = details[model] == .keys ? " --keys" : ""
+    return
+      "\(model): triggers of the journal are missing, changed or older than the table, so changes "
+      + "may be missing (storecli journal on \(Shell.quoted(model))\(keys))"
   }
 }

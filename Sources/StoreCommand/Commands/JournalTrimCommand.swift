@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `journal trim`: removes the oldest entries.
-struct JournalTrimCommand: LeafCommand {
+struct JournalTrimCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
     commandName: "trim", abstract: "Remove the oldest entries of the journal.",
     discussion: """
@@ -22,6 +22,7 @@ struct JournalTrimCommand: LeafCommand {
   @Flag(help: "Also remove what consumers have not acknowledged; they are told so.")
   var ignoreConsumers = false
 
+  @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
 
   var hasData: Bool { false }
@@ -40,11 +41,18 @@ struct JournalTrimCommand: LeafCommand {
     let retention = JournalRetention(
       age: keepAge.flatMap(TimeText.span).map { .microseconds($0) }, entryCountMax: keep,
       respectingConsumers: !ignoreConsumers)
-    try context.openToLook().store.close()
-    let trimming = try context.openForWriting().store.changeJournal.trim(retention)
+    let looked = try context.openToLook().store
+    let trimming: JournalTrimming
+    if context.isDryRun {
+      trimming = try looked.changeJournal.trim(retention, isPreview: true)
+    } else {
+      looked.close()
+      trimming = try context.openForWriting().store.changeJournal.trim(retention)
+    }
+    let count = Grouped.text(trimming.removedCount, "entry", "entries")
     let kept = trimming.kept.map { ", seq \($0.lowerBound) to \($0.upperBound) kept" } ?? ""
     try context.console.say(
-      "\(Grouped.text(trimming.removedCount, "entry", "entries")) removed\(kept)")
+      (context.isDryRun ? "dry run: \(count) would be removed" : "\(count) removed") + kept)
     if let name = trimming.heldBackBy {
       try context.console.say("more is kept for the consumer \(name) (storecli consumers)")
     }

@@ -5,7 +5,10 @@ import ModelStore
 struct RedoCommand: WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "redo", abstract: "Do again what was undone last.",
-    discussion: "Example: storecli redo")
+    discussion: """
+      Example: storecli redo
+      Only until storecli makes another change; after that, storecli revert takes the undo back.
+      """)
 
   @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
   var count = 1
@@ -23,6 +26,8 @@ struct RedoCommand: WritingCommand {
     try Reversing(verb: "redid", write: write) { store, isPreview in
       try store.redo(isPreview: isPreview)
     }
-    .run(times: count, nothing: "There is nothing to redo.", context)
+    .run(
+      times: count,
+      nothing: "There is nothing to redo: storecli undid nothing since its last change.", context)
   }
 }

@@ -109,27 +109,58 @@ struct WatchCommand: LeafCommand {
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
+    let ending = try isTable(context) ? show(context) : tell(context)
+    switch ending.waking {
+    case nil: return ending.failureCount == 0 ? .ok : .failed
+    case .interrupted:
+      try context.console.say("stopped after \(Grouped.text(ending.changeCount, "change"))")
+      return .interrupted
+    case .timedOut, .rung: return count == nil && ending.failureCount == 0 ? .ok : .failed
+    }
+  }
+
+  /// Why watching ended, nil when there were as many changes as were asked for, and what it came
+  /// to.
+  private struct Ending {
+    let waking: Bell.Waking?
+    let changeCount: Int
+    /// Commands that failed.
+    var failureCount = 0
+  }
+
+  /// Shows the records of the only model as a table.
+  private func show(_ context: CommandContext) throws -> Ending {
+    let watching = try watching(context)
+    let model = watching.models[0]
+    let ending = try LiveTable(watching.bell).follow(
+      try PredicateText(schema: model).query(where: chosenCondition, sort: sort),
+      of: watching.opened.store,
+      columns: try FieldColumns(of: model, names: options.fieldNames), countMax: count ?? .max,
+      until: watching.deadline, context)
+    return Ending(waking: ending.waking, changeCount: ending.changeCount)
+  }
+
+  /// Writes what happens, change by change.
+  private func tell(_ context: CommandContext) throws -> Ending {
     let handler = exec.map {
       WatchOutput.Handler(
         command: EventCommand(text: $0), takesAll: fold, isOwed: slot != nil)
     }
     var output = try WatchOutput(
       context, countMax: count, splitsParts: slot == nil, handler: handler)
+    let waking = try follow(try watching(context), to: &output)
+    return Ending(
+      waking: waking, changeCount: output.count, failureCount: output.failureCount)
+  }
+
+  private func watching(_ context: CommandContext) throws -> Watching {
     Interruption.await()
     let opened = try context.openForReading()
-    let watching = Watching(
+    return Watching(
       opened: opened, models: try modelNames.map { try opened.model(named: $0) }, bell: try Bell(),
       deadline: timeout.flatMap(TimeText.span).map {
         ContinuousClock.now + Duration.microseconds($0)
       }, context: context)
-    let waking = try follow(watching, to: &output)
-    switch waking {
-    case nil: return output.failureCount == 0 ? .ok : .failed
-    case .interrupted:
-      try context.console.say("stopped after \(Grouped.text(output.count, "change"))")
-      return .interrupted
-    case .timedOut, .rung: return count == nil && output.failureCount == 0 ? .ok : .failed
-    }
   }
 
   /// What is watched, and until when.
@@ -157,12 +188,6 @@ struct WatchCommand: LeafCommand {
     for model in watching.models { _ = try FieldColumns(of: model, names: options.fieldNames) }
     let queries = try watching.models.map {
       try PredicateText(schema: $0).query(where: chosenCondition, sort: sort)
-    }
-    if let query = queries.first, isTable(watching.context) {
-      return try LiveTable(watching.bell).follow(
-        query, of: store,
-        columns: try FieldColumns(of: query.schema, names: options.fieldNames),
-        countMax: count ?? .max, until: watching.deadline, watching.context)
     }
     let details = try store.changeJournal.details()
     let filter = queries.first.flatMap { query in

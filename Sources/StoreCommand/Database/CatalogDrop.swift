@@ -1,6 +1,6 @@
 import ModelStore
 
-/// Drops one of the things that the file keeps under names: a rule, a binding.
+/// Drops one of the things that the file keeps under names: a rule, a consumer.
 struct CatalogDrop {
   /// What it is.
   let noun: String

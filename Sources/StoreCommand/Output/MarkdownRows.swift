@@ -43,7 +43,7 @@ struct MarkdownRows: RowWriter {
   private static func escaped(_ text: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       let escaped = line.reduce(into: "") { escaped, character in
-        if "|\\".contains(character) { escaped.append("\\") }
+        if "|\\<&".contains(character) { escaped.append("\\") }
         escaped.append(character)
       }
       return CellText.visible(escaped)

@@ -63,7 +63,7 @@ extension Cause {
   fileprivate var json: JSONValue {
     .object([
       .init("op", .string(operation.rawValue)), .init("model", .string(model)),
-      .init("key", KeyText.json(key)), .init("fields", .array(fields.map { .string($0) })),
+      .init("id", KeyText.json(key)), .init("fields", .array(fields.map { .string($0) })),
     ])
   }
 }
@@ -71,16 +71,22 @@ extension Cause {
 extension ChangeLine {
   /// The line for programs.
   var json: JSONValue {
-    let members: [JSONValue.Member] = [
+    let ends: [JSONValue.Member] =
+      [.init("origin", .string(origin.description))]
+      + (cause.map { [.init("cause", $0.json)] } ?? [])
+    return .object(changeMembers + ends)
+  }
+
+  /// What the change is, wherever a program reads it.
+  var changeMembers: [JSONValue.Member] {
+    [
       .init("op", .string(operation.rawValue)), .init("model", .string(model)),
-      .init("key", KeyText.json(key)),
-      .init("changes", changesJSON), .init("origin", .string(origin.description)),
+      .init("id", KeyText.json(key)), .init("changes", changesJSON),
     ]
-    return .object(members + (cause.map { [.init("cause", $0.json)] } ?? []))
   }
 
   /// The fields before and after, by name.
-  var changesJSON: JSONValue { .object(fields.map { .init($0.name, json($0)) }) }
+  private var changesJSON: JSONValue { .object(fields.map { .init($0.name, json($0)) }) }
 
   private func json(_ field: Field) -> JSONValue {
     var members: [JSONValue.Member] = []
@@ -111,11 +117,13 @@ extension ChangeLine {
       + palette.dressed(doer, as: .hint)
   }
 
-  /// What was done, in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`.
+  /// What was done, in words: `done: no -> yes`, or `+ Todo 42  title: "Buy milk"`. It names the
+  /// binding that did it.
   ///
   /// - Parameter showingRecord: Whether the record is named.
   func words(showingRecord: Bool) -> String {
-    let fields = shownFields.joined(separator: "  ")
+    var fields = shownFields.joined(separator: "  ")
+    if case .binding(let name) = origin { fields += "  (binding \(CellText.visible(name)))" }
     if showingRecord {
       let title = "\(meaning.symbol) \(CellText.visible(model)) \(KeyText.text(key))"
       return fields.isEmpty ? title : "\(title)  \(fields)"

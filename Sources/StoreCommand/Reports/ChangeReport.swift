@@ -2,7 +2,7 @@ import ModelStore
 
 /// What a write changed, or would change: one line for each record and origin.
 struct ChangeReport {
-  private let lines: [ChangeLine]
+  let lines: [ChangeLine]
   /// Whether what was there before is left out because it cannot be read.
   private let isRepair: Bool
   /// Whether there was no record to change.
@@ -23,9 +23,6 @@ struct ChangeReport {
     lines = [line]
     isRepair = true
   }
-
-  /// The models of which records changed.
-  var models: Set<String> { Set(lines.map(\.model)) }
 
   /// Lines shown on a terminal; all of them go elsewhere.
   static let lineCountMax = 40
@@ -62,7 +59,7 @@ struct ChangeReport {
 
   private func writeRows(to context: CommandContext) throws {
     var writer = try context.rowWriter(
-      columns: ["op", "model", "key", "field", "old", "new", "origin"].map { OutputColumn($0) })
+      columns: ["op", "model", "id", "field", "old", "new", "origin"].map { OutputColumn($0) })
     for line in lines {
       for field in line.fields {
         try writer.write([

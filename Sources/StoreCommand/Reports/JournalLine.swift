@@ -10,10 +10,25 @@ struct JournalLine {
     let model = schema.models.first { $0.name == change.model }
     self.change = ChangeLine(
       operation: change.operation, model: change.model, key: change.key,
-      fields: change.fields.map { ChangeLine.Field(name: $0.name, old: $0.old, new: $0.new) },
-      origin: transaction.isForeign ? .foreign : .user, schema: model)
+      fields: Self.fields(of: change, model),
+      origin: change.binding.map(Origin.binding) ?? (transaction.isForeign ? .foreign : .user),
+      schema: model)
     position = change.position
     self.transaction = transaction
+  }
+
+  /// What is told of the fields: of a record that came or went the key's too, as reports do.
+  private static func fields(
+    of change: JournalChange, _ schema: ModelSchema?
+  ) -> [ChangeLine.Field] {
+    let others = change.fields.map { ChangeLine.Field(name: $0.name, old: $0.old, new: $0.new) }
+    guard change.operation != .update, change.detail == .full, let names = schema?.key,
+      names.count == change.key.count
+    else { return others }
+    let isGone = change.operation == .delete
+    return zip(names, change.key).map { name, value in
+      ChangeLine.Field(name: name, old: isGone ? value : nil, new: isGone ? nil : value)
+    } + others
   }
 
   /// The lines of transactions, in the order in which the changes were made.
@@ -33,8 +48,17 @@ struct JournalLine {
     return "\(author) (\(program)\(process))"
   }
 
+  /// `cli`, `app`, `foreign` or `binding:NAME`.
+  var origin: String {
+    if case .binding = change.origin { return "\(change.origin)" }
+    guard let program = transaction.program else { return "foreign" }
+    return program == "storecli" ? "cli" : "app"
+  }
+
   /// The line for programs.
-  var json: JSONValue { .object(placeMembers + change.journalMembers) }
+  var json: JSONValue {
+    .object(placeMembers + change.changeMembers + [.init("origin", .string(origin))])
+  }
 
   /// Where and when it was made, and by whom.
   var placeMembers: [JSONValue.Member] {
@@ -55,15 +79,5 @@ struct JournalLine {
       .init("author", text(transaction.signature.author)),
       .init("tag", text(transaction.signature.tag)),
     ])
-  }
-}
-
-extension ChangeLine {
-  /// What a change is to programs that read one after the other.
-  var journalMembers: [JSONValue.Member] {
-    [
-      .init("op", .string(operation.rawValue)), .init("model", .string(model)),
-      .init("id", KeyText.json(key)), .init("changes", changesJSON),
-    ]
   }
 }

@@ -50,14 +50,17 @@ struct JournalReport {
     count += 1
   }
 
+  /// What other programs do not say.
+  private static let unknown = "-"
+
   /// The cells for a person.
   private func shownRow(_ line: JournalLine) -> [SQLValue] {
     let transaction = line.transaction
     return [
       .integer(line.position.rawValue),
-      transaction.time.map { SQLValue.text(TimeText.ago($0)) } ?? .null, .text(line.who),
+      .text(transaction.time.map { TimeText.ago($0) } ?? Self.unknown), .text(line.who),
       .text(line.change.words(showingRecord: showsRecord)),
-      transaction.id.map { SQLValue.text($0.description) } ?? .null,
+      .text(transaction.id.map(\.description) ?? Self.unknown),
     ]
   }
 

@@ -32,7 +32,15 @@ struct Reversing {
         .notFound, code: "nothingToTakeBack", nothing, hint: "storecli history")
     }
     try context.telling {
-      try ChangeReport(done.map(\.changes), in: opened.store.schema).write(to: context)
+      let report = ChangeReport(done.map(\.changes), in: opened.store.schema)
+      try report.write(to: context)
+      let lost = try UnloggedReach(store: opened.store)
+        .tables(behind: report.lines, removal: .insert)
+      if !lost.isEmpty {
+        try context.console.say(
+          "not brought back: what went along in \(lost.joined(separator: ", ")), which the journal "
+            + "does not enter in full")
+      }
       guard !context.isDryRun else { return }
       for reversal in done {
         let what = reversal.reverted.map { " \($0)" } ?? ""

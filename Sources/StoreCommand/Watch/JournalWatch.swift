@@ -25,10 +25,15 @@ struct JournalWatch {
     let journal = store.changeJournal
     let follower = ringing(after: start)
     defer { follower.cancel() }
-    var position = start
+    var (start, position) = (start, start)
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       let end = try journal.position()
+      if end < position {
+        try context.console.say("gap: somebody emptied the journal; what is in it now follows")
+        position = try journal.oldestPlace()
+        start = position
+      }
       guard position < end else {
         switch try bell.wait(until: deadline) {
         case .rung: continue
@@ -84,22 +89,30 @@ struct JournalWatch {
     for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
       let waking = reasonToStop(at: group.end, output)
       guard waking == nil, !output.isFull else {
-        if let done { try acknowledge(through: done, by: consumer) }
+        if let done { try acknowledge(batch, through: done, by: consumer) }
         return waking
       }
       try output.write(group.changes)
       // What was cut off comes again.
       guard !output.isCut else { return .interrupted }
-      if output.isStepwise { try acknowledge(through: group.end, by: consumer) }
+      if output.isStepwise { try acknowledge(batch, through: group.end, by: consumer) }
       done = group.end
     }
     try batch.acknowledge()
     return nil
   }
 
-  /// Acknowledges what leads up to `end`, a place between two transactions.
-  private func acknowledge(through end: JournalPosition, by consumer: Consumer) throws {
-    let position = try consumer.status().position
+  /// Acknowledges what of `whole` leads up to `end`, a place between two transactions.
+  private func acknowledge(
+    _ whole: ConsumerBatch, through end: JournalPosition, by consumer: Consumer
+  ) throws {
+    var position = try consumer.status().position
+    if whole.reset == .trimmed, let first = whole.transactions.first?.positions.lowerBound,
+      position > end || position < first
+    {
+      // It stands where the journal is no more, and goes on where the batch began.
+      position = JournalPosition(rawValue: first.rawValue - 1)
+    }
     guard position < end else { return }
     // So many entries end there: a batch never splits a transaction.
     let batch = try consumer.next(limit: Int(end.rawValue - position.rawValue))
@@ -148,15 +161,27 @@ struct JournalWatch {
         "gap: changes of \(gaps.joined(separator: ", ")) may be missing at seq "
           + "\(transaction.positions.lowerBound) or before")
     }
+    return try knownGroups(of: transactions[...], after: start)
+  }
+
+  /// The groups of what can be held against the predicate: where not all can, of what came wholly
+  /// behind the last gap.
+  private func knownGroups(
+    of transactions: ArraySlice<JournalTransaction>, after start: JournalPosition
+  ) throws -> [WatchSelection.Group] {
     do {
       return try selection.groups(
-        of: transactions, after: start, past: past, in: store)
+        of: Array(transactions), after: start, past: past, in: store)
     } catch let gap as WatchFilter.Gap {
-      let first = transactions.first?.positions.lowerBound ?? start
-      let last = transactions.last?.positions.upperBound ?? start
+      let end = transactions.lastIndex { $0.gaps.contains(where: selection.includes) }
+      let (lost, rest) =
+        end.map { (transactions[...$0], transactions[($0 + 1)...]) }
+        ?? (transactions, [])
+      let first = lost.first?.positions.lowerBound ?? start
+      let last = lost.last?.positions.upperBound ?? start
       try context.console.say(
         "gap: what met the predicate from seq \(first) to \(last) is not known: \(gap.reason)")
-      return []
+      return rest.isEmpty ? [] : try knownGroups(of: rest, after: start)
     }
   }
 }

@@ -20,10 +20,12 @@ final class LiveTable: Sendable {
   }
 
   /// Shows `query` until there is a reason to end; nil when so many changes were seen.
+  ///
+  /// - Returns: Also how many changes were shown.
   func follow(
     _ query: Query<Record>, of store: Store, columns: FieldColumns, countMax: Int,
     until deadline: ContinuousClock.Instant?, _ context: CommandContext
-  ) throws -> Bell.Waking? {
+  ) throws -> (waking: Bell.Waking?, changeCount: Int) {
     let terminal = context.console.dataTerminal
     let height = terminal.height ?? Self.usualHeight
     // A heading, the line below and the cursor's take one each.
@@ -34,15 +36,17 @@ final class LiveTable: Sendable {
     }
     defer { subscription.cancel() }
     var lineCount = 0
+    var changeCount = 0
     while true {
       // What is there is shown first, however little time there is.
       let waking = try bell.wait(until: lineCount == 0 ? nil : deadline)
-      guard waking == .rung else { return waking }
+      guard waking == .rung else { return (waking, changeCount) }
       var now = shown.withLock { $0 }
       if now.isStale { now.records = try store.fetch(query) }
       lineCount = try draw(
         now, over: lineCount, query.schema, columns, height: height, context.console)
-      if now.changeCount >= countMax { return nil }
+      changeCount = now.changeCount
+      if changeCount >= countMax { return (nil, changeCount) }
     }
   }
 

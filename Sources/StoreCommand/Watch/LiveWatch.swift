@@ -6,7 +6,7 @@ import Synchronization
 /// every program, with the places in the result.
 final class LiveWatch: Sendable {
   private struct State {
-    var changes: [WatchedChange] = []
+    var waiting = WaitingChanges()
     /// The models of which fields may have changed that nobody can tell.
     var gaps: Set<String> = []
     /// How many results are still to be told as they are.
@@ -32,7 +32,7 @@ final class LiveWatch: Sendable {
 
   /// Writes what happens to `queries` until there is a reason to end; nil when enough was written.
   ///
-  /// - Parameter tellsPlaces: Whether the places in the result are told.
+  /// - Parameter tellsPlaces: Whether the places in the result are told, which is one then.
   func follow(
     _ queries: [Query<Record>], of store: Store, snapshot: Bool, tellsPlaces: Bool,
     until deadline: ContinuousClock.Instant?, to output: inout WatchOutput,
@@ -42,13 +42,10 @@ final class LiveWatch: Sendable {
     state.withLock { $0.dueCount = snapshot ? live.count : 0 }
     let subscriptions = try live.map { query in
       let schema = query.query.schema
-      return try query.observe(
-        options: snapshot ? .initial : [], backlog: isFolding ? .latest : .standard
-      ) { [self] changes in
+      return try query.observe(options: snapshot ? .initial : []) { [self] changes in
         take(
-          Self.changes(of: changes, schema, tellsPlaces: tellsPlaces),
-          gap: changes.isReset && !changes.isInitial ? schema.name : nil,
-          isDue: changes.isInitial)
+          Self.changes(of: changes, schema, tellsPlaces: tellsPlaces), of: changes,
+          gap: changes.isReset && !changes.isInitial ? schema.name : nil)
       }
     }
     defer {
@@ -60,9 +57,9 @@ final class LiveWatch: Sendable {
     var told: Set<String> = []
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
-      let (changes, gaps, isDue) = state.withLock { state in
-        defer { (state.changes, state.gaps) = ([], []) }
-        return (state.changes, state.gaps, state.dueCount > 0)
+      let (waiting, gaps, isDue) = state.withLock { state in
+        defer { (state.waiting, state.gaps) = (WaitingChanges(), []) }
+        return (state.waiting, state.gaps, state.dueCount > 0)
       }
       let unheard = gaps.subtracting(told).sorted()
       told.formUnion(gaps)
@@ -71,9 +68,10 @@ final class LiveWatch: Sendable {
           "gap: what others change in fields of \(unheard.joined(separator: ", ")) cannot be told "
             + "from now on (see storecli journal on)")
       }
-      if !changes.isEmpty {
+      if !waiting.changes.isEmpty {
         room.signal()
-        try output.write(changes.compactMap { $0.narrowed(to: fields) })
+        let lines = isFolding ? waiting.net : waiting.changes
+        try output.write(lines.compactMap { $0.narrowed(to: fields) })
         if !isDue, let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {
           return .timedOut
         }
@@ -89,17 +87,15 @@ final class LiveWatch: Sendable {
   }
 
   /// Waits while many changes are not taken yet: what comes meanwhile waits in the store, where it
-  /// is folded before it takes much room. Where only what changes come to is told, any are too many:
-  /// two events have places in different results.
-  private func take(_ changes: [WatchedChange], gap: String?, isDue: Bool) {
-    let countMax = isFolding ? 1 : Self.waitingCountMax
-    while !state.withLock({ $0.hasEnded || $0.changes.count < countMax }) {
+  /// is folded before it takes much room.
+  private func take(_ lines: [WatchedChange], of event: QueryChanges<Record>, gap: String?) {
+    while !state.withLock({ $0.hasEnded || $0.waiting.changes.count < Self.waitingCountMax }) {
       room.wait()
     }
     state.withLock { state in
-      state.changes += changes
+      state.waiting.add(lines, of: event)
       if let gap { state.gaps.insert(gap) }
-      if isDue { state.dueCount -= 1 }
+      if event.isInitial { state.dueCount -= 1 }
     }
     bell.ring()
   }

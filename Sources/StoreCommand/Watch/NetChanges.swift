@@ -1,7 +1,7 @@
 import ModelStore
 
-/// What changes of the journal that follow one another come to, record by record: what was undone
-/// on the way is not told. Results of queries fold themselves, with their places.
+/// What changes that follow one another come to, record by record: what was undone on the way is
+/// not told.
 struct NetChanges {
   private struct Key: Hashable {
     let model: String
@@ -11,26 +11,71 @@ struct NetChanges {
   private var order: [Key] = []
   /// nil where a record is as it was.
   private var changes: [Key: WatchedChange?] = [:]
+  /// The records that were changed in fields which nobody knows, so that none can be called as it
+  /// was.
+  private var unknown: Set<Key> = []
 
-  /// The net changes in the order in which their records were touched first.
+  /// The net changes in the order in which their records were touched first. Each has the place
+  /// that its record's last change had, which is one in a result on the way.
   static func of(_ changes: [WatchedChange]) -> [WatchedChange] {
     var net = NetChanges()
     for change in changes { net.add(change) }
     return net.order.compactMap { net.changes[$0] ?? nil }
   }
 
+  /// The net changes of a result's records with their places in it before and after all.
+  ///
+  /// - Parameters:
+  ///   - old: The keys of the result before, in order.
+  ///   - new: Those of the result after.
+  static func placed(
+    _ changes: [WatchedChange], from old: some Sequence<[SQLValue]>,
+    to new: some Sequence<[SQLValue]>
+  ) -> [WatchedChange] {
+    func keys(without operation: RecordChange.Operation) -> Set<[SQLValue]> {
+      Set(changes.lazy.filter { $0.change.operation != operation }.map(\.change.key))
+    }
+    let before = indices(of: keys(without: .insert), in: old)
+    let after = indices(of: keys(without: .delete), in: new)
+    return changes.map { change in
+      var change = change
+      let key = change.change.key
+      change.place = WatchedChange.Place(
+        old: change.change.operation == .insert ? nil : before[key],
+        new: change.change.operation == .delete ? nil : after[key])
+      return change
+    }
+  }
+
+  /// - Complexity: Linear in `keys` as far as the last that is wanted.
+  private static func indices(
+    of wanted: Set<[SQLValue]>, in keys: some Sequence<[SQLValue]>
+  ) -> [[SQLValue]: Int] {
+    var missing = wanted
+    var indices: [[SQLValue]: Int] = [:]
+    for (index, key) in keys.enumerated() {
+      guard !missing.isEmpty else { break }
+      if missing.remove(key) != nil { indices[key] = index }
+    }
+    return indices
+  }
+
   private mutating func add(_ change: WatchedChange) {
     let key = Key(model: change.change.model, key: change.change.key)
+    if change.change.operation == .update && change.change.fields.isEmpty { unknown.insert(key) }
     guard let earlier = changes[key] else {
       order.append(key)
       changes[key] = .some(change)
       return
     }
-    changes[key] = .some(earlier.map { Self.joined($0, change) } ?? change)
+    let isKnown = !unknown.contains(key)
+    changes[key] = .some(earlier.map { Self.joined($0, change, isKnown: isKnown) } ?? change)
   }
 
   /// nil when the second took back the first. Who made the second is who is told.
-  private static func joined(_ first: WatchedChange, _ second: WatchedChange) -> WatchedChange? {
+  private static func joined(
+    _ first: WatchedChange, _ second: WatchedChange, isKnown: Bool
+  ) -> WatchedChange? {
     var change = second
     let (old, new) = (first.change.fields, second.change.fields)
     switch (first.change.operation, second.change.operation) {
@@ -39,10 +84,11 @@ struct NetChanges {
       change.change.fields = values(of: old.map { ($0.name, $0.new) }, replacedBy: new, \.new)
         .map { ChangeLine.Field(name: $0.name, old: nil, new: $0.value) }
       change.passage = first.passage
+      change.isSnapshot = first.isSnapshot
     case (.insert, .delete): return nil
     case (.update, .update):
       change.change.fields = differing(old, new)
-      return change.change.fields.isEmpty && !new.isEmpty ? nil : change
+      return change.change.fields.isEmpty && !new.isEmpty && isKnown ? nil : change
     case (.update, .delete):
       change.change.fields = values(of: new.map { ($0.name, $0.old) }, replacedBy: old, \.old)
         .map { ChangeLine.Field(name: $0.name, old: $0.value, new: nil) }
@@ -50,7 +96,7 @@ struct NetChanges {
       change.change.operation = .update
       change.change.fields = differing(old, new)
       change.passage = first.passage.map { _ in .within }
-      return change.change.fields.isEmpty && !new.isEmpty ? nil : change
+      return change.change.fields.isEmpty && !new.isEmpty && isKnown ? nil : change
     case (.insert, .insert), (.update, .insert), (.delete, .update), (.delete, .delete): break
     }
     return change

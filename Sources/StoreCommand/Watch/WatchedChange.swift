@@ -33,7 +33,7 @@ struct WatchedChange {
 
   /// The line for programs.
   var json: JSONValue {
-    var members = (logged?.placeMembers ?? unloggedMembers) + change.journalMembers
+    var members = (logged?.placeMembers ?? unloggedMembers) + change.changeMembers
     if isSnapshot, let index = members.firstIndex(where: { $0.name == "op" }) {
       members[index].value = .string("snapshot")
     }
@@ -46,7 +46,7 @@ struct WatchedChange {
       members.append(.init("entered", .boolean(passage == .entered)))
       members.append(.init("left", .boolean(passage == .left)))
     }
-    members.append(.init("origin", .string(origin)))
+    members.append(.init("origin", .string(logged?.origin ?? "\(change.origin)")))
     return .object(members)
   }
 
@@ -56,12 +56,6 @@ struct WatchedChange {
       .init("time", time.map { .string(TimeText.iso($0)) } ?? .null),
       .init("actor", .null),
     ]
-  }
-
-  private var origin: String {
-    guard let logged else { return "\(change.origin)" }
-    guard let program = logged.transaction.program else { return "foreign" }
-    return program == "storecli" ? "cli" : "app"
   }
 
   /// The line for a person; cut to `width` cells where there is a width.
@@ -91,8 +85,9 @@ struct WatchedChange {
 }
 
 extension ChangeLine {
-  /// Without a word on who did it, which stands elsewhere.
+  /// Without a word on who did it, which stands elsewhere, unless it was a binding.
   fileprivate var plain: ChangeLine {
+    if case .binding = origin { return self }
     var line = self
     line.origin = .user
     return line

@@ -159,7 +159,7 @@ import Testing
     }
     func message(_ bindings: [BindingSchema]) -> String? {
       do {
-        _ = try BindingOrder.sorted(bindings, in: Self.ring)
+        _ = try ResolvedBinding.inDependencyOrder(bindings, in: Self.ring)
         return nil
       } catch {
         return error.message

@@ -208,8 +208,10 @@ import Testing
 
   @Test func uniqueTargetsOfSeveralRecordsAreRefused() {
     func message(_ binding: BindingSchema) -> String? {
-      #expect(throws: StoreError.self) { try BindingOrder.sorted([binding], in: Self.models) }?
-        .message
+      #expect(throws: StoreError.self) {
+        try ResolvedBinding.inDependencyOrder([binding], in: Self.models)
+      }?
+      .message
     }
     #expect(
       message(Self.copy(match: "pcode", into: "slug"))
@@ -226,18 +228,19 @@ import Testing
   @Test func expressionsOfNowAreRefusedInEveryForm() {
     for sql in ["strftime('%s')", "strftime(name)", "1 + strftime('%Y') * 2"] {
       let error = #expect(throws: StoreError.self) {
-        try BindingOrder.sorted([Self.derive("plain", sql)], in: Self.models)
+        try ResolvedBinding.inDependencyOrder([Self.derive("plain", sql)], in: Self.models)
       }
       #expect(error?.message.contains("strftime() without a time") == true, "\(sql)")
     }
     #expect(throws: Never.self) {
-      try BindingOrder.sorted([Self.derive("plain", "strftime('%Y', name)")], in: Self.models)
+      try ResolvedBinding.inDependencyOrder(
+        [Self.derive("plain", "strftime('%Y', name)")], in: Self.models)
     }
   }
 
   @Test func twoWayEndsOfOneModelDoNotFeedThemselves() {
     let error = #expect(throws: StoreError.self) {
-      try BindingOrder.sorted(
+      try ResolvedBinding.inDependencyOrder(
         [
           BindingSchema(
             target: .init(model: "C", field: "v"),

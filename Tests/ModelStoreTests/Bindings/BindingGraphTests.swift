@@ -161,7 +161,7 @@ import Testing
     for _ in 0..<24 {
       let next = random(&generator)
       do {
-        _ = try BindingOrder.sorted(graph.map(\.schema) + [next.schema], in: models)
+        _ = try ResolvedBinding.inDependencyOrder(graph.map(\.schema) + [next.schema], in: models)
         graph.append(next)
       } catch {
         continue

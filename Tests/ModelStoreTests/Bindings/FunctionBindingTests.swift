@@ -164,6 +164,38 @@ import Testing
     #expect(try Self.names(store) == ["good"])
   }
 
+  /// A check that cannot be made says so; it does not take the triggers for wrong.
+  @Test func whatAFunctionThrowsFailsTheCheck() throws {
+    struct Refusal: Error {}
+    let directory = try TemporaryDirectory()
+    let picky = SQLFunction("picky") { values in
+      if values[0] == .text("bad") { throw Refusal() }
+      return values[0]
+    }
+    var configuration = StoreConfiguration()
+    configuration.functions = [picky]
+    let store = try Self.store(
+      directory, [.derive(\Album.artistName, from: "picky(title)").calling(picky)], configuration)
+    try store.write { tx in try tx.insert(Album(id: 1, title: "good")) }
+    let other = try PlainDatabase(directory.file("a.store"))
+    let triggers = try other.rows(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '_ms_binding_*'"
+    ).map { row -> (name: String, sql: String) in
+      guard case .text(let name) = row[0], case .text(let sql) = row[1] else { return ("", "") }
+      return (name, sql)
+    }
+    #expect(!triggers.isEmpty)
+    for trigger in triggers { try other.execute("DROP TRIGGER \"\(trigger.name)\"") }
+    try other.execute("UPDATE Album SET title = 'bad'")
+    for trigger in triggers { try other.execute(trigger.sql) }
+    let error = failure { try store.bindingFindings() }
+    #expect(error?.message.contains("The function picky failed: Refusal()") == true, "\(error)")
+    for trigger in triggers { try other.execute("DROP TRIGGER \"\(trigger.name)\"") }
+    try other.execute("UPDATE Album SET title = 'good'")
+    for trigger in triggers { try other.execute(trigger.sql) }
+    #expect(try store.bindingFindings() == [])
+  }
+
   @Test(arguments: [
     SQLValue.null, .integer(.min), .real(-0.5), .text(""), .text("a\0b"), .blob([]), .blob([0, 1]),
   ])

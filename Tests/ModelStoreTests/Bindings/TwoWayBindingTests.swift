@@ -334,12 +334,13 @@ import Testing
   @Test func conditionsThatDependOnAnEndAreRefused() {
     for (left, condition) in [("L.a", "a > 0"), ("L.a", "b > 0"), ("L.a", "c > a")] {
       let error = #expect(throws: StoreError.self) {
-        try BindingOrder.sorted([Self.twoWay(left, "L.b", when: condition)], in: Self.models)
+        try ResolvedBinding.inDependencyOrder(
+          [Self.twoWay(left, "L.b", when: condition)], in: Self.models)
       }
       #expect(error?.message.contains("its condition depends on L.") == true)
     }
     let circle = #expect(throws: StoreError.self) {
-      try BindingOrder.sorted(
+      try ResolvedBinding.inDependencyOrder(
         [
           Self.twoWay("L.a", "L.b", when: "c > 0"),
           BindingSchema(target: .init(model: "L", field: "c"), formula: .derive(sql: "a")),
@@ -352,8 +353,10 @@ import Testing
 
   @Test func ringsAndSecondSourcesAreRefused() {
     func message(_ bindings: [BindingSchema]) -> String? {
-      #expect(throws: StoreError.self) { try BindingOrder.sorted(bindings, in: Self.models) }?
-        .message
+      #expect(throws: StoreError.self) {
+        try ResolvedBinding.inDependencyOrder(bindings, in: Self.models)
+      }?
+      .message
     }
     func derive(_ target: String, _ sql: String) -> BindingSchema {
       BindingSchema(target: .init(model: "L", field: target), formula: .derive(sql: sql))

@@ -177,6 +177,41 @@ import Testing
         == ["insert Item 1 ('a', 2, NULL)", "update Item 1 (n: 2 → 4)"])
   }
 
+  @Test func anEntryTakesAtMost32BytesBesideItsValues() throws {
+    let world = try JournalWorld("CREATE TABLE Item (id INTEGER PRIMARY KEY, name, n);")
+    let count = 10_000
+    try world.other.execute(
+      """
+      BEGIN;
+      WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+      INSERT INTO Item SELECT i, 'a record', 2 FROM n;
+      UPDATE Item SET n = 3;
+      DELETE FROM Item;
+      COMMIT
+      """)
+    let copy = try PlainDatabase(world.directory.file("copy.db"))
+    try copy.execute(
+      """
+      CREATE TABLE entries (
+        position INTEGER PRIMARY KEY,
+        layout, entry, c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11);
+      ATTACH '\(world.store.path)' AS store;
+      INSERT INTO entries SELECT * FROM store._ms_journal
+      """)
+    #expect(try copy.rows("SELECT count(*) FROM entries") == [[.integer(Int64(3 * count + 1))]])
+    let pages = try copy.rows(
+      "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+    guard case .integer(let size) = pages[0][0] else {
+      Issue.record("\(pages)")
+      return
+    }
+    // Keys of up to 127 take one byte, the others two. The first page is the schema's.
+    let keys = 3 * (2 * count - 127)
+    let values = keys + count * (8 + 1) + count * (1 + 1) + count * (8 + 1)
+    #expect(Int(size) - 4096 - values <= 32 * 3 * count)
+    #expect(Int(size) - 4096 - values >= 20 * 3 * count)
+  }
+
   @Test func ownTransactionsAreSigned() throws {
     let world = try JournalWorld(Self.items)
     let position = try world.store.changeJournal.position()
@@ -224,6 +259,90 @@ import Testing
       try world.entries(after: position) == [
         "stopped Item", "started Item", "delete Item 1 ('a', 1, NULL)",
       ])
+  }
+
+  @Test func triggersThatSomebodyDroppedAreMadeAnewByTheNextWrite() throws {
+    let world = try JournalWorld(Self.items)
+    let journal = world.store.changeJournal
+    try world.other.execute(
+      "DROP TRIGGER _ms_journal_Item_update; INSERT INTO Item VALUES (1, 'a', 1, NULL)")
+    #expect(try journal.status().damagedModels == ["Item"])
+    let position = try journal.position()
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (2, 'b', 2, NULL)") }
+    #expect(
+      try world.entries(after: position)
+        == ["insert Item 2 ('b', 2, NULL)", "transaction of 1", "started Item"])
+    #expect(try journal.status().damagedModels == [])
+    #expect(world.errors.events.map(\.code) == [.journalGap])
+    #expect(
+      try world.entries(of: "UPDATE Item SET n = 3 WHERE id = 1") == ["update Item 1 (n: 1 → 3)"])
+    // A program of another version would do so in turn, so it is done once.
+    try world.other.execute("DROP TRIGGER _ms_journal_Item_update")
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (3, 'c', 3, NULL)") }
+    #expect(try journal.status().damagedModels == ["Item"])
+    try journal.turnOn()
+    #expect(try journal.status().damagedModels == [])
+    #expect(world.errors.events.count == 1)
+  }
+
+  @Test func whatTheStoreItselfAddsToATableIsForeseenFromThenOn() throws {
+    let world = try JournalWorld(Self.items)
+    try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1, 10), (2, 'b', 2, 20)")
+    for column in ["n", "note"] {
+      let position = try world.store.changeJournal.position()
+      try world.store.write { tx in
+        try tx.execute(
+          "CREATE UNIQUE INDEX \(SQLText(sql: column + "s")) ON Item (\(SQLText(sql: column)))")
+      }
+      #expect(try world.entries(after: position) == ["transaction of 0", "started Item"])
+    }
+    #expect(
+      try world.entries(of: "REPLACE INTO Item VALUES (3, 'c', 1, 20)") == [
+        "delete Item 1 ('a', 1, 10)", "delete Item 2 ('b', 2, 20)", "insert Item 3 ('c', 1, 20)",
+      ])
+  }
+
+  @Test func whatIsMadeAnewInOneTransactionMissesNothing() throws {
+    let world = try ForeignWorld()
+    let journal = world.store.changeJournal
+    let start = try journal.position()
+    let albums = try world.store.fetch(Album.all)
+    try world.store.add(.copy(\Artist.name, to: \Album.artistName, through: \Album.artistID))
+    try world.store.add(.unique("Album.title.unique", \Album.title))
+    #expect(try journal.transactions(after: start).flatMap(\.gaps) == [])
+    #expect(try world.store.fetch(Album.all).map(\.artistName) == ["Miles", "Miles", nil])
+    #expect(try world.store.fetch(Album.all, at: start) == albums)
+    #expect(try journal.status().damagedModels == [])
+    try world.foreign("INSERT OR REPLACE INTO Album VALUES (9, 'one', 1, NULL)")
+    #expect(try world.replayed("Album") == world.stored("Album"))
+    // Triggers that were not as they should be before are a gap.
+    try world.other.execute("DROP TRIGGER _ms_journal_Artist_update")
+    let end = try journal.position()
+    try world.store.dropRule("Album.title.unique")
+    #expect(try journal.transactions(after: end).flatMap(\.gaps) == ["Artist"])
+  }
+
+  @Test func whatANewerTriggerDidBeforeTheyWereMadeAnewIsAGap() throws {
+    let world = try JournalWorld(Self.items + "INSERT INTO Item VALUES (1, 'a', 1, NULL);")
+    func entries(_ statements: String...) throws -> [String] {
+      let position = try world.store.changeJournal.position()
+      try world.store.core.changingCatalog { connection in
+        for statement in statements { try connection.execute(statement) }
+      }
+      return try world.entries(after: position)
+    }
+    func trigger(_ name: String, _ note: String) -> String {
+      """
+      CREATE TRIGGER \(name) AFTER UPDATE OF n ON Item
+      BEGIN
+        UPDATE Item SET note = \(note) WHERE id = NEW.id;
+      END
+      """
+    }
+    #expect(try entries(trigger("first", "NEW.n")) == [])
+    #expect(try entries("UPDATE Item SET name = 'b'") == ["update Item 1 (name: 'a' → 'b')"])
+    #expect(
+      try entries(trigger("second", "'x'"), "UPDATE Item SET n = 2").last == "started Item")
   }
 
   @Test func aRecordOfManyFieldsTakesSeveralRows() throws {

@@ -49,9 +49,9 @@ import Testing
     return path
   }
 
-  @Test(.timeLimit(.minutes(2)), arguments: [ChangeSignal.Means.best, .polling])
+  @Test(
+    SQLiteShell.isNeeded, .timeLimit(.minutes(2)), arguments: [ChangeSignal.Means.best, .polling])
   func everyCommitOfAnotherProcessIsHeard(by means: ChangeSignal.Means) throws {
-    guard SQLiteShell.isAvailable else { return }
     let directory = try TemporaryDirectory()
     let path = try Self.file(directory)
     let listener = try Listener(path, means: means)

@@ -75,10 +75,75 @@ import Testing
       for _ in 0..<count { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
     }
     #expect(try consumer.lag == 1000)
+    // Nothing that must be done, so nobody waits for another program's write.
+    try world.other.execute("BEGIN IMMEDIATE")
+    #expect(try consumer.next() == nil)
+    #expect(try consumer.lag == 1000)
+    try world.other.execute("COMMIT")
     #expect(try consumer.next() == nil)
     #expect(try consumer.lag == 0)
+    #expect(try consumer.status().acknowledgementTime == nil)
+    #expect(world.errors.events == [])
     try Self.insert(1...1, in: world.store)
     #expect(Self.keys(try consumer.next()) == [.integer(1)])
+  }
+
+  @Test func whoIsPutBehindWhatDoesNotConcernItKeepsItsBatch() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    for _ in 0..<3 { try world.store.write { tx in try tx.execute("UPDATE Sum SET id = 1") } }
+    try Self.insert(1...2, in: world.store)
+    let batch = try #require(try consumer.next())
+    /// What another process does that looked at an earlier time.
+    func pass(_ count: Int64) throws -> Bool {
+      try world.store.core.maintaining { connection in
+        let consumers = JournalConsumers(connection: connection)
+        let cursor = try #require(try consumers.cursor(of: "index"))
+        return try consumers.acknowledge(
+          "index", through: cursor.position + count, from: cursor.position...cursor.position,
+          epoch: cursor.epoch, time: nil)
+      }
+    }
+    #expect(try pass(2))
+    try world.store.write { tx in try tx.acknowledge(batch) }
+    #expect(try consumer.next() == nil)
+    // Where it has gone into what the batch tells, somebody worked in that.
+    try Self.insert(3...4, in: world.store)
+    let next = try #require(try consumer.next())
+    #expect(try pass(1))
+    #expect(failure { try world.store.write { tx in try tx.acknowledge(next) } }?.code == .conflict)
+  }
+
+  @Test func aJournalThatSomebodyEmptiedIsToldToWhoWasBeyondIt() throws {
+    let world = try Self.world()
+    let consumer = try world.store.consumer("index")
+    try Self.insert(1...5, in: world.store)
+    try #require(try consumer.next()).acknowledge()
+    let place = try consumer.status().position
+    try world.other.execute("DELETE FROM _ms_journal; INSERT INTO Item VALUES (70, 0), (71, 0)")
+    #expect(try consumer.lag == 2)
+    #expect(try world.store.consumers().map(\.lag) == [2])
+    let batch = try #require(try consumer.next())
+    #expect(batch.reset == .trimmed)
+    #expect(Self.keys(batch) == [.integer(70), .integer(71)])
+    #expect(batch.end < place)
+    try batch.acknowledge()
+    try batch.acknowledge()
+    #expect(try consumer.status().position == batch.end)
+    #expect(try consumer.next() == nil)
+    try Self.insert(6...6, in: world.store)
+    let next = try #require(try consumer.next())
+    #expect(next.reset == nil)
+    #expect(Self.keys(next) == [.integer(6)])
+    // With nothing there it is told, too, and can be acknowledged with the work that it asks for.
+    try world.other.execute("DELETE FROM _ms_journal")
+    #expect(try consumer.lag == 0)
+    let empty = try #require(try consumer.next())
+    #expect(empty.reset == .trimmed)
+    #expect(empty.transactions == [])
+    try world.store.write { tx in try tx.acknowledge(empty) }
+    #expect(try consumer.next() == nil)
+    #expect(try consumer.status().position == .start)
   }
 
   @Test func acknowledgingOnlyGoesForward() throws {
@@ -268,6 +333,24 @@ import Testing
     #expect(world.store.core.journalListeners.waitingCount == 0)
     while !world.store.core.journalListeners.isEmpty { await Task.yield() }
     #expect(try consumer.status().lag == 0)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func theGrowthOfTheJournalIsItsNewestPosition() async throws {
+    let world = try Self.world()
+    let journal = world.store.changeJournal
+    let start = try journal.position().rawValue
+    var growth = journal.growth(after: .start).makeAsyncIterator()
+    func next() async throws -> Int64? { try await growth.next()?.rawValue }
+    #expect(try await next() == start)
+    try await world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (1, 0)") }
+    #expect(try await next() == start + 2)
+    try world.other.execute("INSERT INTO Item VALUES (2, 0)")
+    try world.store.refresh()
+    #expect(try await next() == start + 3)
+    try world.other.execute("DELETE FROM _ms_journal; INSERT INTO Item VALUES (3, 0)")
+    #expect(try await next() == 1)
+    world.store.close()
+    #expect(try await next() == nil)
   }
 
   @Test(.timeLimit(.minutes(1))) func closingEndsEveryConsumer() async throws {

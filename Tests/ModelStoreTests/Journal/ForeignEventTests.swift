@@ -81,7 +81,9 @@ import Testing
       "BEGIN; UPDATE Album SET title = 'x'; UPDATE Artist SET name = 'y'; COMMIT")
     #expect(told.taken().sorted() == ["album none → x true", "artist Miles → y false"])
     try world.foreign("UPDATE Artist SET name = 'z'")
-    #expect(told.taken().sorted() == ["album none → x true", "artist y → z false"])
+    // Keys alone tell that nothing happened, too.
+    let other = detail == nil ? ["album none → x true"] : []
+    #expect(told.taken().sorted() == other + ["artist y → z false"])
     album.cancel()
     artist.cancel()
   }

@@ -8,8 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HearingOthersTests {
   private static func shop(
     _ configure: (inout StoreConfiguration) -> Void = { _ in }
-  ) throws -> (shop: MusicShop, shell: SQLiteShell)? {
-    guard SQLiteShell.isAvailable else { return nil }
+  ) throws -> (shop: MusicShop, shell: SQLiteShell) {
     let shop = try MusicShop(configure)
     return (shop, try SQLiteShell(shop.store.path))
   }
@@ -18,8 +17,8 @@ import Testing
     store.core.signal.lookCount.load(ordering: .relaxed)
   }
 
-  @Test func aFieldAndARecordAreToldTheValuesOfNow() throws {
-    guard let (shop, shell) = try Self.shop() else { return }
+  @Test(SQLiteShell.isNeeded) func aFieldAndARecordAreToldTheValuesOfNow() throws {
+    let (shop, shell) = try Self.shop()
     let titles = AwaitedEvents<String>()
     let albums = AwaitedEvents<Album?>()
     let models = AwaitedEvents<Bool>()
@@ -44,8 +43,8 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
-  @Test func aLiveQueryAndItsWindowMoveByTheExactDifference() throws {
-    guard let (shop, shell) = try Self.shop() else { return }
+  @Test(SQLiteShell.isNeeded) func aLiveQueryAndItsWindowMoveByTheExactDifference() throws {
+    let (shop, shell) = try Self.shop()
     let query = Album.all.order { $0.title }
     let live = [try shop.store.live(query), try shop.store.live(query.limit(2))]
     let results = live.map { _ in AwaitedEvents<[Int64]>() }
@@ -84,8 +83,8 @@ import Testing
     #expect(shop.failures.events.allSatisfy { "\($0)".contains("database") })
   }
 
-  @Test func theLatestOfTwoHundredCommitsIsNotMissed() throws {
-    guard let (shop, shell) = try Self.shop() else { return }
+  @Test(SQLiteShell.isNeeded) func theLatestOfTwoHundredCommitsIsNotMissed() throws {
+    let (shop, shell) = try Self.shop()
     let results = AwaitedEvents<[Int64]>()
     let live = try shop.store.live(Album.all.order { $0.title })
     let subscription = try live.observe { changes in
@@ -112,8 +111,8 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
-  @Test func ownCommitsAndOthersInTurnAreAllHeard() throws {
-    guard let (shop, shell) = try Self.shop() else { return }
+  @Test(SQLiteShell.isNeeded) func ownCommitsAndOthersInTurnAreAllHeard() throws {
+    let (shop, shell) = try Self.shop()
     let titles = AwaitedEvents<String>()
     let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
     for round in 0..<100 {
@@ -124,8 +123,8 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func nothingHereWaitsForATransactionElsewhere() throws {
-    guard let (shop, shell) = try Self.shop({ $0.busyTimeout = .seconds(600) }) else { return }
+  @Test(SQLiteShell.isNeeded) func nothingHereWaitsForATransactionElsewhere() throws {
+    let (shop, shell) = try Self.shop({ $0.busyTimeout = .seconds(600) })
     let titles = AwaitedEvents<String>()
     let subscription = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "") }
     // A cache of one page: what it writes goes into the log before it commits.
@@ -197,8 +196,7 @@ import Testing
     subscription?.cancel()
   }
 
-  @Test func aReadOnlyStoreHearsToo() throws {
-    guard SQLiteShell.isAvailable else { return }
+  @Test(SQLiteShell.isNeeded) func aReadOnlyStoreHearsToo() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("read.store")
     do {

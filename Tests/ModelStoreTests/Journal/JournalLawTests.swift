@@ -89,6 +89,8 @@ struct RandomStatements {
     Table(name: "Pair", key: ["x", "y"], others: ["n", "u"], unique: ["u"]),
     Table(name: "Named", key: ["name"], others: ["n", "u"], unique: ["u"]),
     Table(name: "Partly", key: ["id"], others: ["k", "isActive"], unique: ["k"]),
+    Table(name: "Choosy", key: ["id"], others: ["k", "u", "isActive"], unique: ["k", "u"]),
+    Table(name: "Wordy", key: ["id"], others: ["slot", "c1"], unique: ["slot"]),
     Table(name: "Made", key: ["id"], others: ["a", "u"], unique: ["u"]),
     Table(name: "Wide", key: ["id"], others: wide, unique: ["f30"]),
     Table(name: "Shadow", key: ["id"], others: ["c0", "c1", "u"], unique: ["c0"]),
@@ -108,6 +110,13 @@ struct RandomStatements {
       name TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, n, u TEXT COLLATE NOCASE UNIQUE);
     CREATE TABLE Partly (id INTEGER PRIMARY KEY, k, isActive INTEGER);
     CREATE UNIQUE INDEX Partly_k ON Partly (k) WHERE isActive = 1;
+    CREATE TABLE Choosy (id INTEGER PRIMARY KEY, k, u, isActive INTEGER);
+    CREATE UNIQUE INDEX Choosy_k ON Choosy (k) WHERE isActive = '1' OR "U" IS NULL -- either
+    ;
+    CREATE UNIQUE INDEX Choosy_u ON Choosy (u)
+      WHERE choosy.isActive IN (0, 1) /* known */ AND length(k) > 0;
+    CREATE TABLE Wordy (id INTEGER PRIMARY KEY, slot TEXT NOT NULL DEFAULT "x", c1 TEXT);
+    CREATE UNIQUE INDEX Wordy_slot ON Wordy (slot) WHERE c1 = "x" OR slot = "X";
     CREATE TABLE Made (
       id INTEGER PRIMARY KEY, a, u UNIQUE, twice AS (a || a) STORED, length AS (length(a)));
     CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(wide.joined(separator: ", ")), UNIQUE (f30));

@@ -13,8 +13,7 @@
       return isSign
     }
 
-    @Test func aLogThatComesGoesAndComesAgainIsHeard() throws {
-      guard SQLiteShell.isAvailable else { return }
+    @Test(SQLiteShell.isNeeded) func aLogThatComesGoesAndComesAgainIsHeard() throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("signs.db")
       let first = try SQLiteShell(path)

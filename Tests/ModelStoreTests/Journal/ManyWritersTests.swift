@@ -51,9 +51,8 @@ import Testing
     say("done")
     """
 
-  @Test(.timeLimit(.minutes(60)))
+  @Test(OtherProcess.isNeeded, SQLiteShell.isNeeded, .timeLimit(.minutes(60)))
   func theStateThatObserversKeepIsThatOfTheFile() async throws {
-    guard OtherProcess.isAvailable, SQLiteShell.isAvailable else { return }
     let world = try ForeignWorld()
     let store = world.store
     let path = store.path

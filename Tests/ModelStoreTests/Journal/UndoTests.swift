@@ -62,6 +62,37 @@ import Testing
     #expect(world.errors.events == [])
   }
 
+  @Test func aNewChangeOfOnesOwnEndsRedoing() throws {
+    let world = try JournalWorld(Self.tables)
+    func insert(_ number: Int, by author: String) throws {
+      try world.store.write { tx in
+        tx.sign(author: author)
+        try tx.execute("INSERT INTO Parent VALUES (\(number), NULL, \(number))")
+      }
+    }
+    func numbers() throws -> [SQLValue] {
+      try world.other.rows("SELECT n FROM Parent WHERE n >= 10 ORDER BY n").map { $0[0] }
+    }
+    try insert(10, by: "ann")
+    let undo = try #require(try world.store.undo(by: "ann"))
+    try insert(20, by: "ann")
+    #expect(try world.store.undo(by: "ann") != nil)
+    try insert(30, by: "bob")
+    #expect(try world.store.redo() == nil)
+    // What bob did since does not end it for ann, and what she did before that does.
+    #expect(try world.store.redo(by: "ann") != nil)
+    #expect(try world.store.redo(by: "ann") == nil)
+    #expect(try numbers() == [.integer(20), .integer(30)])
+    #expect(try world.store.revert(undo.transaction, by: "ann") != nil)
+    #expect(try numbers() == [.integer(10), .integer(20), .integer(30)])
+    // Doing nothing that is entered, and what other programs do, does not end it either.
+    #expect(try world.store.undo(by: "bob") != nil)
+    try world.other.execute("INSERT INTO Parent VALUES (40, NULL, 40)")
+    try world.store.write { _ in }
+    #expect(try world.store.redo(by: "bob") != nil)
+    #expect(try numbers() == [.integer(10), .integer(20), .integer(30), .integer(40)])
+  }
+
   @Test func aRangeIsTakenBackAsOne() throws {
     let world = try JournalWorld(Self.tables)
     let before = try Self.content(world)

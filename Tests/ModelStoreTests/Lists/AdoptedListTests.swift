@@ -140,15 +140,33 @@ import Testing
     }
   }
 
-  /// Making room takes several statements, of which another design may refuse one.
+  /// There is no track to add, which shows after room was made for it.
+  @Test func roomForWhatIsRefusedIsTakenBack() throws {
+    let world = try AdoptedListWorld(entries: [(1, "0"), (2, "1"), (3, "\(Int64.max)")])
+    let before = try world.entries()
+    try world.edit { list in
+      let inserted = failure { try list.insert(.integer(999), at: 1) }
+      #expect(inserted?.code == .rejected)
+      let appended = failure { try list.append(.integer(999)) }
+      #expect(appended?.code == .rejected)
+    }
+    #expect(try world.entries() == before)
+    try world.edit { list in
+      try list.insert(.integer(8), at: 1)
+      try list.append(.integer(9))
+    }
+    #expect(try world.tracks() == [1, 8, 2, 3, 9])
+  }
+
+  /// Making room takes several statements, of which another design may refuse the last.
   @Test(arguments: [0, 1])
   func aRefusedCallLeavesEveryPositionAsItWas(isMove: Int) throws {
     let world = try AdoptedListWorld(
       entries: (0...3).map { (track: Int64($0 + 1), position: "\($0)") })
     try world.shell.execute(
       """
-      CREATE TRIGGER high BEFORE UPDATE OF Position ON Entry WHEN NEW.Position > 4
-      BEGIN SELECT RAISE(ABORT, 'too high'); END
+      CREATE TRIGGER low BEFORE UPDATE OF Position ON Entry WHEN NEW.Position < 4
+      BEGIN SELECT RAISE(ABORT, 'too low'); END
       """)
     let before = try world.entries()
     try world.edit { list in
@@ -160,9 +178,62 @@ import Testing
       }
     }
     #expect(try world.entries() == before)
-    try world.shell.execute("DROP TRIGGER high")
+    try world.shell.execute("DROP TRIGGER low")
     try world.edit { list in try list.insert(.integer(9), at: 1) }
     #expect(try world.tracks() == [1, 9, 2, 3, 4])
+  }
+
+  /// Two that share a position are told apart before one of them is given to another.
+  @Test func aRefusedExchangeLeavesSharedPositionsShared() throws {
+    let world = try AdoptedListWorld(entries: [(1, "5"), (2, "5"), (3, "900")])
+    try world.shell.execute(
+      """
+      CREATE TRIGGER fixed BEFORE UPDATE OF Position ON Entry WHEN old.TrackId = 3
+      BEGIN SELECT RAISE(ABORT, 'fixed'); END
+      """)
+    let before = try world.entries()
+    try world.edit { list in
+      let refused = failure { try list.exchange(1, 2) }
+      #expect(refused?.code == .rejected)
+    }
+    #expect(try world.entries() == before)
+    try world.shell.execute("DROP TRIGGER fixed")
+    try world.edit { try $0.exchange(1, 2) }
+    #expect(try world.tracks() == [1, 3, 2])
+  }
+
+  /// Positions are unique, and a row without an element has one that no slot has.
+  @Test func newPositionsGoOnBehindRowsThatAreInNoList() throws {
+    let world = try AdoptedListWorld(.unique, entries: [(1, "0"), (2, "1")])
+    try world.shell.execute("INSERT INTO Entry VALUES (1, NULL, 2)")
+    try world.edit { try $0.append(.integer(9)) }
+    try world.edit { try $0.exchange(0, 1) }
+    #expect(try world.tracks() == [2, 1, 9])
+    try world.edit { list in
+      try list.removeLast()
+      try list.insert(.integer(7), at: 2)
+      try list.move(from: 0, to: 2)
+    }
+    #expect(try world.tracks() == [1, 7, 2])
+    try world.edit { list in
+      try list.removeAll()
+      try list.append(contentsOf: [.integer(3), .integer(4), .integer(5)])
+      try list.assign([.integer(3), .integer(6), .integer(7), .integer(8)])
+    }
+    #expect(try world.tracks() == [3, 6, 7, 8])
+    let rows = try world.shell.rows("SELECT TrackId FROM Entry WHERE Position = 2")
+    #expect(rows == [[.null]])
+  }
+
+  @Test func nullIsNoElement() throws {
+    let world = try AdoptedListWorld(.keyless, entries: [(1, "0")])
+    try world.edit { list in
+      let appended = failure { try list.append(.null) }
+      let replaced = failure { try list.replace(at: 0, with: .null) }
+      #expect(appended?.code == .invalidValue)
+      #expect(replaced?.code == .invalidValue)
+    }
+    #expect(try world.entries() == [[.integer(1), .integer(0)]])
   }
 
   @Test func withoutRoomFewRowsAreWritten() throws {

@@ -92,9 +92,17 @@ final class AdoptedListWorld {
       """#)
   }
 
-  func observe(fields: [String] = []) throws -> Subscription {
+  /// The name of each track.
+  func names() throws -> [Int64: SQLValue] {
+    Dictionary(
+      uniqueKeysWithValues: try shell.rows("SELECT Id, Name FROM Track").map {
+        ($0[0].number, $0[1])
+      })
+  }
+
+  func observe(fields: [String] = [], backlog: Backlog = .standard) throws -> Subscription {
     try store.live(list: "tracks", of: playlist, key: .integer(1), fields: fields)
-      .observe { [told] in told.add($0) }
+      .observe(backlog: backlog) { [told] in told.add($0) }
   }
 }
 

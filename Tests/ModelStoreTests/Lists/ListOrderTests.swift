@@ -198,6 +198,20 @@ import Testing
     #expect(try await changes.next()?.words == "append p3 NF→2 | +2")
   }
 
+  @Test func moreCallsThanCanWaitAreToldAsTheDifferenceAlone() throws {
+    let world = try ListWorld()
+    let subscription = try world.observe()
+    for count in [1024, 1025] {
+      try world.edit { list in
+        for _ in 0..<count { try list.append(1) }
+      }
+    }
+    let events = world.told.taken()
+    #expect(events.map { $0.operations?.count } == [1024, nil])
+    #expect(events.map(\.insertions.count) == [1024, 1025])
+    subscription.cancel()
+  }
+
   @Test func anotherProcessResetsTheObserverWithTheExactDifference() throws {
     let world = try ListWorld(songs: [1, 2, 3])
     let subscription = try world.observe()

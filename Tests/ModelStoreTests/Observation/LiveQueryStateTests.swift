@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ModelStore
@@ -129,7 +130,8 @@ import Testing
     end()
   }
 
-  @Test func everyStepBetweenTwoStatesOfThreeRows() throws {
+  @Test("P1 P2 P3 P7 P9 every step between two states of three rows")
+  func everyStepBetweenTwoStatesOfThreeRows() throws {
     let oracle = LiveQueryOracle(schema: Self.schema, terms: Self.terms)
     let states = Self.states(rowCount: 3)
     for (number, old) in states.enumerated() {
@@ -143,7 +145,8 @@ import Testing
     }
   }
 
-  @Test func everyPairOfStepsOfTwoRowsFolded() throws {
+  @Test("P4 every pair of steps of two rows, folded")
+  func everyPairOfStepsOfTwoRowsFolded() throws {
     let oracle = LiveQueryOracle(schema: Self.schema, terms: Self.terms)
     let states = Self.states(rowCount: 2)
     for (number, first) in states.enumerated() {
@@ -157,7 +160,86 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...20)
+  /// Of the sequences of four, every how-manieth is tried: `MODELSTORE_LIVE_SHARE=1` for all.
+  private static var share: Int {
+    ProcessInfo.processInfo.environment["MODELSTORE_LIVE_SHARE"].flatMap { Int($0) } ?? 32
+  }
+
+  @Test(
+    "P4 every sequence of up to four commits over four rows, told at once",
+    arguments: [[], [0, 1, 1, 2]] as [[Int64]])
+  func everyShortSequenceOfCommits(sortKeys: [Int64]) throws {
+    let start = (0..<4).map { place in
+      sortKeys.isEmpty ? nil : Row(sortKey: sortKeys[place], isAdmitted: true)
+    }
+    let live = Self.live(start)
+    var walk = Walk(rule: live.rule, start: start, share: Self.share)
+    try walk.extend(start, live.rows, told: nil, length: 1)
+    #expect(walk.checkedCount >= 24 + 24 * 24 + 24 * 24 * 24 + 24 * 24 * 24 * 24 / Self.share)
+    #expect(walk.objections.first == nil)
+  }
+
+  /// Goes through all sequences of commits that change one row each.
+  private struct Walk {
+    let rule: LiveResult.Rule
+    let start: [Row?]
+    let share: Int
+    private(set) var checkedCount = 0
+    private(set) var objections: [String] = []
+    private var longestCount = 0
+    private let oracle = LiveQueryOracle(
+      schema: LiveQueryStateTests.schema, terms: LiveQueryStateTests.terms)
+
+    init(rule: LiveResult.Rule, start: [Row?], share: Int) {
+      self.rule = rule
+      self.start = start
+      self.share = share
+    }
+
+    /// - Parameter told: What the commits before came to; nil for nothing.
+    mutating func extend(
+      _ state: [Row?], _ rows: LiveRows, told: QueryDelta?, length: UInt64
+    ) throws {
+      for place in state.indices {
+        for row in LiveQueryStateTests.possible where row != state[place] {
+          if length == 4 {
+            longestCount += 1
+            guard longestCount % share == 0 else { continue }
+          }
+          var next = state
+          next[place] = row
+          let touches = LiveQueryStateTests.commit(from: state, to: next, version: length)
+            .changes.changes.compactMap(rule.touch)
+          var nextRows = rows
+          guard nextRows.advance(to: length, touches) else {
+            objections.append("\(state) to \(next)")
+            continue
+          }
+          var both = told
+          if !touches.isEmpty {
+            let step = QueryDelta(old: rows, new: nextRows, touches: touches, isReset: false)
+            if let told { both = told.followed(by: step) } else { both = step }
+          }
+          checkedCount += 1
+          if let objection = try objection(to: both, at: next) {
+            objections.append("\(objection): \(start) to \(next) by \(state)")
+          }
+          if length < 4 { try extend(next, nextRows, told: both, length: length + 1) }
+        }
+      }
+    }
+
+    private func objection(to told: QueryDelta?, at state: [Row?]) throws -> String? {
+      let (old, new) = (
+        LiveQueryStateTests.result(of: start), LiveQueryStateTests.result(of: state)
+      )
+      guard let told else { return old == new ? nil : "no event" }
+      let event = try QueryChanges<Record>(told, schema: LiveQueryStateTests.schema)
+      return old == new ? "an event for nothing" : oracle.objection(to: event, from: old, to: new)
+    }
+  }
+
+  @Test("P4 long sequences of commits over four rows, told at once", arguments: 1...20)
   func longFoldsOfFourRows(seed: UInt64) throws {
     let oracle = LiveQueryOracle(schema: Self.schema, terms: Self.terms)
     var generator = SeededGenerator(seed: seed)

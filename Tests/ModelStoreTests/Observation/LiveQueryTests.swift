@@ -134,7 +134,8 @@ import Testing
     return first...(first + 3)
   }
 
-  @Test(arguments: seeds)
+  @Test(
+    "P1 P2 P3 P4 P7 P9 P13 P15 random transactions tell exactly what SQL says", arguments: seeds)
   func randomTransactionsTellExactlyWhatSQLSays(seed: UInt64) async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("random.db")

@@ -20,8 +20,7 @@ import Testing
     return configuration
   }
 
-  @Test func noWriterSeesBusyBeforeItsDeadline() throws {
-    guard OtherProcess.isAvailable else { return }
+  @Test(OtherProcess.isNeeded) func noWriterSeesBusyBeforeItsDeadline() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("contended.store")
     let store = try Store(
@@ -49,8 +48,7 @@ import Testing
     #expect(try store.check() == [])
   }
 
-  @Test func pastTheDeadlineTheErrorIsBusyAndNothingChanged() throws {
-    guard OtherProcess.isAvailable else { return }
+  @Test(OtherProcess.isNeeded) func pastTheDeadlineTheErrorIsBusyAndNothingChanged() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("busy.store")
     let store = try Store(
@@ -67,8 +65,7 @@ import Testing
     #expect(try store.fetch(Artist.all) == [Artist(id: 1, name: "a")])
   }
 
-  @Test func openingAnUpToDateFileNeedsNoLock() throws {
-    guard OtherProcess.isAvailable else { return }
+  @Test(OtherProcess.isNeeded) func openingAnUpToDateFileNeedsNoLock() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("open.store")
     do { _ = try Store(at: path, models: Artist.self) }
@@ -84,8 +81,7 @@ import Testing
     _ = try Store(at: path, models: Artist.self, Album.self, configuration: short)
   }
 
-  @Test func aMigrationWaitsForTheOtherProcessThenFindsNothingToDo() throws {
-    guard OtherProcess.isAvailable else { return }
+  @Test(OtherProcess.isNeeded) func aMigrationWaitsForTheOtherProcessThenFindsNothingToDo() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("migrated.store")
     let migration = Migration(version: 1, name: "first", sql: "CREATE TABLE extra(x)")

@@ -6,6 +6,11 @@ import Testing
 
 /// A process that is killed while it writes: what it was told is kept, and nothing is half kept.
 @Suite struct KillTests {
+  /// How many rounds of kills: `MODELSTORE_KILL_ROUNDS`, or enough for every day.
+  private static var roundCount: Int {
+    ProcessInfo.processInfo.environment["MODELSTORE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20
+  }
+
   @Test func whatWasAcknowledgedSurvivesAKill() async throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("kills: seed \(seed)")
@@ -16,7 +21,7 @@ import Testing
     do { _ = try Store(at: path, models: Artist.self) }
     try write([], to: acknowledged)
     var total = 0
-    for round in 0..<20 {
+    for round in 0..<Self.roundCount {
       let microseconds = Int.random(in: 1_000...30_000, using: &generator)
       await #expect(processExitsWith: .signal(SIGKILL)) {
         [
@@ -51,7 +56,7 @@ import Testing
       #expect(try store.check() == [], "round \(round), seed \(seed)")
       total = told.count
     }
-    print("kills: 20 rounds, \(total) acknowledged, none lost")
+    print("kills: \(Self.roundCount) rounds, \(total) acknowledged, none lost")
     #expect(total > 0)
   }
 }

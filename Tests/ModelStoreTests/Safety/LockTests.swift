@@ -18,8 +18,7 @@ import Testing
             say(str(error))
     """
 
-  @Test func everyCallKeepsTheLocksOfAnOpenWrite() throws {
-    guard OtherProcess.isAvailable else { return }
+  @Test(OtherProcess.isNeeded) func everyCallKeepsTheLocksOfAnOpenWrite() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("locks.store")
     let store = try Store(

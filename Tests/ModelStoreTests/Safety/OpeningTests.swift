@@ -57,12 +57,35 @@ import Testing
   }
 
   /// Some versions of SQLite do not trust their own JSON functions in a schema.
-  @Test func aConstraintThatThisSQLiteDoesNotTrustIsNoDamage() throws {
+  @Test(arguments: [StoreConfiguration.Access.readWrite, .readOnly])
+  func aSchemaThatThisSQLiteDoesNotTrustIsNoDamage(access: StoreConfiguration.Access) throws {
     let path = directory.file("json.store")
-    try PlainDatabase(path).execute("CREATE TABLE j (t TEXT CHECK (json_valid(t)))")
-    let found = code { _ = try open(path) { $0.access = .readOnly } }
-    #expect(
-      [nil, .unsupportedSchema, .schemaMismatch].contains(found), "\(String(describing: found))")
+    try PlainDatabase(path).execute(
+      "CREATE TABLE j (t TEXT); CREATE INDEX i ON j (json_extract(t, '$.a'))")
+    let isTrusted: Bool
+    do {
+      try PlainDatabase(path).execute("PRAGMA trusted_schema = OFF; SELECT t FROM j")
+      isTrusted = true
+    } catch is PlainDatabase.Failure {
+      isTrusted = false
+    }
+    let found = code { _ = try open(path) { $0.access = access } }
+    // To a file that is read only, no table is added.
+    let expected: StoreError.Code? = access == .readOnly ? .schemaMismatch : nil
+    #expect(found == (isTrusted ? expected : .unsupportedSchema))
+  }
+
+  @Test(
+    arguments: [
+      (.corrupt, "malformed database schema (j) - unsafe use of json_valid()", .unsupportedSchema),
+      (.corrupt, "malformed database schema (unsafe use of x) - incomplete input", .corrupt),
+      (.error, "unsafe use of json()", .unsupportedSchema),
+      (.error, "no such table: unsafe use of x", .invalidQuery),
+    ] as [(ResultCode, String, StoreError.Code)])
+  func wantOfTrustIsToldFromDamage(
+    sqlite: ResultCode, message: String, code: StoreError.Code
+  ) {
+    #expect(StoreError(SQLiteError(code: sqlite, message: message)).code == code)
   }
 
   @Test func aTruncatedDatabaseIsDamagedWhereverItEnds() throws {

@@ -1,4 +1,5 @@
 import Dispatch
+import ModelStore
 import Synchronization
 
 /// What callbacks report, handed over in order to a test that waits for it.

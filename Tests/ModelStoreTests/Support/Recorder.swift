@@ -1,3 +1,4 @@
+import ModelStore
 import Synchronization
 
 /// Collects what callbacks report, in order.

@@ -1,13 +1,17 @@
 import Foundation
+import Testing
 
 /// The `sqlite3` shell with a file open, beside this process: the plainest foreign writer.
 final class SQLiteShell {
-  /// False where the machine has no shell; tests that need it say so and pass.
+  /// False where the machine has no shell.
   static let isAvailable: Bool = {
     let found = FileManager.default.isExecutableFile(atPath: program)
     if !found { print("SKIPPED: no \(program), nothing was proved about the sqlite3 shell") }
     return found
   }()
+
+  /// Of tests that need it: they count as skipped where there is none.
+  static var isNeeded: ConditionTrait { .enabled(if: isAvailable, "There is no \(program).") }
 
   private static let program = "/usr/bin/sqlite3"
 
@@ -45,6 +49,21 @@ final class SQLiteShell {
     let line = unread.prefix { $0 != UInt8(ascii: "\n") }
     unread.removeFirst(line.count + 1)
     return String(decoding: line, as: UTF8.self)
+  }
+
+  /// Runs one statement in a shell of its own.
+  ///
+  /// - Returns: What it complains of; empty when it was done.
+  static func complaint(about sql: String, in path: String) throws -> String {
+    let process = Process()
+    let errors = Pipe()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = ["-batch", "-cmd", ".timeout 60000", path, sql]
+    process.standardError = errors
+    try process.run()
+    let told = try errors.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: told, as: UTF8.self)
   }
 
   /// Ends the shell, which closes the file.

@@ -192,6 +192,21 @@ import Testing
     #expect(try again.find(Artist.self, 1)?.name == "last")
   }
 
+  @Test func theLastWriteOfAClosedStoreIsFollowed() throws {
+    let directory = try TemporaryDirectory()
+    let errors = Recorder<StoreError>()
+    let store = try Store(
+      at: directory.file("a.store"), models: Artist.self, onError: { errors.add($0) })
+    // Only SQLite can evaluate it, so the commit runs it again.
+    let live = try store.live(Artist.all.filter(.sql("length(name) > 0")))
+    try store.write { tx in
+      store.close()
+      try tx.insert(Artist(id: 1, name: "a"))
+    }
+    #expect(live.count == 1)
+    #expect(errors.events == [])
+  }
+
   @Test func aClosedStoreRefuses() throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)

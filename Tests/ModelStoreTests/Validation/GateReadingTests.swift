@@ -80,6 +80,34 @@ import Testing
     watching.cancel()
   }
 
+  @Test func aGateGuardsAnAsynchronousWriteByRecordsOfAnotherStoreToo() async throws {
+    let shop = try CommitPipelineTests.Shop()
+    let other = try CommitPipelineTests.Shop()
+    let store = shop.store
+    let gate = try Gate(
+      store.check("own", \Album.title, of: 1) { $0 == "So What" },
+      other.store.check("other", \Album.title, of: 2) { $0 == "Red" })
+    func write() async throws -> Int {
+      try await store.write(if: gate) { tx in
+        try tx.set(\Album.title, to: "Green", for: 1)
+        return 7
+      }
+    }
+    func refusal() async throws -> [String] {
+      do {
+        return ["written \(try await write())"]
+      } catch let error as StoreError {
+        return error.violations.map(\.rule)
+      }
+    }
+    #expect(try await refusal() == ["other"])
+    #expect(try store.find(Album.self, 1)?.title == "So What")
+    try await other.store.write { tx in try tx.set(\Album.title, to: "Red", for: 2) }
+    #expect(try await refusal() == ["written 7"])
+    #expect(try await refusal() == ["own"])
+    #expect(try store.find(Album.self, 1)?.title == "Green")
+  }
+
   @Test func ofChecksOfOneNameTheErrorIsAboutTheOneThatFailed() throws {
     let shop = try CommitPipelineTests.Shop()
     let store = shop.store

@@ -4,7 +4,8 @@ import Testing
 @testable import ModelStore
 
 /// Random transactions against a model of the rules: what the model accepts is committed as it
-/// stands, what it refuses leaves no trace.
+/// stands, what it refuses leaves no trace in the file and is told to no observer.
+/// `MODELSTORE_SEED` shifts the seed, and `MODELSTORE_RULE_TRANSACTIONS` says how many.
 @Suite struct RuleLawTests {
   /// The rules once more, in Swift.
   private struct World: Equatable {
@@ -144,6 +145,53 @@ import Testing
       ], configuration: configuration)
   }
 
+  /// Hashes everything that the file holds, as other programs see it: the rows of all tables, those
+  /// of the catalog, `sqlite_schema` and `sqlite_sequence` among them.
+  private struct FileContents {
+    private let file: PlainDatabase
+    private let query: String
+
+    /// Takes the tables that are there now. Adds one with a sequence, which a trigger moves at each
+    /// insert.
+    init(_ path: String) throws {
+      file = try PlainDatabase(path)
+      try file.execute(
+        """
+        CREATE TABLE log (n INTEGER PRIMARY KEY AUTOINCREMENT, booking INTEGER);
+        CREATE TRIGGER noted AFTER INSERT ON Booking BEGIN
+          INSERT INTO log (booking) VALUES (NEW.id);
+          DELETE FROM log WHERE n < last_insert_rowid() - 9;
+        END;
+        """)
+      let made = try file.rows(
+        """
+        SELECT 'SELECT ' || group_concat(part, ', ') FROM (
+          SELECT '(SELECT group_concat('
+            || group_concat('quote("' || c.name || '")', ' || '','' || ')
+            || ', char(10)) FROM "' || t.name || '")' AS part
+          FROM (
+            SELECT name FROM sqlite_schema WHERE type = 'table'
+            UNION ALL SELECT 'sqlite_schema'
+          ) AS t, pragma_table_info(t.name) AS c
+          GROUP BY t.name
+        )
+        """)
+      guard case .text(let query)? = made.first?.first else {
+        throw PlainDatabase.Failure(code: 1, description: "no query")
+      }
+      self.query = query
+    }
+
+    /// How many tables are hashed.
+    var tableCount: Int {
+      get throws { try file.rows(query)[0].count }
+    }
+
+    var hash: Int {
+      get throws { try file.rows(query).hashValue }
+    }
+  }
+
   @Test func aTransactionCommitsExactlyWhenTheRulesSaySo() throws {
     let count =
       ProcessInfo.processInfo.environment["MODELSTORE_RULE_TRANSACTIONS"].flatMap { Int($0) }
@@ -151,7 +199,12 @@ import Testing
     let seed: UInt64 = 41
     var random = SeededGenerator(seed: seed)
     let directory = try TemporaryDirectory()
+    try Self.store(in: directory).close()
+    let contents = try FileContents(directory.file("hotel.store"))
     let store = try Self.store(in: directory)
+    // The models, the log, sqlite_schema and sqlite_sequence at least, and the catalog.
+    try #require(try contents.tableCount > 5)
+    var hash = try contents.hash
     let heard = Recorder<Int>()
     let subscriptions = [
       try store.observe(Booking.self) { heard.add($0.changes.count) },
@@ -175,11 +228,15 @@ import Testing
       }
       try #require(stood == mayStand, "seed \(seed), transaction \(number): \(steps)")
       store.waitForDelivery()
+      let now = try contents.hash
       if stood {
         #expect(heard.taken().isEmpty == (after == world), "seed \(seed), transaction \(number)")
+        #expect(now != hash || after == world, "seed \(seed), transaction \(number)")
         world = after
+        hash = now
         commits += 1
       } else {
+        #expect(now == hash, "seed \(seed), transaction \(number): \(steps)")
         #expect(heard.taken() == [], "seed \(seed), transaction \(number)")
       }
       let found = try store.read { reads in

@@ -108,6 +108,53 @@ import Testing
       ])
   }
 
+  @Test(arguments: RuleTests.cases)
+  func theSQLiteShellIsBoundAndToldTheRule(example: RuleTests.Case) throws {
+    guard SQLiteShell.isAvailable else { return }
+    let hotel = try Hotel()
+    try hotel.store.add(example.rule, keepingOffenders: example.rule.kind != .unique)
+    let before = try hotel.contents()
+    let told = try SQLiteShell.complaint(about: example.bad, in: hotel.store.path)
+    #expect(
+      told.contains(
+        example.kind == .unique
+          ? "UNIQUE constraint failed" : "\(example.message) (rule \(example.rule.name))"))
+    #expect(try hotel.contents() == before)
+    #expect(try SQLiteShell.complaint(about: example.good, in: hotel.store.path) == "")
+  }
+
+  @Test func lookingForOffendersTellsHowFarItIsAndCanBeEnded() throws {
+    let hotel = try Hotel(rules: [.field(\Booking.start, .range(0...))])
+    var told: [[Int]] = []
+    let found = try hotel.store.findings(in: Booking.schema) { done, all in
+      told.append([done, all])
+    }
+    #expect(found == [])
+    // One reading for each rule, and one for texts that are none.
+    #expect(told.count > 2)
+    #expect(told == told.indices.map { [$0, told.count] })
+    #expect(throws: CancellationError.self) {
+      try hotel.store.findings(in: Booking.schema) { done, _ in
+        if done == 1 { throw CancellationError() }
+      }
+    }
+    // Nothing of it stays behind.
+    try hotel.store.write { tx in try tx.set(\Booking.price, to: 3, for: 1) }
+  }
+
+  @Test func ofSeveralRulesOfAModelTheBrokenOneIsNamed() throws {
+    let rules = [
+      Rule.field(\Booking.start, .range(0...)), .field(\Booking.note, .length(2...)),
+    ]
+    let hotel = try Hotel(rules: rules)
+    for (rule, bad) in zip(rules, ["start = -1", "note = 'n'"]) {
+      let violations = try hotel.violations { tx in
+        try tx.execute(SQLText(sql: "UPDATE Booking SET \(bad) WHERE id = 1"))
+      }
+      #expect(violations.map(\.rule) == [rule.name])
+    }
+  }
+
   @Test func generatedColumnsAreNotTakenForMissing() throws {
     let place = try TemporaryDirectory()
     let path = place.file("invoices.store")

@@ -36,6 +36,10 @@ import Testing
     Case(
       rule: .required(\Booking.note), before: "UPDATE Booking SET note = 'n' WHERE id < 3",
       bad: "UPDATE Booking SET note = NULL", keys: [1, 2]),
+    // Nor are they blamed for another field's change.
+    Case(
+      rule: .required(\Booking.note), bad: "UPDATE Booking SET price = price + 1, note = NULL",
+      keys: [2]),
     Case(
       rule: .field(\Booking.start, .oneOf(0, 5, 7)), bad: "UPDATE Booking SET start = id + 1",
       keys: [1, 2, 3]),
@@ -178,6 +182,59 @@ import Testing
       .condition("Booking.forward", of: Booking.self, "\"end\" > start", "must end later"))
     let violations = try hotel.violations { tx in try tx.execute("UPDATE Booking SET start = 30") }
     #expect(violations.map(\.key) == [[.integer(1)], [.integer(3)]])
+  }
+
+  @Test func whatTriggersWroteBeforeTheRefusalStandsInNobodysWay() throws {
+    let hotel = try Hotel()
+    #expect(
+      try hotel.shell(
+        """
+        CREATE TABLE log (n);
+        CREATE TRIGGER note AFTER UPDATE ON Booking BEGIN INSERT INTO log VALUES (NEW.id); END
+        """) == nil)
+    let violations = try hotel.violations { tx in
+      try tx.execute("UPDATE Booking SET price = CASE id WHEN 1 THEN 1 ELSE -1 END")
+    }
+    #expect(violations.map(\.key) == [[.integer(2)], [.integer(3)]])
+  }
+
+  @Test func recordsThatOrFailKeptAreNotAccused() throws {
+    let hotel = try Hotel()
+    // The first becomes 4 and stays; taken down once more it would be -2.
+    let violations = try hotel.violations { tx in
+      try tx.execute(
+        "UPDATE OR FAIL Booking SET price = price - CASE id WHEN 1 THEN 6 ELSE 11 END")
+    }
+    #expect(violations.map(\.rule) == ["Booking.price.range"])
+    #expect(violations.map(\.key) == [nil])
+    let all = try hotel.violations { tx in
+      try tx.execute("UPDATE OR FAIL Booking SET price = -1")
+    }
+    #expect(all.map(\.key) == [[.integer(1)], [.integer(2)], [.integer(3)]])
+  }
+
+  @Test func ofAStatementThatChangesTooManyRowsTheFirstRefusalIsTold() throws {
+    let directory = try TemporaryDirectory()
+    var configuration = StoreConfiguration()
+    configuration.refusals.heldChangeCountMax = 3
+    let store = try Store(
+      at: directory.file("hotel.store"), models: Room.self, Booking.self,
+      configuration: configuration)
+    try store.write { tx in
+      for id in Int64(1)...3 { try tx.insert(Booking(id: id, room: nil)) }
+    }
+    let three = failure { try store.write { tx in try tx.execute(Self.bad) } }
+    #expect(three?.violations.map(\.key) == [[.integer(1)], [.integer(2)], [.integer(3)]])
+    try store.write { tx in
+      try tx.insert(Booking(id: 4, room: nil))
+      let four = failure { try tx.execute(Self.bad) }
+      #expect(four?.violationCount == 1)
+      #expect(four?.violations.map(\.rule) == ["Booking.price.range"])
+      #expect(four?.message.hasSuffix("others may be wrong, too.") == true)
+      // Nothing of the second run stays, and the transaction goes on.
+      try tx.set(\Booking.price, to: 3, for: 2)
+    }
+    #expect(try store.fetch(Booking.all).map(\.price) == [10, 3, 10, 10])
   }
 
   private static func table() throws -> Connection {

@@ -60,6 +60,35 @@ import Testing
     #expect(try hotel.shell("DELETE FROM Room WHERE id = 2") == nil)
   }
 
+  @Test func anIndexOfNoRuleIsFoundByAllOfItsName() throws {
+    let hotel = try Hotel()
+    try PlainDatabase(hotel.store.path).execute(
+      "CREATE UNIQUE INDEX \"_ms_rule_gone_update\" ON Booking (id)")
+    #expect(
+      try hotel.store.unkeptRules()
+        == [UnkeptRule(rule: "gone_update", objects: ["_ms_rule_gone_update"])])
+  }
+
+  @Test func aRuleWhoseTriggerWouldBeCalledLikeAnothersIsRefused() throws {
+    let hotel = try Hotel()
+    let first = Rule("r", of: "Booking", fields: ["start"], .reference(model: "Room"))
+    let second = Rule(
+      "R_referenced", of: "Booking", fields: ["start"], .sumAtMost(limit: 90, per: ["room"]))
+    try hotel.store.add(first, keepingOffenders: true)
+    let error = failure { try hotel.store.add(second) }
+    #expect(error?.code == .configurationConflict)
+    #expect(
+      error?.message.hasPrefix("The rules r and R_referenced would both have a trigger") == true)
+    #expect(try hotel.store.rules() == [first])
+    #expect(try hotel.store.unkeptRules() == [])
+    // An index may be called like a trigger.
+    try hotel.store.add(Rule("r_insert", of: "Booking", fields: ["id"], .unique(where: nil)))
+    #expect(try hotel.store.unkeptRules() == [])
+    try hotel.store.dropRule("r")
+    #expect(try hotel.store.rules().map(\.name) == ["r_insert"])
+    #expect(try hotel.store.unkeptRules() == [])
+  }
+
   @Test func aUniqueIndexIsNotMadeOverRecordsThatBreakIt() throws {
     let hotel = try Hotel()
     try hotel.store.add(Self.once)

@@ -150,7 +150,7 @@ import Testing
     #expect(json.code == 4)
     #expect(json.out.isEmpty)
     #expect(
-      json.err.hasPrefix("{\"error\":{\"code\":\"rejected\",") && json.err.contains("\"key\":2"))
+      json.err.hasPrefix("{\"error\":{\"code\":\"rejected\",") && json.err.contains("\"id\":2"))
   }
 
   @Test func theFirstFewOffendersAreShown() throws {

@@ -92,11 +92,11 @@ import Testing
     let source = try raw.value("SELECT name FROM Artist WHERE id = 1")
     #expect(
       try place.run("bindings", "why", "Album.artistName", "1", "-q").out == """
-        Artist.name\t\t\t\(source)
-        Artist.id\t\t\t1
-        Album.artistID\t\t\t1
+        Artist.name\t\t\t\t1\t\(source)
+        Artist.id\t\t\t\t1\t1
+        Album.artistID\t\t\t\t1\t1
         Album.artistName\tAlbum.artistName\tAlbum.artistName = Artist.name \
-        through Album.artistID\t\(source)
+        through Album.artistID\ttrue\t1\t\(source)
 
         """)
     let taken = try place.run("bindings", "add", "Album.artistName", "--derive", "upper(title)")
@@ -110,6 +110,32 @@ import Testing
     let both = try place.run(
       "bindings", "add", "Album.title", "--derive", "1", "--copy", "Artist.name")
     #expect(both.err.contains("Choose one of --copy"), "\(both)")
+  }
+
+  @Test func whyTellsWhichOfSeveralIsInForce() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("bindings", "drop", "Album.artistName")
+    let adding = ["bindings", "add", "Album.artistName", "--skip-code-validators", "--yes"]
+    for words in [
+      ["--derive", "upper(title)", "--when", "id <= 7", "--priority", "2", "--name", "high"],
+      ["--derive", "lower(title)", "--when", "id > 0", "--priority", "1", "--name", "low"],
+    ] {
+      let added = try place.run(adding + words)
+      try #require(added.code == 0, "\(added)")
+    }
+    for (key, high, low) in [("7", "true", "false"), ("9", "false", "true")] {
+      let told = try place.run("bindings", "why", "Album.artistName", key, "--ndjson", "-q")
+      let lines = told.out.split(separator: "\n")
+      for (name, isInForce) in [("high", high), ("low", low)] {
+        let line = try #require(lines.first { $0.contains("\"binding\":\"\(name)\"") }, "\(told)")
+        #expect(line.contains("\"inForce\":\(isInForce),\"record\":\(key),"), "\(line)")
+      }
+      let input = try #require(lines.first { $0.contains("\"field\":\"Album.id\"") }, "\(told)")
+      #expect(input.hasSuffix("\"inForce\":null,\"record\":\(key),\"value\":\(key)}"), "\(input)")
+    }
+    let bare = try place.run("bindings", "why", "Album.artistName", "--ndjson", "-q").out
+    #expect(!bare.contains("value"), "\(bare)")
   }
 
   @Test func aReferenceToAnotherTableBringsNothingTogether() throws {

@@ -52,7 +52,7 @@ import Testing
     #expect(try place.run("delete", "Artist", "1").code == 4)
     #expect(
       try place.run("delete", "PlaylistTrack", "1,3402", "--ndjson").out
-        == #"{"op":"delete","model":"PlaylistTrack","key":[1,3402],"changes":{"PlaylistId":{"old":1},"TrackId":{"old":3402}},"origin":"user"}"#
+        == #"{"op":"delete","model":"PlaylistTrack","id":[1,3402],"changes":{"PlaylistId":{"old":1},"TrackId":{"old":3402}},"origin":"user"}"#
         + "\n")
     #expect(try place.run("validate", "-q").code == 0)
     #expect(try place.run("doctor", "-q").code == 0)

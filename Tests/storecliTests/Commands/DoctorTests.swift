@@ -32,6 +32,23 @@ import Testing
     )
   }
 
+  @Test func aLostJournalTriggerIsAProblem() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    #expect(try problems(in: place) == [])
+    #expect(
+      try place.run("doctor", "-q").out.contains("journal\tok\tall triggers are in place\n"))
+    try RawDatabase(place.path("music.store")).execute("DROP TRIGGER _ms_journal_Track_update")
+    let sentence =
+      "Track: triggers of the journal are missing, changed or older than the table, so changes may "
+      + "be missing (storecli journal on Track)"
+    #expect(try problems(in: place) == ["journal\tproblem\t\(sentence)"])
+    #expect(try place.run("journal", "status").err.contains(sentence))
+    #expect(try place.run("journal", "on", "Track").code == 0)
+    #expect(try problems(in: place) == [])
+  }
+
   @Test func aMissingTableIsAProblem() throws {
     let place = try Workplace()
     try place.makeMusic()

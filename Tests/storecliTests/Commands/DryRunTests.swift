@@ -84,7 +84,7 @@ import Testing
     let (place, raw) = try music()
     let spoil = "UPDATE Track SET title = CAST(x'41ff' AS TEXT) WHERE id = 3"
     let change =
-      #"{"op":"update","model":"Track","key":3,"changes":{"title":{"new":"ok"}},"origin":"user"}"#
+      #"{"op":"update","model":"Track","id":3,"changes":{"title":{"new":"ok"}},"origin":"user"}"#
     let talk = "what was there before cannot be read, so it is not shown\n"
     for (format, data) in [
       ("--json", "[\n\(change)\n]\n"), ("--ndjson", change + "\n"),

@@ -133,6 +133,45 @@ import Testing
     #expect(try !place.run("update", "Track", "1", "title=Two", "-n").err.contains("storecli undo"))
   }
 
+  /// References reach tables that are no models, of which the journal knows nothing.
+  @Test func whatIsLostForGoodIsNotSaidToComeBack() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("t.db"))
+    try raw.execute(
+      """
+      CREATE TABLE P(id INTEGER PRIMARY KEY, code TEXT UNIQUE, note TEXT);
+      CREATE TABLE C(id INTEGER PRIMARY KEY, p INT REFERENCES p ON DELETE CASCADE);
+      CREATE TABLE D(id INTEGER PRIMARY KEY, code TEXT REFERENCES P(CODE) ON UPDATE SET NULL);
+      CREATE TABLE E(id INTEGER PRIMARY KEY, p INT REFERENCES P ON UPDATE CASCADE);
+      INSERT INTO P VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'x');
+      INSERT INTO C VALUES (11, 1), (12, 2);
+      INSERT INTO D VALUES (21, 'c');
+      """)
+    place.environment["STORECLI_DB"] = place.path("t.db")
+    func run(_ words: String...) throws -> String {
+      let outcome = try place.run(words)
+      try #require(outcome.code == 0, "\(outcome)")
+      return outcome.err
+    }
+    _ = try run("adopt", "P")
+    _ = try run("journal", "on")
+    let hint = "undo with storecli undo"
+    #expect(try run("insert", "P", "code=d").contains(hint))
+    #expect(try run("update", "P", "3", "note=y").contains(hint))
+    #expect(try !run("update", "P", "3", "code=cc").contains(hint))
+    #expect(try run("undo").contains("not brought back: what went along in D, which the journal"))
+    #expect(try !run("delete", "P", "1").contains(hint))
+    #expect(try run("undo").contains("not brought back: what went along in C, which"))
+    #expect(try raw.value("SELECT group_concat(id) FROM C") == "12")
+    #expect(try !run("update", "P", "1", "id=5").contains(hint))
+    _ = try run("adopt", "C", "D")
+    _ = try run("journal", "on")
+    #expect(try run("delete", "P", "2").contains(hint))
+    #expect(try !run("undo").contains("not brought back"))
+    #expect(try raw.value("SELECT group_concat(id) FROM C") == "12")
+    #expect(try run("update", "P", "3", "code=cc").contains(hint))
+  }
+
   @Test func timesHaveSixDigits() throws {
     let place = try journaled()
     for number in 1...5 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
@@ -143,5 +182,19 @@ import Testing
     #expect(times.allSatisfy { $0.count == 27 }, "\(times)")
     let digits = String(format: "%06d", try #require(last) % 1_000_000)
     #expect(times.first?.hasSuffix(".\(digits)Z") == true, "\(times)")
+  }
+  @Test func whatABindingDidIsToldAsItsOwn() throws {
+    let place = try journaled()
+    #expect(try place.run("update", "Artist", "1", "name=Someone").code == 0)
+    func origin(_ model: String) throws -> String? {
+      let line = try place.run("history", model, "--limit", "1", "--ndjson", "-q").out
+      return try lineOf(line.dropLast())["origin"]
+    }
+    #expect(try origin("Album") == "binding:Album.artistName")
+    #expect(try origin("Artist") == "cli")
+    let shown = try place.run("history", "Album", "--limit", "1", "-q").out
+    #expect(shown.contains("\"Someone\"  (binding Album.artistName)"), "\(shown)")
+    let watched = try place.run("watch", "Album", "--since", "0", "--count", "1", "-q").out
+    #expect(watched.contains("\"origin\":\"binding:Album.artistName\""), "\(watched)")
   }
 }

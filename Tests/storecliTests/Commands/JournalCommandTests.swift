@@ -18,7 +18,9 @@ import Testing
     #expect(try place.run("journal", "status", "-q").out == "Track\tfull\n")
     let object = try lineOf(try place.run("journal", "status", "--json").out.dropLast())
     #expect(
-      Set(object.keys) == ["models", "first", "last", "entries", "bytes", "oldest", "consumers"])
+      Set(object.keys) == [
+        "models", "damaged", "first", "last", "entries", "bytes", "oldest", "consumers",
+      ])
   }
 
   @Test func theOldestEntriesAreTrimmed() throws {
@@ -30,8 +32,12 @@ import Testing
     #expect(try place.run("journal", "trim", "--keep-age", "soon").code == 64)
     let kept = try place.run("journal", "trim", "--keep-age", "1d")
     #expect(kept.err.contains("0 entries removed"), "\(kept)")
-    let trimmed = try place.run("journal", "trim", "--keep", "1")
+    let preview = try place.run("journal", "trim", "--keep", "1", "-n")
+    #expect(try place.run("history", "-q").out.split(separator: "\n").count == 3)
+    let trimmed = try place.run("journal", "trim", "--keep", "1", "--busy-timeout", "1")
     #expect(trimmed.code == 0, "\(trimmed)")
+    let told = trimmed.err.replacingOccurrences(of: " removed", with: " would be removed")
+    #expect(preview == Outcome(code: 0, out: "", err: "dry run: " + told))
     #expect(try place.run("history", "-q").out.split(separator: "\n").count == 1)
   }
 

@@ -153,7 +153,7 @@ import Testing
     let refused = try place.run("update", "Track", "1", "seconds=0", "--json")
     #expect(
       refused.err.contains(
-        #""violations":[{"kind":"check","model":"Track","key":1,"fields":["seconds"],"rule":"Track.seconds.range","message":"must be 1 to 7200","remedy":"Change the value.","severity":"error"}],"violationCount":1"#
+        #""violations":[{"kind":"check","model":"Track","id":1,"fields":["seconds"],"rule":"Track.seconds.range","message":"must be 1 to 7200","remedy":"Change the value.","severity":"error"}],"violationCount":1"#
       ))
   }
 

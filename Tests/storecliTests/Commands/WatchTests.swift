@@ -134,6 +134,37 @@ import Testing
     #expect(past.out.hasPrefix("--:--:--.--- ~ Track 2"), "\(past)")
   }
 
+  @Test func aJournalThatSomebodyEmptiedIsAGap() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on")
+    let watch = try WatchProcess(place, ["Track", "--count", "1", "--timeout", "60s"])
+    try RawDatabase(place.path("music.store")).execute(
+      "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id = 2; COMMIT")
+    let outcome = try watch.finish()
+    #expect(outcome.code == 0, "\(outcome)")
+    #expect(try lineOf(Substring(outcome.out.dropLast()))["id"] == "2")
+    #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
+  }
+
+  @Test func aSlotBeyondAJournalThatSomebodyEmptiedGoesOnStepByStep() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on")
+    try place.run("watch", "--slot", "tests", "--timeout", "0s")
+    try RawDatabase(place.path("music.store")).execute(
+      "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id IN (2, 3); COMMIT")
+    var told: [String?] = []
+    for number in 1...2 {
+      let outcome = try place.run(
+        "watch", "Track", "--slot", "tests", "--count", "1", "--timeout", "10s")
+      #expect(outcome.code == 0, "\(outcome)")
+      #expect(outcome.err.contains("are trimmed") == (number == 1), "\(outcome)")
+      told.append(try lineOf(outcome.out.dropLast())["id"])
+    }
+    #expect(told == ["2", "3"])
+  }
+
   @Test func gapsOfOtherModelsAreNotTold() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -6,11 +6,11 @@ import Testing
     try place.makeMusic()
     let outcome = try place.run("update", "Artist", "2", "name=Somebody", "--ndjson", "-q")
     let bound = (4...6).map {
-      #"{"op":"update","model":"Album","key":\#($0),"changes":{"artistName":{"old":"The Velvet Voices","new":"Somebody"}},"origin":"binding:Album.artistName","cause":{"op":"update","model":"Artist","key":2,"fields":["name"]}}"#
+      #"{"op":"update","model":"Album","id":\#($0),"changes":{"artistName":{"old":"The Velvet Voices","new":"Somebody"}},"origin":"binding:Album.artistName","cause":{"op":"update","model":"Artist","id":2,"fields":["name"]}}"#
     }
     let lines =
       [
-        #"{"op":"update","model":"Artist","key":2,"changes":{"name":{"old":"The Velvet Voices","new":"Somebody"}},"origin":"user"}"#
+        #"{"op":"update","model":"Artist","id":2,"changes":{"name":{"old":"The Velvet Voices","new":"Somebody"}},"origin":"user"}"#
       ] + bound
     #expect(outcome == Outcome(code: 0, out: lines.joined(separator: "\n") + "\n", err: ""))
   }
@@ -37,11 +37,11 @@ import Testing
     try place.makeMusic()
     #expect(
       try place.run("insert", "Artist", "name=Nina", "founded=1954", "--ndjson").out
-        == #"{"op":"insert","model":"Artist","key":41,"changes":{"id":{"new":41},"name":{"new":"Nina"},"founded":{"new":1954}},"origin":"user"}"#
+        == #"{"op":"insert","model":"Artist","id":41,"changes":{"id":{"new":41},"name":{"new":"Nina"},"founded":{"new":1954}},"origin":"user"}"#
         + "\n")
     #expect(
       try place.run("delete", "Artist", "41", "--ndjson").out
-        == #"{"op":"delete","model":"Artist","key":41,"changes":{"id":{"old":41},"name":{"old":"Nina"},"founded":{"old":1954}},"origin":"user"}"#
+        == #"{"op":"delete","model":"Artist","id":41,"changes":{"id":{"old":41},"name":{"old":"Nina"},"founded":{"old":1954}},"origin":"user"}"#
         + "\n")
   }
 

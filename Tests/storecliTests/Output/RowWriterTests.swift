@@ -159,5 +159,10 @@ import Testing
     let pipe: [[SQLValue]] = [[.text("a|b")]]
     #expect(
       try written(.md, columns: [OutputColumn("n")], rows: pipe) == "| n |\n| --- |\n| a\\|b |\n")
+    // No markup of the text's own, and no line break that it does not have.
+    let markup: [[SQLValue]] = [[.text("a<br>b &lt;")]]
+    #expect(
+      try written(.md, columns: [OutputColumn("n")], rows: markup)
+        == "| n |\n| --- |\n| a\\<br>b \\&lt; |\n")
   }
 }

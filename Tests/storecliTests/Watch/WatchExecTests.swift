@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import StoreCommand
+
 @Suite struct WatchExecTests {
   private func lag(_ world: WatchWorld) throws -> String {
     try world.place.run("consumers", "list", "-q", "--fields", "consumer,lag").out
@@ -91,6 +93,25 @@ import Testing
       "Track", "--exec", "{ yes; echo $? >&2; } | head -n 1 > /dev/null; cat > /dev/null")
     #expect(outcome.code == 0, "\(outcome)")
     #expect(!outcome.err.contains("roken pipe"), "\(outcome)")
+  }
+
+  /// Whoever started the program may have left it so; then the system forgets children that end.
+  @Test func commandsAreWaitedForWhereChildrenWereIgnored() async {
+    await #expect(processExitsWith: .exitCode(3)) {
+      signal(SIGCHLD, SIG_IGN)
+      EventCommand.admitWaiting()
+      let ending = try EventCommand(text: "exit 5").run([])
+      exit(ending == .exited(5) ? 3 : 4)
+    }
+  }
+
+  /// A program that runs this one inside itself may wait for children of its own.
+  @Test func aHandlerOfTheProgramAroundItStays() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      signal(SIGCHLD) { _ in _exit(7) }
+      EventCommand.admitWaiting()
+      raise(SIGCHLD)
+    }
   }
 
   @Test func aResultIsHandedToACommandToo() throws {

@@ -79,6 +79,25 @@ import Testing
     #expect(signs == ["+", "+ entered", "~", "+ entered"])
   }
 
+  @Test func aRecordThatComesOrGoesHasTheSameFieldsWithoutAPredicate() throws {
+    let (world, start) = try world()
+    try world.raw.execute("INSERT INTO Track VALUES (9001, 'Long', 900, 1)")
+    try world.raw.execute("DELETE FROM Track WHERE id = 9001")
+    func changes(_ words: String...) throws -> [[String]] {
+      let outcome = try world.place.run(
+        ["watch", "Track", "--since", start, "--timeout", "0s"] + words)
+      return try outcome.out.split(separator: "\n").map { line in
+        let object = try #require(
+          try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        let changes = try #require(object["changes"] as? [String: [String: Any]])
+        return changes.map { "\($0.key) \($0.value)" }.sorted()
+      }
+    }
+    let all = try changes()
+    #expect(all.map(\.count) == [4, 4])
+    #expect(all == (try changes("seconds > 400")))
+  }
+
   @Test func onlyChosenFieldsAreTold() throws {
     let (world, start) = try world()
     try play(world)
@@ -124,6 +143,13 @@ import Testing
     #expect(outcome.code == 0, "\(outcome)")
     #expect(outcome.out == "")
     #expect(outcome.err.contains("gap: what met the predicate"), "\(outcome)")
+    // What came wholly behind the gap is told.
+    try world.place.run("update", "Track", "2", "seconds=800")
+    try world.place.run("update", "Track", "2", "seconds=80")
+    let again = try world.place.run(
+      "watch", "Track", "seconds > 400", "--since", start, "--timeout", "0s")
+    #expect(try told(again.out) == ["+ 2 entered", "- 2 left"], "\(again)")
+    #expect(again.err.contains("gap: what met the predicate"), "\(again)")
   }
 
   @Test func whatNoJournalTellsIsAGap() throws {

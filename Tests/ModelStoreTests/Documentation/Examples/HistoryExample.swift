@@ -81,7 +81,7 @@ import Testing
     var conflicts: [Violation] = []
     do {
       try store.write { tx in try tx.set(\Book.title, to: "Geschenke", for: 1) }
-      try store.redo()
+      try store.revert(renaming)
     } catch let error as StoreError where error.code == .conflict {
       conflicts = error.violations
     }

@@ -41,13 +41,6 @@ import Testing
 
     subscription.cancel()
     // end
-    // snippet: windows
-    let page = try store.live(Book.all.order { $0.title }.limit(2))
-    try page.moveWindow(offset: 1, limit: 2)
-    let keys = page.keys(in: 0..<2)
-    // keys: [[4], [1]]: Gifts and Malafrena
-    // end
-    #expect(keys == [[.integer(4)], [.integer(1)]])
     #expect(titles == ["A Tehanu", "Gifts", "Tehanu"])
     #expect(log.withLock { $0 } == ["- 0", "+ 1", "2 → 0", "0 has other fields"])
     #expect(live.keys(in: 0..<10) == [[.integer(3)], [.integer(4)], [.integer(2)]])

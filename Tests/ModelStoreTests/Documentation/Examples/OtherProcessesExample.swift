@@ -4,8 +4,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct OtherProcessesExample {
-  @Test func aCommitOfAnotherProgramReachesALiveQuery() throws {
-    guard SQLiteShell.isAvailable else { return }
+  @Test(SQLiteShell.isNeeded) func aCommitOfAnotherProgramReachesALiveQuery() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: other-processes

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import ModelStore
+
+/// What the triggers of the journal look for before a write, in tables that others designed.
+@Suite struct EvictionTests {
+  /// In an index and after DEFAULT, SQLite takes names for texts; in triggers the store does not.
+  @Test func textsThatAreWrittenAsNamesHinderNobody() throws {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE Item (
+        id INTEGER PRIMARY KEY, owner INTEGER, state TEXT,
+        slot TEXT NOT NULL DEFAULT "x" UNIQUE, word TEXT NOT NULL DEFAULT state UNIQUE);
+      CREATE UNIQUE INDEX one ON Item (owner) WHERE state = "open";
+      """)
+    let position = try world.store.changeJournal.position()
+    try world.store.write { tx in
+      try tx.execute("INSERT INTO Item VALUES (1, 7, 'open', 'a', 'a'), (2, 7, NULL, 'b', 'b')")
+      try tx.execute("UPDATE Item SET state = 'done' WHERE id = 2")
+    }
+    try world.other.execute(
+      """
+      UPDATE OR REPLACE Item SET state = 'open' WHERE id = 2;
+      REPLACE INTO Item VALUES (3, 8, 'open', NULL, 'c');
+      REPLACE INTO Item VALUES (4, 8, 'done', NULL, NULL);
+      REPLACE INTO Item VALUES (5, 8, 'done', 'd', NULL);
+      """)
+    #expect(
+      try world.entries(after: position) == [
+        "insert Item 1 (7, 'open', 'a', 'a')", "insert Item 2 (7, NULL, 'b', 'b')",
+        "update Item 2 (state: NULL → 'done')", "transaction of 3",
+        "delete Item 1 (7, 'open', 'a', 'a')", "update Item 2 (state: 'done' → 'open')",
+        "insert Item 3 (8, 'open', 'x', 'c')", "delete Item 3 (8, 'open', 'x', 'c')",
+        "insert Item 4 (8, 'done', 'x', 'state')", "delete Item 4 (8, 'done', 'x', 'state')",
+        "insert Item 5 (8, 'done', 'd', 'state')",
+      ])
+  }
+
+  @Test func whatNoUniqueIndexAsksForIsChangedWithoutASearch() throws {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE Item (id INTEGER PRIMARY KEY, owner INTEGER, isCurrent INTEGER, note);
+      CREATE UNIQUE INDEX current ON Item (owner) WHERE Item.isCurrent = 1 -- one each
+      ;
+      INSERT INTO Item VALUES (1, 7, 1, NULL), (2, 7, 0, NULL);
+      """)
+    func noted() throws -> [[SQLValue]] {
+      try world.other.rows("SELECT c0 FROM _ms_journal_evicted")
+    }
+    #expect(
+      try world.entries(of: "UPDATE Item SET note = 1")
+        == ["update Item 1 (note: NULL → 1)", "update Item 2 (note: NULL → 1)"])
+    #expect(try noted() == [])
+    try world.other.execute("UPDATE OR IGNORE Item SET isCurrent = 1 WHERE id = 2")
+    #expect(try noted() == [[.integer(1)]])
+    #expect(
+      try world.entries(of: "UPDATE OR REPLACE Item SET isCurrent = 1 WHERE id = 2") == [
+        "delete Item 1 (7, 1, 1)", "update Item 2 (isCurrent: 0 → 1)",
+      ])
+  }
+
+  @Test func notesOfOtherTablesPushOutNone() throws {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE Item (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, n);
+      CREATE TABLE Other (id INTEGER PRIMARY KEY, n);
+      CREATE TRIGGER many BEFORE INSERT ON Item
+      BEGIN
+        INSERT OR IGNORE INTO Other SELECT id, NEW.n FROM Other;
+        INSERT OR IGNORE INTO Item VALUES (2, NEW.n);
+      END;
+      INSERT INTO Item VALUES (1, 'a');
+      INSERT INTO Item VALUES (2, 'a');
+      WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 20)
+      INSERT INTO Other SELECT id, NULL FROM ids;
+      """)
+    // Between the note about 1 and its deletion there are twenty about others, and one about 2.
+    #expect(
+      try world.entries(of: "INSERT INTO Item VALUES (1, 'b')")
+        == ["delete Item 1 ('a')", "insert Item 1 ('b')"])
+  }
+}
