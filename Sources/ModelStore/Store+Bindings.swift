@@ -3,11 +3,11 @@ extension Store {
   /// every writer. One of the same name is replaced.
   ///
   /// - Parameters:
-  ///   - isPreview: Whether it is rolled back again: it tells how many records would be put right or
-  ///     why the binding would be refused, and nothing is announced.
-  ///   - onProgress: Called on this thread every some thousand records and at the end, with how many
-  ///     were looked at and how many there are to look at; writers wait meanwhile. What it throws
-  ///     ends the work, and nothing was changed. It must not use the store.
+  ///   - isPreview: Whether it is rolled back again: it tells how many records would be put right
+  ///     or why the binding would be refused, and nothing is announced.
+  ///   - onProgress: Called on this thread every some thousand records and at the end, with how
+  ///     many were looked at and how many there are to look at; writers wait meanwhile. What it
+  ///     throws ends the work, and nothing was changed. It must not use the store.
   /// - Returns: How many records did not hold their value: of this binding, and of others of the
   ///   same field whose turn it is because of it.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` when

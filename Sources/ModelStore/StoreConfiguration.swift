@@ -79,8 +79,8 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   /// Whether the changes of the declared models are entered in the file's change journal, and how
   /// much of them. By default each model is as the file says, at first without: an insertion then
-  /// costs about three times as much, which only who needs history or other processes should pay. See
-  /// ``ChangeJournal``.
+  /// costs about three times as much, which only who needs history or other processes should pay.
+  /// See ``ChangeJournal``.
   public var changeJournal: JournalDetail?
 
   /// How much the change journal keeps. By default everything: what to forget is for the program to

@@ -285,8 +285,8 @@ extension StoreCore {
         let result = try connection.inTransaction {
           let standing = try self.journalStanding(on: connection)
           let result = try JournalMark.signing(on: connection) { try body(connection) }
-          // A new unique rule is something else by which REPLACE may evict records. What the journal
-          // says of that comes behind the mark: it is no change that could be taken back.
+          // A new unique rule is something else by which REPLACE may evict records. What the
+          // journal says of that comes behind the mark: it is no change that could be taken back.
           try self.alignJournal(keeping: standing, on: connection)
           return result
         }

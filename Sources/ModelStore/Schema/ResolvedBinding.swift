@@ -173,8 +173,8 @@ struct ResolvedBinding: Hashable, Sendable {
     }
   }
 
-  /// The ways by which values come into ``sources``, in the direction in which they flow. What comes
-  /// into an end of a two-way binding out of that end itself is no way.
+  /// The ways by which values come into ``sources``, in the direction in which they flow. What
+  /// comes into an end of a two-way binding out of that end itself is no way.
   func ways(through generated: GeneratedColumns) -> [[Column]] {
     guard case .twoWay(let twoWay) = formula else {
       return sources.flatMap { generated.ways(into: $0) }

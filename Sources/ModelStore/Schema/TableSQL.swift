@@ -1,5 +1,6 @@
 /// What only the text of a CREATE TABLE tells: the CHECK constraints, the columns' collations and
-/// what generated columns are. No PRAGMA lists them. Everything else about a table comes from ``Catalog``'s PRAGMAs.
+/// what generated columns are. No PRAGMA lists them. Everything else about a table comes from
+/// ``Catalog``'s PRAGMAs.
 ///
 /// See <https://sqlite.org/lang_createtable.html>.
 struct TableSQL: Hashable {

@@ -1,3 +1,5 @@
+import Dispatch
+import Synchronization
 import Testing
 
 @testable import StoreCommand
@@ -81,7 +83,7 @@ import Testing
     try sink.flush()
   }
 
-  @Test func aNonBlockingDescriptorIsWaitedFor() async throws {
+  @Test func aNonBlockingDescriptorIsWaitedFor() throws {
     var ends: [Int32] = [0, 0]
     try #require(pipe(&ends) == 0)
     let (readEnd, writeEnd) = (ends[0], ends[1])
@@ -89,17 +91,23 @@ import Testing
     try #require(fcntl(writeEnd, F_SETFL, flags | O_NONBLOCK) == 0)
     // More than a pipe holds, so that the writer must wait for the reader.
     let sent = [UInt8](repeating: 7, count: 300_000)
-    async let received = Self.readAll(from: readEnd)
+    // On a thread of its own: a task would wait for the thread that waits for it here.
+    let reader = DispatchQueue(label: "reader")
+    let received = Mutex(0)
+    reader.async {
+      let count = Self.readAll(from: readEnd)
+      received.withLock { $0 = count }
+    }
     let sink = ByteSink(descriptor: writeEnd)
     try sink.append { output in output.append(contentsOf: sent) }
     try sink.flush()
     close(writeEnd)
-    let arrived = await received
+    let arrived = reader.sync { received.withLock { $0 } }
     close(readEnd)
     #expect(arrived == sent.count)
   }
 
-  @concurrent private static func readAll(from descriptor: Int32) async -> Int {
+  private static func readAll(from descriptor: Int32) -> Int {
     var buffer = [UInt8](repeating: 0, count: 10_000)
     var total = 0
     while true {
