@@ -340,7 +340,9 @@ import Testing
       """
     }
     #expect(try entries(trigger("first", "NEW.n")) == [])
-    #expect(try entries("UPDATE Item SET name = 'b'") == ["update Item 1 (name: 'a' → 'b')"])
+    #expect(
+      try entries("UPDATE Item SET name = 'b'")
+        == ["update Item 1 (name: 'a' → 'b')", "transaction of 1"])
     #expect(
       try entries(trigger("second", "'x'"), "UPDATE Item SET n = 2").last == "started Item")
   }

@@ -6,7 +6,7 @@ import Testing
 /// Consumers that are put behind what does not concern them.
 @Suite struct ConsumerPassingTests {
   /// Whom the writer may wait for are those who read, and who work on the system's queues.
-  @Test(.timeLimit(.minutes(1))) func whoWaitsToBePutForwardIsInNobodysWay() async throws {
+  @Test(.timeLimit(.minutes(10))) func whoWaitsToBePutForwardIsInNobodysWay() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("journal.store")
     try PlainDatabase(path).execute(ConsumerTests.tables)

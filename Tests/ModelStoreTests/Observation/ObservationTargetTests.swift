@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import ModelStore
@@ -58,17 +59,21 @@ import Testing
     bag.removeAll()
   }
 
+  /// A look for what others wrote may hold the store for a moment more, on its own thread.
   @Test func whatACallbackHoldsGoesInEitherOrderOfDeath() throws {
-    final class Person: Sendable {}
+    final class Person: Sendable {
+      let gone = DispatchSemaphore(value: 0)
+      deinit { gone.signal() }
+    }
     for isStoreFirst in [true, false] {
-      weak var held: Person?
       weak var bag: ObservationBag?
+      let gone: DispatchSemaphore
       do {
         var shop: MusicShop? = try MusicShop()
         var person: Person? = Person()
         do {
           let captured = Person()
-          held = captured
+          gone = captured.gone
           if let shop, let person {
             try shop.store.observe(Self.title, owner: person) { _, _ in
               withExtendedLifetime(captured) {}
@@ -76,13 +81,13 @@ import Testing
             bag = shop.store.observations(by: person)
           }
         }
-        #expect(held != nil)
+        #expect(gone.wait(timeout: .now()) == .timedOut)
         if isStoreFirst { shop = nil } else { person = nil }
         withExtendedLifetime((shop, person)) {}
         shop = nil
         person = nil
       }
-      #expect(held == nil, "store first: \(isStoreFirst)")
+      #expect(gone.wait(timeout: .now() + 60) == .success, "store first: \(isStoreFirst)")
       #expect(bag == nil)
     }
   }
