@@ -132,12 +132,28 @@ import Testing
       "overwrite bound fields of children",
       "UPDATE Child SET parentName = 'x', shout = 'x', kept = 'x', unit = 'x', note = 'n 7 n', codeName = 'x'"
     ),
+    Path("change the other end", "UPDATE Child SET millis = 77000 WHERE id = 1"),
+    Path(
+      "change both ends",
+      "UPDATE Child SET value = 5, millis = 9000 WHERE id = 1; INSERT INTO Child (id, parentID, tag, value, millis) VALUES (9, 2, 'n', 3, 8000)"
+    ),
+    Path("change the end in another record", "UPDATE Setting SET alias = 'new' WHERE id = 1"),
+    Path("change the ends in all records", "UPDATE Setting SET alias = 'new ' || id"),
+    Path("take the value from an end", "UPDATE Parent SET nick = NULL WHERE id = 1"),
+    Path(
+      "change ends and rekey",
+      "UPDATE Setting SET alias = 'new', id = 3 WHERE id = 1; UPDATE Parent SET nick = 'p', id = 8 WHERE id = 2; UPDATE Setting SET id = 8 WHERE id = 2"
+    ),
+    Path(
+      "insert with an end given",
+      "INSERT INTO Setting (id, unit, alias) VALUES (3, 'h', 'mine'), (9, 'h', 'mine'); INSERT INTO Parent (id, code, name, nick) VALUES (9, 'x', 'X', 'theirs')"
+    ),
     Path("change the singleton source", "UPDATE Setting SET unit = 'h'"),
     Path("delete the singleton source", "DELETE FROM Setting WHERE id = 1"),
     Path(
       "rekey the singleton source",
       "UPDATE Setting SET id = 5 WHERE id = 1; UPDATE Setting SET id = 1 WHERE id = 2"),
-    Path("replace the singleton source", "REPLACE INTO Setting VALUES (1, 'min')"),
+    Path("replace the singleton source", "REPLACE INTO Setting (id, unit) VALUES (1, 'min')"),
     Path(
       "delete and insert the singleton target",
       "DELETE FROM Summary; INSERT INTO Summary (id, total) VALUES (1, 4), (2, 4)"),

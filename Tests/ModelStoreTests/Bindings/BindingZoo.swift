@@ -19,16 +19,17 @@ struct BindingZoo {
         childCount INTEGER NOT NULL DEFAULT 0, valueCount INTEGER NOT NULL DEFAULT 0,
         total INTEGER NOT NULL DEFAULT 0, flagged INTEGER NOT NULL DEFAULT 0, mean REAL,
         low INTEGER, high INTEGER NOT NULL DEFAULT -1, firstTag TEXT, lastTag TEXT, tags TEXT,
-        byCode INTEGER NOT NULL DEFAULT 0, doubled INTEGER
+        byCode INTEGER NOT NULL DEFAULT 0, doubled INTEGER, nick TEXT
       )\(strict);
       CREATE TABLE Child (
         id INTEGER PRIMARY KEY,
         parentID INTEGER REFERENCES Parent ON DELETE \(policy.rawValue) ON UPDATE CASCADE,
         code TEXT COLLATE NOCASE, tag TEXT NOT NULL UNIQUE, value INTEGER, place INTEGER,
         flag INTEGER NOT NULL DEFAULT 1, parentName TEXT NOT NULL DEFAULT '', codeName TEXT,
-        shout TEXT, kept TEXT, unit TEXT, label TEXT, note TEXT, parentTotal INTEGER
+        shout TEXT, kept TEXT, unit TEXT, label TEXT, note TEXT, parentTotal INTEGER,
+        millis INTEGER
       )\(strict);
-      CREATE TABLE Setting (id INTEGER PRIMARY KEY, unit TEXT NOT NULL)\(strict);
+      CREATE TABLE Setting (id INTEGER PRIMARY KEY, unit TEXT NOT NULL, alias TEXT)\(strict);
       CREATE TABLE Summary (
         id INTEGER PRIMARY KEY, children INTEGER NOT NULL DEFAULT 0,
         total INTEGER NOT NULL DEFAULT 0, best INTEGER)\(strict);
@@ -36,13 +37,14 @@ struct BindingZoo {
   }
 
   static let rows = """
-    INSERT INTO Setting VALUES (1, 'ms'), (2, 's');
+    INSERT INTO Setting (id, unit) VALUES (1, 'ms'), (2, 's');
     INSERT INTO Parent (id, code, name) VALUES (1, 'a', 'Ann'), (2, 'b', 'Bob'), (3, 'c', 'Cid');
     INSERT INTO Summary (id) VALUES (1), (2);
     INSERT INTO Child (id, parentID, code, tag, value, place, flag, note) VALUES
       (1, 1, 'A', 't1', 10, 3, 1, 'about 1 of them'), (2, 1, 'b', 't2', NULL, 1, 0, NULL),
       (3, 1, 'b', 't3', -4, 2, 1, 'none'), (4, 2, 'zz', 't4', 7, NULL, 1, '5'),
       (5, NULL, NULL, 't5', 9, 1, 1, 'x2y3z');
+    UPDATE Parent SET nick = 'of ' || name;
     """
 
   var models: [ModelSchema] {
@@ -65,6 +67,7 @@ struct BindingZoo {
           field("flagged", .integer, false, "0"), field("mean", .real), field("low", .integer),
           field("high", .integer, false, "-1"), field("firstTag", .text), field("lastTag", .text),
           field("tags", .text), field("byCode", .integer, false, "0"), field("doubled", .integer),
+          field("nick", .text),
         ], key: ["id"], isAdopted: !isStrict),
       ModelSchema(
         name: "Child",
@@ -78,8 +81,11 @@ struct BindingZoo {
           field("parentName", .text, false, "''"), field("codeName", .text),
           field("shout", .text), field("kept", .text), field("unit", .text),
           field("label", .text), field("note", .text), field("parentTotal", .integer),
+          field("millis", .integer),
         ], key: ["id"], isAdopted: !isStrict),
-      ModelSchema(name: "Setting", fields: [id, field("unit", .text, false)], key: ["id"]),
+      ModelSchema(
+        name: "Setting", fields: [id, field("unit", .text, false), field("alias", .text)],
+        key: ["id"]),
       ModelSchema(
         name: "Summary",
         fields: [
@@ -150,6 +156,16 @@ struct BindingZoo {
         name: "kept.low", target: target("Child.kept"), formula: .derive(sql: "'small ' || tag"),
         condition: "flag = 1", priority: 1),
       BindingSchema(
+        target: target("Child.millis"),
+        formula: .twoWay(
+          .init(
+            left: target("Child.value"), match: [], forward: "value * 1000",
+            backward: "millis / 1000"))),
+      BindingSchema(
+        target: target("Setting.alias"),
+        formula: .twoWay(
+          .init(left: target("Parent.nick"), match: [.init(source: "id", target: "id")]))),
+      BindingSchema(
         target: target("Child.unit"),
         formula: .lookup(.init(source: target("Setting.unit"), match: [], place: [.integer(1)]))),
       BindingSchema(
@@ -202,6 +218,7 @@ struct BindingZoo {
       }
       let name = coded.map { "\(text($0["name"]).uppercased())\(integer($0["id"]) ?? 0)" }
       expect(child, "codeName", name.map { .text($0) } ?? .null, "Child")
+      expect(child, "millis", integer(child["value"]).map { .integer($0 * 1000) } ?? .null, "Child")
       expect(child, "shout", .text(text(child["tag"]).uppercased()), "Child")
       expect(child, "unit", unit, "Child")
       if let value = integer(child["value"]), value > 8 {
@@ -214,6 +231,10 @@ struct BindingZoo {
         let agrees = core(note) == core("\(value)") && note.contains("\(value)")
         if !agrees { expect(child, "note", .text(note.replacingNumber(with: "\(value)")), "Child") }
       }
+    }
+    for setting in try read("Setting", fixture) {
+      guard let parent = parents.first(where: { $0["id"] == setting["id"] }) else { continue }
+      expect(setting, "alias", parent["nick"] ?? .null, "Setting")
     }
     for row in try read("Summary", fixture) {
       let isPlace = row["id"] == .integer(1)

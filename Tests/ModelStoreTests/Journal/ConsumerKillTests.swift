@@ -41,6 +41,16 @@ import Testing
     let findings = try world.findings()
     #expect(findings.contains { $0.hasPrefix("missed by plain") }, "\(findings)")
   }
+
+  @Test func aChangeThatIsToldBeforeItsCommitIsFound() async throws {
+    let world = try KillWorld()
+    await world.write(round: 0, killedAfter: 30_000)
+    #expect(try world.findings() == [])
+    await world.tellTooEarly()
+    let findings = try world.findings()
+    #expect(findings.contains { $0.hasPrefix("lost") }, "\(findings)")
+    #expect(findings.contains { $0.hasPrefix("never committed") }, "\(findings)")
+  }
 }
 
 /// A file that processes write to and consume until they are killed.
@@ -151,6 +161,24 @@ private struct KillWorld: Sendable {
       while true {
         guard let batch = try consumer.next(limit: 20) else { continue }
         try batch.acknowledge()
+        kill(getpid(), SIGKILL)
+      }
+    }
+  }
+
+  /// The planted bug: what it writes is told, to its caller and to a consumer, and it dies before
+  /// the commit.
+  func tellTooEarly() async {
+    await #expect(processExitsWith: .signal(SIGKILL)) {
+      [
+        path = path as String, acknowledged = acknowledged as String, worked = worked as String
+      ] in
+      let store = try KillWorld.open(path)
+      let next = try store.changeJournal.position().rawValue + 1
+      try store.write { tx in
+        try tx.insert(Artist(id: 999_999_999, name: "early"))
+        KillWorld.append([999_999_999], to: Glibc.open(acknowledged, O_WRONLY | O_APPEND))
+        KillWorld.append([next], to: Glibc.open(worked, O_WRONLY | O_APPEND))
         kill(getpid(), SIGKILL)
       }
     }
