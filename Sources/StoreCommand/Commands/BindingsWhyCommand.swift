@@ -73,6 +73,7 @@ private struct SourceRecords {
   /// Where a binding takes its values from.
   private struct Link {
     let source: BindingSchema.Field
+    let target: BindingSchema.Field
     /// Which fields of the source's record are equal to which of the target's.
     let pairs: [(source: String, target: String)]
     var place: [SQLValue] = []
@@ -103,7 +104,6 @@ private struct SourceRecords {
   /// Finds the records in which the fields are looked at that `binding` reads.
   private mutating func follow(_ binding: BindingSchema) throws {
     let inputs = try binding.inputs(in: opened.store.schema.models)
-    let model = binding.target.model
     switch binding.formula {
     case .derive:
       put(inputs, in: record(of: binding.target))
@@ -112,13 +112,14 @@ private struct SourceRecords {
       put(binding.boundFields + inputs, in: record)
     case .aggregate(let aggregate):
       // What it takes from is several records, which may be of the same model.
+      let model = binding.target.model
       let own = aggregate.model == model ? Set(aggregate.match.map(\.target)) : nil
       put(
         inputs.filter { $0.model == model && own?.contains($0.field) ?? true },
         in: record(of: binding.target))
     case .copy, .lookup, .twoWay:
-      guard let record = record(of: binding.target), let link = try link(of: binding, from: record)
-      else { return }
+      guard let link = try link(of: binding), let record = record(of: link.target) else { return }
+      let model = link.target.model
       let source = try opened.model(named: link.source.model)
       let values =
         link.pairs.map { ($0.source, record[$0.target]) } + zip(source.key, link.place).map { $0 }
@@ -137,21 +138,29 @@ private struct SourceRecords {
   }
 
   /// nil where no other record is looked up.
-  private func link(of binding: BindingSchema, from record: Record) throws -> Link? {
+  private func link(of binding: BindingSchema) throws -> Link? {
+    let target = binding.target
     switch binding.formula {
     case .copy(let source, let through):
+      let reference = try opened.model(named: target.model).field(named: through)?.reference
       let schema = try opened.model(named: source.model)
-      let column = record.schema.field(named: through)?.reference?.column
-      let key = schema.fields.first { $0.column == column }?.name ?? schema.key[0]
-      return Link(source: source, pairs: [(key, through)])
+      let key = schema.fields.first { $0.column == reference?.column }?.name ?? schema.key[0]
+      return Link(source: source, target: target, pairs: [(key, through)])
     case .lookup(let lookup):
       return Link(
-        source: lookup.source, pairs: lookup.match.map { ($0.source, $0.target) },
-        place: lookup.place ?? [], hasExpressions: lookup.transform != nil)
+        source: lookup.source, target: target,
+        pairs: lookup.match.map { ($0.source, $0.target) }, place: lookup.place ?? [],
+        hasExpressions: lookup.transform != nil)
     case .twoWay(let twoWay):
+      let hasExpressions = twoWay.forward != nil || twoWay.backward != nil
+      guard record(of: target) != nil else {
+        return Link(
+          source: target, target: twoWay.left,
+          pairs: twoWay.match.map { ($0.target, $0.source) }, hasExpressions: hasExpressions)
+      }
       return Link(
-        source: twoWay.left, pairs: twoWay.match.map { ($0.source, $0.target) },
-        hasExpressions: twoWay.forward != nil || twoWay.backward != nil)
+        source: twoWay.left, target: target,
+        pairs: twoWay.match.map { ($0.source, $0.target) }, hasExpressions: hasExpressions)
     case .derive, .aggregate: return nil
     }
   }
