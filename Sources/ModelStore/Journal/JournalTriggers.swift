@@ -12,9 +12,10 @@
 /// ones come.
 ///
 /// Not foreseen are conflicts with an index over an expression and by a default that calls a
-/// program's own function, see ``TableFacts/evictsUnforeseen``; by a rowid that an UPDATE sets by that name; with a record that
-/// a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of the very
-/// record that a statement is changing. The fold notices where entries do not lead on.
+/// program's own function, see ``TableFacts/evictsUnforeseen``; by a rowid that an UPDATE sets by
+/// that name; with a record that a BEFORE trigger of somebody else makes meanwhile; and what a
+/// reference changes of the very record that a statement is changing. The fold notices where
+/// entries do not lead on.
 struct JournalTriggers: Hashable, Sendable {
   struct Trigger: Hashable, Sendable {
     let name: String

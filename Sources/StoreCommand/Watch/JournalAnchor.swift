@@ -2,8 +2,8 @@ import ModelStore
 
 /// What stands at a reader's place in the change journal.
 ///
-/// Positions are used again only where somebody emptied the journal by hand. When it has grown beyond
-/// the place since, the position says nothing, but something else stands there. Only another
+/// Positions are used again only where somebody emptied the journal by hand. When it has grown
+/// beyond the place since, the position says nothing, but something else stands there. Only another
 /// program's change that is the same to the last value would be taken for what it was.
 struct JournalAnchor {
   private enum Content: Equatable {
