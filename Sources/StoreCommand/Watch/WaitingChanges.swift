@@ -11,8 +11,8 @@ struct WaitingChanges {
 
   /// - Parameter lines: What is to be told of `event`: of one result where they have places.
   mutating func add(_ lines: [WatchedChange], of event: QueryChanges<Record>) {
-    guard !lines.isEmpty else { return }
     changes += lines
+    // One of which nothing is to be told moves the end, too.
     eventCount += 1
     ends = (old: ends?.old ?? event.old, new: event.new)
   }
