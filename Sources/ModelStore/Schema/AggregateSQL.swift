@@ -34,7 +34,7 @@ struct AggregateSQL {
     }
     let evictions = BindingEvictions(
       source: aggregate.source, link: aggregate.link.pairs.map(\.source),
-      isRelevant: { _ in "1" }, make)
+      isRelevant: { _ in "1" }, sets: target.binding.uniqueSets.sets(of: aggregate.source), make)
     let watched = (aggregate.link.pairs.map(\.source) + aggregate.dependencies).withoutRepeats
     func following(_ row: String) -> String {
       target.puttingRight(where: Self.targets(of: row, aggregate, target))

@@ -14,8 +14,8 @@ struct BindingEvictions {
   private let others: [(name: String, value: (String) -> String)]
   /// True for rows that mean something to the binding.
   private let isRelevant: (String) -> String
-  /// Which sets of fields make records collide.
-  private let sets: [[FieldSchema]]
+  /// What makes records collide.
+  private let sets: [UniqueSet]
 
   private var name: String { SQLText.quoted(table.name) }
 
@@ -23,13 +23,13 @@ struct BindingEvictions {
   init(
     source: ModelSchema, link: [FieldSchema],
     others: [(name: String, value: (String) -> String)] = [],
-    isRelevant: @escaping (String) -> String, sets: [[FieldSchema]]? = nil, _ make: BindingObjects
+    isRelevant: @escaping (String) -> String, sets: [UniqueSet], _ make: BindingObjects
   ) {
     self.source = source
     self.link = link
     self.others = others
     self.isRelevant = isRelevant
-    self.sets = sets ?? source.collidingSets
+    self.sets = sets
     let key = source.keyFields.enumerated().map { (name: "k\($0)", field: Optional($1)) }
     let linked = link.enumerated().map { index, field in
       let type = field.affinity.columnType
@@ -43,10 +43,12 @@ struct BindingEvictions {
   /// For a copy: the record that comes stands for one that it evicts by the fields that find it.
   ///
   /// - Returns: nil when the source has no other unique fields.
-  init?(_ lookup: ResolvedBinding.Lookup, _ make: BindingObjects) {
+  init?(_ lookup: ResolvedBinding.Lookup, _ uniqueSets: UniqueSets, _ make: BindingObjects) {
     let link = lookup.link.pairs.map(\.source)
     let found = Set((link + lookup.link.place.map(\.field)).map(\.name))
-    let sets = lookup.source.collidingSets.filter { Set($0.map(\.name)) != found }
+    let sets = uniqueSets.sets(of: lookup.source).filter {
+      $0.isCollated || Set($0.fields.map(\.name)) != found
+    }
     guard !sets.isEmpty, lookup.absence != .unchanged else { return nil }
     self.init(
       source: lookup.source, link: link,
@@ -72,11 +74,7 @@ struct BindingEvictions {
   ) -> [BindingTriggers.Object] {
     let alias = BindingSQL.alias
     let collides = sets.map { set in
-      "("
-        + set.map {
-          "\(alias).\(SQLText.quoted($0.column)) = NEW.\(SQLText.quoted($0.column))"
-        }
-        .joined(separator: " AND ") + ")"
+      "(\(set.isShared(with: alias) { "NEW.\(SQLText.quoted($0.column))" }))"
     }
     .joined(separator: " OR ")
     let others = "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE (\(collides))"
@@ -97,7 +95,7 @@ struct BindingEvictions {
         """
       ]
     }
-    let unique = sets.flatMap { $0 }.withoutRepeats
+    let unique = sets.flatMap(\.fields).withoutRepeats
     let pending = "EXISTS (SELECT 1 FROM \(name))"
     let rekeyed = TriggerMoment.anyChanged(source.keyFields)
     return [
