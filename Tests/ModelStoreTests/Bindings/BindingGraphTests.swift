@@ -199,7 +199,7 @@ import Testing
   private static func tables(in fixture: BindingFixture) throws -> [String: [Row]] {
     var tables: [String: [Row]] = [:]
     for name in names {
-      tables[name] = try BindingZoo.read(name, fixture).map { row in
+      tables[name] = try BindingZoo.read(name, fixture.connection).map { row in
         row.mapValues { if case .integer(let number) = $0 { Int(number) } else { nil } }
       }
     }
