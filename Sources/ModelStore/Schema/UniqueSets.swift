@@ -107,9 +107,21 @@ struct UniqueSet: Hashable, Sendable {
   func isShared(with row: String, _ value: (FieldSchema) -> String) -> String {
     parts.map { part in
       let column = "\(row).\(SQLText.quoted(part.field.column))"
-      guard let collation = part.collation else { return "\(column) = \(value(part.field))" }
-      return "\(column) = (\(value(part.field))) COLLATE \(collation.name)"
+      let wanted = value(part.field)
+      return part.collation?.isEqual(column, to: wanted) ?? "\(column) = \(wanted)"
     }
     .joined(separator: " AND ")
+  }
+}
+
+extension Collation {
+  /// True where `column` equals `value` by this collation, which is not its own; over an index that
+  /// has it.
+  ///
+  /// As a range: SQLite 3.40 takes `x = a OR x = a COLLATE NOCASE` for `x IN (a, a)` and compares
+  /// both by the same collation.
+  func isEqual(_ column: String, to value: String) -> String {
+    let collated = "(\(value)) COLLATE \(SQLText.quoted(name))"
+    return "(\(column) >= \(collated) AND \(column) <= \(collated))"
   }
 }
