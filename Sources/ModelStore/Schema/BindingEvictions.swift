@@ -74,7 +74,7 @@ struct BindingEvictions {
   ) -> [BindingTriggers.Object] {
     let alias = BindingSQL.alias
     let collides = sets.map { set in
-      "(\(set.isShared(with: alias) { "NEW.\(SQLText.quoted($0.column))" }))"
+      "(\(set.isShared(with: alias, Self.replacing)))"
     }
     .joined(separator: " OR ")
     let others = "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE (\(collides))"
@@ -117,6 +117,14 @@ struct BindingEvictions {
         .evictedDelete, "AFTER DELETE", on: source, when: pending,
         ["  DELETE FROM \(name)\n  WHERE \(isNoted("OLD"));"]),
     ]
+  }
+
+  /// The new record's value. REPLACE puts the default in the place of NULL where a column takes
+  /// none, and BEFORE triggers still see NULL.
+  private static func replacing(_ field: FieldSchema) -> String {
+    let value = "NEW.\(SQLText.quoted(field.column))"
+    guard !field.isOptional, let standard = field.defaultSQL else { return value }
+    return "ifnull(\(value), \(SQLDefault(standard).expression))"
   }
 
   private func consume(_ gone: String, _ consuming: (Gone) -> [String]) -> [String] {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ModelStore
 
-/// Bindings over tables whose unique indexes compare by another collation than their columns, so
-/// that REPLACE evicts what is not equal to the new record.
-@Suite struct BindingCollationTests {
+/// Bindings where REPLACE evicts what does not look equal to the new record: by a unique index that
+/// compares by another collation than its columns, and by a default in the place of NULL.
+@Suite struct BindingEvictionTests {
   private static func field(
     _ name: String, _ type: FieldType = .text, isUnique: Bool = false
   ) -> FieldSchema {
@@ -105,22 +105,51 @@ import Testing
     "what only an index's own collation evicts is noticed",
     .enabled(if: Shell.isInstalled, Shell.reason), arguments: cases)
   func evictionsAreNoticed(by example: Case) throws {
-    for writer in BindingWriter.allCases {
-      let fixture = try BindingFixture(
-        Self.tables + "CREATE UNIQUE INDEX own ON \(example.index);")
-      let installation = try BindingInstallation(
-        [example.binding], in: Self.models, on: fixture.connection)
+    let tables = Self.tables + "CREATE UNIQUE INDEX own ON \(example.index);"
+    #expect(
+      try answers(
+        example.question, after: example.script, tables, Self.models, example.binding)
+        == [example.answer, example.answer])
+  }
+
+  @Test(
+    "what REPLACE evicts by a default that it puts in the place of NULL is noticed",
+    .enabled(if: Shell.isInstalled, Shell.reason),
+    arguments: zip(
+      [
+        "REPLACE INTO C (id, pcode, v, slug) VALUES (9, 'a', 5, NULL)",
+        "UPDATE OR REPLACE C SET slug = NULL WHERE id = 2",
+      ], ["5 4", "0 4"]))
+  func evictionsByDefaultsAreNoticed(script: String, answer: String) throws {
+    var models = Self.models
+    models[1].fields[4].isOptional = false
+    models[1].fields[4].defaultSQL = "'one'"
+    let tables = Self.tables.replacing(
+      "slug TEXT UNIQUE", with: "slug TEXT NOT NULL DEFAULT 'one' UNIQUE")
+    #expect(
+      try answers(
+        "SELECT n FROM P ORDER BY id", after: script, tables, models,
+        Self.aggregate(.sum, of: "v", into: "n")) == [answer, answer])
+  }
+
+  /// What `question` finds when the library, then the shell ran `script`, each on a file of its own.
+  private func answers(
+    _ question: String, after script: String, _ tables: String, _ models: [ModelSchema],
+    _ binding: BindingSchema
+  ) throws -> [String] {
+    try BindingWriter.allCases.map { writer in
+      let fixture = try BindingFixture(tables)
+      let installation = try BindingInstallation([binding], in: models, on: fixture.connection)
       try fixture.connection.execute("BEGIN IMMEDIATE")
       _ = try installation.apply(to: fixture.connection)
       try fixture.connection.execute("COMMIT")
       switch writer {
-      case .library: _ = try fixture.failure(of: example.script)
-      case .shell: _ = try fixture.shell(example.script + ";")
+      case .library: _ = try fixture.failure(of: script)
+      case .shell: _ = try fixture.shell(script + ";")
       }
-      #expect(
-        try fixture.rows(example.question).joined(separator: " ") == example.answer, "\(writer)")
-      #expect(
-        try installation.findings(on: fixture.connection, keyCountMax: 3) == [], "\(writer)")
+      let findings = try installation.findings(on: fixture.connection, keyCountMax: 3)
+      #expect(findings == [], "\(writer)")
+      return try fixture.rows(question).joined(separator: " ")
     }
   }
 
