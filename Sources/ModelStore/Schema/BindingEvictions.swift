@@ -5,6 +5,7 @@
 /// it does not know whether the statement will replace, ignore or fail. So it notes what the
 /// records mean to the binding, and the AFTER trigger, which fires only when nothing is in the way
 /// any more, looks which of them are gone. A delete trigger that did fire takes its note back.
+/// What is in the way is asked by ``UniqueSets``, and more may be noted than goes.
 struct BindingEvictions {
   let table: BindingTriggers.Object
   private let source: ModelSchema
