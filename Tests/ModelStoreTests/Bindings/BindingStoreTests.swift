@@ -94,7 +94,7 @@ import Testing
     case library, foreign
   }
 
-  @Test("every kind holds on every path and in memory, before and after its tables are rebuilt")
+  @Test("every kind holds on every path, in the file and in memory")
   func kindsHold() throws {
     let world = try World()
     for path in BindingPathTests.paths {
@@ -110,7 +110,7 @@ import Testing
     try checkImports(in: world)
   }
 
-  @Test("every kind holds on after a migration has rebuilt each table")
+  @Test("every kind holds on after migrations have rebuilt each table")
   func kindsHoldAfterRebuilding() throws {
     let world = try World(rebuilding: ["Parent", "Child", "Setting", "Summary"])
     for path in BindingPathTests.paths {
