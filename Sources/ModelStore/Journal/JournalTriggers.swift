@@ -28,6 +28,8 @@ struct JournalTriggers: Hashable, Sendable {
     struct Column: Hashable, Sendable {
       let name: String
       let collation: Collation
+      /// Whether the column itself compares otherwise.
+      let isCollated: Bool
       /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses, and for
       /// what not every program can evaluate.
       let replacement: String?
@@ -35,7 +37,8 @@ struct JournalTriggers: Hashable, Sendable {
       init(_ column: ColumnFacts, collation: Collation) {
         name = column.name
         self.collation = collation
-        replacement = column.hasUnforeseenReplacement ? nil : column.replacement
+        isCollated = collation != column.collation
+        replacement = column.hasUnforeseenReplacement ? nil : column.replacement?.expression
       }
     }
 
@@ -122,20 +125,11 @@ extension TableFacts {
 }
 
 extension ColumnFacts {
-  /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses.
-  fileprivate var replacement: String? {
-    isNotNull ? defaultSQL.map { SQLDefault($0).expression } : nil
-  }
+  /// What REPLACE puts in the place of NULL; nil when it keeps it or refuses.
+  fileprivate var replacement: SQLDefault? { isNotNull ? defaultSQL.map { SQLDefault($0) } : nil }
 
   /// Whether that may fail in a program that lacks a function of another.
-  fileprivate var hasUnforeseenReplacement: Bool {
-    guard let replacement else { return false }
-    do throws(SQLExpression.Problem) {
-      return try !SQLExpression(replacement).isKnownEverywhere
-    } catch {
-      return true
-    }
-  }
+  fileprivate var hasUnforeseenReplacement: Bool { replacement?.isKnownEverywhere == false }
 }
 
 /// The SQL of one model's triggers.
@@ -287,6 +281,7 @@ private struct JournalSQL {
           let name = "\(table).\(SQLText.quoted(column.name))"
           let new = "NEW.\(SQLText.quoted(column.name))"
           let value = column.replacement.map { "ifnull(\(new), \($0))" } ?? new
+          guard !column.isCollated else { return column.collation.isEqual(name, to: value) }
           return "\(name) = \(value) COLLATE \(SQLText.quoted(column.collation.name))"
         }
     }
