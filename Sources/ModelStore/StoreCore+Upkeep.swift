@@ -59,13 +59,17 @@ extension StoreCore {
   /// Makes the change journal's triggers anew where somebody has changed them or their table, which
   /// is a gap for its readers: at each such change of the store's own, and once for other programs.
   /// While another process writes this does nothing: the next commit tries again.
-  func mendJournalIfNeeded(_ writer: inout Writer, afterOwnChange isOwn: Bool) {
+  ///
+  /// - Parameter isWaiting: Whether to wait for another process's write.
+  func mendJournalIfNeeded(
+    _ writer: inout Writer, afterOwnChange isOwn: Bool, waiting isWaiting: Bool = false
+  ) {
     guard let damaged = writer.journal?.damaged, !damaged.isEmpty,
       isOwn || !writer.hasMendedJournal
     else { return }
     let connection = writer.connection
     do {
-      let isMended = try connection.hooks.withoutWaiting {
+      func mend() throws -> Bool {
         try connection.inTransaction {
           let catalog = try Catalog(reading: connection)
           // Triggers on columns that are not there would refuse everybody's writes.
@@ -75,6 +79,7 @@ extension StoreCore {
           return fit
         }
       }
+      let isMended = try isWaiting ? mend() : connection.hooks.withoutWaiting(mend)
       if !isOwn { writer.hasMendedJournal = true }
       guard isMended else { return }
       try reloadSchema(&writer)

@@ -183,6 +183,25 @@ import Testing
     let digits = String(format: "%06d", try #require(last) % 1_000_000)
     #expect(times.first?.hasSuffix(".\(digits)Z") == true, "\(times)")
   }
+
+  @Test func aWriteAfterSomebodyDroppedATriggerCanBeTakenBack() throws {
+    let place = try journaled()
+    let before = try title(of: "1", place)
+    let raw = try RawDatabase(place.path("music.store"))
+    try raw.execute("DROP TRIGGER _ms_journal_Track_update")
+    let dry = try place.run("update", "Track", "1", "title=One", "-n")
+    #expect(dry.code == 0, "\(dry)")
+    // What is only looked at mends nothing.
+    let count = "SELECT count(*) FROM sqlite_schema WHERE name = '_ms_journal_Track_update'"
+    #expect(try raw.value(count) == "0")
+    let changed = try place.run("update", "Track", "1", "title=One")
+    #expect(changed.err.contains("undo with storecli undo"), "\(changed)")
+    #expect(try raw.value(count) == "1")
+    let undone = try place.run("undo")
+    #expect(undone.code == 0, "\(undone)")
+    #expect(try title(of: "1", place) == before)
+  }
+
   @Test func whatABindingDidIsToldAsItsOwn() throws {
     let place = try journaled()
     #expect(try place.run("update", "Artist", "1", "name=Someone").code == 0)
