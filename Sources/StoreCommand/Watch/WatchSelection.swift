@@ -73,7 +73,7 @@ extension WatchedChange {
     narrowed.change.fields = fields.compactMap { name in
       change.fields.first { $0.name == name }
     }
-    let isMove = place.map { $0.old != $0.new } ?? false
+    let isMove = place.map { $0.old != $0.new || $0.isMoved } ?? false
     return narrowed.change.fields.isEmpty && change.operation == .update && !isMove ? nil : narrowed
   }
 }
