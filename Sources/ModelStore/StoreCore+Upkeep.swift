@@ -97,6 +97,15 @@ extension StoreCore {
     }
   }
 
+  /// As ``mendJournalIfNeeded(_:afterOwnChange:waiting:)`` before a write, which waits for another
+  /// process's write anyway.
+  func mendJournalFirst(_ writer: inout Writer) {
+    // Cut short by who cancels the write, it would not be tried again.
+    self.writer.shield()
+    defer { self.writer.unshield() }
+    mendJournalIfNeeded(&writer, afterOwnChange: false, waiting: true)
+  }
+
   /// Removes what the change journal is not to keep, when it is time for a step.
   func trimIfNeeded(_ writer: inout Writer) {
     do {

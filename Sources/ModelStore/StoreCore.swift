@@ -266,7 +266,7 @@ final class StoreCore: Sendable {
         shield: { self.writer.shield() },
         body)
     } catch is Writer.UnfitJournal {
-      mendJournalIfNeeded(&writer, afterOwnChange: false, waiting: true)
+      mendJournalFirst(&writer)
       return try write(
         &writer, ending: ending, reporting: reporting, suppressing: suppressed,
         mendingJournal: false, body)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelStore
 
-/// Several programs write to one file while this one and others observe it, and this one writes too.
+/// Several programs write to one file while this one and others observe it; this one writes, too.
 @Suite struct ManyWritersTests {
   /// How many commits all of them make: `MODELSTORE_FOREIGN_COMMITS`, or enough for every day.
   private static var commitCount: Int {
