@@ -71,6 +71,17 @@ public struct ChangeJournal: Sendable {
     try JournalReader.end(on: connection).map { JournalPosition(rawValue: $0) } ?? .start
   }
 
+  /// What stands in the row at `position`; nil where none is: trimmed, before the first, or without
+  /// a journal.
+  ///
+  /// - Complexity: One seek.
+  package func row(at position: JournalPosition) throws -> [SQLValue]? {
+    try core.readers.sync { connection in
+      guard try JournalLayouts(reading: connection) != nil else { return nil }
+      return try JournalReader.row(at: position.rawValue, on: connection)
+    }
+  }
+
   /// The models called `names` and the slots of their lists.
   private static func names(_ names: [String]?, in models: [ModelSchema]) throws -> [String] {
     guard let names else {

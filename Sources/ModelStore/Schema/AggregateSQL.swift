@@ -32,19 +32,30 @@ struct AggregateSQL {
       offence = "((\(target.drift)) OR (\(isWrong)))"
       return
     }
+    let links = aggregate.link.pairs.map(\.source)
     let evictions = BindingEvictions(
-      source: aggregate.source, link: aggregate.link.pairs.map(\.source),
+      source: aggregate.source, link: links,
       isRelevant: { _ in "1" }, make)
-    let watched = (aggregate.link.pairs.map(\.source) + aggregate.dependencies).withoutRepeats
+    let watched = (links + aggregate.dependencies).withoutRepeats
     func following(_ row: String) -> String {
-      target.puttingRight(where: Self.targets(of: row, aggregate, target))
+      target.puttingOneRight(where: Self.targets(of: row, aggregate, target))
     }
+    // Most updates leave the record with its target, which is right again already then.
+    let leaving =
+      links.isEmpty
+      ? []
+      : [
+        target.puttingOneRight(
+          where: "(\(TriggerMoment.anyChanged(links))) AND "
+            + Self.targets(of: "OLD", aggregate, target))
+      ]
     triggers =
       [
         make.trigger(.sourceInsert, "AFTER INSERT", on: aggregate.source, [following("NEW")]),
         make.trigger(
           .sourceUpdate, TriggerMoment.update(of: watched), on: aggregate.source,
-          when: TriggerMoment.anyChanged(watched), [following("NEW"), following("OLD")]),
+          when: TriggerMoment.anyChanged(watched),
+          [following("NEW")] + leaving),
         make.trigger(.sourceDelete, "AFTER DELETE", on: aggregate.source, [following("OLD")]),
       ]
       + evictions.triggers(make) { gone in

@@ -66,9 +66,8 @@ struct BindingSQL {
       .joined(separator: " AND ")
     }
     let collides = sets.map { "(\(same($0, "=")))" }.joined(separator: " OR ")
-    let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
     return """
-        SELECT RAISE(ABORT, \(message))
+        SELECT RAISE(ABORT, \(refusal))
         FROM \(table)
         WHERE \(condition) AND EXISTS (
           SELECT 1 FROM \(table) AS \(other)
@@ -113,20 +112,41 @@ struct BindingSQL {
     puttingRight(where: rows, value, hasValue)
   }
 
+  /// The same for one row at most, and not in a trigger of the target's table.
+  ///
+  /// A row that was written has been looked at by that table's trigger already, so only one that
+  /// was not written is looked at here. `changes()` in a trigger counts what the trigger's own
+  /// statement before it wrote: <https://sqlite.org/c3ref/changes.html>.
+  func puttingOneRight(where row: String) -> String {
+    let condition = "\(row) AND \(drift)"
+    return mending(condition, value) + """
+
+        SELECT RAISE(ABORT, \(refusal))
+        WHERE changes() = 0 AND EXISTS (SELECT 1 FROM \(table) WHERE \(condition));
+      """
+  }
+
   private func puttingRight(
     where rows: String, _ value: String, _ hasValue: String?
   ) -> String {
     let condition = "\(rows) AND \(drift(value, hasValue))"
-    let message = SQLText.literal(BindingTriggers.refusal(of: binding.schema))
-    return refusingCollisions(condition, value) + """
-        UPDATE \(table)
-        SET \(field) = \(assigned(value))
-        WHERE \(condition);
-        SELECT RAISE(ABORT, \(message))
+    return mending(condition, value) + """
+
+        SELECT RAISE(ABORT, \(refusal))
         FROM \(table)
         WHERE \(condition);
       """
   }
+
+  private func mending(_ condition: String, _ value: String) -> String {
+    refusingCollisions(condition, value) + """
+        UPDATE \(table)
+        SET \(field) = \(assigned(value))
+        WHERE \(condition);
+      """
+  }
+
+  private var refusal: String { SQLText.literal(BindingTriggers.refusal(of: binding.schema)) }
 
   /// The triggers on the target's table, which put the written record right.
   func targetTriggers(
@@ -153,10 +173,12 @@ struct BindingSQL {
   ) -> [BindingTriggers.Object] {
     let keys = lookup.link.pairs.map(\.source)
     let placed = lookup.link.place.map(\.field)
-    func following(_ row: String) -> String {
+    func following(_ row: String, when condition: String? = nil) -> String {
       let terms = keys.map { "\(row).\(SQLText.quoted($0.column))" }
+      let rows = [condition.map { "(\($0))" }, refers(to: row)].compactMap(\.self)
       return puttingRight(
-        where: refers(to: row), Self.copied(lookup, for: terms, into: binding.target),
+        where: rows.joined(separator: " AND "),
+        Self.copied(lookup, for: terms, into: binding.target),
         lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil)
     }
     func isPlaced(_ row: String) -> String? {
@@ -167,6 +189,8 @@ struct BindingSQL {
     }
     let arrived = following("NEW")
     let left = following("OLD")
+    // Most updates leave the keys as they are; the same rows are right already then.
+    let moved = keys.isEmpty ? [] : [following("OLD", when: TriggerMoment.anyChanged(keys))]
     let watched = (lookup.dependencies + keys + placed).withoutRepeats
     let changed = TriggerMoment.anyChanged(watched)
     let update = isPlaced("NEW").flatMap { new in
@@ -178,7 +202,7 @@ struct BindingSQL {
       make.trigger(
         .sourceUpdate, TriggerMoment.update(of: watched), on: lookup.source,
         when: update ?? changed,
-        lookup.absence == .unchanged || keys.isEmpty ? [arrived] : [arrived, left]),
+        lookup.absence == .unchanged ? [arrived] : [arrived] + moved),
     ]
     if lookup.absence != .unchanged {
       triggers.append(

@@ -76,12 +76,10 @@ struct TotalsSQL {
     let arrivalChecks = isSum ? checkingTotal(where: parts.isRow(of: "NEW")) + [fitting] : []
     let leavingChecks = checkingTotal(where: parts.isRow(of: "OLD"))
     func following(_ row: String) -> String {
-      target.puttingRight(where: AggregateSQL.targets(of: row, aggregate, target))
+      target.puttingOneRight(where: AggregateSQL.targets(of: row, aggregate, target))
     }
     let source = aggregate.source
     let links = aggregate.link.pairs.map(\.source)
-    let watched = (links + aggregate.dependencies).withoutRepeats
-    let changed = parts.changed
     let evictions = BindingEvictions(
       source: source, link: links,
       others: [
@@ -95,17 +93,21 @@ struct TotalsSQL {
         .sourceDelete, "AFTER DELETE", on: source,
         [subtract] + leavingChecks + [following("OLD")]),
     ]
-    if !watched.isEmpty {
-      all += [
+    // A trigger costs by the size of its body even where WHEN stops it, so each of the two is there
+    // only for updates that can concern it.
+    if let counted = parts.counted {
+      all.append(
         make.trigger(
-          .sourceUpdate, TriggerMoment.update(of: watched), on: source,
-          when: "(\(changed)) AND \(parts.staysInPlace)",
-          [move] + arrivalChecks + [following("NEW")]),
+          .sourceUpdate, TriggerMoment.update(of: [counted]), on: source,
+          when: "(\(parts.isCountedAnew)) AND \(parts.staysInPlace)",
+          [move] + arrivalChecks + [following("NEW")]))
+    }
+    if !parts.moving.isEmpty {
+      all.append(
         make.trigger(
-          .sourceMove, TriggerMoment.update(of: watched), on: source,
-          when: "(\(changed)) AND NOT (\(parts.staysInPlace))",
-          [add, subtract] + arrivalChecks + leavingChecks + [following("NEW"), following("OLD")]),
-      ]
+          .sourceMove, TriggerMoment.update(of: parts.moving), on: source,
+          when: "NOT (\(parts.staysInPlace))",
+          [add, subtract] + arrivalChecks + leavingChecks + [following("NEW"), following("OLD")]))
     }
     all += evictions.triggers(make) { gone in
       let same = parts.keys.indices.map { index in
@@ -235,8 +237,20 @@ private struct Parts {
     }
   }
 
+  /// The fields that say for which target a record counts, and whether it does.
+  var moving: [FieldSchema] {
+    (links + (aggregate.condition.map(aggregate.source.fields) ?? [])).withoutRepeats
+  }
+
+  /// The field whose value decides how much a record counts; nil where each counts for one.
+  var counted: FieldSchema? {
+    aggregate.function == .count
+      ? aggregate.field.flatMap { $0.isOptional ? $0 : nil } : aggregate.field
+  }
+
   func number(_ row: String) -> String {
-    aggregate.field.map { "(\(row).\(SQLText.quoted($0.column)) IS NOT NULL)" } ?? "1"
+    guard let field = aggregate.field, field.isOptional else { return "1" }
+    return "(\(row).\(SQLText.quoted(field.column)) IS NOT NULL)"
   }
 
   func total(_ row: String) -> String {
@@ -244,14 +258,11 @@ private struct Parts {
     return "ifnull(\(row).\(SQLText.quoted(field.column)), 0)"
   }
 
-  /// True when an update changes what the record brings to any total.
-  var changed: String {
-    let values = links + (aggregate.function == .count ? [] : [aggregate.field].compactMap(\.self))
-    let isAnother = values.isEmpty ? [] : [TriggerMoment.anyChanged(values)]
-    return
-      (isAnother + [
-        "\(number("OLD")) <> \(number("NEW"))", "(\(counts("OLD"))) <> (\(counts("NEW")))",
-      ]).joined(separator: " OR ")
+  /// True when an update leaves ``counted`` with what counts differently.
+  var isCountedAnew: String {
+    guard let counted else { return "0" }
+    return aggregate.function == .count
+      ? "\(number("OLD")) <> \(number("NEW"))" : TriggerMoment.anyChanged([counted])
   }
 
   /// True for a value that no whole number is.

@@ -264,7 +264,8 @@ struct WatchCommand: LeafCommand {
         try output.flush()
       }
       try watching.sayStart("seq \(start)")
-      return try watch(store).follow(after: start, to: &output)
+      var follower = watch(store)
+      return try follower.follow(after: start, to: &output)
     }
     if since != nil, try store.consumers().contains(where: { $0.name == slot }) {
       try watching.context.console.say("the slot \(slot) goes on where it ended, not at --since")
@@ -273,7 +274,8 @@ struct WatchCommand: LeafCommand {
     let writable = try watching.context.openForWriting().store
     let consumer = try writable.consumer(slot, startingAt: .position(start))
     try watching.sayStart("seq \(try consumer.status().position), slot \(slot)")
-    return try watch(writable).follow(consumer, to: &output)
+    var follower = watch(writable)
+    return try follower.follow(consumer, to: &output)
   }
 
   /// The records at the position from which the journal is followed, so that nothing is missing or

@@ -14,7 +14,7 @@ struct WaitingChanges {
 
   /// - Parameter lines: What is to be told of `event`: of one result where they have places.
   mutating func add(_ lines: [WatchedChange], of event: QueryChanges<Record>) {
-    guard !lines.isEmpty else { return }
+    // One of which nothing is to be told moves the end, too.
     eventCount += 1
     step += 1
     changes += lines.map { line in

@@ -212,10 +212,12 @@ private struct KillWorld: Sendable {
       findings.append("\(changes.count) of \(found.count) entered")
     }
     let seen = try numbers("SELECT position FROM Seen")
-    let exact = changes.filter { $0 <= position("exact", store) }
+    let exactPosition = position("exact", store)
+    let exact = changes.filter { $0 <= exactPosition }
     if seen.sorted() != exact { findings.append("exact saw \(seen.count) of \(exact.count)") }
     let worked = Set(try self.numbers(in: worked))
-    let missed = changes.filter { $0 <= position("plain", store) && !worked.contains($0) }
+    let plainPosition = position("plain", store)
+    let missed = changes.filter { $0 <= plainPosition && !worked.contains($0) }
     if !missed.isEmpty { findings.append("missed by plain: \(missed)") }
     let invented = worked.subtracting(changes)
     if !invented.isEmpty { findings.append("never committed: \(invented)") }

@@ -42,7 +42,7 @@ import Testing
     try raw.execute("UPDATE t SET n = id")
     let context = try context()
     var output = try WatchOutput(context, countMax: nil, splitsParts: true, handler: nil)
-    let watch = JournalWatch(
+    var watch = JournalWatch(
       store: store, past: try store.changeJournal.position(),
       selection: WatchSelection(models: nil, filter: nil, fields: nil, isFolding: false),
       bell: try Bell(), deadline: .now, drains: true, context: context)

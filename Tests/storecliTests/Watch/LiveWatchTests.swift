@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ModelStore
+import Synchronization
 import Testing
 
 @testable import StoreCommand
@@ -91,6 +92,32 @@ import Testing
     #expect(try told(outcome.out) == ["+ 6000", "~ 3000 n 0 -> 1", "+ 6001", "- 2999"])
     #expect(try indices(outcome.out) == ["- 1", "0 2", "- 0", "1 -"])
     #expect(outcome.err == "")
+  }
+
+  @Test func anEventOfWhichNothingIsToldMovesThePlacesOfTheOthers() throws {
+    let schema = try store.schema.model(named: "t")
+    let events = Mutex<[QueryChanges<Record>]>([])
+    let subscription = try store.live(
+      PredicateText(schema: schema).query(where: nil, sort: "-id")
+    ).observe { event in events.withLock { $0.append(event) } }
+    try store.write { try $0.execute("UPDATE t SET n = 1 WHERE id = 3000") }
+    try store.write { try $0.execute("INSERT INTO t VALUES (6000, 0)") }
+    store.waitForDelivery()
+    subscription.cancel()
+    let (update, insertion) = try events.withLock { events in
+      try #require(events.count == 2)
+      return (events[0], events[1])
+    }
+    let line = WatchedChange(
+      change: ChangeLine(
+        operation: .update, model: "t", key: [.integer(3000)],
+        fields: [.init(name: "n", old: .integer(0), new: .integer(1))], origin: .user,
+        schema: schema),
+      place: WatchedChange.Place(old: 0, new: 0))
+    var waiting = WaitingChanges()
+    waiting.add([line], of: update)
+    waiting.add([], of: insertion)
+    #expect(waiting.net.map { [$0.place?.old, $0.place?.new] } == [[0, 1]])
   }
 
   @Test func whatWasThereIsToldAsItIsWhenItIsTold() throws {
