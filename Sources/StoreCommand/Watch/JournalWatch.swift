@@ -53,6 +53,7 @@ struct JournalWatch {
           if let waking = reasonToStop(at: position, output) { return waking }
           try output.write(group.changes)
         }
+        try output.flush()
         (position, anchor) = (last, next)
         if isOver(at: position), !output.isFull { return .timedOut }
       } catch let error as StoreError where error.code == .journalTrimmed {
@@ -99,15 +100,20 @@ struct JournalWatch {
     for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
       let waking = reasonToStop(at: group.end, output)
       guard waking == nil, !output.isFull else {
+        try output.flush()
         if let done { try acknowledge(batch, through: done, by: consumer) }
         return waking
       }
       try output.write(group.changes)
       // What was cut off comes again.
       guard !output.isCut else { return .interrupted }
-      if output.isStepwise { try acknowledge(batch, through: group.end, by: consumer) }
+      if output.isStepwise {
+        try output.flush()
+        try acknowledge(batch, through: group.end, by: consumer)
+      }
       done = group.end
     }
+    try output.flush()
     try batch.acknowledge()
     return nil
   }

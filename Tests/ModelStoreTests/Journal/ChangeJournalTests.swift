@@ -280,7 +280,7 @@ import Testing
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (2, 'b', 2, NULL)") }
     #expect(
       try world.entries(after: position)
-        == ["insert Item 2 ('b', 2, NULL)", "transaction of 1", "started Item"])
+        == ["started Item", "insert Item 2 ('b', 2, NULL)", "transaction of 1"])
     #expect(try journal.status().damagedModels == [])
     #expect(world.errors.events.map(\.code) == [.journalGap])
     #expect(
