@@ -284,7 +284,8 @@ import Testing
         #expect(findings == [], "seed \(seed), batch \(batch)")
         guard mistakes == [], differences == [], findings == [] else { return }
       }
-      #expect(try shell.finish() == 0)
+      // Its status only says that a statement failed, as some do; which, its complaints say.
+      try shell.finish()
       let told = String(
         decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       #expect(
