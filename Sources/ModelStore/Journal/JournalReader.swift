@@ -16,11 +16,20 @@ struct JournalReader {
     } ?? nil
   }
 
+  /// The position of the journal's newest row, by one seek; nil when it has none.
+  ///
+  /// - Precondition: The file has a journal.
+  static func newest(on connection: Connection) throws -> Int64? {
+    try connection.firstRow("SELECT max(position) FROM _ms_journal") { row in
+      row.isNull(at: 0) ? nil : try row.integer(at: 0)
+    } ?? nil
+  }
+
   /// The position of the journal's newest row, 0 when it has none; nil when the file has no
   /// journal.
   static func end(on connection: Connection) throws -> Int64? {
     guard try JournalLayouts(reading: connection) != nil else { return nil }
-    return try bounds(on: connection)?.upperBound ?? 0
+    return try newest(on: connection) ?? 0
   }
 
   /// Calls `body` with each entry whose rows lie behind `start` and not behind `end`, in order,
