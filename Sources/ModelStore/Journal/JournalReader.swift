@@ -35,7 +35,7 @@ struct JournalReader {
   /// Calls `body` with each entry whose rows lie behind `start` and not behind `end`, in order,
   /// until it returns false.
   ///
-  /// - Throws: What `body` throws; ``StoreError`` with code `corrupt` for a row that no store
+  /// - Throws: What `body` throws; ``StoreError`` with code `journalGap` for a row that no store
   ///   writes; ``ColumnError`` for a value that cannot be read.
   func forEachEntry(
     after start: Int64, through end: Int64 = .max, _ body: (JournalEntry) throws -> Bool

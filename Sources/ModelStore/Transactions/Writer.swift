@@ -192,7 +192,7 @@ struct Writer {
         connection: connection, models: models, plan: capturePlan(scope),
         lists: lists, schemaVersion: schemaVersion, validators: validators,
         refusals: configuration.refusals, snapshot: snapshot,
-        journal: signing(), shield: shield)
+        journal: try signing(), shield: shield)
     } catch {
       throw connection.rollBack(after: error)
     }

@@ -185,6 +185,28 @@ import Testing
     #expect(try journal.newestTransactions() == rest.reversed())
   }
 
+  @Test func whatCannotBeReadIsAGapUntilItIsTrimmed() throws {
+    let (world, start) = try Self.world()
+    let journal = world.store.changeJournal
+    try world.other.execute("INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)")
+    let row = try journal.position()
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (9, 'i', 9)") }
+    let error = failure { try journal.transactions(after: start) }
+    #expect(error?.code == .journalGap)
+    #expect(error?.message.contains("position \(row) ") == true)
+    #expect(
+      try journal.trim(JournalRetention(entryCountMax: 1, respectingConsumers: false)).kept
+        == JournalPosition(rawValue: row.rawValue + 1)...JournalPosition(rawValue: row.rawValue + 2)
+    )
+    #expect(try journal.transactions().flatMap(\.changes).map(\.key) == [[.integer(9)]])
+    #expect(
+      failure { try journal.transactions(after: start) }?.message
+        == """
+        The change journal was trimmed: what followed position \(start) is gone up to \(row). It \
+        tells only what came after that.
+        """)
+  }
+
   @Test func keysAndGapsAreTold() throws {
     let world = try JournalWorld(Self.tables, detail: .keys)
     let journal = world.store.changeJournal
