@@ -8,8 +8,7 @@ extension ChangeJournal {
   ///   - end: nil for up to the newest.
   ///   - filter: Which are wanted, and which of their changes.
   ///   - limit: The most to return; nil for all.
-  /// - Throws: ``StoreError`` with code `journalTrimmed` when some behind `start` are gone. Read
-  ///   from nil then, and take what is stored now for what is missing.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` when some behind `start` are gone.
   /// - Complexity: Reads the entries behind `start` until there are enough; for a transaction by
   ///   its id only that one.
   public func transactions(
