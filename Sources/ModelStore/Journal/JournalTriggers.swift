@@ -27,13 +27,17 @@ struct JournalTriggers: Hashable, Sendable {
     struct Column: Hashable, Sendable {
       let name: String
       let collation: Collation
-      /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses.
+      /// Whether the column itself compares otherwise.
+      let isCollated: Bool
+      /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses, and for
+      /// what not every program can evaluate.
       let replacement: String?
 
       init(_ column: ColumnFacts, collation: Collation) {
         name = column.name
         self.collation = collation
-        replacement = column.isNotNull ? column.defaultSQL.map { SQLDefault($0).expression } : nil
+        isCollated = collation != column.collation
+        replacement = column.hasUnforeseenReplacement ? nil : column.replacement?.expression
       }
     }
 
@@ -266,6 +270,7 @@ private struct JournalSQL {
           let name = "\(table).\(SQLText.quoted(column.name))"
           let new = "NEW.\(SQLText.quoted(column.name))"
           let value = column.replacement.map { "ifnull(\(new), \($0))" } ?? new
+          guard !column.isCollated else { return column.collation.isEqual(name, to: value) }
           return "\(name) = \(value) COLLATE \(SQLText.quoted(column.collation.name))"
         }
     }

@@ -1,15 +1,19 @@
 // What REPLACE may evict that BEFORE triggers cannot expect.
 extension TableFacts {
   /// Whether REPLACE may evict records that the journal's triggers do not expect: those that are
-  /// equal to the new one in an index over an expression, or over a column that is computed too
-  /// late. Then the journal may miss deletions.
+  /// equal to the new one in an index over an expression, by a default that not every program can
+  /// evaluate, or in a column that is computed too late. Then the journal may miss deletions.
   var evictsUnforeseen: Bool {
-    indexes.contains { index in
-      index.isUnique
-        && index.columns.contains { indexed in
-          indexed.name.flatMap { column(named: $0) }.map(isComputedLate) ?? true
-        }
+    func isUnforeseen(_ column: ColumnFacts) -> Bool {
+      column.hasUnforeseenReplacement || isComputedLate(column)
     }
+    return primaryKey.contains(where: isUnforeseen)
+      || indexes.contains { index in
+        index.isUnique
+          && index.columns.contains { indexed in
+            indexed.name.flatMap { column(named: $0) }.map(isUnforeseen) ?? true
+          }
+      }
   }
 
   /// The columns that are not generated.
@@ -27,7 +31,7 @@ extension TableFacts {
       guard let found = self.column(named: name) else { continue }
       if found.generated == nil {
         let isRowID = found.name == rowIDColumn?.name
-        if isRowID || found.isNotNull && found.defaultSQL != nil { return true }
+        if isRowID || found.replacement != nil { return true }
       } else {
         guard let expression = expressions[name] else { return true }
         names += GeneratedColumns.plainNames(in: expression).filter { seen.insert($0).inserted }
@@ -35,4 +39,12 @@ extension TableFacts {
     }
     return false
   }
+}
+
+extension ColumnFacts {
+  /// What REPLACE puts in the place of NULL; nil when it keeps it or refuses.
+  var replacement: SQLDefault? { isNotNull ? defaultSQL.map { SQLDefault($0) } : nil }
+
+  /// Whether that may fail in a program that lacks a function of another.
+  var hasUnforeseenReplacement: Bool { replacement?.isKnownEverywhere == false }
 }

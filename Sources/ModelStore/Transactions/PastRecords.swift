@@ -83,8 +83,7 @@ struct PastRecords {
     }
     let exact = JournalInstallation.exactModels(layouts, intact: [schema], in: catalog)
     return exact.isEmpty
-      ? "cannot foresee all that REPLACE evicts by the table's unique indexes, of which one is over an expression or over a column that SQLite computes from a value of its own"
-      : nil
+      ? "cannot foresee all that REPLACE evicts by the table's unique indexes" : nil
   }
 
   private static func gap(_ schema: ModelSchema, _ reason: String) -> StoreError {

@@ -66,6 +66,7 @@ struct HistoryCommand: LeafCommand {
     let limit = limit ?? (isForScreen && !all ? Self.terminalLimit : .max)
     let start = try since?.position(in: journal)
     var report = JournalReport(context, showsRecord: key == nil)
+    let models = JournalLine.models(of: store.store.schema)
     var shown = 0
     var before: JournalPosition?
     var hasMore = false
@@ -80,7 +81,7 @@ struct HistoryCommand: LeafCommand {
             hasMore = true
             break search
           }
-          try report.write(JournalLine(change, of: transaction, in: store.store.schema))
+          try report.write(JournalLine(change, of: transaction, in: models))
           shown += 1
         }
         try sayGaps(of: transaction, context)
