@@ -140,6 +140,17 @@ import Testing
     #expect(shown.map(\.code) == [3, 0, 0, 0])
   }
 
+  @Test func aRowOfTheJournalThatCannotBeReadIsSaidWithWhatToDo() throws {
+    let place = try journaled()
+    try RawDatabase(place.path("music.store"))
+      .execute("INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)")
+    let refused = try place.run("history")
+    #expect(refused.code == 1, "\(refused)")
+    #expect(refused.err.hasPrefix("error[journalGap]: "), "\(refused)")
+    #expect(refused.err.contains("storecli journal status"), "\(refused)")
+    #expect(try place.run("journal", "status").code == 0)
+  }
+
   @Test func nothingIsTakenBackWithoutAJournal() throws {
     let place = try Workplace()
     try place.makeMusic()
