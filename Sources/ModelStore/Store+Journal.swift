@@ -18,7 +18,9 @@ public struct ChangeJournal: Sendable {
 
   /// Enters the changes of models from now on, by every writer.
   ///
-  /// Where something is entered already, in the same detail, nothing happens.
+  /// Where something is entered already, in the same detail, nothing happens. Tables that the
+  /// journal cannot hold are left out unless they are asked for by name; ``details()`` tells of
+  /// which models something is entered.
   ///
   /// - Parameters:
   ///   - detail: How much of each change is kept.

@@ -33,7 +33,7 @@ extension Store {
   /// - Throws: ``StoreError`` with code `conflict` and every such record as a violation, `rejected`
   ///   when a rule refuses, `unknownTransaction`, `journalTrimmed` when it is not kept any more,
   ///   `journalGap` when the journal does not tell all of it, or has only keys of one of its
-  ///   models. Then nothing was changed.
+  ///   models, or is not on in full for each of them now. Then nothing was changed.
   /// - Complexity: Reads the transaction's entries and the records that they name.
   @discardableResult
   public func revert(

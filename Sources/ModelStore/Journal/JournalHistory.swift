@@ -235,7 +235,7 @@ struct JournalHistory {
   }
 
   /// `position`, or the last row of the entry of which it is another.
-  private func ending(of position: Int64) throws -> Int64 {
+  func ending(of position: Int64) throws -> Int64 {
     var position = position
     while position < bounds.upperBound, try isContinuation(position + 1) { position += 1 }
     return position

@@ -106,7 +106,9 @@ struct BindingEvictions {
       make.trigger(
         .noteUpdate, TriggerMoment.update(of: unique).replacingAfter, on: source,
         when: "(\(TriggerMoment.anyChanged(unique))) AND EXISTS (SELECT 1 \(others)\(notItself))",
-        note(others + notItself)),
+        TriggerMoment.computing(
+          from: unique.contains { $0.generated != nil } ? source.writtenColumns : [])
+          + note(others + notItself)),
       make.trigger(
         .evictedInsert, "AFTER INSERT", on: source, when: pending,
         consume(gone(orReplacedWhen: "1"), consuming)),
@@ -162,6 +164,13 @@ struct BindingEvictions {
       "\(row).\(SQLText.quoted($0.column)) IS \(other).\(SQLText.quoted($0.column))"
     }
     .joined(separator: " AND ")
+  }
+}
+
+extension ModelSchema {
+  /// The columns that are not generated.
+  fileprivate var writtenColumns: [String] {
+    fields.filter { $0.generated == nil }.map(\.column)
   }
 }
 

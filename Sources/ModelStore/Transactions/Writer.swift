@@ -202,13 +202,18 @@ struct Writer {
         connection: connection, models: models, plan: capturePlan(scope),
         lists: lists, schemaVersion: schemaVersion, validators: validators,
         refusals: configuration.refusals, snapshot: snapshot,
-        journal: journal.flatMap { journal in
-          journal.isActive
-            ? CommitPipeline.Signing(first: journal.position + 1, program: program) : nil
-        }, shield: shield)
+        journal: try signing(), shield: shield)
     } catch {
       throw connection.rollBack(after: error)
     }
+  }
+
+  /// How the transaction that has begun is signed; nil where nothing is entered.
+  private func signing() throws -> CommitPipeline.Signing? {
+    guard journal?.isActive == true else { return nil }
+    // Not what was announced last: a foreign commit of which that failed is nobody's of ours.
+    let newest = try JournalReader.newest(on: connection) ?? 0
+    return CommitPipeline.Signing(first: newest + 1, program: program)
   }
 
   /// What a transaction has to capture.

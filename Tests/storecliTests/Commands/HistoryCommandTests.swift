@@ -123,6 +123,34 @@ import Testing
     #expect(shown == Outcome(code: 0, out: "One\n", err: ""))
   }
 
+  @Test func aRecordOfManyFieldsIsShownAsBehindItsEntry() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("wide.db"))
+    let columns = (1...16).map { "f\($0)" }.joined(separator: ", ")
+    try raw.execute("CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(columns))")
+    place.environment["STORECLI_DB"] = place.path("wide.db")
+    try #require(try place.run("adopt").code == 0)
+    try #require(try place.run("journal", "on").code == 0)
+    try raw.execute("INSERT INTO Wide (id, f1) VALUES (1, 'a'); UPDATE Wide SET f1 = 'b'")
+    // The record came with the rows 2 and 3.
+    let shown = try (1...4).map {
+      try place.run("get", "Wide", "1", "--at", "\($0)", "--fields", "f1", "-q")
+    }
+    #expect(shown.map(\.out) == ["", "a\n", "a\n", "b\n"])
+    #expect(shown.map(\.code) == [3, 0, 0, 0])
+  }
+
+  @Test func aRowOfTheJournalThatCannotBeReadIsSaidWithWhatToDo() throws {
+    let place = try journaled()
+    try RawDatabase(place.path("music.store"))
+      .execute("INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)")
+    let refused = try place.run("history")
+    #expect(refused.code == 1, "\(refused)")
+    #expect(refused.err.hasPrefix("error[journalGap]: "), "\(refused)")
+    #expect(refused.err.contains("storecli journal status"), "\(refused)")
+    #expect(try place.run("journal", "status").code == 0)
+  }
+
   @Test func nothingIsTakenBackWithoutAJournal() throws {
     let place = try Workplace()
     try place.makeMusic()
