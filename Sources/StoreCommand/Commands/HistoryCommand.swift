@@ -83,12 +83,13 @@ struct HistoryCommand: LeafCommand {
           try report.write(JournalLine(change, of: transaction, in: store.store.schema))
           shown += 1
         }
-        try sayGaps(of: transaction, context)
+        for gap in transaction.gapWords() { try context.console.say(gap) }
       }
       guard let last = page.last, transaction == nil else { break }
       before = last.positions.lowerBound
     }
     try report.finish()
+    try sayLosses(behind: hasMore ? nil : start, journal, context)
     try sayEnd(shown: shown, hasMore: hasMore, journal, context)
     return .ok
   }
@@ -140,11 +141,20 @@ struct HistoryCommand: LeafCommand {
       hint: "storecli models", field: name)
   }
 
-  private func sayGaps(of transaction: JournalTransaction, _ context: CommandContext) throws {
-    guard !transaction.gaps.isEmpty else { return }
-    try context.console.say(
-      "gap: changes of \(transaction.gaps.joined(separator: ", ")) may be missing at seq "
-        + "\(transaction.positions.lowerBound) or before")
+  /// Says what the journal has lost or may not have of what was asked for.
+  ///
+  /// - Parameter start: Back to which position all was shown; nil for to none.
+  private func sayLosses(
+    behind start: JournalPosition?, _ journal: ChangeJournal, _ context: CommandContext
+  ) throws {
+    if let start, transaction == nil {
+      let oldest = try journal.oldestPlace()
+      if start < oldest {
+        try context.console.say("gap: the entries from seq \(start) to \(oldest) are trimmed")
+      }
+    }
+    try context.console.sayDamage(
+      of: journal.damagedModels.filter { model ?? $0 == $0 }, in: journal)
   }
 
   private func sayEnd(
