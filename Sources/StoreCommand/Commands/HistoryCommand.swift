@@ -49,6 +49,9 @@ struct HistoryCommand: LeafCommand {
   @Flag(help: "Show all.")
   var all = false
 
+  @Flag(help: "Show each value before and after on a line of its own.")
+  var diff = false
+
   @OptionGroup var options: GlobalOptions
 
   static let terminalLimit = 20
@@ -65,7 +68,7 @@ struct HistoryCommand: LeafCommand {
     let isForScreen = context.console.dataTerminal.isInteractive && context.format == .table
     let limit = limit ?? (isForScreen && !all ? Self.terminalLimit : .max)
     let start = try since?.position(in: journal)
-    var report = JournalReport(context, showsRecord: key == nil)
+    var report = JournalReport(context, showsRecord: key == nil, isDifference: diff)
     var shown = 0
     var before: JournalPosition?
     var hasMore = false
