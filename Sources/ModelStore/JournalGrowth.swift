@@ -10,8 +10,9 @@ extension ChangeJournal {
   /// ```
   ///
   /// Several commits may come as one; only the newest position counts. One that is smaller than the
-  /// one before says that somebody emptied the journal by hand. It ends when the task is cancelled
-  /// or the store closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
+  /// one before says that somebody emptied the journal by hand; when it has grown beyond that place
+  /// since, only something else stands there. It ends when the task is cancelled or the store
+  /// closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
   /// no right to write, and the journal may be trimmed past it.
   ///
   /// The same position again says that ``ChangeJournal/damagedModels`` has grown: what comes next may

@@ -23,12 +23,15 @@ public struct ChangeJournal: Sendable {
   /// - Parameters:
   ///   - detail: How much of each change is kept.
   ///   - models: Their names; the slots of their ordered lists come along. All tables when nil.
+  ///   - isPreview: Whether it is rolled back again: it tells why it would be refused.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a view, and for a
   ///   key of more than 10 fields.
   /// - Complexity: O(models); no record is read.
-  public func turnOn(_ detail: JournalDetail = .full, for models: [String]? = nil) throws {
-    try core.changingCatalog { connection in
-      try core.changeJournal(on: connection) { details, known in
+  public func turnOn(
+    _ detail: JournalDetail = .full, for models: [String]? = nil, isPreview: Bool = false
+  ) throws {
+    try core.changingCatalog(isPreview: isPreview) { connection in
+      try core.changeJournal(isPreview: isPreview, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = detail }
       }
     }
@@ -38,11 +41,13 @@ public struct ChangeJournal: Sendable {
   ///
   /// Readers of the journal are told that changes may be missing when it is turned on again.
   ///
-  /// - Parameter models: Their names; the slots of their ordered lists come along. All when nil.
+  /// - Parameters:
+  ///   - models: Their names; the slots of their ordered lists come along. All when nil.
+  ///   - isPreview: As for ``turnOn(_:for:isPreview:)``.
   /// - Throws: ``StoreError`` with code `unknownModel`.
-  public func turnOff(for models: [String]? = nil) throws {
-    try core.changingCatalog { connection in
-      try core.changeJournal(on: connection) { details, known in
+  public func turnOff(for models: [String]? = nil, isPreview: Bool = false) throws {
+    try core.changingCatalog(isPreview: isPreview) { connection in
+      try core.changeJournal(isPreview: isPreview, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = nil }
       }
     }
@@ -74,6 +79,17 @@ public struct ChangeJournal: Sendable {
 
   static func position(on connection: Connection) throws -> JournalPosition {
     try JournalReader.end(on: connection).map { JournalPosition(rawValue: $0) } ?? .start
+  }
+
+  /// What stands in the row at `position`; nil where none is: trimmed, before the first, or without
+  /// a journal.
+  ///
+  /// - Complexity: One seek.
+  package func row(at position: JournalPosition) throws -> [SQLValue]? {
+    try core.readers.sync { connection in
+      guard try JournalLayouts(reading: connection) != nil else { return nil }
+      return try JournalReader.row(at: position.rawValue, on: connection)
+    }
   }
 
   /// The models called `names` and the slots of their lists.

@@ -6,8 +6,8 @@ extension Store {
   /// - Throws: ``StoreError`` with code `invalidQuery` for a query that reads a table which is no
   ///   model, whose changes nobody sees; `misuse` inside a write of this store.
   /// - Complexity: Reads the result once, while others write; a query that is run again, and a
-  ///   window, are read while writers wait. What an equal query keeps that lives already is shared
-  ///   where the plan is ``LivePlan/incremental``. Then see ``LivePlan``.
+  ///   window, are read while writers wait. Where an equal query lives already that is followed by
+  ///   a tree of places, with or without a window, nothing is read. Then see ``LivePlan``.
   public func live<Element>(_ query: Query<Element>) throws -> LiveQuery<Element> {
     let source = try core.source(for: try LiveBlueprint(query))
     return LiveQuery(query: query, source: source, store: LiveStore(core))

@@ -56,11 +56,18 @@ extension StoreCore {
     _ reader: Connection, _ plan: LiveBlueprint, _ hydration: Hydration
   ) throws -> (version: UInt64, end: @Sendable () -> Void)? {
     for _ in 0..<Self.entryCount {
-      let start = try beside(plan) { writer -> (version: UInt64, end: @Sendable () -> Void)? in
-        guard try self.enterRead(on: reader, beside: writer) else { return nil }
-        return (self.broker.version, self.broker.add(hydration))
+      var end: (@Sendable () -> Void)?
+      do {
+        let version = try beside(plan) { writer -> UInt64? in
+          guard try self.enterRead(on: reader, beside: writer) else { return nil }
+          end = self.broker.add(hydration)
+          return self.broker.version
+        }
+        if let version, let end { return (version, end) }
+      } catch {
+        end?()
+        throw leftRead(on: reader, plan, after: error)
       }
-      if let start { return start }
     }
     return nil
   }
@@ -95,10 +102,19 @@ extension StoreCore {
       try reader.withStatement("COMMIT") { try $0.run() }
       return result
     } catch {
-      let failure = reader.rollBack(after: error)
-      throw models.storeError(
-        (failure as? ConnectionFailure)?.reason ?? failure, about: plan.base.schema)
+      throw leftRead(on: reader, plan, after: error)
     }
+  }
+
+  /// Ends the transaction, if there is one, after a failure.
+  ///
+  /// - Returns: What the caller is to be told.
+  private func leftRead(
+    on reader: Connection, _ plan: LiveBlueprint, after error: any Error
+  ) -> any Error {
+    let failure = reader.rollBack(after: error)
+    return models.storeError(
+      (failure as? ConnectionFailure)?.reason ?? failure, about: plan.base.schema)
   }
 }
 

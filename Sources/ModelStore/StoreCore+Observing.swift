@@ -48,7 +48,7 @@ extension StoreCore {
   }
 
   /// Puts `observer` among those that the broker tells; with the option for it, first has it told
-  /// how it is now.
+  /// how it is now. One for which that fails has ended.
   func enter<Event>(
     _ observer: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
     options: ObservationOptions
@@ -57,11 +57,16 @@ extension StoreCore {
       observer.enter(broker)
       return
     }
-    try atRest(observation.key, of: schema) { image in
-      let version = self.broker.version
-      let outcome = observer.begin(with: image, version: version)
-      observer.enter(self.broker)
-      self.broker.enqueue(for: outcome) { observer.deliver(upTo: version) }
+    do {
+      try atRest(observation.key, of: schema) { image in
+        let version = self.broker.version
+        let outcome = observer.begin(with: image, version: version)
+        observer.enter(self.broker)
+        self.broker.enqueue(for: outcome) { observer.deliver(upTo: version) }
+      }
+    } catch {
+      observer.end()
+      throw error
     }
   }
 

@@ -23,6 +23,19 @@ struct JournalReader {
     return try bounds(on: connection)?.upperBound ?? 0
   }
 
+  /// The values of the row at `position`, its layout and its entry before them.
+  ///
+  /// - Precondition: The file has a journal.
+  static func row(at position: Int64, on connection: Connection) throws -> [SQLValue]? {
+    let columns = SQLText(sql: JournalRow.columns)
+    return try connection.firstRow(
+      "SELECT \(columns) FROM _ms_journal WHERE position = \(position)"
+    ) { row in
+      let row = try JournalRow(row)
+      return [.integer(row.layout), .integer(row.entry)] + row.values
+    }
+  }
+
   /// Calls `body` with each entry whose rows lie behind `start` and not behind `end`, in order,
   /// until it returns false.
   ///

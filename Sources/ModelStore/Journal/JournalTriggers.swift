@@ -11,10 +11,11 @@
 /// statement that evicted nothing do no harm, since their records are there; the oldest go when new
 /// ones come.
 ///
-/// Not foreseen are conflicts with an index over an expression, see
-/// ``TableFacts/evictsUnforeseen``; by a rowid that an UPDATE sets by that name; with a record that
-/// a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of the very
-/// record that a statement is changing. The fold notices where entries do not lead on.
+/// Not foreseen are conflicts with an index over an expression and by a default that calls a
+/// program's own function, see ``TableFacts/evictsUnforeseen``; by a rowid that an UPDATE sets by
+/// that name; with a record that a BEFORE trigger of somebody else makes meanwhile; and what a
+/// reference changes of the very record that a statement is changing. The fold notices where
+/// entries do not lead on.
 struct JournalTriggers: Hashable, Sendable {
   struct Trigger: Hashable, Sendable {
     let name: String
@@ -27,13 +28,17 @@ struct JournalTriggers: Hashable, Sendable {
     struct Column: Hashable, Sendable {
       let name: String
       let collation: Collation
-      /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses.
+      /// Whether the column itself compares otherwise.
+      let isCollated: Bool
+      /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses, and for
+      /// what not every program can evaluate.
       let replacement: String?
 
       init(_ column: ColumnFacts, collation: Collation) {
         name = column.name
         self.collation = collation
-        replacement = column.isNotNull ? column.defaultSQL.map { SQLDefault($0).expression } : nil
+        isCollated = collation != column.collation
+        replacement = column.hasUnforeseenReplacement ? nil : column.replacement?.expression
       }
     }
 
@@ -100,11 +105,16 @@ extension TableFacts {
   }
 
   /// Whether REPLACE may evict records that the journal's triggers do not expect: those that are
-  /// equal to the new one in an index over an expression. Then the journal may miss deletions.
+  /// equal to the new one in an index over an expression, or by a default that not every program
+  /// can evaluate. Then the journal may miss deletions.
   var evictsUnforeseen: Bool {
-    indexes.contains { index in
-      index.isUnique && index.columns.contains { $0.name.flatMap { column(named: $0) } == nil }
-    }
+    primaryKey.contains(where: \.hasUnforeseenReplacement)
+      || indexes.contains { index in
+        index.isUnique
+          && index.columns.contains { indexed in
+            indexed.name.flatMap { column(named: $0) }?.hasUnforeseenReplacement ?? true
+          }
+      }
   }
 
   /// The name of a rowid that is no column, by which a record may evict another too.
@@ -112,6 +122,14 @@ extension TableFacts {
     guard kind == .table, !isWithoutRowID, rowIDColumn == nil else { return nil }
     return Self.rowIDName(besides: columns.map(\.name))
   }
+}
+
+extension ColumnFacts {
+  /// What REPLACE puts in the place of NULL; nil when it keeps it or refuses.
+  fileprivate var replacement: SQLDefault? { isNotNull ? defaultSQL.map { SQLDefault($0) } : nil }
+
+  /// Whether that may fail in a program that lacks a function of another.
+  fileprivate var hasUnforeseenReplacement: Bool { replacement?.isKnownEverywhere == false }
 }
 
 /// The SQL of one model's triggers.
@@ -263,6 +281,7 @@ private struct JournalSQL {
           let name = "\(table).\(SQLText.quoted(column.name))"
           let new = "NEW.\(SQLText.quoted(column.name))"
           let value = column.replacement.map { "ifnull(\(new), \($0))" } ?? new
+          guard !column.isCollated else { return column.collation.isEqual(name, to: value) }
           return "\(name) = \(value) COLLATE \(SQLText.quoted(column.collation.name))"
         }
     }

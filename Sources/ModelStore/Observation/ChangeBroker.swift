@@ -144,11 +144,12 @@ final class ChangeBroker: Sendable {
   ///
   /// - Returns: The observer's number, by which ``remove(_:)`` ends it.
   func enter(_ observer: some Observer) -> UInt64 {
+    let interests = observer.interests
     let (number, audienceChanged) = state.withLock { state in
       state.nextNumber += 1
       let number = state.nextNumber
       state.observers[number] = observer
-      for interest in observer.interests {
+      for interest in interests {
         if state.routes.add(number, for: interest) { state.generation += 1 }
       }
       return (number, state.observers.count == 1 ? state.audienceChanged : nil)
@@ -235,11 +236,8 @@ final class ChangeBroker: Sendable {
     var parts: [UInt64: [RecordChange]] = [:]
     var failed = state.failed
     state.failed = []
-    if !announcement.resetModels.isEmpty {
-      for (number, observer) in state.observers
-      where observer.interests.contains(where: { announcement.resetModels.contains($0.model) }) {
-        failed.insert(number)
-      }
+    for model in announcement.resetModels {
+      state.routes.forEachObserver(ofModel: model) { failed.insert($0) }
     }
     for number in failed { parts[number] = [] }
     // A group tells what its members told, of whatever commit.

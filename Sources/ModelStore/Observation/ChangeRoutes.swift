@@ -117,6 +117,20 @@ struct ChangeRoutes: Sendable {
     }
     return visited
   }
+
+  /// Calls `body` with the number of each observer of records of `model`.
+  ///
+  /// - Complexity: O(its observers); nobody is asked.
+  func forEachObserver(ofModel model: String, _ body: (UInt64) -> Void) {
+    guard let routes = models[model] else { return }
+    func tell(_ listener: Listener) { body(listener.number) }
+    for listener in routes.all { tell(listener) }
+    for listeners in routes.ofRecord.values { listeners.forEach(tell) }
+    for values in routes.ofValue.values {
+      for listeners in values.values { listeners.forEach(tell) }
+    }
+    for (_, ranges) in routes.ofRange.values { ranges.forEach(tell) }
+  }
 }
 
 extension ChangeRoutes.Routes {

@@ -40,12 +40,14 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
   }
 
   private struct State {
-    var rows: LiveRows
+    /// Without rows where there is a tree.
     var list: RowList
-    var window: QueryWindow?
+    var version: UInt64
     /// Where the rows are since a window became too large to seek them.
     var tree: (all: LiveResult, shown: WindowResult)?
     var subscribers = LiveSubscribers<QueryDelta>()
+
+    var rows: LiveRows { LiveRows(list: list, version: version) }
   }
 
   let interests: [ChangeBroker.Interest]
@@ -66,9 +68,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     self.interests = interests
     self.method = method
     self.report = report
-    let list = rule.list(images, in: window)
-    state = Mutex(
-      State(rows: LiveRows(list: list, version: version), list: list, window: window))
+    state = Mutex(State(list: rule.list(images, in: window), version: version))
   }
 
   var plan: LivePlan {
@@ -82,7 +82,11 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
 
   private var tree: (all: LiveResult, shown: WindowResult)? { state.withLock { $0.tree } }
 
-  var rows: LiveRows { tree?.shown.rows ?? state.withLock { $0.rows } }
+  var rows: LiveRows {
+    // Both at once: the list is without rows from the moment at which there is a tree.
+    let (tree, rows) = state.withLock { ($0.tree, $0.rows) }
+    return tree?.shown.rows ?? rows
+  }
 
   var images: [[SQLValue]]? { state.withLock { $0.tree == nil ? $0.list.images : nil } }
 
@@ -91,7 +95,8 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     // In this one's turn, since groups of queries were registered behind it.
     if let tree { return tree.all.note(commit) }
-    let (old, oldList, window) = state.withLock { ($0.rows, $0.list, $0.window) }
+    let (old, oldList) = state.withLock { ($0.rows, $0.list) }
+    let window = oldList.window
     let list: RowList?
     do {
       list =
@@ -113,10 +118,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     guard let list else { return [] }
     var before = old
     if !commit.isReset { before.version = commit.changes.version - 1 }
-    let new = LiveRows(list: list, version: commit.changes.version)
-    state.withLock { state in
-      state.rows = new
+    let new = state.withLock { state in
       state.list = list
+      state.version = commit.changes.version
+      return state.rows
     }
     return tell(before, oldList, new, list, commit)
   }
@@ -143,8 +148,6 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
       follow(tree.shown)
     }
     state.withLock { state in
-      state.window = window
-      state.rows = new
       state.list = tree == nil ? list : RowList(entries: [], images: [], window: window)
       state.tree = tree
     }

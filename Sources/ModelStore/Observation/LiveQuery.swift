@@ -2,8 +2,9 @@
 /// tells what each commit does to them, with indices. It holds places, not records; to read the
 /// records once, fetch the query.
 ///
-/// It lives as long as it is held or has subscribers. Equal queries share what they keep where they
-/// are followed record by record (``LivePlan/incremental``).
+/// It lives as long as it is held or has subscribers. Equal queries that are followed by a tree of
+/// places share that tree, whatever part of it each shows. A window that keeps its own records
+/// instead (``LivePlan/incremental``), and a query that is run again, share nothing.
 public final class LiveQuery<Element: Fetchable>: Sendable {
   /// What was asked for. A window that was moved since stands elsewhere now; see ``window``.
   public let query: Query<Element>

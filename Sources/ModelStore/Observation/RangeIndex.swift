@@ -49,6 +49,11 @@ struct RangeIndex<Content: Sendable>: Sendable {
     free.append(found)
   }
 
+  /// Calls `body` with what is asked for by each range, in no order.
+  func forEach(_ body: (Content) -> Void) {
+    for case let node? in nodes { body(node.content) }
+  }
+
   /// Calls `body` for each range that contains `place`.
   ///
   /// - Returns: How many ranges were looked at.

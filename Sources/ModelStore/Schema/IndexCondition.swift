@@ -79,7 +79,7 @@ private struct ConditionWords {
     let name = source.name(token).asciiFolded
     let isBare = token.kind == .word
     if isSymbol("(", at: place + 1) {
-      let isKnown = Self.keywords.contains(name) || Self.functions.contains(name)
+      let isKnown = Self.keywords.contains(name) || SQLExpression.coreFunctions.contains(name)
       return isBare && isKnown ? .plain : .unknown
     }
     if isSymbol(".", at: place + 1) {
@@ -114,13 +114,5 @@ private struct ConditionWords {
     "in", "between", "like", "glob", "escape", "collate",
     "case", "when", "then", "else", "end",
     "cast", "as", "integer", "int", "real", "text", "numeric", "blob",
-  ]
-
-  /// Those that SQLite has had for long, whatever it was built with:
-  /// <https://sqlite.org/lang_corefunc.html>.
-  private static let functions: Set<String> = [
-    "abs", "char", "coalesce", "glob", "hex", "ifnull", "instr", "length", "like", "likelihood",
-    "likely", "lower", "ltrim", "max", "min", "nullif", "quote", "replace", "round", "rtrim",
-    "substr", "trim", "typeof", "unicode", "unlikely", "upper", "zeroblob",
   ]
 }

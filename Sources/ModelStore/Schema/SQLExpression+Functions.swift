@@ -1,4 +1,27 @@
 extension SQLExpression {
+  /// Deterministic functions that SQLite has had for long, whatever it was built with:
+  /// <https://sqlite.org/lang_corefunc.html>.
+  static let coreFunctions: Set<String> = [
+    "abs", "char", "coalesce", "glob", "hex", "ifnull", "instr", "length", "like", "likelihood",
+    "likely", "lower", "ltrim", "max", "min", "nullif", "quote", "replace", "round", "rtrim",
+    "substr", "trim", "typeof", "unicode", "unlikely", "upper", "zeroblob",
+  ]
+
+  /// Chance, the clock, and what may stand before a parenthesis but calls nothing.
+  private static let otherKnownNames: Set<String> = [
+    "random", "randomblob", "date", "time", "datetime", "julianday", "strftime", "unixepoch",
+    "printf", "format", "iif", "cast", "and", "or", "not", "in", "between", "is", "like", "glob",
+    "case", "when", "then", "else",
+  ]
+
+  /// Whether every program can evaluate it: it calls functions of SQLite's own only, and names no
+  /// collation.
+  var isKnownEverywhere: Bool {
+    calledNames.allSatisfy {
+      Self.coreFunctions.contains($0) || Self.otherKnownNames.contains($0)
+    } && Set(plainNames).isDisjoint(with: ["regexp", "match", "collate"])
+  }
+
   /// A function in the expression that a program has registered, so that other writers do not have
   /// it; nil when all come with SQLite.
   ///
@@ -29,5 +52,16 @@ extension SQLExpression {
   func probeText(in model: ModelSchema) -> String {
     let columns = SQLText.quotedList(model.fields.map(\.column))
     return "CREATE TEMP TABLE _ms_probe (\(columns), _ms_value AS (\(text)))"
+  }
+}
+
+extension SQLDefault {
+  /// Whether a program that lacks a function or a collation of another can evaluate it.
+  var isKnownEverywhere: Bool {
+    do throws(SQLExpression.Problem) {
+      return try SQLExpression(expression).isKnownEverywhere
+    } catch {
+      return false
+    }
   }
 }

@@ -18,14 +18,28 @@ extension SlotEditor {
     return try access.firstRow(sql.lastPlace) { try Self.place($0) }
   }
 
-  /// The greatest label that is taken. In a table of another design a row that is in no list has
-  /// one too, and labels may be unique there.
-  func lastLabel() throws -> Int64? {
-    guard let places = orders.places(of: list) else {
-      return try access.firstRow(sql.lastLabel) { try $0.integer(at: 0) }
+  /// The label behind which `count` slots are put at the end: that of the last slot. In a table of
+  /// another design a row that is in no list has a label too, and labels may be unique there, so
+  /// where such rows leave too little room it is the label of one of them.
+  func endLabel(for count: Int) throws -> Int64? {
+    var end = try lastPlace()?.label
+    let start = end ?? labels.least
+    guard slots.isAdopted, mayHaveOutsideLabel(from: start) else { return end }
+    let outside = sql.outsideLabels(from: start)
+    try access.run(outside.sql, of: slots.schema) { statement in
+      try statement.bind(outside.arguments)
+      while try statement.step() {
+        let label = try RowView(statement: statement.handle).integer(at: 0)
+        if let last = labels.free(count, after: end, before: nil)?.last, last < label { return }
+        end = label
+      }
     }
-    let last = places.isEmpty ? nil : places[places.count - 1].label
-    return [last, orders.lastOutsideLabel(of: list)].compactMap(\.self).max()
+    return end
+  }
+
+  private func mayHaveOutsideLabel(from start: Int64) -> Bool {
+    guard orders.places(of: list) != nil else { return true }
+    return orders.lastOutsideLabel(of: list).map { $0 >= start } ?? false
   }
 
   func place(at index: Int, in places: RankedTree<ListPlace>) throws -> ListPlace {
@@ -62,7 +76,7 @@ extension SlotEditor {
     _ count: Int, at index: Int, ignoring ignored: Int? = nil
   ) throws -> [Int64] {
     if let free = try unusedLabels(count, at: index, ignoring: ignored) { return free }
-    let (left, right) = try neighbours(of: index, ignoring: ignored)
+    let (left, right) = try neighbours(count, at: index, ignoring: ignored)
     if let label = left ?? right { try spread(around: label, room: count) }
     guard let free = try unusedLabels(count, at: index, ignoring: ignored) else { throw noRoom }
     return free
@@ -70,12 +84,13 @@ extension SlotEditor {
 
   private func unusedLabels(_ count: Int, at index: Int, ignoring ignored: Int?) throws -> [Int64]?
   {
-    let (left, right) = try neighbours(of: index, ignoring: ignored)
+    let (left, right) = try neighbours(count, at: index, ignoring: ignored)
     return labels.free(count, after: left, before: right)
   }
 
+  /// The labels between which `count` slots are put that are to have the indices from `index` on.
   private func neighbours(
-    of index: Int, ignoring ignored: Int?
+    _ count: Int, at index: Int, ignoring ignored: Int?
   ) throws -> (left: Int64?, right: Int64?) {
     let places = try places()
     func label(_ index: Int) -> Int64? {
@@ -83,7 +98,7 @@ extension SlotEditor {
       if let ignored, index >= ignored { index += 1 }
       return index >= 0 && index < places.count ? places[index].label : nil
     }
-    guard let right = label(index) else { return (try lastLabel(), nil) }
+    guard let right = label(index) else { return (try endLabel(for: count), nil) }
     return (index > 0 ? label(index - 1) : nil, right)
   }
 

@@ -44,7 +44,8 @@ extension SlotEditor {
     guard !elements.isEmpty else { return }
     // The places are needed only to tell observers the indices.
     let count = isLogged ? try places().count : nil
-    let free = try labels.free(elements.count, after: lastLabel(), before: nil)
+    let free = try labels.free(
+      elements.count, after: endLabel(for: elements.count), before: nil)
     // Where there is no room, other slots are changed to make it.
     try atomically(free == nil ? .max : elements.count) {
       try add(elements, free ?? freeLabels(elements.count, at: places().count))
@@ -189,7 +190,9 @@ extension SlotEditor {
   private func exchangeLabels(of one: ListPlace, _ other: ListPlace) throws {
     guard slots.isAdopted else { return try run(sql.exchange(one, other), expecting: 2) }
     // Another design may have positions unique, and SQLite checks that row by row.
-    guard let free = labels.free(1, after: try lastLabel(), before: nil)?[0] else { throw noRoom }
+    guard let free = labels.free(1, after: try endLabel(for: 1), before: nil)?[0] else {
+      throw noRoom
+    }
     try atomically(3) {
       try run(sql.setLabel(free, of: one.slot), expecting: 1)
       try run(sql.setLabel(one.label, of: other.slot), expecting: 1)
@@ -248,7 +251,8 @@ extension SlotEditor {
       if !coming.isEmpty {
         let right = rest > 0 ? old[old.count - rest].place.label : nil
         let left =
-          right == nil ? try lastLabel() : start > 0 ? old[start - 1].place.label : nil
+          right == nil
+          ? try endLabel(for: coming.count) : start > 0 ? old[start - 1].place.label : nil
         let labels =
           try labels.free(coming.count, after: left, before: right)
           ?? freeLabels(coming.count, at: start)

@@ -48,12 +48,17 @@ struct SlotSQL {
     "SELECT \(label), \(slot) \(ofOwner) ORDER BY \(label) DESC, \(slot) DESC LIMIT 1"
   }
 
-  /// The greatest label of the owner's rows, be they in the list or not.
-  var lastLabel: SQLText { "SELECT \(label) \(labelled) ORDER BY \(label) DESC LIMIT 1" }
-
   /// The greatest label of the owner's rows that are in no list, where there may be such.
   var lastOutsideLabel: SQLText {
     "SELECT \(label) \(labelled) AND \(element) IS NULL ORDER BY \(label) DESC LIMIT 1"
+  }
+
+  /// The labels of such rows that are not less than `least`, ascending.
+  func outsideLabels(from least: Int64) -> SQLText {
+    """
+    SELECT \(label) \(labelled) AND \(element) IS NULL AND \(label) >= \(least)
+    ORDER BY \(label)
+    """
   }
 
   func element(of number: Int64) -> SQLText {

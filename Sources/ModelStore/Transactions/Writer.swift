@@ -16,6 +16,10 @@ struct Writer {
   /// Whether the journal's triggers were made anew after another program changed them or their
   /// table. Once is enough: two programs of different versions would do it in turn for ever.
   var hasMendedJournal = false
+
+  /// That the journal's triggers are to be made anew before a transaction, which has not begun.
+  struct UnfitJournal: Error {}
+
   private let program = WritingProgram()
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
@@ -143,14 +147,17 @@ struct Writer {
   /// Runs one transaction.
   ///
   /// - Parameters:
+  ///   - needsFitJournal: Whether to refuse as long as the journal is to be mended.
   ///   - scope: Whose changes to capture; asked when the transaction has begun.
   ///   - onForeignSchema: Called inside the transaction, before the body, when another connection
   ///     has changed the schema since; must end in ``adopt(_:catalog:)``.
   ///   - onForeignCommit: Called inside the transaction, before the body, when another connection
   ///     has committed since.
   ///   - shield: Called before the end, from which on nothing may be interrupted.
+  /// - Throws: Also ``UnfitJournal``; then `body` was not called.
   mutating func run<Result>(
-    ending: CommitPipeline.Ending, scope: () -> CaptureScope, validators: [Validator],
+    ending: CommitPipeline.Ending, needsFitJournal: Bool, scope: () -> CaptureScope,
+    validators: [Validator],
     snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
     onForeignSchema: (inout Writer) throws -> Void,
     onForeignCommit: (inout Writer) throws -> Void,
@@ -162,7 +169,7 @@ struct Writer {
     do {
       try connection.withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
       let pipeline = try prepare(
-        scope(), validators, snapshot, onForeignSchema, onForeignCommit, shield)
+        needsFitJournal, scope(), validators, snapshot, onForeignSchema, onForeignCommit, shield)
       let work = try pipeline.run(ending: ending, body)
       if let position = work.journalPosition { journal?.position = position }
       return work
@@ -187,7 +194,7 @@ struct Writer {
   /// Takes note of what other connections did, then decides what to capture. Rolls back if that
   /// fails.
   private mutating func prepare(
-    _ scope: CaptureScope, _ validators: [Validator],
+    _ needsFitJournal: Bool, _ scope: CaptureScope, _ validators: [Validator],
     _ snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
     _ onForeignSchema: (inout Writer) throws -> Void,
     _ onForeignCommit: (inout Writer) throws -> Void,
@@ -201,6 +208,9 @@ struct Writer {
       }
       defer { isNewToJournal = false }
       if try noticeForeignCommit() { try onForeignCommit(&self) }
+      if needsFitJournal, !hasMendedJournal, journal?.damaged.isEmpty == false {
+        throw UnfitJournal()
+      }
       return CommitPipeline(
         connection: connection, models: models, plan: capturePlan(scope),
         lists: lists, schemaVersion: schemaVersion, validators: validators,

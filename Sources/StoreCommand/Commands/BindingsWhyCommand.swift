@@ -23,10 +23,10 @@ struct BindingsWhyCommand: LeafCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let (model, named) = try opened.field(named: field)
-    let chain = try opened.store.bindings(
-      into: BindingSchema.Field(model: model.name, field: named.name))
+    let end = BindingSchema.Field(model: model.name, field: named.name)
+    let chain = try opened.store.bindings(into: end)
     let records = try key.map {
-      try SourceRecords(of: model, key: try KeyText.parse($0, for: model), chain, in: opened)
+      try SourceRecords(of: end, key: try KeyText.parse($0, for: model), chain, in: opened)
     }
     let told: [OutputColumn] =
       records == nil
@@ -67,61 +67,132 @@ struct BindingsWhyCommand: LeafCommand {
   }
 }
 
-/// One record of each model on the way to a bound field, as far as one belongs to the next.
+/// The records in which the fields on the way to a bound field are looked at, as far as one belongs
+/// to the next. A field that is on the way in several records is looked at in the nearest.
 private struct SourceRecords {
+  /// Where a binding takes its values from.
+  private struct Link {
+    let source: BindingSchema.Field
+    let target: BindingSchema.Field
+    /// Which fields of the source's record are equal to which of the target's.
+    let pairs: [(source: String, target: String)]
+    var place: [SQLValue] = []
+    /// Whether expressions read more fields.
+    var hasExpressions = false
+  }
+
   private let opened: OpenedStore
-  private var records: [String: Record] = [:]
+  /// By field; nil where there is no record.
+  private var records: [BindingSchema.Field: Record?] = [:]
 
   init(
-    of model: ModelSchema, key: [SQLValue], _ chain: [BindingSchema], in opened: OpenedStore
+    of field: BindingSchema.Field, key: [SQLValue], _ chain: [BindingSchema],
+    in opened: OpenedStore
   ) throws {
     self.opened = opened
+    let model = try opened.model(named: field.model)
     let start = try opened.read { reads in try reads.find(model, key: key) }
     guard let start else {
       throw CommandError(
         .notFound, code: "recordNotFound", "There is no \(model.name) \(KeyText.text(key)).",
         hint: "storecli query \(Shell.quoted(model.name))", model: model.name)
     }
-    records[model.name] = start
-    for binding in chain.reversed() {
-      guard let record = records[binding.target.model] else { continue }
-      switch binding.formula {
-      case .copy(let source, let through):
-        let schema = try opened.model(named: source.model)
-        let column = record.schema.field(named: through)?.reference?.column
-        let key = schema.fields.first { $0.column == column }?.name ?? schema.key[0]
-        try note(schema, [(key, record[through])])
-      case .lookup(let lookup):
-        let schema = try opened.model(named: lookup.source.model)
-        let match = lookup.match.map { ($0.source, record[$0.target]) }
-        try note(schema, match + Array(zip(schema.key, lookup.place ?? [])))
-      case .twoWay(let twoWay) where !twoWay.match.isEmpty:
-        let schema = try opened.model(named: twoWay.left.model)
-        try note(schema, twoWay.match.map { ($0.source, record[$0.target]) })
-      case .derive, .aggregate, .twoWay: continue
+    put([field], in: start)
+    for binding in chain.reversed() { try follow(binding) }
+  }
+
+  /// Finds the records in which the fields are looked at that `binding` reads.
+  private mutating func follow(_ binding: BindingSchema) throws {
+    let inputs = try binding.inputs(in: opened.store.schema.models)
+    switch binding.formula {
+    case .derive:
+      put(inputs, in: record(of: binding.target))
+    case .twoWay(let twoWay) where twoWay.match.isEmpty:
+      let record = record(of: binding.target) ?? record(of: twoWay.left)
+      put(binding.boundFields + inputs, in: record)
+    case .aggregate(let aggregate):
+      // What it takes from is several records, which may be of the same model.
+      let model = binding.target.model
+      let own = aggregate.model == model ? Set(aggregate.match.map(\.target)) : nil
+      put(
+        inputs.filter { $0.model == model && own?.contains($0.field) ?? true },
+        in: record(of: binding.target))
+    case .copy, .lookup, .twoWay:
+      guard let link = try link(of: binding), let record = record(of: link.target) else { return }
+      let model = link.target.model
+      let source = try opened.model(named: link.source.model)
+      let values =
+        link.pairs.map { ($0.source, record[$0.target]) } + zip(source.key, link.place).map { $0 }
+      let found = try found(source, values)
+      let names = [link.source.field] + values.map(\.0)
+      put(names.map { BindingSchema.Field(model: source.name, field: $0) }, in: found)
+      put(link.pairs.map { BindingSchema.Field(model: model, field: $0.target) }, in: record)
+      if source.name != model {
+        put(inputs.filter { $0.model == source.name }, in: found)
+      } else if link.hasExpressions {
+        // Nobody says in which of two records of one model they read what else is read.
+        return
       }
+      put(inputs, in: record)
     }
   }
 
-  private mutating func note(
+  /// nil where no other record is looked up.
+  private func link(of binding: BindingSchema) throws -> Link? {
+    let target = binding.target
+    switch binding.formula {
+    case .copy(let source, let through):
+      let reference = try opened.model(named: target.model).field(named: through)?.reference
+      let schema = try opened.model(named: source.model)
+      let key = schema.fields.first { $0.column == reference?.column }?.name ?? schema.key[0]
+      return Link(source: source, target: target, pairs: [(key, through)])
+    case .lookup(let lookup):
+      return Link(
+        source: lookup.source, target: target,
+        pairs: lookup.match.map { ($0.source, $0.target) }, place: lookup.place ?? [],
+        hasExpressions: lookup.transform != nil)
+    case .twoWay(let twoWay):
+      let hasExpressions = twoWay.forward != nil || twoWay.backward != nil
+      guard record(of: target) != nil else {
+        return Link(
+          source: target, target: twoWay.left,
+          pairs: twoWay.match.map { ($0.target, $0.source) }, hasExpressions: hasExpressions)
+      }
+      return Link(
+        source: twoWay.left, target: target,
+        pairs: twoWay.match.map { ($0.source, $0.target) }, hasExpressions: hasExpressions)
+    case .derive, .aggregate: return nil
+    }
+  }
+
+  /// The only record of `model` with these values; nil when there is none.
+  private func found(
     _ model: ModelSchema, _ values: [(field: String, value: SQLValue?)]
-  ) throws {
-    guard records[model.name] == nil else { return }
+  ) throws -> Record? {
     var condition: SQLText = "1"
     for (name, value) in values {
-      guard let value, let field = model.field(named: name) else { return }
+      guard let value, let field = model.field(named: name) else { return nil }
       condition.append(" AND \(identifier: field.column) = \(value)")
     }
     let query = Query<Record>(model, where: .sql(condition))
-    records[model.name] = try opened.read { reads in try reads.fetchFirst(query) }
+    return try opened.read { reads in try reads.fetchFirst(query) }
   }
 
+  /// Whoever comes first is the nearest.
+  private mutating func put(_ fields: [BindingSchema.Field], in record: Record?) {
+    for field in fields where !records.keys.contains(field) {
+      records.updateValue(record, forKey: field)
+    }
+  }
+
+  private func record(of field: BindingSchema.Field) -> Record? { records[field] ?? nil }
+
   /// The key of the record that `field` is looked at in; nil when there is none.
-  func key(of field: BindingSchema.Field) -> [SQLValue]? { records[field.model]?.key }
+  func key(of field: BindingSchema.Field) -> [SQLValue]? { record(of: field)?.key }
 
   /// Dates as ISO-8601; nil when there is no record.
   func value(of field: BindingSchema.Field) -> SQLValue? {
-    guard let record = records[field.model], let value = record[field.field] else { return nil }
+    guard let record = record(of: field), let value = record[field.field] else { return nil }
     return record.schema.field(named: field.field).map { FieldColumns.shown(value, $0) } ?? value
   }
 
@@ -144,7 +215,7 @@ private struct SourceRecords {
 
   /// Whether the binding's condition holds in the target's record.
   private func isMet(_ binding: BindingSchema) throws -> Bool? {
-    guard let record = records[binding.target.model] else { return nil }
+    guard let record = record(of: binding.target) else { return nil }
     guard let condition = binding.condition else { return true }
     guard binding.functions == nil else { return nil }
     var place: SQLText = "1"

@@ -69,6 +69,7 @@ struct HistoryCommand: LeafCommand {
     let limit = limit ?? (isForScreen && !all ? Self.terminalLimit : .max)
     let start = try since?.position(in: journal)
     var report = JournalReport(context, showsRecord: key == nil, isDifference: diff)
+    let models = JournalLine.models(of: store.store.schema)
     var shown = 0
     var before: JournalPosition?
     var hasMore = false
@@ -83,7 +84,7 @@ struct HistoryCommand: LeafCommand {
             hasMore = true
             break search
           }
-          try report.write(JournalLine(change, of: transaction, in: store.store.schema))
+          try report.write(JournalLine(change, of: transaction, in: models))
           shown += 1
         }
         for gap in transaction.gapWords() { try context.console.say(gap) }

@@ -58,6 +58,21 @@ enum JSONText {
   /// a record can never steer a terminal.
   static func append(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
+    if text.utf8.allSatisfy(isPlain) {
+      output.append(contentsOf: text.utf8)
+    } else {
+      appendEscaping(text, to: &output)
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a byte stands for itself whatever follows.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
+      && byte != 0xC2
+  }
+
+  private static func appendEscaping(_ text: String, to output: inout [UInt8]) {
     // C1 controls are C2 80 to C2 9F in UTF-8: the lead byte waits for the one that decides.
     var hasLeadByte = false
     for byte in text.utf8 {
@@ -80,7 +95,6 @@ enum JSONText {
       default: output.append(byte)
       }
     }
-    output.append(UInt8(ascii: "\""))
   }
 
   private static func appendEscape(_ control: UInt8, to output: inout [UInt8]) {

@@ -89,14 +89,15 @@ extension ChangeLine {
   private var changesJSON: JSONValue { .object(fields.map { .init($0.name, json($0)) }) }
 
   private func json(_ field: Field) -> JSONValue {
+    let schema = schema?.field(named: field.name)
     var members: [JSONValue.Member] = []
-    if let old = field.old { members.append(.init("old", json(old, field.name))) }
-    if let new = field.new { members.append(.init("new", json(new, field.name))) }
+    if let old = field.old { members.append(.init("old", Self.json(old, schema))) }
+    if let new = field.new { members.append(.init("new", Self.json(new, schema))) }
     return .object(members)
   }
 
-  private func json(_ value: SQLValue, _ name: String) -> JSONValue {
-    guard let field = schema?.field(named: name) else { return JSONValue(value) }
+  private static func json(_ value: SQLValue, _ field: FieldSchema?) -> JSONValue {
+    guard let field else { return JSONValue(value) }
     switch (value, field.type) {
     case (.integer(0), .boolean): return .boolean(false)
     case (.integer(1), .boolean): return .boolean(true)

@@ -7,7 +7,7 @@ import ModelStore
 struct JournalWatch {
   let store: Store
   /// Up to there nobody knows when it was entered that does not say so.
-  let past: JournalPosition
+  private(set) var past: JournalPosition
   let selection: WatchSelection
   let bell: Bell
   let deadline: ContinuousClock.Instant?
@@ -19,7 +19,7 @@ struct JournalWatch {
   private var pageSize: Int { selection.filter == nil ? 4096 : 32_768 }
 
   /// Writes what follows `start` until there is a reason to end; nil when enough was written.
-  func follow(
+  mutating func follow(
     after start: JournalPosition, to output: inout WatchOutput
   ) throws -> Bell.Waking? {
     let journal = store.changeJournal
@@ -27,14 +27,17 @@ struct JournalWatch {
     let follower = ringing(after: start)
     defer { follower.cancel() }
     var (start, position) = (start, start)
+    var anchor = try JournalAnchor(at: position, in: journal)
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       try sayDamage(told: &damaged)
       let end = try journal.position()
-      if end < position {
+      guard try end >= position && anchor.holds(in: journal) else {
         try context.console.say("gap: somebody emptied the journal; what is in it now follows")
-        position = try journal.oldestPlace()
+        (past, position) = (end, try journal.oldestPlace())
         start = position
+        anchor = try JournalAnchor(at: position, in: journal)
+        continue
       }
       guard position < end else {
         switch try bell.wait(until: deadline) {
@@ -46,24 +49,31 @@ struct JournalWatch {
       do {
         let transactions = try journal.transactions(
           after: position, through: last, matching: JournalFilter(model: onlyModel))
+        // What other programs did may end a few rows behind: an entry is told as a whole.
+        let reached = max(last, transactions.last?.positions.upperBound ?? last)
+        let next = try JournalAnchor(at: reached, in: journal)
+        guard try anchor.holds(in: journal) else { continue }
         for group in try groups(of: transactions, after: start) where !output.isFull {
           if let waking = reasonToStop(at: position, output) { return waking }
           try output.write(group.changes)
         }
-        // What other programs did may end a few rows behind: an entry is told as a whole.
-        position = max(last, transactions.last?.positions.upperBound ?? last)
+        try output.flush()
+        (position, anchor) = (reached, next)
         if isOver(at: position), !output.isFull { return .timedOut }
       } catch let error as StoreError where error.code == .journalTrimmed {
         let oldest = try journal.oldestPlace()
         try context.console.say("gap: the entries from seq \(position) to \(oldest) are trimmed")
         position = oldest
+        anchor = try JournalAnchor(at: position, in: journal)
       }
     }
     return nil
   }
 
   /// Writes what the consumer has not acknowledged yet, and acknowledges what is handed on.
-  func follow(_ consumer: Consumer, to output: inout WatchOutput) throws -> Bell.Waking? {
+  mutating func follow(
+    _ consumer: Consumer, to output: inout WatchOutput
+  ) throws -> Bell.Waking? {
     let start = try consumer.status().position
     var damaged: Set<String> = []
     let follower = ringing(after: start)
@@ -79,6 +89,8 @@ struct JournalWatch {
       }
       if batch.reset == .trimmed {
         try context.console.say("gap: entries that were not acknowledged are trimmed")
+        // Somebody may have emptied the journal.
+        past = min(past, try store.changeJournal.position())
       }
       if let waking = try handOn(batch, of: consumer, to: &output) { return waking }
       if isOver(at: batch.end), !output.isFull { return .timedOut }
@@ -94,15 +106,20 @@ struct JournalWatch {
     for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
       let waking = reasonToStop(at: group.end, output)
       guard waking == nil, !output.isFull else {
+        try output.flush()
         if let done { try acknowledge(batch, through: done, by: consumer) }
         return waking
       }
       try output.write(group.changes)
       // What was cut off comes again.
       guard !output.isCut else { return .interrupted }
-      if output.isStepwise { try acknowledge(batch, through: group.end, by: consumer) }
+      if output.isStepwise {
+        try output.flush()
+        try acknowledge(batch, through: group.end, by: consumer)
+      }
       done = group.end
     }
+    try output.flush()
     try batch.acknowledge()
     return nil
   }

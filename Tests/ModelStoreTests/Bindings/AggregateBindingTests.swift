@@ -106,8 +106,9 @@ import Testing
       return try cost("UPDATE C SET v = v + 1 WHERE id = 1", fixture).steps
     }
     let plain = try steps([])
-    // What is never NULL counts whatever it holds.
-    #expect(try steps([Self.binding(.count)], isOptional: false) == plain)
+    // What is never NULL counts whatever it holds: no trigger is started, which takes twenty.
+    let countingAll = try steps([Self.binding(.count)], isOptional: false)
+    #expect(countingAll <= plain + 1)
     let (counting, deriving) = (try steps([Self.binding(.count)]), try steps([derived]))
     #expect(counting <= plain + 60 && deriving <= plain + 30, "\(plain) \(counting) \(deriving)")
   }

@@ -161,10 +161,10 @@ import Testing
           WHERE NEW."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = NEW."id") ELSE ('') END;
           UPDATE "Album"
           SET "artistName" = CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END
-          WHERE OLD."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END;
+          WHERE (OLD."id" COLLATE BINARY IS NOT NEW."id") AND OLD."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END;
           SELECT RAISE(ABORT, 'The binding Album.artistName cannot be kept: Album.artistName does not take the value.')
           FROM "Album"
-          WHERE OLD."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END;
+          WHERE (OLD."id" COLLATE BINARY IS NOT NEW."id") AND OLD."id" = "Album"."artistID" AND "artistName" COLLATE BINARY IS NOT CASE WHEN EXISTS (SELECT 1 FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") THEN (SELECT _ms_source."name" FROM "Artist" AS _ms_source WHERE _ms_source."id" = OLD."id") ELSE ('') END;
         END
         """)
   }

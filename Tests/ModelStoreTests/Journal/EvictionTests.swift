@@ -36,6 +36,36 @@ import Testing
       ])
   }
 
+  /// A default is put in the place of NULL by REPLACE only, but a trigger is compiled as a whole.
+  @Test func aDefaultThatCallsAProgramsFunctionHindersNoOtherProgram() throws {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE Item (
+        id INTEGER PRIMARY KEY, code TEXT NOT NULL DEFAULT (code_of_the_program()) UNIQUE, n);
+      CREATE TABLE Known (
+        id INTEGER PRIMARY KEY, a TEXT NOT NULL DEFAULT (lower(hex(randomblob(8)))) UNIQUE,
+        b NOT NULL DEFAULT CURRENT_TIMESTAMP UNIQUE, c NOT NULL DEFAULT (-1) UNIQUE,
+        d NOT NULL DEFAULT word UNIQUE);
+      """)
+    #expect(
+      try world.entries(
+        of: """
+          INSERT INTO Item VALUES (1, 'a', 1), (2, 'b', 2);
+          UPDATE OR IGNORE Item SET code = 'b' WHERE id = 1;
+          UPDATE Item SET n = 3, code = 'c' WHERE id = 1
+          """) == [
+          "insert Item 1 ('a', 1)", "insert Item 2 ('b', 2)",
+          "update Item 1 (code: 'a' → 'c', n: 1 → 3)",
+        ])
+    func isToldExactly(_ table: String) throws -> Bool {
+      try world.store.core.readers.sync { connection in
+        try #require(Catalog(reading: connection).table(named: table)).evictsUnforeseen == false
+      }
+    }
+    #expect(try !isToldExactly("Item"))
+    #expect(try isToldExactly("Known"))
+  }
+
   @Test func whatNoUniqueIndexAsksForIsChangedWithoutASearch() throws {
     let world = try JournalWorld(
       """

@@ -225,6 +225,37 @@ import Testing
     #expect(rows == [[.null]])
   }
 
+  /// Rows without an element are parked behind the list: next to it, far away, and where nothing
+  /// can come behind them.
+  @Test func newPositionsDoNotFollowRowsThatAreParkedFarBehind() throws {
+    let world = try AdoptedListWorld(.unique, entries: [(1, "0"), (2, "1")])
+    try world.shell.execute(
+      "INSERT INTO Entry VALUES (1, NULL, 3), (1, NULL, 999999), (1, NULL, \(Int64.max))")
+    try world.edit { try $0.append(.integer(9)) }
+    try world.edit { try $0.append(contentsOf: [.integer(3), .integer(4)]) }
+    try world.edit { list in
+      try list.exchange(0, 4)
+      try list.append(.integer(5))
+    }
+    let entries: [[SQLValue]] = [
+      [.integer(4), .integer(0)], [.integer(2), .integer(1)], [.integer(9), .integer(2)],
+      [.null, .integer(3)], [.integer(3), .integer(4)], [.integer(1), .integer(5)],
+      [.integer(5), .integer(6)], [.null, .integer(999_999)], [.null, .integer(.max)],
+    ]
+    #expect(try world.entries() == entries)
+    // An empty list begins where it would without them.
+    try world.edit { list in
+      try list.removeAll()
+      try list.append(contentsOf: [.integer(7), .integer(8)])
+      try list.assign([.integer(8), .integer(7), .integer(6), .integer(5)])
+    }
+    #expect(try world.tracks() == [8, 7, 6, 5])
+    let parked = try world.shell.rows(
+      "SELECT Position FROM Entry WHERE TrackId IS NULL ORDER BY Position")
+    #expect(parked == [[.integer(3)], [.integer(999_999)], [.integer(.max)]])
+    #expect(try world.entries().dropLast(2).allSatisfy { $0[1].number < 10 })
+  }
+
   @Test func nullIsNoElement() throws {
     let world = try AdoptedListWorld(.keyless, entries: [(1, "0")])
     try world.edit { list in

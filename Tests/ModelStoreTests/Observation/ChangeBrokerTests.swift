@@ -6,14 +6,27 @@ import Testing
 /// Who is told of which commit, without a database.
 @Suite struct ChangeBrokerTests {
   private final class Witness: ChangeBroker.Observer {
-    let interests: [ChangeBroker.Interest]
     let commits = Recorder<String>()
+    /// How often its interests were asked for.
+    let askings = Recorder<Void>()
+    private let interest: ChangeBroker.Interest
     private let outcomes: Mutex<[ChangeBroker.Outcome]>
 
-    init(_ model: String, outcomes: [ChangeBroker.Outcome] = []) {
-      interests = [ChangeBroker.Interest(model: model)]
+    convenience init(_ model: String, outcomes: [ChangeBroker.Outcome] = []) {
+      self.init(ChangeBroker.Interest(model: model), outcomes: outcomes)
+    }
+
+    init(_ interest: ChangeBroker.Interest, outcomes: [ChangeBroker.Outcome] = []) {
+      self.interest = interest
       self.outcomes = Mutex(outcomes)
     }
+
+    var interests: [ChangeBroker.Interest] {
+      askings.add(())
+      return [interest]
+    }
+
+    var model: String { interest.model }
 
     func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
       commits.add(
@@ -66,6 +79,31 @@ import Testing
         changes: [Self.change("A")], knownObserver: broker.latestObserver - 1))
     #expect(early.commits.events == ["1: 1"])
     #expect(late.commits.events == ["1: 0 reset"])
+    for end in ends { end() }
+  }
+
+  /// There may be very many observers, and the broker is locked meanwhile.
+  @Test func whoseModelIsResetIsKnownWithoutAskingAnybody() {
+    let broker = ChangeBroker()
+    let schema = ModelSchema(
+      name: "A",
+      fields: [FieldSchema(name: "id", type: .integer), FieldSchema(name: "n", type: .integer)],
+      key: ["id"])
+    let range = ValueRange(
+      field: 1, collation: .binary, lower: .start,
+      upper: .before(ValueRange.place(of: .integer(5), .binary)))
+    let records: [ChangeBroker.Interest.Records] = [
+      .all, .one([.integer(1)], of: schema), .one([.integer(1)], of: schema),
+      .one([.integer(2)], of: schema), .having(field: 1, value: .integer(3)), .within(range),
+    ]
+    let witnesses = records.map { Witness(ChangeBroker.Interest(model: "A", records: $0)) }
+    let other = Witness("B")
+    let ends = (witnesses + [other]).map { broker.add($0) }
+    let before = witnesses.map(\.askings.events.count)
+    broker.publish(ChangeBroker.Announcement(resetModels: ["A"]))
+    #expect(witnesses.map(\.commits.events) == records.map { _ in ["1: 0 reset"] })
+    #expect(other.commits.events == [])
+    #expect(witnesses.map(\.askings.events.count) == before)
     for end in ends { end() }
   }
 }

@@ -39,6 +39,36 @@ import Testing
     absent.cancel()
   }
 
+  /// What is read for the beginning is read in a transaction, and its COMMIT may fail.
+  @Test func whatCannotBeginIsNotAmongTheObservers() throws {
+    let shop = try MusicShop()
+    let core = shop.store.core
+    // When the first observer has entered, there is no transaction any more that could end.
+    core.broker.onAudienceChange { [weak core] in
+      guard let core, core.writer.isCurrent else { return }
+      do {
+        try core.writer.inside { try $0.rollBack() }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    let title = Observed.field(\Album.title, of: 1)
+    #expect(throws: (any Error).self) {
+      _ = try shop.store.observe(title, options: .initial) { shop.told.add(Self.line($0)) }
+    }
+    #expect(!core.broker.hasObservers)
+    #expect(throws: (any Error).self) {
+      _ = try shop.store.changes(of: title, options: .initial)
+    }
+    #expect(!core.broker.hasObservers)
+    #expect(throws: (any Error).self) { _ = try shop.store.live(Album.all) }
+    #expect(!core.broker.hasObservers)
+    try shop.setTitle("after")
+    #expect(!shop.news().contains("after one → after user"))
+    core.broker.onAudienceChange {}
+    #expect(try shop.store.live(Album.all).count == 3)
+  }
+
   @Test func everyKindOfObservationHasABeginning() throws {
     let shop = try MusicShop()
     let bag = ObservationBag()

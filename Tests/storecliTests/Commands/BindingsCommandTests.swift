@@ -138,6 +138,45 @@ import Testing
     #expect(!bare.contains("value"), "\(bare)")
   }
 
+  /// Both are records of one model.
+  @Test func whyTellsTheRecordThatOneOfItsOwnModelRefersTo() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("staff.db")).execute(
+      """
+      CREATE TABLE Person(
+        id INTEGER PRIMARY KEY, first TEXT, name TEXT, boss INTEGER REFERENCES Person(id),
+        bossName TEXT);
+      INSERT INTO Person VALUES
+        (1, 'Ada', NULL, NULL, NULL), (2, 'Bob', NULL, 1, NULL);
+      """)
+    place.environment["STORECLI_DB"] = place.path("staff.db")
+    for words in [
+      ["adopt", "Person"],
+      ["bindings", "add", "Person.name", "--derive", "upper(first)"],
+      ["bindings", "add", "Person.bossName", "--copy", "Person.name", "--through", "boss"],
+    ] {
+      let outcome = try place.run(words)
+      try #require(outcome.code == 0, "\(outcome)")
+    }
+    func told(_ key: String) throws -> [String] {
+      try place.run("bindings", "why", "Person.bossName", key, "-q", "--ndjson").out
+        .split(separator: "\n").map { line in
+          let line = try lineOf(line)
+          return ["field", "record", "value"].map { line[$0] ?? "" }.joined(separator: " ")
+        }
+    }
+    #expect(
+      try told("2") == [
+        "Person.first 1 Ada", "Person.name 1 ADA", "Person.id 1 1", "Person.boss 2 1",
+        "Person.bossName 2 ADA",
+      ])
+    #expect(
+      try told("1") == [
+        "Person.first <null> <null>", "Person.name <null> <null>", "Person.id <null> <null>",
+        "Person.boss 1 <null>", "Person.bossName 1 <null>",
+      ])
+  }
+
   @Test func aReferenceToAnotherTableBringsNothingTogether() throws {
     let place = try Workplace()
     try place.makeMusic()

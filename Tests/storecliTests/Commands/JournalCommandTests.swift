@@ -107,4 +107,39 @@ import Testing
       #expect(outcome.err.hasPrefix("error[newerFormat]: "), "\(outcome)")
     }
   }
+
+  /// A dry run says and exits as the real one does, and leaves everything as it is.
+  @Test func turningItOnAndOffIsTriedFirst() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("t.db"))
+    try raw.execute(
+      """
+      CREATE TABLE t(id INTEGER PRIMARY KEY, n INT);
+      CREATE TABLE new(id INTEGER PRIMARY KEY);
+      """)
+    place.environment["STORECLI_DB"] = place.path("t.db")
+    let early = try place.run("journal", "on", "-n")
+    #expect(early.code == 0, "\(early)")
+    #expect(try raw.value("PRAGMA journal_mode") == "delete")
+    try place.run("adopt", "t", "new")
+    let schema = "SELECT group_concat(name || sql) FROM (SELECT * FROM sqlite_schema ORDER BY name)"
+    let before = try raw.value(schema)
+    // Triggers cannot speak of a table of that name.
+    let refused = try place.run("journal", "on", "new", "-n")
+    #expect(refused.code == 1, "\(refused)")
+    #expect(try place.run("journal", "on", "new") == refused)
+    let dry = try place.run("journal", "on", "-n")
+    let told =
+      "for all models, with old and new values\n"
+      + "left out: new, because triggers cannot speak of a table called new\n"
+    #expect(
+      dry == Outcome(code: 0, out: "", err: "dry run: the journal was not turned on \(told)"))
+    #expect(try raw.value(schema) == before)
+    let on = try place.run("journal", "on")
+    #expect(on == Outcome(code: 0, out: "", err: "the journal is on \(told)"))
+    let entered = try raw.value(schema)
+    #expect(try place.run("journal", "off", "t", "-n").code == 0)
+    #expect(try raw.value(schema) == entered)
+    #expect(try raw.value("SELECT count(*) FROM _ms_journal WHERE layout <> 0") == "0")
+  }
 }

@@ -147,6 +147,44 @@ import Testing
     #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
   }
 
+  /// Its positions are used again, and those that the reader had passed are told, too.
+  @Test func aJournalThatSomebodyEmptiedIsAGapAlsoWhenItHasGrownSince() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on")
+    let raw = try RawDatabase(place.path("music.store"))
+    let watch = try WatchProcess(place, ["Track", "--count", "41", "--timeout", "30s"])
+    try raw.execute("UPDATE Track SET seconds = 5 WHERE id = 50")
+    #expect(try lineOf(try watch.nextLine())["id"] == "50")
+    try raw.execute(
+      "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 6 WHERE id <= 40; COMMIT")
+    let outcome = try watch.finish()
+    #expect(outcome.code == 0, "\(outcome)")
+    #expect(try lines(outcome).map { $0["id"] } == (1...40).map { "\($0)" })
+    #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
+  }
+
+  /// Positions are used again, so those of the past end earlier.
+  @Test func whatIsEnteredAfterSomebodyEmptiedTheJournalIsHeardOfNow() throws {
+    for words in [[], ["--slot", "tests"]] {
+      let place = try Workplace()
+      try place.makeMusic()
+      try place.run("journal", "on")
+      let raw = try RawDatabase(place.path("music.store"))
+      try raw.execute("UPDATE Track SET seconds = 4 WHERE id <= 40")
+      let watch = try WatchProcess(
+        place, ["Track", "--count", "2", "--timeout", "30s", "-o", "plain"] + words)
+      try raw.execute(
+        "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id = 2; COMMIT")
+      #expect(try watch.nextLine().contains("~ Track 2"))
+      try raw.execute("UPDATE Track SET seconds = 5 WHERE id = 3")
+      let outcome = try watch.finish()
+      #expect(outcome.code == 0, "\(outcome)")
+      #expect(outcome.out.contains("~ Track 3"), "\(outcome)")
+      #expect(!outcome.out.hasPrefix("--:--:--"), "\(outcome)")
+    }
+  }
+
   @Test func aSlotBeyondAJournalThatSomebodyEmptiedGoesOnStepByStep() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ModelStore
+import Synchronization
 import Testing
 
 @testable import StoreCommand
@@ -59,6 +60,11 @@ import Testing
     }
   }
 
+  /// The steps of all lines.
+  private func steps(_ lines: String) throws -> Set<String?> {
+    Set(try lines.split(separator: "\n").map { try lineOf($0)["step"] })
+  }
+
   @Test func noUpdateIsLostHoweverManyWait() throws {
     let outcome = try tellAtOnce(
       sort: "id",
@@ -70,6 +76,8 @@ import Testing
     let ids = [1, 2] + Array(10...1800)
     #expect(try told(outcome.out) == ids.map { "~ \($0) n 0 -> 1" })
     #expect(try indices(outcome.out) == ids.map { "\($0 - 1) \($0 - 1)" })
+    // Folded, they are as of the last one.
+    #expect(try steps(outcome.out) == ["4"])
     #expect(outcome.err == "")
   }
 
@@ -86,6 +94,32 @@ import Testing
     #expect(outcome.err == "")
   }
 
+  @Test func anEventOfWhichNothingIsToldMovesThePlacesOfTheOthers() throws {
+    let schema = try store.schema.model(named: "t")
+    let events = Mutex<[QueryChanges<Record>]>([])
+    let subscription = try store.live(
+      PredicateText(schema: schema).query(where: nil, sort: "-id")
+    ).observe { event in events.withLock { $0.append(event) } }
+    try store.write { try $0.execute("UPDATE t SET n = 1 WHERE id = 3000") }
+    try store.write { try $0.execute("INSERT INTO t VALUES (6000, 0)") }
+    store.waitForDelivery()
+    subscription.cancel()
+    let (update, insertion) = try events.withLock { events in
+      try #require(events.count == 2)
+      return (events[0], events[1])
+    }
+    let line = WatchedChange(
+      change: ChangeLine(
+        operation: .update, model: "t", key: [.integer(3000)],
+        fields: [.init(name: "n", old: .integer(0), new: .integer(1))], origin: .user,
+        schema: schema),
+      place: WatchedChange.Place(old: 0, new: 0))
+    var waiting = WaitingChanges()
+    waiting.add([line], of: update)
+    waiting.add([], of: insertion)
+    #expect(waiting.net.map { [$0.place?.old, $0.place?.new] } == [[0, 1]])
+  }
+
   @Test func whatWasThereIsToldAsItIsWhenItIsTold() throws {
     try store.write { try $0.execute("DELETE FROM t WHERE id NOT IN (7, 8)") }
     let outcome = try tellAtOnce(
@@ -94,5 +128,6 @@ import Testing
     #expect(try told(outcome.out) == ["snapshot 8", "snapshot 7", "+ 9"])
     #expect(outcome.out.contains("\"n\":{\"new\":5}"), "\(outcome)")
     #expect(try indices(outcome.out) == ["- 1", "- 2", "- 0"])
+    #expect(try steps(outcome.out) == ["3"])
   }
 }
