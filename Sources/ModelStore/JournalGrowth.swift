@@ -15,8 +15,8 @@ extension ChangeJournal {
   /// closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
   /// no right to write, and the journal may be trimmed past it.
   ///
-  /// The same position again says that ``ChangeJournal/damagedModels`` has grown: what comes next may
-  /// not be entered.
+  /// The same position again says that ``ChangeJournal/damagedModels`` has grown: what comes next
+  /// may not be entered.
   ///
   /// - Parameter position: Where the reader stands: what is there beyond it already comes first.
   public func growth(after position: JournalPosition) -> JournalGrowth {

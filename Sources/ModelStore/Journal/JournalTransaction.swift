@@ -33,8 +33,8 @@ public struct JournalTransaction: Hashable, Sendable {
   public var isForeign: Bool { id == nil }
 }
 
-/// Where changes of a model began to be entered in the change journal or ceased to be: it was turned
-/// on or off, or triggers that somebody had damaged were made anew.
+/// Where changes of a model began to be entered in the change journal or ceased to be: it was
+/// turned on or off, or triggers that somebody had damaged were made anew.
 public struct JournalInterruption: Hashable, Sendable {
   /// On which side of the place changes may be missing.
   public enum Kind: Hashable, Sendable {
