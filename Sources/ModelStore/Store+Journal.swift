@@ -69,6 +69,16 @@ public struct ChangeJournal: Sendable {
     try core.readers.sync { connection in try Self.position(on: connection) }
   }
 
+  /// Why the changes of some models cannot be entered, by the model's name. Turning the journal on
+  /// for all leaves them out.
+  public var refusals: [String: String] {
+    var refusals: [String: String] = [:]
+    for model in core.models.schema.models {
+      refusals[model.name] = JournalLayout.refusal(of: model)
+    }
+    return refusals
+  }
+
   static func position(on connection: Connection) throws -> JournalPosition {
     try JournalReader.end(on: connection).map { JournalPosition(rawValue: $0) } ?? .start
   }

@@ -33,7 +33,7 @@ struct JournalHistory {
     guard position < bounds.lowerBound - 1 else { return }
     throw StoreError(
       .journalTrimmed,
-      "The change journal was trimmed: what followed position \(position) is gone up to \(bounds.lowerBound - 1). Read from there, and take what is stored now for what is missing."
+      "The change journal was trimmed: what followed position \(position) is gone up to \(bounds.lowerBound - 1), and can neither be read nor taken back any more. A reader goes on from there, with what is stored now for what is missing."
     )
   }
 

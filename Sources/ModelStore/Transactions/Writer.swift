@@ -61,6 +61,7 @@ struct Writer {
     }
     let captured = CaptureFacts(writing)
     let rules = try CatalogEntries.rules.read(on: connection)
+    let journal = try readJournal(of: schema, catalog)
     models = ModelRegistry(
       schema: schema, rules: rules,
       judgedRules: try FiledRules(rules, in: schema.models, on: connection).kept,
@@ -72,15 +73,27 @@ struct Writer {
         }
       },
       bindings: try CatalogEntries.bindings.read(on: connection),
-      tables: catalog.tables.map(\.sql), captured: captured)
-    journal = try JournalHead(
-      reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
+      tables: catalog.tables.map(\.sql), captured: captured,
+      damagedJournals: journal?.damaged ?? [])
+    self.journal = journal
     plan = nil
     reportingPlan = nil
     lists.adopt(
       schema.slotModels.compactMap { slots in
         captured.table(of: slots.schema, wanting: nil).map { (slots, $0) }
       })
+  }
+
+  private func readJournal(of schema: StoreSchema, _ catalog: Catalog) throws -> JournalHead? {
+    do {
+      return try JournalHead(
+        reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
+    } catch let error as StoreError
+      where error.code == .newerFormat && configuration.access == .readOnly
+    {
+      // Records can be read without it; who asks for the journal is refused.
+      return nil
+    }
   }
 
   func checkUsable() throws {

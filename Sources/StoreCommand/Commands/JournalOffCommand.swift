@@ -21,6 +21,11 @@ struct JournalOffCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
+    if models.isEmpty, try looked.store.changeJournal.details().isEmpty {
+      // Opening for writing would make a store of any database.
+      try context.console.say("the journal was off already")
+      return .ok
+    }
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
     looked.store.close()

@@ -24,6 +24,7 @@ struct JournalOnCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
+    let refusals = models.isEmpty ? looked.store.changeJournal.refusals : [:]
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
     looked.store.close()
@@ -37,6 +38,9 @@ struct JournalOnCommand: ChangingCommand {
     try context.console.say(
       (context.isDryRun ? "dry run: the journal was not turned on" : "the journal is on")
         + " for \(whose), with \(keys ? "keys only" : "old and new values")")
+    for (model, reason) in refusals.sorted(by: { $0.key < $1.key }) {
+      try context.console.say("left out: \(model), because \(reason)")
+    }
     return .ok
   }
 }

@@ -1,9 +1,13 @@
 /// Writes JSON (RFC 8259) as UTF-8, compact and on one line. ``JSONParser`` reads it back exactly.
 enum JSONText {
+  /// The number that stands for infinity, as in SQL: no real is as great, and most readers of JSON
+  /// round it up to that.
+  static let infinity = "9e999"
+
   /// Appends `value` to `output`.
   ///
-  /// - Throws: ``OutputError/nonFiniteNumber(_:field:)`` for an infinite or NaN real, which JSON
-  ///   cannot say; `output` then ends with an unfinished text.
+  /// - Throws: ``OutputError/notANumber`` for a NaN, which JSON cannot say; `output` then ends with
+  ///   an unfinished text.
   static func append(_ value: JSONValue, to output: inout [UInt8]) throws(OutputError) {
     switch value {
     case .null: output.append(contentsOf: "null".utf8)
@@ -43,10 +47,11 @@ enum JSONText {
   }
 
   /// Appends the shortest decimal that reads back as `number`; it always has a fraction or an
-  /// exponent, so that it stays a real.
+  /// exponent, so that it stays a real. An infinite one is ``infinity``.
   static func append(_ number: Double, to output: inout [UInt8]) throws(OutputError) {
-    guard number.isFinite else { throw .nonFiniteNumber(number, field: nil) }
-    output.append(contentsOf: number.description.utf8)
+    guard !number.isNaN else { throw .notANumber }
+    let text = number.isInfinite ? (number < 0 ? "-" : "") + infinity : number.description
+    output.append(contentsOf: text.utf8)
   }
 
   /// Appends a quoted string. Control characters are escaped, C1 ones and DEL too, so that printing

@@ -53,6 +53,11 @@ struct Reversing {
         let what = reversal.reverted.map { " \($0)" } ?? ""
         try context.console.say("\(verb) transaction\(what) as \(reversal.transaction)")
       }
+      if done.count < times, failure == nil {
+        try context.console.say(
+          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): nothing more is to be "
+            + "taken back")
+      }
     }
     if let failure { throw failure }
     return .ok

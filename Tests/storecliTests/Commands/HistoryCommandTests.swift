@@ -285,4 +285,50 @@ import Testing
     let watched = try place.run("watch", "Album", "--since", "0", "--count", "1", "-q").out
     #expect(watched.contains("\"origin\":\"binding:Album.artistName\""), "\(watched)")
   }
+
+  @Test func valuesCanStandOnLinesOfTheirOwn() throws {
+    let place = try journaled()
+    let before = try title(of: "1", place).dropLast()
+    try place.run("update", "Track", "1", "title=One")
+    let shown = try place.run("history", "Track", "1", "--diff", "-q")
+    let lines = shown.out.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(shown.code == 0 && lines[0].hasPrefix("seq "), "\(shown)")
+    #expect(
+      lines.dropFirst() == ["~ Track 1", "- title: \"\(before)\"", "+ title: \"One\"", ""],
+      "\(shown)")
+    for words in [["--ndjson"], ["--fields", "seq"]] {
+      #expect(try place.run(["history", "--diff"] + words).code == 64)
+    }
+  }
+
+  @Test func stepsThatAreMissingAreSaid() throws {
+    let place = try journaled()
+    try place.run("update", "Track", "1", "title=One")
+    let undone = try place.run("undo", "3")
+    #expect(undone.code == 0, "\(undone)")
+    #expect(
+      undone.err.hasSuffix("only 1 of 3: nothing more is to be taken back\n"), "\(undone)")
+    let redone = try place.run("redo")
+    #expect(redone.code == 0 && !redone.err.contains("only"), "\(redone)")
+  }
+
+  @Test func whatIsTrimmedIsSaid() throws {
+    let place = try journaled()
+    for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
+    let lines = try place.run("history", "--ndjson", "-q").out.split(separator: "\n")
+    let oldest = try #require(lines.last)
+    let txn = try #require(try lineOf(oldest)["txn"])
+    let whole = try place.run("history", "--since", "1")
+    #expect(whole.code == 0 && !whole.err.contains("trimmed"), "\(whole)")
+    try place.run("journal", "trim", "--keep", "1")
+    let raw = try RawDatabase(place.path("music.store"))
+    let end = try raw.value("SELECT min(position) - 1 FROM _ms_journal")
+    let rest = try place.run("history", "--since", "1")
+    #expect(rest.err.contains("gap: the entries from seq 1 to \(end) are trimmed\n"), "\(rest)")
+    #expect(try !place.run("history", "--since", end).err.contains("trimmed"))
+    let reverted = try place.run("revert", txn)
+    let sought = try place.run("history", "--txn", txn)
+    #expect(sought == reverted)
+    #expect(sought.code == 1 && sought.err.hasPrefix("error[journalTrimmed]: "), "\(sought)")
+  }
 }
