@@ -23,18 +23,28 @@ extension Store {
   }
 
   /// The bindings by which values come into a field: its own and, before it, those that the fields
-  /// follow which it depends on.
+  /// follow which it depends on. A generated column depends on the columns that it is computed
+  /// from, and a reference with ON UPDATE on the key that it follows.
   ///
   /// - Returns: Sources before what follows them; empty for a field that nothing is bound to.
   /// - Throws: ``StoreError`` with code `unknownModel` or `unknownField`.
   public func bindings(into field: BindingSchema.Field) throws -> [BindingSchema] {
     let model = try schema.model(named: field.model)
-    guard model.field(named: field.field) != nil else {
+    guard let named = model.field(named: field.field) else {
       throw StoreError(
         .unknownField, "\(field.model) has no field \(field.field).", model: field.model,
         field: field.field)
     }
-    return try core.bindings(into: field)
+    return try core.bindings(into: named, of: model)
+  }
+
+  /// The fields that SQLite computes, each with those that it is computed from at once: generated
+  /// columns, and references that ON UPDATE makes follow the key that they name. Columns that are
+  /// no fields are named as columns.
+  ///
+  /// - Throws: ``StoreError`` when the file cannot be read.
+  package func computedFields() throws -> [BindingSchema.Field: [BindingSchema.Field]] {
+    try core.computedFields()
   }
 
   /// Drops a binding: its field keeps the values that it has and follows nothing from then on, for

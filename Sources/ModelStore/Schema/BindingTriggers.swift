@@ -55,13 +55,13 @@ struct BindingTriggers: Hashable, Sendable {
   /// One SELECT of one number: how many records come back changed from there and back; nil for what
   /// goes one way.
   private(set) var lossCount: String?
-  /// Which columns the binding writes and which it reads.
+  /// Which columns the binding writes and out of which values come into those.
   let flow: Flow
   private let target: ModelSchema
 
   struct Flow: Hashable, Sendable {
     let targets: [ResolvedBinding.Column]
-    let sources: [ResolvedBinding.Column]
+    let origins: Set<ResolvedBinding.Column>
   }
 
   struct Expression: Hashable, Sendable {
@@ -132,7 +132,7 @@ struct BindingTriggers: Hashable, Sendable {
   init(_ binding: ResolvedBinding) {
     self.binding = binding.schema
     target = binding.model
-    flow = Flow(targets: binding.targets, sources: binding.sources)
+    flow = Flow(targets: binding.targets, origins: binding.origins)
     var expressions = ([binding.condition].compactMap(\.self)).map {
       Expression(expression: $0, model: binding.model)
     }
