@@ -173,7 +173,10 @@ struct BindingInstallation {
       .difference(from: found)
     guard !difference.isEmpty else { return [] }
     let changed = bindings.filter { difference.changed.contains($0.binding.name) }
-    for binding in changed { try binding.checkExpressions(on: connection) }
+    for binding in changed {
+      try binding.checkExpressions(on: connection)
+      try binding.checkFinders(on: connection)
+    }
     try Self.drop(difference.dropped.map { ($0, found[$0] ?? "") }, from: connection)
     for object in difference.created where object.kind != .trigger {
       try connection.execute(object.sql)
@@ -193,8 +196,10 @@ struct BindingInstallation {
     for binding in changed where try binding.driftingRecordCount(on: connection) > 0 {
       throw StoreError(
         .unsupportedSchema,
-        "The binding \(binding.binding.name) cannot be kept: a trigger changes "
-          + "\(binding.binding.target) back. Remove that trigger, or the binding.",
+        "The binding \(binding.binding.name) cannot be kept: \(binding.binding.target) does not "
+          + "keep the value that it is given. A trigger changes it, or the column cannot hold it, "
+          + "such as a whole number beyond 2^53 in a REAL one. Remove the trigger, or derive what "
+          + "the column can hold.",
         model: binding.binding.target.model, field: binding.binding.target.field)
     }
     return synchronised
@@ -346,6 +351,13 @@ extension BindingTriggers {
               + "say by calling(_:) that only programs which have it may write.")
         }
       }
+    }
+  }
+
+  /// Asks SQLite whether at most one record is found where there must be only one.
+  func checkFinders(on connection: Connection) throws {
+    for finder in finders {
+      if let problem = try finder.problem(on: connection) { throw refusal(problem) }
     }
   }
 

@@ -52,6 +52,8 @@ struct BindingTriggers: Hashable, Sendable {
   private(set) var offence: String
   /// The expressions that writers evaluate, each with the model whose columns it may name.
   let expressions: [Expression]
+  /// How it finds other records.
+  let finders: [BindingFinder]
   /// One SELECT of one number: how many records come back changed from there and back; nil for what
   /// goes one way.
   private(set) var lossCount: String?
@@ -132,6 +134,7 @@ struct BindingTriggers: Hashable, Sendable {
   init(_ binding: ResolvedBinding) {
     self.binding = binding.schema
     target = binding.model
+    finders = binding.finders
     flow = Flow(targets: binding.targets, origins: binding.origins)
     var expressions = ([binding.condition].compactMap(\.self)).map {
       Expression(expression: $0, model: binding.model)

@@ -258,7 +258,7 @@ extension ModelSchema {
 
   /// The fields whose columns `expression` may name.
   func fields(in expression: SQLExpression) -> [FieldSchema] {
-    let names = Set(expression.plainNames)
+    let names = expression.columnNames
     return fields.filter { names.contains($0.column.asciiFolded) }
   }
 }

@@ -60,6 +60,8 @@ struct BindingsWhyCommand: LeafCommand {
       }
       for field in binding.boundFields { try write(field, binding) }
     }
+    // Nothing is bound to what SQLite computes, but values come into it.
+    if !chain.isEmpty, written.insert(end.description).inserted { try write(end, nil) }
     try context.finish(writer)
     try context.console.say(
       chain.isEmpty ? "nothing is bound to \(field)" : Grouped.text(chain.count, "binding"))
