@@ -1,6 +1,7 @@
 extension Store {
   /// Adds a binding to the file: existing records are put right, and from then on it holds for
-  /// every writer. One of the same name is replaced.
+  /// every writer. One of the same name is replaced. Rules of the file hold for the values that
+  /// records get now; validators in Swift are not asked about them.
   ///
   /// - Parameters:
   ///   - isPreview: Whether it is rolled back again: it tells how many records would be put right
@@ -67,7 +68,7 @@ extension Store {
   /// wrong.
   ///
   /// - Returns: The bindings of which records were wrong and how many, sources before what follows
-  ///   them; empty when all values were right. Values that an edited trigger spoils again meanwhile
+  ///   them; empty when all values were right. Validators judge them. Values that an edited trigger spoils again meanwhile
   ///   are put right with the triggers, and observers look anew.
   /// - Throws: ``StoreError`` when a binding names what is not there any more, when a rule refuses
   ///   a value, or when a trigger of the application changes one back. The values that were mended
