@@ -83,88 +83,29 @@ import Testing
     try world.other.execute("UPDATE T SET a = 7")
     #expect(try world.other.rows("SELECT a, c FROM T") == [[.integer(7), .integer(7)]])
   }
-  @Test func theWayToAFieldLeadsThroughGeneratedColumns() throws {
-    let world = try JournalWorld(Self.tables, detail: nil)
-    try world.store.add(Self.derive("c", "h"))
-    try world.store.add(Self.derive("a", "b + l"))
-    func way(_ field: String) throws -> [String] {
-      try world.store.bindings(into: .init(model: "T", field: field)).map(\.name)
-    }
-    #expect(try way("c") == ["T.a", "T.c"])
-    #expect(try way("h") == ["T.a"])
-    #expect(try way("l") == [])
-  }
 
-  /// Not every column of a table is a field of the program that declares it.
-  @Test func aColumnThatIsNoFieldHidesNoCircle() throws {
-    let fixture = try BindingFixture(
+  /// REPLACE evicts by a generated column too, whatever of it an UPDATE sets.
+  @Test func whatIsEvictedByAGeneratedColumnCountsNoMore() throws {
+    let world = try JournalWorld(
       """
-      CREATE TABLE T (
-        id INTEGER PRIMARY KEY, a INTEGER, hidden INTEGER AS (a + 1), g INTEGER AS (hidden * 2));
-      """)
-    let model = ModelSchema(
-      name: "T",
-      fields: [
-        FieldSchema(name: "id", type: .integer, isRowID: true),
-        FieldSchema(name: "a", type: .integer, isOptional: true),
-        FieldSchema(name: "g", type: .integer, isOptional: true, generated: .virtual),
-      ], key: ["id"])
-    let binding = BindingSchema(
-      target: .init(model: "T", field: "a"), formula: .derive(sql: "g + 1"))
-    let error = #expect(throws: StoreError.self) {
-      try BindingInstallation([binding], in: [model], on: fixture.connection)
-    }
-    #expect(
-      error?.message
-        == "Bindings go round in a circle: T.a → T.hidden → T.g → T.a. Remove one of them.")
-  }
-
-  private static let references = """
-    CREATE TABLE A (id INTEGER PRIMARY KEY, name TEXT, code TEXT UNIQUE);
-    CREATE TABLE B (
-      id INTEGER PRIMARY KEY, a INTEGER REFERENCES A (id),
-      code TEXT REFERENCES A (CODE) ON UPDATE CASCADE, label TEXT);
-    """
-
-  private static let code = Binding(
-    BindingSchema(target: .init(model: "A", field: "code"), formula: .derive(sql: "upper(name)")))
-
-  private static let label = Binding(
-    BindingSchema(target: .init(model: "B", field: "label"), formula: .derive(sql: "lower(code)")))
-
-  @Test func aReferenceFollowsItsKeyWhereItSaysSo() throws {
-    let world = try JournalWorld(Self.references, detail: nil)
-    try world.store.add(Self.label)
-    try world.store.add(Self.code)
-    func way(_ field: String) throws -> [String] {
-      try world.store.bindings(into: .init(model: "B", field: field)).map(\.name)
-    }
-    #expect(try way("label") == ["A.code", "B.label"])
-    #expect(try way("code") == ["A.code"])
-    #expect(try way("a") == [])
+      CREATE TABLE P (id INTEGER PRIMARY KEY, n INTEGER);
+      CREATE TABLE C (
+        id INTEGER PRIMARY KEY, p INTEGER, a, b, pair AS (a || '-' || b) UNIQUE
+      );
+      INSERT INTO P VALUES (1, 0);
+      """, detail: nil)
+    try world.store.add(
+      Binding(
+        BindingSchema(
+          target: .init(model: "P", field: "n"),
+          formula: .aggregate(
+            .init(.count, model: "C", match: [.init(source: "p", target: "id")])))))
     try world.other.execute(
       """
-      PRAGMA foreign_keys = ON;
-      INSERT INTO A (id, name) VALUES (1, 'x');
-      INSERT INTO B (id, a, code) VALUES (1, 1, 'X');
-      UPDATE A SET name = 'y';
+      INSERT INTO C (id, p, a, b) VALUES (1, 1, 'x', 'y'), (2, 1, 'p', 'y');
+      UPDATE OR REPLACE C SET a = 'x' WHERE id = 2
       """)
-    #expect(try world.other.rows("SELECT code, label FROM B") == [[.text("Y"), .text("y")]])
-  }
-
-  /// With no record to show it by the first values that are written.
-  @Test func aCircleThroughAReferenceIsSpelledOut() throws {
-    let world = try JournalWorld(Self.references, detail: nil)
-    let first = Binding(
-      BindingSchema(
-        target: .init(model: "A", field: "code"),
-        formula: .aggregate(
-          .init(
-            .minimum, model: "B", field: "label", match: [.init(source: "a", target: "id")]))))
-    try world.store.add(Self.label)
-    #expect(
-      Self.refusal(first, in: world)
-        == "Bindings go round in a circle: B.label → A.code → B.code → B.label. Remove one of them."
-    )
+    #expect(try world.other.rows("SELECT n FROM P") == [[.integer(1)]])
+    #expect(try world.store.bindingFindings() == [])
   }
 }
