@@ -84,7 +84,7 @@ struct TotalsSQL {
       source: source, link: links,
       others: [
         ("records", { _ in "1" }), ("number", parts.number), ("total", parts.total),
-      ], isRelevant: { parts.counts($0) }, make)
+      ], isRelevant: { parts.counts($0) }, sets: target.binding.uniqueSets.sets(of: source), make)
     let evicted = SQLText.quoted(evictions.table.name)
     var all = [
       make.trigger(
