@@ -215,7 +215,7 @@ extension StoreCore {
   /// conflicts between the two are found.
   ///
   /// - Returns: As `obsolete` the names of those in the file that can be kept no more, because a
-  ///   model or field of theirs is gone or because a declared one took their target or name. A
+  ///   model or field of theirs is gone or because a declared one took a field or name of theirs. A
   ///   program that does not know them could not open the file otherwise.
   private func allBindings(
     _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection

@@ -268,8 +268,8 @@ extension BindingFields {
           + "\(model.key.count == 1 ? "value" : "values"), none of them NULL; got \(key.count).")
     }
     return zip(model.keyFields, key).map { field, value in
-      ResolvedBinding.Link.Constant(
-        field: field, literal: field.affinity.converting(value).description)
+      let stored = field.isMaybeBare ? value : field.affinity.converting(value)
+      return ResolvedBinding.Link.Constant(field: field, literal: stored.description)
     }
   }
 

@@ -32,7 +32,9 @@ struct BindingInstallation {
     _ schemas: [BindingSchema], in models: [ModelSchema], on connection: Connection
   ) throws {
     try self.init(
-      schemas, in: models, generated: GeneratedColumns(of: models, on: connection),
+      schemas, in: models,
+      generated: schemas.isEmpty
+        ? GeneratedColumns() : GeneratedColumns(of: models, on: connection),
       uniqueSets: schemas.isEmpty ? UniqueSets() : UniqueSets(on: connection))
   }
 

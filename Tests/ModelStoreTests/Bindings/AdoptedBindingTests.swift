@@ -46,6 +46,20 @@ import Testing
     #expect(try world.store.bindingFindings() == [])
   }
 
+  /// A STRICT table's ANY keeps the text '1' beside the number.
+  @Test func aKeyOfAnyKindIsTakenAsItIsGiven() throws {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE S (k ANY NOT NULL PRIMARY KEY, v TEXT) STRICT;
+      CREATE TABLE T (id INTEGER PRIMARY KEY, a TEXT);
+      INSERT INTO S VALUES (1, 'a number'), ('1', 'a text');
+      INSERT INTO T (id) VALUES (1);
+      """, detail: nil)
+    try world.store.add(Self.copy(matching: [], place: [.text("1")]))
+    try world.other.execute("UPDATE S SET v = 'later ' || v")
+    #expect(try world.other.rows("SELECT a FROM T") == [[.text("later a text")]])
+  }
+
   @Test func aTextThatIsNoNumberStaysAKey() {
     let affinities: [ColumnAffinity] = [.numeric, .integer, .real]
     for affinity in affinities {
