@@ -1,6 +1,7 @@
 extension Store {
   /// Adds a binding to the file: existing records are put right, and from then on it holds for
-  /// every writer. One of the same name is replaced.
+  /// every writer. One of the same name is replaced. Rules of the file hold for the values that
+  /// records get now; validators in Swift are not asked about them.
   ///
   /// - Parameters:
   ///   - isPreview: Whether it is rolled back again: it tells how many records would be put right
@@ -23,18 +24,28 @@ extension Store {
   }
 
   /// The bindings by which values come into a field: its own and, before it, those that the fields
-  /// follow which it depends on.
+  /// follow which it depends on. A generated column depends on the columns that it is computed
+  /// from, and a reference with ON UPDATE on the key that it follows.
   ///
   /// - Returns: Sources before what follows them; empty for a field that nothing is bound to.
   /// - Throws: ``StoreError`` with code `unknownModel` or `unknownField`.
   public func bindings(into field: BindingSchema.Field) throws -> [BindingSchema] {
     let model = try schema.model(named: field.model)
-    guard model.field(named: field.field) != nil else {
+    guard let named = model.field(named: field.field) else {
       throw StoreError(
         .unknownField, "\(field.model) has no field \(field.field).", model: field.model,
         field: field.field)
     }
-    return try core.bindings(into: field)
+    return try core.bindings(into: named, of: model)
+  }
+
+  /// The fields that SQLite computes, each with those that it is computed from at once: generated
+  /// columns, and references that ON UPDATE makes follow the key that they name. Columns that are
+  /// no fields are named as columns.
+  ///
+  /// - Throws: ``StoreError`` when the file cannot be read.
+  package func computedFields() throws -> [BindingSchema.Field: [BindingSchema.Field]] {
+    try core.computedFields()
   }
 
   /// Drops a binding: its field keeps the values that it has and follows nothing from then on, for
@@ -57,7 +68,7 @@ extension Store {
   /// wrong.
   ///
   /// - Returns: The bindings of which records were wrong and how many, sources before what follows
-  ///   them; empty when all values were right. Values that an edited trigger spoils again meanwhile
+  ///   them; empty when all values were right. Validators judge them. Values that an edited trigger spoils again meanwhile
   ///   are put right with the triggers, and observers look anew.
   /// - Throws: ``StoreError`` when a binding names what is not there any more, when a rule refuses
   ///   a value, or when a trigger of the application changes one back. The values that were mended

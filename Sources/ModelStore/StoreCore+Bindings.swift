@@ -81,11 +81,12 @@ extension StoreCore {
     on connection: Connection
   ) throws -> [(binding: String, recordCount: Int)] {
     let found = try BindingInstallation.objects(in: connection)
-    return try installedBindings(on: connection).bindings
-      .filter {
-        try $0.hasStorage(in: found) && $0.missingFunction(on: connection) == nil
-      }
-      .map { binding in
+    let bindings = try installedBindings(on: connection).bindings
+      .filter { try $0.missingFunction(on: connection) == nil }
+    // Of all first: a value that is put right sets off the triggers of others.
+    for binding in bindings { try binding.restoreStorage(besides: found, on: connection) }
+    return
+      try bindings.map { binding in
         (binding: binding.binding.name, recordCount: try binding.synchronise(on: connection))
       }
       .filter { $0.recordCount > 0 }
@@ -114,9 +115,19 @@ extension StoreCore {
     }
   }
 
-  /// The bindings that the field called `name` of `model` follows, sources first.
-  func bindings(into field: BindingSchema.Field) throws -> [BindingSchema] {
-    try readingBindings { bindings, _ in bindings.chain(into: field) }
+  /// The bindings that `field` of `model` follows, sources first.
+  func bindings(into field: FieldSchema, of model: ModelSchema) throws -> [BindingSchema] {
+    try readingBindings { bindings, connection in
+      let generated = try GeneratedColumns(of: self.models.schema.models, on: connection)
+      return bindings.chain(into: generated.origins(of: [.init(model, field)]))
+    }
+  }
+
+  /// See ``Store/computedFields()``.
+  func computedFields() throws -> [BindingSchema.Field: [BindingSchema.Field]] {
+    try readers.sync { connection in
+      try GeneratedColumns(of: models.schema.models, on: connection).computed
+    }
   }
 
   private func readingBindings<Result>(

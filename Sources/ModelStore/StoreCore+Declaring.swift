@@ -215,7 +215,7 @@ extension StoreCore {
   /// conflicts between the two are found.
   ///
   /// - Returns: As `obsolete` the names of those in the file that can be kept no more, because a
-  ///   model or field of theirs is gone or because a declared one took their target or name. A
+  ///   model or field of theirs is gone or because a declared one took a field or name of theirs. A
   ///   program that does not know them could not open the file otherwise.
   private func allBindings(
     _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
@@ -226,6 +226,7 @@ extension StoreCore {
     where !declared.contains(where: { $0.name == binding.name }) {
       let isDisplaced = declared.contains {
         $0.target == binding.target || $0.name.asciiFolded == binding.name.asciiFolded
+          || $0.takesAnEnd(of: binding)
       }
       if isDisplaced || !ResolvedBinding.canResolve(binding, in: models) {
         obsolete.append(binding.name)
@@ -317,6 +318,16 @@ extension StoreCore {
 }
 
 extension BindingSchema: CatalogEntry {}
+
+extension BindingSchema {
+  /// Whether the two have a field in common and cannot both be kept: an end of a two-way binding
+  /// is an end of other two-way bindings at most.
+  fileprivate func takesAnEnd(of other: BindingSchema) -> Bool {
+    let ends = boundFields
+    return (ends.count == 1 || other.boundFields.count == 1)
+      && other.boundFields.contains(where: ends.contains)
+  }
+}
 
 extension CatalogEntries<BindingSchema> {
   static let bindings = CatalogEntries(table: "_ms_bindings", noun: "binding")

@@ -86,8 +86,15 @@ extension BindingFields {
     _ aggregate: BindingSchema.Aggregate, into target: FieldSchema, of model: ModelSchema
   ) throws(StoreError) -> ResolvedBinding.Aggregate {
     let source = try self.model(named: aggregate.model)
-    let field: FieldSchema? =
+    var field: FieldSchema? =
       if let name = aggregate.field { try self.field(named: name, of: source) } else { nil }
+    // Another design's key may be NULL in spite of PRIMARY KEY:
+    // https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls
+    if source.isAdopted, !source.isWithoutRowID, let counted = field, !counted.isRowID,
+      source.key.contains(counted.name)
+    {
+      field = counted.optional(true)
+    }
     let order: FieldSchema? =
       if let name = aggregate.order { try self.field(named: name, of: source) } else { nil }
     let function = aggregate.function
@@ -260,8 +267,9 @@ extension BindingFields {
         "the key of \(model.name) has \(model.key.count) "
           + "\(model.key.count == 1 ? "value" : "values"), none of them NULL; got \(key.count).")
     }
-    return zip(model.keyFields, key).map {
-      ResolvedBinding.Link.Constant(field: $0, literal: $1.description)
+    return zip(model.keyFields, key).map { field, value in
+      let stored = field.isMaybeBare ? value : field.affinity.converting(value)
+      return ResolvedBinding.Link.Constant(field: field, literal: stored.description)
     }
   }
 

@@ -8,10 +8,14 @@ public struct BindingFinding: Hashable, Sendable {
   /// The names of its triggers, tables and indexes that are missing, have another text, hold wrong
   /// totals, or belong to no binding of the catalog; sorted.
   public let triggers: [String]
-  /// How many records do not hold the value that the binding gives them.
+  /// How many records do not hold the value that the binding gives them; 0 where they were not
+  /// compared.
   public let recordCount: Int
   /// The keys of the first of them, in key order.
   public let keys: [[SQLValue]]
+  /// Whether records were compared. Not where a table or index of the binding is missing, nor where
+  /// it names what is not there any more or calls a function that this program does not have.
+  public internal(set) var isCompared = true
 }
 
 /// A two-way binding whose expressions do not undo each other.

@@ -32,7 +32,9 @@ struct BindingInstallation {
     _ schemas: [BindingSchema], in models: [ModelSchema], on connection: Connection
   ) throws {
     try self.init(
-      schemas, in: models, generated: GeneratedColumns(of: models, on: connection),
+      schemas, in: models,
+      generated: schemas.isEmpty
+        ? GeneratedColumns() : GeneratedColumns(of: models, on: connection),
       uniqueSets: schemas.isEmpty ? UniqueSets() : UniqueSets(on: connection))
   }
 
@@ -91,13 +93,15 @@ struct BindingInstallation {
       guard binding.hasStorage(in: found), try binding.missingFunction(on: connection) == nil
       else {
         return BindingFinding(
-          binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [])
+          binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [],
+          isCompared: false)
       }
       guard try binding.findsItsColumns(on: connection) else {
         // Others are to be told too.
         let all = objects.isEmpty ? Set(binding.objects.map(\.name)) : objects
         return BindingFinding(
-          binding: binding.binding.name, triggers: all.sorted(), recordCount: 0, keys: [])
+          binding: binding.binding.name, triggers: all.sorted(), recordCount: 0, keys: [],
+          isCompared: false)
       }
       if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
         objects.insert(table)
@@ -136,13 +140,10 @@ struct BindingInstallation {
     return Dictionary(rows) { first, _ in first }
   }
 
-  /// The bindings by which values come into `field`, sources before what follows them: its own and,
-  /// before it, those of all fields that it depends on.
-  func chain(into field: BindingSchema.Field) -> [BindingSchema] {
-    var wanted = Set(
-      bindings.flatMap { binding in
-        binding.flow.targets.filter { $0.description == field.description }
-      })
+  /// The bindings by which values come into `columns`, sources before what follows them: their own
+  /// and, before those, the ones of all columns that they depend on.
+  func chain(into columns: Set<ResolvedBinding.Column>) -> [BindingSchema] {
+    var wanted = columns
     var chain: [BindingSchema] = []
     // Both ends of a two-way binding come from each other, so one pass back is not enough.
     var isGrowing = true
@@ -151,7 +152,7 @@ struct BindingInstallation {
       for binding in bindings
       where !wanted.isDisjoint(with: binding.flow.targets) && !chain.contains(binding.binding) {
         chain.append(binding.binding)
-        wanted.formUnion(binding.flow.sources + binding.flow.targets)
+        wanted.formUnion(binding.flow.origins.union(binding.flow.targets))
         isGrowing = true
       }
     }
@@ -179,7 +180,10 @@ struct BindingInstallation {
       .difference(from: found)
     guard !difference.isEmpty else { return [] }
     let changed = bindings.filter { difference.changed.contains($0.binding.name) }
-    for binding in changed { try binding.checkExpressions(on: connection) }
+    for binding in changed {
+      try binding.checkExpressions(on: connection)
+      try binding.checkFinders(on: connection)
+    }
     try Self.drop(difference.dropped.map { ($0, found[$0] ?? "") }, from: connection)
     for object in difference.created where object.kind != .trigger {
       try connection.execute(object.sql)
@@ -199,8 +203,10 @@ struct BindingInstallation {
     for binding in changed where try binding.driftingRecordCount(on: connection) > 0 {
       throw StoreError(
         .unsupportedSchema,
-        "The binding \(binding.binding.name) cannot be kept: a trigger changes "
-          + "\(binding.binding.target) back. Remove that trigger, or the binding.",
+        "The binding \(binding.binding.name) cannot be kept: \(binding.binding.target) does not "
+          + "keep the value that it is given. A trigger changes it, or the column cannot hold it, "
+          + "such as a whole number beyond 2^53 in a REAL one. Remove the trigger, or derive what "
+          + "the column can hold.",
         model: binding.binding.target.model, field: binding.binding.target.field)
     }
     return synchronised
@@ -217,7 +223,7 @@ struct BindingInstallation {
   }
 
   /// Triggers first, since they name the tables.
-  private static func drop(
+  fileprivate static func drop(
     _ objects: [(name: String, sql: String)], from connection: Connection
   ) throws {
     for kind in BindingTriggers.Object.Kind.allCases.reversed() {
@@ -300,6 +306,23 @@ extension BindingTriggers {
     storage.allSatisfy { BindingInstallation.holds(found, $0) }
   }
 
+  /// Makes what is missing of the binding's own tables and indexes, or is not as it must be, and
+  /// fills the tables, so that triggers that are there find in them what they add to and take from.
+  ///
+  /// - Parameter found: What bindings have in the file.
+  func restoreStorage(besides found: [String: String], on connection: Connection) throws {
+    let missing = storage.filter { !BindingInstallation.holds(found, $0) }
+    guard !missing.isEmpty else { return }
+    try BindingInstallation.drop(
+      missing.compactMap { object in found[object.name].map { (object.name, $0) } },
+      from: connection)
+    for object in missing { try connection.execute(object.sql) }
+    for sql in clearings { try connection.run(SQLText(sql: sql)) }
+    for pass in passes.dropLast() {
+      _ = try pass.run(on: connection, stepRowCount: 16_384) { _ in }
+    }
+  }
+
   private func count(_ sql: String, on connection: Connection) throws -> Int {
     Int(try connection.firstRow(SQLText(sql: sql)) { row in try row.integer(at: 0) } ?? 0)
   }
@@ -335,6 +358,13 @@ extension BindingTriggers {
               + "say by calling(_:) that only programs which have it may write.")
         }
       }
+    }
+  }
+
+  /// Asks SQLite whether at most one record is found where there must be only one.
+  func checkFinders(on connection: Connection) throws {
+    for finder in finders {
+      if let problem = try finder.problem(on: connection) { throw refusal(problem) }
     }
   }
 

@@ -35,7 +35,11 @@ struct BindingOrder {
     }
     var order = try BindingOrder(ranked(resolved), generated)
     for index in order.bindings.indices { try order.visit(index) }
-    return order.order.map { order.bindings[$0] }
+    return order.order.map { index in
+      var binding = order.bindings[index]
+      binding.origins = generated.origins(of: binding.sources)
+      return binding
+    }
   }
 
   private init(

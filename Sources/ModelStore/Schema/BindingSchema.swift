@@ -79,6 +79,11 @@ public struct BindingSchema: Hashable, Sendable, Codable {
 }
 
 extension BindingSchema {
+  /// The fields that follow: both ends of a two-way binding.
+  package var boundFields: [Field] {
+    if case .twoWay(let twoWay) = formula { [twoWay.left, target] } else { [target] }
+  }
+
   /// Notes which functions in Swift the expressions call.
   mutating func calls(_ names: [String]) {
     functions = names.isEmpty ? nil : names.map(\.asciiFolded).sorted()

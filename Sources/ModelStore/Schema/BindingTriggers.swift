@@ -53,16 +53,18 @@ struct BindingTriggers: Hashable, Sendable {
   private(set) var offence: String
   /// The expressions that writers evaluate, each with the model whose columns it may name.
   let expressions: [Expression]
+  /// How it finds other records.
+  let finders: [BindingFinder]
   /// One SELECT of one number: how many records come back changed from there and back; nil for what
   /// goes one way.
   private(set) var lossCount: String?
-  /// Which columns the binding writes and which it reads.
+  /// Which columns the binding writes and out of which values come into those.
   let flow: Flow
   private let target: ModelSchema
 
   struct Flow: Hashable, Sendable {
     let targets: [ResolvedBinding.Column]
-    let sources: [ResolvedBinding.Column]
+    let origins: Set<ResolvedBinding.Column>
   }
 
   struct Expression: Hashable, Sendable {
@@ -133,7 +135,8 @@ struct BindingTriggers: Hashable, Sendable {
   init(_ binding: ResolvedBinding) {
     self.binding = binding.schema
     target = binding.model
-    flow = Flow(targets: binding.targets, sources: binding.sources)
+    finders = binding.finders
+    flow = Flow(targets: binding.targets, origins: binding.origins)
     var expressions = ([binding.condition].compactMap(\.self)).map {
       Expression(expression: $0, model: binding.model)
     }

@@ -45,6 +45,31 @@ package enum ColumnAffinity: Hashable, Sendable {
   }
 }
 
+extension ColumnAffinity {
+  /// What such a column holds of `value`, as far as comparisons tell: OLD and NEW are compared as
+  /// they are, without the conversion that a column brings with it.
+  func converting(_ value: SQLValue) -> SQLValue {
+    switch (self, value) {
+    case (.text, .integer(let number)): .text(String(number))
+    case (.integer, .text(let text)), (.real, .text(let text)), (.numeric, .text(let text)):
+      Self.number(text) ?? value
+    default: value
+    }
+  }
+
+  /// The number that the whole of `text` is: decimal, blanks around it allowed. 5.0 equals 5.
+  private static func number(_ text: String) -> SQLValue? {
+    let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
+    let bare = text.utf8.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }
+      .reversed()
+    let digits = String(decoding: bare, as: UTF8.self)
+    // Swift also reads hexadecimal numbers, infinity and nan.
+    guard digits.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }) else { return nil }
+    if let whole = Int64(digits) { return .integer(whole) }
+    return Double(digits).map { .real($0) }
+  }
+}
+
 extension FieldSchema {
   /// How the field's column converts what is stored in it.
   package var affinity: ColumnAffinity {

@@ -91,6 +91,8 @@ struct ResolvedBinding: Hashable, Sendable {
   let model: ModelSchema
   let target: FieldSchema
   let formula: Formula
+  /// The columns that what it writes depends on, and all that SQLite computes those from.
+  var origins: Set<Column> = []
   let condition: SQLExpression?
   /// The conditions of bindings of the same field that go before this one.
   var precedence: [SQLExpression] = []
@@ -258,7 +260,7 @@ extension ModelSchema {
 
   /// The fields whose columns `expression` may name.
   func fields(in expression: SQLExpression) -> [FieldSchema] {
-    let names = Set(expression.plainNames)
+    let names = expression.columnNames
     return fields.filter { names.contains($0.column.asciiFolded) }
   }
 }

@@ -154,7 +154,7 @@ extension SQLExpression {
   /// The expression with each column of `model` spelled as `cell` says, so that it can stand where
   /// bare names mean something else.
   ///
-  /// A name after COLLATE or AS is no column. A name behind its table's stays as it is, so that
+  /// A keyword is no column, nor is a name after COLLATE or AS. A name behind its table's stays as it is, so that
   /// SQLite refuses it there.
   func spelling(
     columnsOf model: ModelSchema, as cell: (FieldSchema) -> String
@@ -169,7 +169,8 @@ extension SQLExpression {
     for (index, token) in significant.enumerated() {
       guard token.kind == .word || token.kind == .quotedName,
         let field = columns[ExactText(cut.name(token).asciiFolded)],
-        !isCall(significant, index, cut), !isNoColumn(significant, index, cut)
+        !isCall(significant, index, cut), !isNoColumn(significant, index, cut),
+        !Self.isKeyword(significant, index, cut)
       else { continue }
       result += cut.text(end..<token.range.lowerBound)
       result += cell(field)

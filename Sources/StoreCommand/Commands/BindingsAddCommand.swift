@@ -173,7 +173,7 @@ struct BindingsAddCommand: WritingCommand {
         hint: "give this one another --name, or storecli bindings drop \(Shell.quoted(other.name))",
         model: other.target.model)
     }
-    for model in binding.writtenModels(among: others, in: looked.store.schema) {
+    for model in try binding.writtenModels(among: others, in: looked.store) {
       _ = try looked.writableModel(named: model, write)
     }
     let mayOverwrite = try binding.boundFields.contains { try looked.holdsValues(in: $0) }

@@ -31,11 +31,19 @@ struct BindingsCheckCommand: LeafCommand {
       ])
     }
     try context.finish(writer)
-    let count = try store.bindings().count
+    let known = try store.bindings()
     try context.console.say(
-      "\(Grouped.text(count, "binding")) checked, \(findings.count) to mend"
+      "\(Grouped.text(known.count, "binding")) checked, \(findings.count) to mend"
         + (findings.isEmpty ? "" : " (storecli bindings rebuild)"))
-    for binding in try store.bindings() {
+    for finding in findings
+    where !finding.isCompared
+      && known.contains(where: { $0.name == finding.binding && $0.functions == nil })
+    {
+      try context.console.say(
+        "\(finding.binding): its values could not be compared, since something that it needs is "
+          + "missing")
+    }
+    for binding in known {
       guard let functions = binding.functions else { continue }
       try context.console.say(
         "\(binding.name) calls \(functions.joined(separator: ", ")), which storecli does not have: its "

@@ -28,7 +28,7 @@ struct BindingsDropCommand: WritingCommand {
         list: "storecli bindings list")
     }
     if bindings.contains(where: { $0.target == binding.target && $0 != binding }) {
-      for model in binding.writtenModels(among: bindings, in: looked.store.schema) {
+      for model in try binding.writtenModels(among: bindings, in: looked.store) {
         _ = try looked.writableModel(named: model, write)
       }
     }

@@ -19,11 +19,16 @@ struct BindingsRebuildCommand: WritingCommand {
     let looked = try context.openToLook()
     let bindings = try looked.store.bindings()
     let findings = try looked.store.bindingFindings()
-    if findings.contains(where: { $0.recordCount > 0 }) {
+    // What could not be compared may be wrong. What calls Swift is left to programs that have it.
+    let left = Set(bindings.filter { $0.functions != nil }.map(\.name))
+    if findings.contains(where: {
+      $0.recordCount > 0 || !$0.isCompared && !left.contains($0.binding)
+    }) {
       // A value that is put right may be the source of another binding.
-      for model in Set(bindings.flatMap(\.boundFields).map(\.model)).sorted() {
-        _ = try looked.writableModel(named: model, write)
+      let models = try bindings.flatMap { binding in
+        try binding.writtenModels(among: bindings, in: looked.store)
       }
+      for model in Set(models).sorted() { _ = try looked.writableModel(named: model, write) }
     }
     looked.store.close()
     let mended = try findings.isEmpty ? [] : mend(context)

@@ -60,6 +60,8 @@ struct BindingsWhyCommand: LeafCommand {
       }
       for field in binding.boundFields { try write(field, binding) }
     }
+    // Nothing is bound to what SQLite computes, but values come into it.
+    if !chain.isEmpty, written.insert(end.description).inserted { try write(end, nil) }
     try context.finish(writer)
     try context.console.say(
       chain.isEmpty ? "nothing is bound to \(field)" : Grouped.text(chain.count, "binding"))
@@ -82,6 +84,8 @@ private struct SourceRecords {
   }
 
   private let opened: OpenedStore
+  /// By generated field, what it is computed from.
+  private let generated: [BindingSchema.Field: [BindingSchema.Field]]
   /// By field; nil where there is no record.
   private var records: [BindingSchema.Field: Record?] = [:]
 
@@ -90,6 +94,12 @@ private struct SourceRecords {
     in opened: OpenedStore
   ) throws {
     self.opened = opened
+    let models = opened.store.schema.models
+    // Not references, which follow the key of another record.
+    generated = try opened.store.computedFields().filter { field, _ in
+      let model = models.first { $0.name == field.model }
+      return model?.field(named: field.field).map { $0.generated != nil } ?? true
+    }
     let model = try opened.model(named: field.model)
     let start = try opened.read { reads in try reads.find(model, key: key) }
     guard let start else {
@@ -144,7 +154,9 @@ private struct SourceRecords {
     case .copy(let source, let through):
       let reference = try opened.model(named: target.model).field(named: through)?.reference
       let schema = try opened.model(named: source.model)
-      let key = schema.fields.first { $0.column == reference?.column }?.name ?? schema.key[0]
+      // SQLite takes names for equal whatever the case of their letters.
+      let column = reference?.column?.lowercased()
+      let key = schema.fields.first { $0.column.lowercased() == column }?.name ?? schema.key[0]
       return Link(source: source, target: target, pairs: [(key, through)])
     case .lookup(let lookup):
       return Link(
@@ -182,6 +194,7 @@ private struct SourceRecords {
   private mutating func put(_ fields: [BindingSchema.Field], in record: Record?) {
     for field in fields where !records.keys.contains(field) {
       records.updateValue(record, forKey: field)
+      put(generated[field] ?? [], in: record)
     }
   }
 

@@ -1,17 +1,14 @@
 import ModelStore
 
 extension BindingSchema {
-  /// The fields that follow: both ends of a two-way binding.
-  var boundFields: [Field] {
-    if case .twoWay(let twoWay) = formula { [twoWay.left, target] } else { [target] }
-  }
-
   /// The models of which records may change when its fields do: its own, and those of the bindings
-  /// among `others` that follow it; in name order.
-  func writtenModels(among others: [BindingSchema], in schema: StoreSchema) -> [String] {
-    let edges = others.map { other in
-      (ends: other.boundFields, reads: other.reads(in: schema) + other.boundFields)
+  /// among `others` and of the foreign keys that follow it; in name order.
+  func writtenModels(among others: [BindingSchema], in store: Store) throws -> [String] {
+    let models = store.schema.models
+    let bound = others.map { other in
+      (ends: other.boundFields, reads: other.reads(in: models) + other.boundFields)
     }
+    let edges = bound + (try store.computedFields().map { (ends: [$0], reads: $1) })
     var fields = Set(boundFields)
     var isGrowing = true
     while isGrowing {
@@ -25,9 +22,9 @@ extension BindingSchema {
   }
 
   /// The fields that it reads; none when it names what is not there any more.
-  private func reads(in schema: StoreSchema) -> [Field] {
+  private func reads(in models: [ModelSchema]) -> [Field] {
     do throws(StoreError) {
-      return try inputs(in: schema.models)
+      return try inputs(in: models)
     } catch {
       return []
     }

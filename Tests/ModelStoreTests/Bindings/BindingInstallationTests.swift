@@ -118,8 +118,9 @@ import Testing
     }
     #expect(
       error?.message == """
-        The binding Album.artistName cannot be kept: a trigger changes Album.artistName back. \
-        Remove that trigger, or the binding.
+        The binding Album.artistName cannot be kept: Album.artistName does not keep the value \
+        that it is given. A trigger changes it, or the column cannot hold it, such as a whole \
+        number beyond 2^53 in a REAL one. Remove the trigger, or derive what the column can hold.
         """)
     #expect(try BindingInstallation.objects(in: fixture.connection) == [:])
   }

@@ -97,4 +97,73 @@ import Testing
     #expect(failure { try store.rebuildBindings() }?.code == .readOnly)
     #expect(try store.bindings().map(\.name) == [Self.name])
   }
+  /// What is kept in tables cannot be compared without them; it is put right as anything else.
+  @Test func validatorsJudgeWhatIsMendedWhereTablesAreMissing() throws {
+    let shop = try MusicShop()
+    try shop.store.dropBinding(Self.name)
+    try shop.store.add(
+      Binding(
+        BindingSchema(
+          target: .init(model: "Album", field: "artistName"),
+          formula: .aggregate(
+            .init(.minimum, model: "Artist", field: "name", match: [], place: [.integer(1)])))))
+    let strict = Validator("Album.free", Album.self) { change, _ in
+      change.new?.artistName == "Miles" ? .reject("must not be Miles", \.artistName) : .accept
+    }
+    let store = try Store(
+      at: shop.directory.file("shop.store"), models: Artist.self, Album.self,
+      validators: [strict])
+    let shell = try PlainDatabase(shop.directory.file("shop.store"))
+    let objects = try shell.rows(
+      """
+      SELECT 'DROP ' || type || ' "' || name || '"' FROM sqlite_schema
+      WHERE name LIKE '\\_ms\\_binding\\_%' ESCAPE '\\' ORDER BY type DESC
+      """)
+    #expect(objects.count > 5)
+    for row in objects {
+      guard case .text(let sql)? = row.first else { continue }
+      // An index goes along with its table.
+      try shell.execute(sql.replacing("DROP index", with: "DROP index IF EXISTS"))
+    }
+    try shell.execute("UPDATE Album SET artistName = 'Nobody' WHERE id = 1")
+    let findings = try store.bindingFindings()
+    #expect(findings.map(\.isCompared) == [false])
+    #expect(findings.map(\.recordCount) == [0])
+    for rebuild in [store.previewBindingsRebuild, store.rebuildBindings] {
+      let error = failure { _ = try rebuild() }
+      #expect(error?.code == .rejected)
+      #expect(error?.violations.map(\.rule) == ["Album.free"])
+    }
+    #expect(try Self.names(in: shop) == ["Nobody", "Miles", nil])
+    try shell.execute("UPDATE Artist SET name = 'Ada'")
+    #expect(try store.previewBindingsRebuild().map(\.recordCount) == [1])
+    #expect(try Self.names(in: shop) == ["Nobody", "Miles", nil])
+    #expect(try store.rebuildBindings().map(\.recordCount) == [1])
+    #expect(try store.bindingFindings() == [])
+    #expect(try Self.names(in: shop) == ["Ada", "Miles", nil])
+  }
+
+  /// An end of a two-way binding follows nothing else, so a program that declares a binding of
+  /// either end takes it over.
+  @Test(arguments: ["title", "artistName"])
+  func aDeclaredBindingTakesOverFromATwoWayOne(field: String) throws {
+    let shop = try MusicShop()
+    try shop.store.dropBinding(Self.name)
+    try shop.store.add(
+      Binding(
+        BindingSchema(
+          name: "pair", target: .init(model: "Album", field: "artistName"),
+          formula: .twoWay(
+            .init(
+              left: .init(model: "Album", field: "title"), match: [], forward: "title",
+              backward: "coalesce(artistName, 'none')")))))
+    let store = try Store(
+      at: shop.directory.file("shop.store"), models: Artist.self, Album.self,
+      bindings: [.derive(to: "Album.\(field)", from: "'no ' || id")])
+    #expect(try store.bindings().map(\.name) == ["Album.\(field)"])
+    let (title, artist) = try #require(
+      try store.find(Album.self, 2).map { ($0.title, $0.artistName) })
+    #expect(title == (field == "title" ? "no 2" : "two"))
+    #expect(artist == (field == "title" ? "two" : "no 2"))
+  }
 }
