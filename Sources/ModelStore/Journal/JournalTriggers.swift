@@ -12,9 +12,9 @@
 /// ones come.
 ///
 /// Not foreseen are conflicts with an index over an expression and what else
-/// ``TableFacts/evictsUnforeseen`` knows; by a rowid that an UPDATE sets by that name; with a record
-/// that a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of the very
-/// record that a statement is changing. The fold notices where entries do not lead on.
+/// ``TableFacts/evictsUnforeseen`` knows; by a rowid that an UPDATE sets by that name; with a
+/// record that a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of
+/// the very record that a statement is changing. The fold notices where entries do not lead on.
 struct JournalTriggers: Hashable, Sendable {
   struct Trigger: Hashable, Sendable {
     let name: String

@@ -81,7 +81,8 @@ struct Reversion {
       return nets[identity]?.isNothing ?? true
     }
     order.removeAll { nets[$0]?.isNothing ?? true }
-    // What is not entered could not be taken back in its turn, and would count as done all the same.
+    // What is not entered could not be taken back in its turn, and would count as done all the
+    // same.
     if let model = order.first(where: { layouts.layout(of: $0.model)?.detail != .full })?.model {
       throw Self.gap(
         model, "is off or keeps only keys now, and would not tell of it; turn it on in full first")

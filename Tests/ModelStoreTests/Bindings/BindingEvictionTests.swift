@@ -132,7 +132,8 @@ import Testing
         Self.aggregate(.sum, of: "v", into: "n")) == [answer, answer])
   }
 
-  /// What `question` finds when the library, then the shell ran `script`, each on a file of its own.
+  /// What `question` finds when the library, then the shell ran `script`, each on a file of its
+  /// own.
   private func answers(
     _ question: String, after script: String, _ tables: String, _ models: [ModelSchema],
     _ binding: BindingSchema
