@@ -54,11 +54,11 @@ struct TotalsSQL {
       changing(
         "- 1", "- \(parts.number("OLD"))", "- \(parts.total("OLD"))", of: "OLD",
         where: [parts.counts("OLD"), condition].compactMap(\.self).joined(separator: " AND "))
-        + """
+          + """
 
-          DELETE FROM \(name)
-          WHERE \(parts.isRow(of: "OLD")) AND \(isEmpty);
-        """
+            DELETE FROM \(name)
+            WHERE \(parts.isRow(of: "OLD")) AND \(isEmpty);
+          """
     }
     func move(where condition: String = "1") -> String {
       changing(
@@ -165,7 +165,8 @@ struct TotalsSQL {
     let rows =
       "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(parts.counts(alias, isStored: true))"
     let group = parts.link(alias).joined(separator: ", ")
-    clearings = ["DELETE FROM \(evicted)", "DELETE FROM \(name)"]
+    clearings =
+      ["DELETE FROM \(evicted)", "DELETE FROM \(name)"]
       + (written.map { ["DELETE FROM \(SQLText.quoted($0.table.name))"] } ?? [])
     refill = BindingPass(
       model: source,
