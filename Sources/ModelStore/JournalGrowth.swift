@@ -15,9 +15,13 @@ extension ChangeJournal {
   /// closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
   /// no right to write, and the journal may be trimmed past it.
   ///
+  /// The same position again says that ``ChangeJournal/damagedModels`` has grown: what comes next
+  /// may not be entered.
+  ///
   /// - Parameter position: Where the reader stands: what is there beyond it already comes first.
   public func growth(after position: JournalPosition) -> JournalGrowth {
-    JournalGrowth(journal: self, position: position)
+    JournalGrowth(
+      journal: self, position: position, damagedModels: core.models.damagedJournals)
   }
 }
 
@@ -27,10 +31,12 @@ public struct JournalGrowth: AsyncSequence, Sendable {
 
   let journal: ChangeJournal
   let position: JournalPosition
+  /// When it began.
+  let damagedModels: Set<String>
 
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(
-      journal: journal, position: position,
+      journal: journal, position: position, damagedModels: damagedModels,
       listener: JournalListeners.Listener(journal.core.journalListeners))
   }
 
@@ -38,19 +44,23 @@ public struct JournalGrowth: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let journal: ChangeJournal
     var position: JournalPosition
+    var damagedModels: Set<String>
     let listener: JournalListeners.Listener
 
-    /// The next other position, waited for; nil when the task was cancelled or the store was
-    /// closed.
+    /// The next other position, waited for, or the same when more models are damaged; nil when the
+    /// task was cancelled or the store was closed.
     ///
     /// - Throws: ``StoreError`` when the journal cannot be read.
     public mutating func next() async throws -> JournalPosition? {
-      let end = try await listener.first {
+      let news = try await listener.first {
         let end = try await journal.positionOnQueue()
-        return end != position ? end : nil
+        let damaged = journal.core.models.damagedJournals
+        let isNews = end != position || !damaged.isSubset(of: damagedModels)
+        return isNews ? (end: end, damaged: damaged) : nil
       }
-      position = end ?? position
-      return end
+      guard let news else { return nil }
+      (position, damagedModels) = news
+      return position
     }
   }
 }

@@ -8,7 +8,8 @@ extension ChangeJournal {
   ///   - end: nil for up to the newest.
   ///   - filter: Which are wanted, and which of their changes.
   ///   - limit: The most to return; nil for all.
-  /// - Throws: ``StoreError`` with code `journalTrimmed` when some behind `start` are gone.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` when some behind `start` are gone, or the
+  ///   one whose id is asked for.
   /// - Complexity: Reads the entries behind `start` until there are enough; for a transaction by
   ///   its id only that one.
   public func transactions(
@@ -22,8 +23,9 @@ extension ChangeJournal {
       var collected = Collected(filter, limit, history.layouts, core.models.followedBindings)
       guard collected.takesMore else { return [] }
       if let id = filter.transaction {
-        if let found = try history.transaction(id),
-          found.positions.upperBound > start, found.positions.upperBound <= end,
+        let found = try history.transaction(id)
+        if found == nil, let first = id.first { try history.checkReaches(back: first - 1) }
+        if let found, found.positions.upperBound > start, found.positions.upperBound <= end,
           filter.admits(found.mark)
         {
           _ = collected.take(found)

@@ -18,17 +18,22 @@ public struct ChangeJournal: Sendable {
 
   /// Enters the changes of models from now on, by every writer.
   ///
-  /// Where something is entered already, in the same detail, nothing happens.
+  /// Where something is entered already, in the same detail, nothing happens. Tables that the
+  /// journal cannot hold are left out unless they are asked for by name; ``details()`` tells of
+  /// which models something is entered.
   ///
   /// - Parameters:
   ///   - detail: How much of each change is kept.
   ///   - models: Their names; the slots of their ordered lists come along. All tables when nil.
+  ///   - isPreview: Whether it is rolled back again: it tells why it would be refused.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a view, and for a
   ///   key of more than 10 fields.
   /// - Complexity: O(models); no record is read.
-  public func turnOn(_ detail: JournalDetail = .full, for models: [String]? = nil) throws {
-    try core.changingCatalog { connection in
-      try core.changeJournal(on: connection) { details, known in
+  public func turnOn(
+    _ detail: JournalDetail = .full, for models: [String]? = nil, isPreview: Bool = false
+  ) throws {
+    try core.changingCatalog(isPreview: isPreview) { connection in
+      try core.changeJournal(isPreview: isPreview, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = detail }
       }
     }
@@ -38,11 +43,13 @@ public struct ChangeJournal: Sendable {
   ///
   /// Readers of the journal are told that changes may be missing when it is turned on again.
   ///
-  /// - Parameter models: Their names; the slots of their ordered lists come along. All when nil.
+  /// - Parameters:
+  ///   - models: Their names; the slots of their ordered lists come along. All when nil.
+  ///   - isPreview: As for ``turnOn(_:for:isPreview:)``.
   /// - Throws: ``StoreError`` with code `unknownModel`.
-  public func turnOff(for models: [String]? = nil) throws {
-    try core.changingCatalog { connection in
-      try core.changeJournal(on: connection) { details, known in
+  public func turnOff(for models: [String]? = nil, isPreview: Bool = false) throws {
+    try core.changingCatalog(isPreview: isPreview) { connection in
+      try core.changeJournal(isPreview: isPreview, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = nil }
       }
     }
@@ -60,6 +67,16 @@ public struct ChangeJournal: Sendable {
   /// The position of the newest entry; ``JournalPosition/start`` when there is none.
   public func position() throws -> JournalPosition {
     try core.readers.sync { connection in try Self.position(on: connection) }
+  }
+
+  /// Why the changes of some models cannot be entered, by the model's name. Turning the journal on
+  /// for all leaves them out.
+  public var refusals: [String: String] {
+    var refusals: [String: String] = [:]
+    for model in core.models.schema.models {
+      refusals[model.name] = JournalLayout.refusal(of: model)
+    }
+    return refusals
   }
 
   static func position(on connection: Connection) throws -> JournalPosition {

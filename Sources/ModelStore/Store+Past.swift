@@ -3,11 +3,11 @@ extension Store {
   /// The records that `query` selected as of `position`, in its order. Exact or refused.
   ///
   /// - Parameter position: Between two transactions, as the journal's own positions are. Tables
-  ///   that other programs write to may be asked for at any of their entries.
+  ///   that other programs write to may be asked for behind any of their entries.
   /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so
   ///   far; `journalGap` when it was off for the model at some time since, or keeps only keys of
   ///   it; `invalidQuery` for a view and for a condition or order that only SQLite can evaluate;
-  ///   `misuse` for a position inside a transaction or in the future.
+  ///   `misuse` for a position inside a transaction or an entry, or in the future.
   /// - Complexity: Reads the entries since `position`, one record for each record that they name,
   ///   and the result of the query now, of which a limit needs only a part.
   public func fetch<Element>(

@@ -12,6 +12,14 @@ extension ChangeJournal {
     }
   }
 
+  /// The models whose changes are to be entered but may be missing from now on, in name order,
+  /// until somebody makes their triggers anew: see ``JournalStatus/damagedModels``.
+  ///
+  /// As far as this store has heard: it looks when it opens, when it writes, and after each commit
+  /// of others while somebody observes or waits for ``growth(after:)``. ``status()`` looks at the
+  /// file.
+  public var damagedModels: [String] { core.models.damagedJournals.sorted() }
+
   /// Removes the oldest entries that `retention` does not keep, in steps of about 1,000 that are
   /// each a short transaction of their own; other writers get their turn in between.
   ///

@@ -8,6 +8,14 @@ public struct Reversal: Hashable, Sendable {
   public let changes: ChangeSet
 }
 
+/// What taking back several transactions would do, one after the other.
+public struct ReversalPreview: Hashable, Sendable {
+  /// What would be taken back, in that order: fewer than asked for where there are no more.
+  public let reverted: [TransactionID]
+  /// What all of it comes to, record by record, bound fields included.
+  public let changes: ChangeSet
+}
+
 // Taking back, with the change journal.
 extension Store {
   /// Takes back what one transaction did to models with a full journal, as one new transaction
@@ -25,7 +33,7 @@ extension Store {
   /// - Throws: ``StoreError`` with code `conflict` and every such record as a violation, `rejected`
   ///   when a rule refuses, `unknownTransaction`, `journalTrimmed` when it is not kept any more,
   ///   `journalGap` when the journal does not tell all of it, or has only keys of one of its
-  ///   models. Then nothing was changed.
+  ///   models, or is not on in full for each of them now. Then nothing was changed.
   /// - Complexity: Reads the transaction's entries and the records that they name.
   @discardableResult
   public func revert(
@@ -94,24 +102,74 @@ extension Store {
     }
   }
 
+  /// What so many calls of ``undo(by:isPreview:)`` would do.
+  ///
+  /// They are made in one transaction, which is rolled back. So each is refused where it would be,
+  /// but for what is judged at the end of a transaction: validators in Swift, deferred references
+  /// and what may not change along are held against what all of them come to.
+  ///
+  /// - Returns: nil when there is nothing to undo.
+  /// - Throws: As ``undo(by:isPreview:)``, for whichever would be refused.
+  public func previewUndo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
+    try previewing(count) { try $0.newestDone(of: WritingProgram(), author, except: $1) }
+  }
+
+  /// What so many calls of ``redo(by:isPreview:)`` would do. As ``previewUndo(_:by:)``.
+  ///
+  /// - Returns: nil when there is nothing to redo.
+  public func previewRedo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
+    try previewing(count) { try $0.newestUndone(of: WritingProgram(), author, except: $1) }
+  }
+
+  /// - Parameter next: Finds out what to take back next, given what was before.
+  private func previewing(
+    _ count: Int, _ next: (JournalHistory, Set<TransactionID>) throws -> [LoggedTransaction]
+  ) throws -> ReversalPreview? {
+    let (reverted, changes) = try preview { tx in
+      var reverted: [TransactionID] = []
+      var reversions: [Reversion] = []
+      guard let history = try JournalHistory(reading: tx.access.connection) else {
+        return reverted
+      }
+      while reverted.count < count {
+        let found = try next(history, Set(reverted))
+        let reversion = try reversion(of: found, history, tx.access)
+        guard let id = found.first?.mark?.id else { break }
+        _ = try reversion.apply(in: tx)
+        reverted.append(id)
+        reversions.append(reversion)
+      }
+      tx.access.review = { [reversions] in try Reversion.judge($0, of: reversions) }
+      return reverted
+    }
+    return reverted.isEmpty ? nil : ReversalPreview(reverted: reverted, changes: changes)
+  }
+
+  /// - Throws: ``StoreError`` with code `journalGap` when the journal is off, or does not tell all
+  ///   of it.
+  private func reversion(
+    of found: [LoggedTransaction], _ history: JournalHistory, _ access: TransactionAccess
+  ) throws -> Reversion {
+    guard !history.layouts.current.isEmpty else {
+      throw StoreError(
+        .journalGap, "The change journal is off; turn it on before anything is taken back.")
+    }
+    return try Reversion(
+      of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
+      bindings: try CatalogEntries.bindings.read(on: access.connection),
+      catalog: try Catalog(reading: access.connection), refusals: core.configuration.refusals)
+  }
+
   /// - Parameter transactions: Finds out what to take back, oldest first.
   private func reverting(
     by author: String?, asRange: Bool = false, isPreview: Bool = false,
     _ transactions: (JournalHistory) throws -> [LoggedTransaction]
   ) throws -> Reversal? {
-    let refusals = core.configuration.refusals
     func body(_ tx: borrowing Transaction) throws -> (TransactionID?, TransactionID)? {
       let access = tx.access
       guard let history = try JournalHistory(reading: access.connection) else { return nil }
       let found = try transactions(history)
-      guard !history.layouts.current.isEmpty else {
-        throw StoreError(
-          .journalGap, "The change journal is off; turn it on before anything is taken back.")
-      }
-      let reversion = try Reversion(
-        of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
-        bindings: try CatalogEntries.bindings.read(on: access.connection),
-        catalog: try Catalog(reading: access.connection), refusals: refusals)
+      let reversion = try reversion(of: found, history, access)
       guard !found.isEmpty else { return nil }
       access.signature = TransactionSignature(author: author)
       let mark = asRange ? nil : found.first?.mark
@@ -130,10 +188,12 @@ extension Store {
 extension JournalHistory {
   /// The newest transaction of a program that took nothing back and holds; empty when there is
   /// none.
+  ///
+  /// - Parameter taken: Those that do not hold any more, although no mark says so.
   fileprivate func newestDone(
-    of program: WritingProgram, _ author: String?
+    of program: WritingProgram, _ author: String?, except taken: Set<TransactionID> = []
   ) throws -> [LoggedTransaction] {
-    var undone: [TransactionID: Bool] = [:]
+    var undone = Dictionary(uniqueKeysWithValues: taken.map { ($0, true) })
     let done = try newestMark(of: program.name, author) { mark in
       guard let origin = mark.origin else { return mark.isOwn && undone[mark.id] != true }
       // The newest of a chain decides.
@@ -145,13 +205,15 @@ extension JournalHistory {
 
   /// The newest undo of a program that was not taken back; empty when there is none, or a newer
   /// transaction of the program that took nothing back.
+  ///
+  /// - Parameter taken: Those that were taken back, although no mark says so.
   fileprivate func newestUndone(
-    of program: WritingProgram, _ author: String?
+    of program: WritingProgram, _ author: String?, except taken: Set<TransactionID> = []
   ) throws -> [LoggedTransaction] {
     var seen: Set<TransactionID> = []
     let newest = try newestMark(of: program.name, author) { mark in
       guard let origin = mark.origin else { return mark.isOwn }
-      return seen.insert(origin).inserted && mark.isUndo && mark.isOwn
+      return seen.insert(origin).inserted && mark.isUndo && mark.isOwn && !taken.contains(mark.id)
     }
     return try whole(newest.flatMap { $0.origin == nil ? nil : $0 })
   }

@@ -141,19 +141,22 @@ extension StoreCore {
   ///
   /// - Parameters:
   ///   - standing: As for ``alignJournal(keeping:on:)``.
+  ///   - isPreview: Whether the file may be one of an older library that has no journal yet: then
+  ///     it is looked at only whether this would be refused.
   ///   - change: Given how much is entered of each model, and all models.
   /// - Precondition: A write transaction is open, and the store's own migrations were applied.
   func changeJournal(
-    keeping standing: JournalStanding? = nil, on connection: Connection,
+    keeping standing: JournalStanding? = nil, isPreview: Bool = false, on connection: Connection,
     _ change: (inout [String: JournalDetail], [ModelSchema]) throws -> Void
   ) throws {
-    guard var layouts = try JournalLayouts(reading: connection) else { return }
+    let found = try JournalLayouts(reading: connection)
+    guard var layouts = found ?? (isPreview ? JournalLayouts() : nil) else { return }
     let models = try knownModels(on: connection, declaring: [])
     var details = Self.details(layouts, in: models)
     try change(&details, models)
     let catalog = try Catalog(reading: connection)
     let installation = try JournalInstallation(details, in: models, catalog: catalog)
-    guard !installation.isInstalled(layouts) else { return }
+    guard found != nil, !installation.isInstalled(layouts) else { return }
     try installation.apply(&layouts, keeping: standing, on: connection)
   }
 

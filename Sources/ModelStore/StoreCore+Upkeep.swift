@@ -59,13 +59,17 @@ extension StoreCore {
   /// Makes the change journal's triggers anew where somebody has changed them or their table, which
   /// is a gap for its readers: at each such change of the store's own, and once for other programs.
   /// While another process writes this does nothing: the next commit tries again.
-  func mendJournalIfNeeded(_ writer: inout Writer, afterOwnChange isOwn: Bool) {
+  ///
+  /// - Parameter isWaiting: Whether to wait for another process's write.
+  func mendJournalIfNeeded(
+    _ writer: inout Writer, afterOwnChange isOwn: Bool, waiting isWaiting: Bool = false
+  ) {
     guard let damaged = writer.journal?.damaged, !damaged.isEmpty,
       isOwn || !writer.hasMendedJournal
     else { return }
     let connection = writer.connection
     do {
-      let isMended = try connection.hooks.withoutWaiting {
+      func mend() throws -> Bool {
         try connection.inTransaction {
           let catalog = try Catalog(reading: connection)
           // Triggers on columns that are not there would refuse everybody's writes.
@@ -75,6 +79,7 @@ extension StoreCore {
           return fit
         }
       }
+      let isMended = try isWaiting ? mend() : connection.hooks.withoutWaiting(mend)
       if !isOwn { writer.hasMendedJournal = true }
       guard isMended else { return }
       try reloadSchema(&writer)
@@ -90,6 +95,15 @@ extension StoreCore {
       writer.hasMendedJournal = true
       report(StoreError(reporting: models.storeError(writer.noting(error), about: nil)))
     }
+  }
+
+  /// As ``mendJournalIfNeeded(_:afterOwnChange:waiting:)`` before a write, which waits for another
+  /// process's write anyway.
+  func mendJournalFirst(_ writer: inout Writer) {
+    // Cut short by who cancels the write, it would not be tried again.
+    self.writer.shield()
+    defer { self.writer.unshield() }
+    mendJournalIfNeeded(&writer, afterOwnChange: false, waiting: true)
   }
 
   /// Removes what the change journal is not to keep, when it is time for a step.

@@ -233,9 +233,12 @@ final class StoreCore: Sendable {
   }
 
   /// Runs a writing transaction on the writer's queue and announces what it did.
+  ///
+  /// - Parameter isMendingJournal: Whether triggers of the change journal that somebody else made
+  ///   unfit are made anew first, so that nothing of this is missed.
   func write<Result>(
     _ writer: inout Writer, ending: CommitPipeline.Ending, reporting: Bool = false,
-    suppressing suppressed: [any Outlet] = [],
+    suppressing suppressed: [any Outlet] = [], mendingJournal isMendingJournal: Bool = true,
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
     guard configuration.access != .readOnly else {
@@ -245,20 +248,29 @@ final class StoreCore: Sendable {
     let validators = validators
     let changeCount = writer.connection.totalChangeCount
     var knownObserver = UInt64.max
-    let outcome = try writer.run(
-      ending: ending,
-      scope: {
-        guard !reporting else { return .everything }
-        // Before the plan is made: who comes from now on may not be in it.
-        knownObserver = broker.latestObserver
-        return scope(validators)
-      },
-      validators: validators,
-      snapshot: { read in try self.writersReader.sync(read) },
-      onForeignSchema: { try self.reloadSchema(&$0) },
-      onForeignCommit: { self.announceForeignCommit(&$0) },
-      shield: { self.writer.shield() },
-      body)
+    let outcome: CommitPipeline.CommittedWork<Result>
+    do {
+      outcome = try writer.run(
+        ending: ending,
+        needsFitJournal: isMendingJournal && ending == .commit,
+        scope: {
+          guard !reporting else { return .everything }
+          // Before the plan is made: who comes from now on may not be in it.
+          knownObserver = broker.latestObserver
+          return scope(validators)
+        },
+        validators: validators,
+        snapshot: { read in try self.writersReader.sync(read) },
+        onForeignSchema: { try self.reloadSchema(&$0) },
+        onForeignCommit: { self.announceForeignCommit(&$0) },
+        shield: { self.writer.shield() },
+        body)
+    } catch is Writer.UnfitJournal {
+      mendJournalFirst(&writer)
+      return try write(
+        &writer, ending: ending, reporting: reporting, suppressing: suppressed,
+        mendingJournal: false, body)
+    }
     guard ending == .commit else {
       return (outcome.value, ChangeSet(version: 0, changes: outcome.changes))
     }

@@ -73,8 +73,8 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case forked
     /// The change journal does not reach back so far: its older entries were removed.
     case journalTrimmed
-    /// The change journal does not tell what is asked: it was off for a model at some time, or
-    /// keeps only keys of it.
+    /// The change journal does not tell what is asked: it was off for a model at some time, keeps
+    /// only keys of it, or has a row that no store writes.
     case journalGap
     /// The change journal has no transaction of that id.
     case unknownTransaction

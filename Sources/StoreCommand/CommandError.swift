@@ -174,7 +174,7 @@ struct CommandError: Error {
     case .unknownFunction: "storecli bindings list"
     case .unknownTransaction: "storecli history"
     case .unknownConsumer: "storecli consumers list"
-    case .journalGap: "storecli journal status"
+    case .journalGap, .journalTrimmed: "storecli journal status"
     default: nil
     }
   }
@@ -257,7 +257,7 @@ extension CommandError {
     do {
       try JSONText.append(.object([.init("error", .object(members))]), to: &bytes)
     } catch {
-      // Only a non-finite number can fail, in a violation's key.
+      // Only a NaN can fail, in a violation's key.
       return "{\"error\":{\"code\":\"\(code)\"}}"
     }
     return String(decoding: bytes, as: UTF8.self)

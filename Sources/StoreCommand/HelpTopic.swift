@@ -53,7 +53,8 @@ enum HelpTopic: String, CaseIterable {
       ("") from null (nothing).
 
       An export to CSV or TSV is refused for a value that import would read as another one, such
-      as a number or a blob in a column without a type. JSON is refused for an infinite number.
+      as a number or a blob in a column without a type. In JSON an infinite number is 9e999 or
+      -9e999, as in SQL; import reads that back.
 
       What a write changed is one line for each record and origin. With --ndjson:
         {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}

@@ -33,7 +33,7 @@ struct JournalHistory {
     guard position < bounds.lowerBound - 1 else { return }
     throw StoreError(
       .journalTrimmed,
-      "The change journal was trimmed: what followed position \(position) is gone up to \(bounds.lowerBound - 1). Read from there, and take what is stored now for what is missing."
+      "The change journal was trimmed: what followed position \(position) is gone up to \(bounds.lowerBound - 1), and can neither be read nor taken back any more. A reader goes on from there, with what is stored now for what is missing."
     )
   }
 
@@ -235,7 +235,7 @@ struct JournalHistory {
   }
 
   /// `position`, or the last row of the entry of which it is another.
-  private func ending(of position: Int64) throws -> Int64 {
+  func ending(of position: Int64) throws -> Int64 {
     var position = position
     while position < bounds.upperBound, try isContinuation(position + 1) { position += 1 }
     return position

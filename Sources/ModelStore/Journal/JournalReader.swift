@@ -16,11 +16,20 @@ struct JournalReader {
     } ?? nil
   }
 
+  /// The position of the journal's newest row, by one seek; nil when it has none.
+  ///
+  /// - Precondition: The file has a journal.
+  static func newest(on connection: Connection) throws -> Int64? {
+    try connection.firstRow("SELECT max(position) FROM _ms_journal") { row in
+      row.isNull(at: 0) ? nil : try row.integer(at: 0)
+    } ?? nil
+  }
+
   /// The position of the journal's newest row, 0 when it has none; nil when the file has no
   /// journal.
   static func end(on connection: Connection) throws -> Int64? {
     guard try JournalLayouts(reading: connection) != nil else { return nil }
-    return try bounds(on: connection)?.upperBound ?? 0
+    return try newest(on: connection) ?? 0
   }
 
   /// The values of the row at `position`, its layout and its entry before them.
@@ -39,7 +48,7 @@ struct JournalReader {
   /// Calls `body` with each entry whose rows lie behind `start` and not behind `end`, in order,
   /// until it returns false.
   ///
-  /// - Throws: What `body` throws; ``StoreError`` with code `corrupt` for a row that no store
+  /// - Throws: What `body` throws; ``StoreError`` with code `journalGap` for a row that no store
   ///   writes; ``ColumnError`` for a value that cannot be read.
   func forEachEntry(
     after start: Int64, through end: Int64 = .max, _ body: (JournalEntry) throws -> Bool

@@ -105,7 +105,7 @@ struct JournalAssembly {
     self.layouts = layouts
   }
 
-  /// - Throws: ``StoreError`` with code `corrupt` for a row that no trigger writes.
+  /// - Throws: ``StoreError`` with code `journalGap` for a row that no trigger writes.
   mutating func take(_ row: JournalRow) throws(StoreError) -> [JournalEntry] {
     if row.layout == JournalLayout.journalNumber {
       return finish() + [try Self.ownEntry(row)]
@@ -186,8 +186,8 @@ struct JournalAssembly {
 
   private static func damaged(_ position: Int64) -> StoreError {
     StoreError(
-      .corrupt,
-      "The change journal has a row at position \(position) that no store writes. Trim the journal beyond it; what it held up to there cannot be told."
+      .journalGap,
+      "The change journal has a row at position \(position) that no store writes, so what it holds up to there cannot be told. Trim it beyond that row, without regard to consumers; the models' records are not concerned."
     )
   }
 }

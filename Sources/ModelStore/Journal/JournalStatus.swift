@@ -5,7 +5,7 @@ public struct JournalStatus: Hashable, Sendable {
   public var details: [String: JournalDetail] = [:]
   /// The models of ``details`` whose triggers are missing, changed, or older than the table or
   /// another trigger of it, in name order: the journal may miss changes of theirs.
-  /// ``ChangeJournal/turnOn(_:for:)`` makes the triggers anew.
+  /// ``ChangeJournal/turnOn(_:for:isPreview:)`` makes the triggers anew.
   public var damagedModels: [String] = []
   /// From the oldest entry to the newest; nil when nothing has been entered yet.
   public var positions: ClosedRange<JournalPosition>?

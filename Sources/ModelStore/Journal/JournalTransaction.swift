@@ -23,12 +23,33 @@ public struct JournalTransaction: Hashable, Sendable {
   /// Each change, in the order in which they were made, several of one record included. A change of
   /// key is a deletion and an insertion.
   public let changes: [JournalChange]
-  /// The models of which changes may be missing here or before, in name order: their journal was
-  /// turned on or off, or their tables were altered.
-  public let gaps: [String]
+  /// Where the journal of a model began or ended, in the order of their positions.
+  public let interruptions: [JournalInterruption]
+
+  /// The models of ``interruptions``, of which changes may be missing, in name order.
+  public var gaps: [String] { Set(interruptions.map(\.model)).sorted() }
 
   /// Whether other programs did it, or a store whose journal was off.
   public var isForeign: Bool { id == nil }
+}
+
+/// Where changes of a model began to be entered in the change journal or ceased to be: it was
+/// turned on or off, or triggers that somebody had damaged were made anew.
+public struct JournalInterruption: Hashable, Sendable {
+  /// On which side of the place changes may be missing.
+  public enum Kind: Hashable, Sendable {
+    /// Before it: nothing says since when.
+    case started
+    /// From there on, until the next ``started`` of the model.
+    case stopped
+  }
+
+  /// Where it stands in the journal.
+  public let position: JournalPosition
+  /// The model's name.
+  public let model: String
+  /// What happened.
+  public let kind: Kind
 }
 
 /// One change of one record, as the change journal holds it.
@@ -93,7 +114,13 @@ extension JournalTransaction {
   ) {
     var changes: [JournalChange] = []
     var progress = FollowedBindings.Progress()
-    var gaps: Set<String> = []
+    var interruptions: [JournalInterruption] = []
+    func interrupt(_ kind: JournalInterruption.Kind, _ layout: Int64, at position: Int64) {
+      guard let model = layouts.all[layout]?.model, filter.model ?? model == model else { return }
+      interruptions.append(
+        JournalInterruption(
+          position: JournalPosition(rawValue: position), model: model, kind: kind))
+    }
     for entry in logged.entries {
       switch entry.content {
       case .record(let record):
@@ -101,11 +128,8 @@ extension JournalTransaction {
         var change = JournalChange(record, layout, at: entry.position)
         change.binding = bindings.binding(of: change, after: &progress)
         if filter.admits(change) { changes.append(change) }
-      case .started(let layout), .stopped(let layout):
-        guard let model = layouts.all[layout]?.model, filter.model ?? model == model else {
-          continue
-        }
-        gaps.insert(model)
+      case .started(let layout): interrupt(.started, layout, at: entry.position)
+      case .stopped(let layout): interrupt(.stopped, layout, at: entry.position)
       case .transaction: break
       }
     }
@@ -115,7 +139,8 @@ extension JournalTransaction {
           rawValue: logged.positions.upperBound),
       id: logged.mark?.id, time: logged.mark?.time, program: logged.mark?.program,
       process: logged.mark?.process, signature: logged.mark?.signature ?? TransactionSignature(),
-      reverted: logged.mark?.reversal?.reverted, changes: changes, gaps: gaps.sorted())
+      reverted: logged.mark?.reversal?.reverted, changes: changes,
+      interruptions: interruptions)
   }
 }
 

@@ -11,11 +11,10 @@
 /// statement that evicted nothing do no harm, since their records are there; the oldest go when new
 /// ones come.
 ///
-/// Not foreseen are conflicts with an index over an expression and by a default that calls a
-/// program's own function, see ``TableFacts/evictsUnforeseen``; by a rowid that an UPDATE sets by
-/// that name; with a record that a BEFORE trigger of somebody else makes meanwhile; and what a
-/// reference changes of the very record that a statement is changing. The fold notices where
-/// entries do not lead on.
+/// Not foreseen are conflicts with an index over an expression and what else
+/// ``TableFacts/evictsUnforeseen`` knows; by a rowid that an UPDATE sets by that name; with a record
+/// that a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of the very
+/// record that a statement is changing. The fold notices where entries do not lead on.
 struct JournalTriggers: Hashable, Sendable {
   struct Trigger: Hashable, Sendable {
     let name: String
@@ -28,6 +27,8 @@ struct JournalTriggers: Hashable, Sendable {
     struct Column: Hashable, Sendable {
       let name: String
       let collation: Collation
+      /// Whether the column itself compares otherwise.
+      let isCollated: Bool
       /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses, and for
       /// what not every program can evaluate.
       let replacement: String?
@@ -35,7 +36,8 @@ struct JournalTriggers: Hashable, Sendable {
       init(_ column: ColumnFacts, collation: Collation) {
         name = column.name
         self.collation = collation
-        replacement = column.hasUnforeseenReplacement ? nil : column.replacement
+        isCollated = collation != column.collation
+        replacement = column.hasUnforeseenReplacement ? nil : column.replacement?.expression
       }
     }
 
@@ -74,6 +76,7 @@ struct JournalTriggers: Hashable, Sendable {
     triggers =
       JournalSQL(
         number: number, layout: layout, schema: schema, uniqueSets: facts.uniqueSets,
+        computedFrom: facts.uniqueColumnsAreComputed ? facts.writtenColumns : [],
         rowID: facts.rowIDName
       ).triggers
   }
@@ -101,17 +104,10 @@ extension TableFacts {
     return sets
   }
 
-  /// Whether REPLACE may evict records that the journal's triggers do not expect: those that are
-  /// equal to the new one in an index over an expression, or by a default that not every program
-  /// can evaluate. Then the journal may miss deletions.
-  var evictsUnforeseen: Bool {
-    primaryKey.contains(where: \.hasUnforeseenReplacement)
-      || indexes.contains { index in
-        index.isUnique
-          && index.columns.contains { indexed in
-            indexed.name.flatMap { column(named: $0) }?.hasUnforeseenReplacement ?? true
-          }
-      }
+  fileprivate var uniqueColumnsAreComputed: Bool {
+    uniqueSets.contains { set in
+      set.columns.contains { column(named: $0.name)?.generated != nil }
+    }
   }
 
   /// The name of a rowid that is no column, by which a record may evict another too.
@@ -121,29 +117,14 @@ extension TableFacts {
   }
 }
 
-extension ColumnFacts {
-  /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses.
-  fileprivate var replacement: String? {
-    isNotNull ? defaultSQL.map { SQLDefault($0).expression } : nil
-  }
-
-  /// Whether that may fail in a program that lacks a function of another.
-  fileprivate var hasUnforeseenReplacement: Bool {
-    guard let replacement else { return false }
-    do throws(SQLExpression.Problem) {
-      return try !SQLExpression(replacement).isKnownEverywhere
-    } catch {
-      return true
-    }
-  }
-}
-
 /// The SQL of one model's triggers.
 private struct JournalSQL {
   let number: Int64
   let layout: JournalLayout
   let schema: ModelSchema
   let uniqueSets: [JournalTriggers.UniqueSet]
+  /// The columns that decide about generated ones of ``uniqueSets``.
+  let computedFrom: [String]
   let rowID: String?
   let table: String
   let keys: [FieldSchema]
@@ -151,12 +132,13 @@ private struct JournalSQL {
 
   init(
     number: Int64, layout: JournalLayout, schema: ModelSchema,
-    uniqueSets: [JournalTriggers.UniqueSet], rowID: String?
+    uniqueSets: [JournalTriggers.UniqueSet], computedFrom: [String], rowID: String?
   ) {
     self.number = number
     self.layout = layout
     self.schema = schema
     self.uniqueSets = uniqueSets
+    self.computedFrom = computedFrom
     self.rowID = rowID
     table = SQLText.quoted(schema.table)
     keys = schema.keyIndices.map { schema.fields[$0] }
@@ -188,22 +170,23 @@ private struct JournalSQL {
           when: "NOT (\(TriggerMoment.anyChanged(keys))) AND (\(TriggerMoment.anyChanged(others)))",
           updates))
     }
-    let moment = updateOfUniqueSets
     let updated = conflicts(except: "OLD")
+    // A table that somebody made anew may have lost its key.
     if !updated.isEmpty {
-      all.append(
+      let moment = updateOfUniqueSets
+      all += [
         trigger(
           "preupdate", moment.replacing("AFTER", by: "BEFORE"), when: exists(updated),
-          noting(updated)))
+          TriggerMoment.computing(from: computedFrom) + noting(updated)),
+        trigger(
+          "vacated", moment,
+          when: """
+            NOT (\(TriggerMoment.anyChanged(keys)))
+              AND \(hasNoted)
+            """,
+          entering(evictedBy: nil)),
+      ]
     }
-    all.append(
-      trigger(
-        "vacated", moment,
-        when: """
-          NOT (\(TriggerMoment.anyChanged(keys)))
-            AND \(hasNoted)
-          """,
-        entering(evictedBy: nil)))
     return all.sorted { $0.name < $1.name }
   }
 
@@ -287,6 +270,7 @@ private struct JournalSQL {
           let name = "\(table).\(SQLText.quoted(column.name))"
           let new = "NEW.\(SQLText.quoted(column.name))"
           let value = column.replacement.map { "ifnull(\(new), \($0))" } ?? new
+          guard !column.isCollated else { return column.collation.isEqual(name, to: value) }
           return "\(name) = \(value) COLLATE \(SQLText.quoted(column.collation.name))"
         }
     }

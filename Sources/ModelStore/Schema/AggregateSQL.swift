@@ -35,7 +35,7 @@ struct AggregateSQL {
     let links = aggregate.link.pairs.map(\.source)
     let evictions = BindingEvictions(
       source: aggregate.source, link: links,
-      isRelevant: { _ in "1" }, make)
+      isRelevant: { _ in "1" }, sets: target.binding.uniqueSets.sets(of: aggregate.source), make)
     let watched = (links + aggregate.dependencies).withoutRepeats
     func following(_ row: String) -> String {
       target.puttingOneRight(where: Self.targets(of: row, aggregate, target))

@@ -5,6 +5,7 @@
 /// it does not know whether the statement will replace, ignore or fail. So it notes what the
 /// records mean to the binding, and the AFTER trigger, which fires only when nothing is in the way
 /// any more, looks which of them are gone. A delete trigger that did fire takes its note back.
+/// What is in the way is asked by ``UniqueSets``, and more may be noted than goes.
 struct BindingEvictions {
   let table: BindingTriggers.Object
   private let source: ModelSchema
@@ -14,8 +15,8 @@ struct BindingEvictions {
   private let others: [(name: String, value: (String) -> String)]
   /// True for rows that mean something to the binding.
   private let isRelevant: (String) -> String
-  /// Which sets of fields make records collide.
-  private let sets: [[FieldSchema]]
+  /// What makes records collide.
+  private let sets: [UniqueSet]
 
   private var name: String { SQLText.quoted(table.name) }
 
@@ -23,13 +24,13 @@ struct BindingEvictions {
   init(
     source: ModelSchema, link: [FieldSchema],
     others: [(name: String, value: (String) -> String)] = [],
-    isRelevant: @escaping (String) -> String, sets: [[FieldSchema]]? = nil, _ make: BindingObjects
+    isRelevant: @escaping (String) -> String, sets: [UniqueSet], _ make: BindingObjects
   ) {
     self.source = source
     self.link = link
     self.others = others
     self.isRelevant = isRelevant
-    self.sets = sets ?? source.collidingSets
+    self.sets = sets
     let key = source.keyFields.enumerated().map { (name: "k\($0)", field: Optional($1)) }
     let linked = link.enumerated().map { index, field in
       let type = field.affinity.columnType
@@ -43,10 +44,12 @@ struct BindingEvictions {
   /// For a copy: the record that comes stands for one that it evicts by the fields that find it.
   ///
   /// - Returns: nil when the source has no other unique fields.
-  init?(_ lookup: ResolvedBinding.Lookup, _ make: BindingObjects) {
+  init?(_ lookup: ResolvedBinding.Lookup, _ uniqueSets: UniqueSets, _ make: BindingObjects) {
     let link = lookup.link.pairs.map(\.source)
     let found = Set((link + lookup.link.place.map(\.field)).map(\.name))
-    let sets = lookup.source.collidingSets.filter { Set($0.map(\.name)) != found }
+    let sets = uniqueSets.sets(of: lookup.source).filter {
+      $0.isCollated || Set($0.fields.map(\.name)) != found
+    }
     guard !sets.isEmpty, lookup.absence != .unchanged else { return nil }
     self.init(
       source: lookup.source, link: link,
@@ -72,11 +75,7 @@ struct BindingEvictions {
   ) -> [BindingTriggers.Object] {
     let alias = BindingSQL.alias
     let collides = sets.map { set in
-      "("
-        + set.map {
-          "\(alias).\(SQLText.quoted($0.column)) = NEW.\(SQLText.quoted($0.column))"
-        }
-        .joined(separator: " AND ") + ")"
+      "(\(set.isShared(with: alias, Self.replacing)))"
     }
     .joined(separator: " OR ")
     let others = "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE (\(collides))"
@@ -97,7 +96,7 @@ struct BindingEvictions {
         """
       ]
     }
-    let unique = sets.flatMap { $0 }.withoutRepeats
+    let unique = sets.flatMap(\.fields).withoutRepeats
     let pending = "EXISTS (SELECT 1 FROM \(name))"
     let rekeyed = TriggerMoment.anyChanged(source.keyFields)
     return [
@@ -107,7 +106,9 @@ struct BindingEvictions {
       make.trigger(
         .noteUpdate, TriggerMoment.update(of: unique).replacingAfter, on: source,
         when: "(\(TriggerMoment.anyChanged(unique))) AND EXISTS (SELECT 1 \(others)\(notItself))",
-        note(others + notItself)),
+        TriggerMoment.computing(
+          from: unique.contains { $0.generated != nil } ? source.writtenColumns : [])
+          + note(others + notItself)),
       make.trigger(
         .evictedInsert, "AFTER INSERT", on: source, when: pending,
         consume(gone(orReplacedWhen: "1"), consuming)),
@@ -119,6 +120,16 @@ struct BindingEvictions {
         .evictedDelete, "AFTER DELETE", on: source, when: pending,
         ["  DELETE FROM \(name)\n  WHERE \(isNoted("OLD"));"]),
     ]
+  }
+
+  /// The new record's value. REPLACE puts the default in the place of NULL where a column takes
+  /// none, and BEFORE triggers still see NULL. Not where some program cannot evaluate the default.
+  private static func replacing(_ field: FieldSchema) -> String {
+    let value = "NEW.\(SQLText.quoted(field.column))"
+    guard !field.isOptional, let standard = field.defaultSQL.map({ SQLDefault($0) }),
+      standard.isKnownEverywhere
+    else { return value }
+    return "ifnull(\(value), \(standard.expression))"
   }
 
   private func consume(_ gone: String, _ consuming: (Gone) -> [String]) -> [String] {
@@ -153,6 +164,13 @@ struct BindingEvictions {
       "\(row).\(SQLText.quoted($0.column)) IS \(other).\(SQLText.quoted($0.column))"
     }
     .joined(separator: " AND ")
+  }
+}
+
+extension ModelSchema {
+  /// The columns that are not generated.
+  fileprivate var writtenColumns: [String] {
+    fields.filter { $0.generated == nil }.map(\.column)
   }
 }
 

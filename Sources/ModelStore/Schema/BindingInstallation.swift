@@ -17,18 +17,23 @@ struct BindingInstallation {
   /// - Throws: ``StoreError`` when a binding cannot be kept, or not together with the others.
   init(
     _ schemas: [BindingSchema], in models: [ModelSchema],
-    generated: GeneratedColumns = GeneratedColumns()
+    generated: GeneratedColumns = GeneratedColumns(), uniqueSets: UniqueSets = UniqueSets()
   ) throws(StoreError) {
     bindings = try ResolvedBinding.inDependencyOrder(schemas, in: models, generated: generated)
-      .map(BindingTriggers.init)
+      .map { binding in
+        var binding = binding
+        binding.uniqueSets = uniqueSets
+        return BindingTriggers(binding)
+      }
   }
 
-  /// As ``init(_:in:generated:)``, with the generated columns that the file has.
+  /// As ``init(_:in:generated:uniqueSets:)``, with the generated columns and indexes of the file.
   init(
     _ schemas: [BindingSchema], in models: [ModelSchema], on connection: Connection
   ) throws {
     try self.init(
-      schemas, in: models, generated: GeneratedColumns(of: models, on: connection))
+      schemas, in: models, generated: GeneratedColumns(of: models, on: connection),
+      uniqueSets: schemas.isEmpty ? UniqueSets() : UniqueSets(on: connection))
   }
 
   private init(_ bindings: [BindingTriggers]) {

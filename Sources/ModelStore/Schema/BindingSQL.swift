@@ -53,26 +53,30 @@ struct BindingSQL {
   /// Refuses a value that another record has in a field that takes each once. The statement's
   /// REPLACE rules inside triggers too, and would delete that record for it.
   private func refusingCollisions(_ condition: String, _ value: String) -> String {
-    let sets = binding.model.collidingSets.filter { $0.contains(binding.target) }
+    let sets = binding.uniqueSets.sets(of: binding.model)
+      .filter { $0.fields.contains(binding.target) }
     guard !sets.isEmpty else { return "" }
     let other = "_ms_other"
-    func same(_ fields: [FieldSchema], _ comparison: String) -> String {
-      fields.map { field in
-        let column = SQLText.quoted(field.column)
-        let wanted =
-          field == binding.target
-          ? assigned(uniqueValue ?? value, over: "\(table).\(column)") : "\(table).\(column)"
-        return "\(other).\(column) \(comparison) \(wanted)"
+    let collides = sets.map { set in
+      let isShared = set.isShared(with: other) { field in
+        field == binding.target
+          ? assigned(uniqueValue ?? value, over: "\(table).\(self.field)")
+          : "\(table).\(SQLText.quoted(field.column))"
       }
-      .joined(separator: " AND ")
+      return "(\(isShared))"
     }
-    let collides = sets.map { "(\(same($0, "=")))" }.joined(separator: " OR ")
+    .joined(separator: " OR ")
+    let isItself = binding.model.keyFields.map { key in
+      let column = SQLText.quoted(key.column)
+      return "\(other).\(column) IS \(table).\(column)"
+    }
+    .joined(separator: " AND ")
     return """
         SELECT RAISE(ABORT, \(refusal))
         FROM \(table)
         WHERE \(condition) AND EXISTS (
           SELECT 1 FROM \(table) AS \(other)
-          WHERE (\(collides)) AND NOT (\(same(binding.model.keyFields, "IS"))));
+          WHERE (\(collides)) AND NOT (\(isItself)));
 
       """
   }

@@ -12,9 +12,10 @@
 ///
 /// Held with `recursive_triggers` and `foreign_keys` off too. REPLACE then evicts records without a
 /// delete trigger (<https://sqlite.org/lang_conflict.html>); ``BindingEvictions`` notes them
-/// before. Not held there: what is evicted by a unique index that no model declares, and what a
-/// user's own trigger changes in the fields that a running trigger of the binding watches, since no
-/// trigger starts itself again. The drift count finds both.
+/// before. Not held there: what is evicted by a unique index that no model declares or that has a
+/// program's own collation (see ``UniqueSets``), and what a user's own trigger changes in the fields
+/// that a running trigger of the binding watches, since no trigger starts itself again. The drift
+/// count finds both.
 struct BindingTriggers: Hashable, Sendable {
   struct Object: Hashable, Sendable {
     enum Kind: String, Hashable, Sendable, CaseIterable {
@@ -157,7 +158,7 @@ struct BindingTriggers: Hashable, Sendable {
       expressions.append(Expression(expression: expression, model: binding.model))
     case .lookup(let lookup):
       let sql = BindingSQL(binding)
-      let evictions = BindingEvictions(lookup, make)
+      let evictions = BindingEvictions(lookup, binding.uniqueSets, make)
       triggers =
         sql.sourceTriggers(make, lookup)
         + sql.targetTriggers(make, watching: lookup.link.pairs.map(\.target))

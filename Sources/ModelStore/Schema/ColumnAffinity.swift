@@ -52,4 +52,10 @@ extension FieldSchema {
     // A STRICT table's ANY keeps values as they are: https://sqlite.org/stricttables.html
     return type == .any ? .blob : ColumnAffinity(declaredType: type.columnType)
   }
+
+  /// Whether the column may keep values as they are. A declared ANY does in a STRICT table, and is
+  /// NUMERIC in another one; the field does not tell which.
+  var isMaybeBare: Bool {
+    affinity == .blob || declaredType?.asciiFolded == "any"
+  }
 }

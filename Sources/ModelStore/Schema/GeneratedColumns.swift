@@ -31,7 +31,7 @@ struct GeneratedColumns: Hashable, Sendable {
   }
 
   /// The names in `expression` that are not called, ASCII letters in lower case.
-  private static func plainNames(in expression: String) -> Set<String> {
+  static func plainNames(in expression: String) -> Set<String> {
     let cut = SQLTokens(expression)
     let tokens = cut.significant
     var names: Set<String> = []

@@ -94,6 +94,8 @@ struct ResolvedBinding: Hashable, Sendable {
   let condition: SQLExpression?
   /// The conditions of bindings of the same field that go before this one.
   var precedence: [SQLExpression] = []
+  /// How the file's indexes compare.
+  var uniqueSets = UniqueSets()
 
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` and a
   ///   sentence that says what to declare instead.

@@ -63,3 +63,14 @@ extension SQLExpression {
     return "CREATE TEMP TABLE _ms_probe (\(columns), _ms_value AS (\(text)))"
   }
 }
+
+extension SQLDefault {
+  /// Whether a program that lacks a function or a collation of another can evaluate it.
+  var isKnownEverywhere: Bool {
+    do throws(SQLExpression.Problem) {
+      return try SQLExpression(expression).isKnownEverywhere
+    } catch {
+      return false
+    }
+  }
+}

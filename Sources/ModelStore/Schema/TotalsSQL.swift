@@ -91,7 +91,8 @@ struct TotalsSQL {
       source: source, link: links,
       others: [
         ("records", { _ in "1" }), ("number", parts.number), ("total", parts.total),
-      ], isRelevant: { parts.counts($0, isStored: true) }, make)
+      ], isRelevant: { parts.counts($0, isStored: true) },
+      sets: target.binding.uniqueSets.sets(of: source), make)
     let evicted = SQLText.quoted(evictions.table.name)
     // What `rows` are asked for is done before other triggers can start.
     func looking(at rows: [String], _ body: [String]) -> [String] {

@@ -66,6 +66,6 @@ extension FieldSchema {
   /// A column type by which values compare as in the field's column; empty for none. What declares
   /// a column as ANY is a STRICT table, in which it has no affinity.
   fileprivate var comparedType: String {
-    declaredType?.asciiFolded == "any" ? "" : affinity.columnType
+    isMaybeBare ? "" : affinity.columnType
   }
 }

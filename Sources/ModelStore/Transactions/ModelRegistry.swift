@@ -11,6 +11,9 @@ final class ModelRegistry: Sendable {
   let judgedRules: [Rule]
   let raisers: [RaisingTrigger]
   let captured: CaptureFacts
+  /// The models whose changes the change journal is to enter, by triggers that are not as they
+  /// should be.
+  let damagedJournals: Set<String>
   private let bindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
@@ -28,11 +31,12 @@ final class ModelRegistry: Sendable {
   ///   - bindings: Those of the file.
   ///   - tables: The definitions of all tables.
   ///   - captured: What capture has to know of the file.
+  ///   - damagedJournals: The models whose changes the change journal may miss.
   init(
     schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
     tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [],
     bindings: [BindingSchema] = [], tables: [String] = [],
-    captured: CaptureFacts = CaptureFacts()
+    captured: CaptureFacts = CaptureFacts(), damagedJournals: Set<String> = []
   ) {
     self.bindings = bindings
     self.schema = schema
@@ -40,6 +44,7 @@ final class ModelRegistry: Sendable {
     self.judgedRules = judgedRules
     self.raisers = raisers
     self.captured = captured
+    self.damagedJournals = damagedJournals
     mayRollBack =
       raisers.contains { $0.endsTransactions } || tables.contains { SQLTokens($0).rollsBack }
     statements = Dictionary(

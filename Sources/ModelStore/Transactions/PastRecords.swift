@@ -9,7 +9,7 @@ struct PastRecords {
   ///   - access: Inside a transaction.
   /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so
   ///   far, `journalGap` when it does not tell all changes of the model since, `misuse` for a
-  ///   position that is not between two transactions.
+  ///   position that is not between two transactions or, where other programs wrote, entries.
   init(
     of schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
     reading access: TransactionAccess
@@ -29,6 +29,11 @@ struct PastRecords {
         .misuse,
         "The change journal ends at position \(history.bounds.upperBound); there is no \(start) yet."
       )
+    }
+    let end = try history.ending(of: start)
+    guard start == end else {
+      throw StoreError(
+        .misuse, "Position \(start) is in the middle of a record's entry, which ends at \(end).")
     }
     let layouts = history.layouts
     var fold = JournalFold(layouts: layouts, schemas: [schema])
@@ -78,7 +83,7 @@ struct PastRecords {
     }
     let exact = JournalInstallation.exactModels(layouts, intact: [schema], in: catalog)
     return exact.isEmpty
-      ? "cannot foresee what REPLACE evicts by the table's unique index over an expression" : nil
+      ? "cannot foresee all that REPLACE evicts by the table's unique indexes" : nil
   }
 
   private static func gap(_ schema: ModelSchema, _ reason: String) -> StoreError {

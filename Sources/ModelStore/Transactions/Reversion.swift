@@ -81,6 +81,11 @@ struct Reversion {
       return nets[identity]?.isNothing ?? true
     }
     order.removeAll { nets[$0]?.isNothing ?? true }
+    // What is not entered could not be taken back in its turn, and would count as done all the same.
+    if let model = order.first(where: { layouts.layout(of: $0.model)?.detail != .full })?.model {
+      throw Self.gap(
+        model, "is off or keeps only keys now, and would not tell of it; turn it on in full first")
+    }
   }
 
   /// Whether there is nothing to take back.
@@ -167,7 +172,7 @@ struct Reversion {
       }
     }
     try settle(targets, tx)
-    return { [self] changes in try judge(changes) }
+    return { [self] changes in try Self.judge(changes, of: [self]) }
   }
 
   /// Whether an insertion and the deletion before it may be one record that got another key: not
@@ -314,22 +319,33 @@ struct Reversion {
 
   /// Refuses what nobody asked for: a cascade may take records along that came later. Bindings and
   /// triggers may do what is theirs.
-  private func judge(_ changes: [RecordChange]) throws {
+  ///
+  /// - Parameters:
+  ///   - changes: What the transaction comes to.
+  ///   - reversions: What was taken back in it, one after the other.
+  static func judge(_ changes: [RecordChange], of reversions: [Reversion]) throws {
+    guard let first = reversions.first else { return }
     let conflicts = changes.compactMap { change -> Violation? in
-      guard let schema = schemas[change.model] else { return nil }
-      guard let net = nets[Identity(model: change.model, key: change.key)], !net.isNothing else {
+      guard let schema = first.schemas[change.model] else { return nil }
+      let identity = Identity(model: change.model, key: change.key)
+      let nets = reversions.compactMap { $0.nets[identity] }.filter { !$0.isNothing }
+      guard !nets.isEmpty else {
         return change.origin.isTriggered
           ? nil
-          : conflict(schema, change.key, [], "would be \(Self.verb(change.operation)) as well")
+          : first.conflict(schema, change.key, [], "would be \(verb(change.operation)) as well")
       }
-      let wanted = Set(net.differing.map { schema.fields[$0].name })
+      // A record that was gone in between comes back with all of its fields.
+      guard nets.count == 1 || nets.allSatisfy({ $0.old != nil && $0.new != nil }) else {
+        return nil
+      }
+      let wanted = Set(nets.flatMap(\.differing).map { schema.fields[$0].name })
       let others = change.fields.filter { !wanted.contains($0.name) && !$0.origin.isTriggered }
         .compactMap { schema.fieldIndex(named: $0.name) }
         .filter { schema.fields[$0].generated == nil }
       return others.isEmpty
-        ? nil : conflict(schema, change.key, others, "would be changed as well")
+        ? nil : first.conflict(schema, change.key, others, "would be changed as well")
     }
-    if !conflicts.isEmpty { throw refusal(conflicts) }
+    if !conflicts.isEmpty { throw first.refusal(conflicts) }
   }
 
   private static func verb(_ operation: RecordChange.Operation) -> String {

@@ -16,6 +16,10 @@ struct Writer {
   /// Whether the journal's triggers were made anew after another program changed them or their
   /// table. Once is enough: two programs of different versions would do it in turn for ever.
   var hasMendedJournal = false
+
+  /// That the journal's triggers are to be made anew before a transaction, which has not begun.
+  struct UnfitJournal: Error {}
+
   private let program = WritingProgram()
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var reportingPlan: CapturePlan?
@@ -57,6 +61,7 @@ struct Writer {
     }
     let captured = CaptureFacts(writing)
     let rules = try CatalogEntries.rules.read(on: connection)
+    let journal = try readJournal(of: schema, catalog)
     models = ModelRegistry(
       schema: schema, rules: rules,
       judgedRules: try FiledRules(rules, in: schema.models, on: connection).kept,
@@ -68,15 +73,27 @@ struct Writer {
         }
       },
       bindings: try CatalogEntries.bindings.read(on: connection),
-      tables: catalog.tables.map(\.sql), captured: captured)
-    journal = try JournalHead(
-      reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
+      tables: catalog.tables.map(\.sql), captured: captured,
+      damagedJournals: journal?.damaged ?? [])
+    self.journal = journal
     plan = nil
     reportingPlan = nil
     lists.adopt(
       schema.slotModels.compactMap { slots in
         captured.table(of: slots.schema, wanting: nil).map { (slots, $0) }
       })
+  }
+
+  private func readJournal(of schema: StoreSchema, _ catalog: Catalog) throws -> JournalHead? {
+    do {
+      return try JournalHead(
+        reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
+    } catch let error as StoreError
+      where error.code == .newerFormat && configuration.access == .readOnly
+    {
+      // Records can be read without it; who asks for the journal is refused.
+      return nil
+    }
   }
 
   func checkUsable() throws {
@@ -130,14 +147,17 @@ struct Writer {
   /// Runs one transaction.
   ///
   /// - Parameters:
+  ///   - needsFitJournal: Whether to refuse as long as the journal is to be mended.
   ///   - scope: Whose changes to capture; asked when the transaction has begun.
   ///   - onForeignSchema: Called inside the transaction, before the body, when another connection
   ///     has changed the schema since; must end in ``adopt(_:catalog:)``.
   ///   - onForeignCommit: Called inside the transaction, before the body, when another connection
   ///     has committed since.
   ///   - shield: Called before the end, from which on nothing may be interrupted.
+  /// - Throws: Also ``UnfitJournal``; then `body` was not called.
   mutating func run<Result>(
-    ending: CommitPipeline.Ending, scope: () -> CaptureScope, validators: [Validator],
+    ending: CommitPipeline.Ending, needsFitJournal: Bool, scope: () -> CaptureScope,
+    validators: [Validator],
     snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
     onForeignSchema: (inout Writer) throws -> Void,
     onForeignCommit: (inout Writer) throws -> Void,
@@ -149,7 +169,7 @@ struct Writer {
     do {
       try connection.withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
       let pipeline = try prepare(
-        scope(), validators, snapshot, onForeignSchema, onForeignCommit, shield)
+        needsFitJournal, scope(), validators, snapshot, onForeignSchema, onForeignCommit, shield)
       let work = try pipeline.run(ending: ending, body)
       if let position = work.journalPosition { journal?.position = position }
       return work
@@ -174,7 +194,7 @@ struct Writer {
   /// Takes note of what other connections did, then decides what to capture. Rolls back if that
   /// fails.
   private mutating func prepare(
-    _ scope: CaptureScope, _ validators: [Validator],
+    _ needsFitJournal: Bool, _ scope: CaptureScope, _ validators: [Validator],
     _ snapshot: @escaping ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?,
     _ onForeignSchema: (inout Writer) throws -> Void,
     _ onForeignCommit: (inout Writer) throws -> Void,
@@ -188,17 +208,25 @@ struct Writer {
       }
       defer { isNewToJournal = false }
       if try noticeForeignCommit() { try onForeignCommit(&self) }
+      if needsFitJournal, !hasMendedJournal, journal?.damaged.isEmpty == false {
+        throw UnfitJournal()
+      }
       return CommitPipeline(
         connection: connection, models: models, plan: capturePlan(scope),
         lists: lists, schemaVersion: schemaVersion, validators: validators,
         refusals: configuration.refusals, snapshot: snapshot,
-        journal: journal.flatMap { journal in
-          journal.isActive
-            ? CommitPipeline.Signing(first: journal.position + 1, program: program) : nil
-        }, shield: shield)
+        journal: try signing(), shield: shield)
     } catch {
       throw connection.rollBack(after: error)
     }
+  }
+
+  /// How the transaction that has begun is signed; nil where nothing is entered.
+  private func signing() throws -> CommitPipeline.Signing? {
+    guard journal?.isActive == true else { return nil }
+    // Not what was announced last: a foreign commit of which that failed is nobody's of ours.
+    let newest = try JournalReader.newest(on: connection) ?? 0
+    return CommitPipeline.Signing(first: newest + 1, program: program)
   }
 
   /// What a transaction has to capture.

@@ -49,6 +49,9 @@ struct HistoryCommand: LeafCommand {
   @Flag(help: "Show all.")
   var all = false
 
+  @Flag(help: "Show each value before and after on a line of its own.")
+  var diff = false
+
   @OptionGroup var options: GlobalOptions
 
   static let terminalLimit = 20
@@ -65,7 +68,8 @@ struct HistoryCommand: LeafCommand {
     let isForScreen = context.console.dataTerminal.isInteractive && context.format == .table
     let limit = limit ?? (isForScreen && !all ? Self.terminalLimit : .max)
     let start = try since?.position(in: journal)
-    var report = JournalReport(context, showsRecord: key == nil)
+    var report = JournalReport(context, showsRecord: key == nil, isDifference: diff)
+    let models = JournalLine.models(of: store.store.schema)
     var shown = 0
     var before: JournalPosition?
     var hasMore = false
@@ -80,15 +84,16 @@ struct HistoryCommand: LeafCommand {
             hasMore = true
             break search
           }
-          try report.write(JournalLine(change, of: transaction, in: store.store.schema))
+          try report.write(JournalLine(change, of: transaction, in: models))
           shown += 1
         }
-        try sayGaps(of: transaction, context)
+        for gap in transaction.gapWords() { try context.console.say(gap) }
       }
       guard let last = page.last, transaction == nil else { break }
       before = last.positions.lowerBound
     }
     try report.finish()
+    try sayLosses(behind: hasMore ? nil : start, journal, context)
     try sayEnd(shown: shown, hasMore: hasMore, journal, context)
     return .ok
   }
@@ -140,11 +145,20 @@ struct HistoryCommand: LeafCommand {
       hint: "storecli models", field: name)
   }
 
-  private func sayGaps(of transaction: JournalTransaction, _ context: CommandContext) throws {
-    guard !transaction.gaps.isEmpty else { return }
-    try context.console.say(
-      "gap: changes of \(transaction.gaps.joined(separator: ", ")) may be missing at seq "
-        + "\(transaction.positions.lowerBound) or before")
+  /// Says what the journal has lost or may not have of what was asked for.
+  ///
+  /// - Parameter start: Back to which position all was shown; nil for to none.
+  private func sayLosses(
+    behind start: JournalPosition?, _ journal: ChangeJournal, _ context: CommandContext
+  ) throws {
+    if let start, transaction == nil {
+      let oldest = try journal.oldestPlace()
+      if start < oldest {
+        try context.console.say("gap: the entries from seq \(start) to \(oldest) are trimmed")
+      }
+    }
+    try context.console.sayDamage(
+      of: journal.damagedModels.filter { model ?? $0 == $0 }, in: journal)
   }
 
   private func sayEnd(

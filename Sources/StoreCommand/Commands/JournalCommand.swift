@@ -86,10 +86,5 @@ extension JournalStatus {
   }
 
   /// What is wrong with the triggers of a model, and what mends it.
-  func damage(of model: String) -> String {
-    let keys = details[model] == .keys ? " --keys" : ""
-    return
-      "\(model): triggers of the journal are missing, changed or older than the table, so changes "
-      + "may be missing (storecli journal on \(Shell.quoted(model))\(keys))"
-  }
+  func damage(of model: String) -> String { (details[model] ?? .full).damage(of: model) }
 }

@@ -21,12 +21,19 @@ struct JournalOffCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
+    if models.isEmpty, try looked.store.changeJournal.details().isEmpty {
+      // Opening for writing would make a store of any database.
+      try context.console.say("the journal was off already")
+      return .ok
+    }
     for name in models { _ = try looked.model(named: name) }
+    let isStore = !looked.store.schema.models.isEmpty
     looked.store.close()
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
-    if !context.isDryRun {
+    // Opening for writing would change a database that is no store yet.
+    if isStore || !context.isDryRun {
       let journal = try context.openForWriting().store.changeJournal
-      try journal.turnOff(for: models.isEmpty ? nil : models)
+      try journal.turnOff(for: models.isEmpty ? nil : models, isPreview: context.isDryRun)
     }
     try context.console.say(
       (context.isDryRun ? "dry run: the journal was not turned off" : "the journal is off")

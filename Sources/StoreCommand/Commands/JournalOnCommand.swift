@@ -24,17 +24,23 @@ struct JournalOnCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
+    let refusals = models.isEmpty ? looked.store.changeJournal.refusals : [:]
     for name in models { _ = try looked.model(named: name) }
+    let isStore = !looked.store.schema.models.isEmpty
     looked.store.close()
     let detail = keys ? JournalDetail.keys : .full
     let whose = models.isEmpty ? "all models" : models.joined(separator: ", ")
-    if !context.isDryRun {
+    // Opening for writing would change a database that is no store yet.
+    if isStore || !context.isDryRun {
       let journal = try context.openForWriting().store.changeJournal
-      try journal.turnOn(detail, for: models.isEmpty ? nil : models)
+      try journal.turnOn(detail, for: models.isEmpty ? nil : models, isPreview: context.isDryRun)
     }
     try context.console.say(
       (context.isDryRun ? "dry run: the journal was not turned on" : "the journal is on")
         + " for \(whose), with \(keys ? "keys only" : "old and new values")")
+    for (model, reason) in refusals.sorted(by: { $0.key < $1.key }) {
+      try context.console.say("left out: \(model), because \(reason)")
+    }
     return .ok
   }
 }

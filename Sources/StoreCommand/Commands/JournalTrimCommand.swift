@@ -42,11 +42,10 @@ struct JournalTrimCommand: ChangingCommand {
       age: keepAge.flatMap(TimeText.span).map { .microseconds($0) }, entryCountMax: keep,
       respectingConsumers: !ignoreConsumers)
     let looked = try context.openToLook().store
-    let trimming: JournalTrimming
-    if context.isDryRun {
-      trimming = try looked.changeJournal.trim(retention, isPreview: true)
-    } else {
-      looked.close()
+    var trimming = try looked.changeJournal.trim(retention, isPreview: true)
+    looked.close()
+    // Opening for writing would make a store of any database.
+    if !context.isDryRun, trimming.removedCount > 0 {
       trimming = try context.openForWriting().store.changeJournal.trim(retention)
     }
     let count = Grouped.text(trimming.removedCount, "entry", "entries")

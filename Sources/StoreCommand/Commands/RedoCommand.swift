@@ -19,12 +19,14 @@ struct RedoCommand: WritingCommand {
   var takesFields: Bool { false }
 
   func validate() throws {
-    try StepCount.check(count, isDryRun: write.change.dryRun)
+    try StepCount.check(count)
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     try Reversing(verb: "redid", write: write) { store, isPreview in
       try store.redo(isPreview: isPreview)
+    } previews: { store, count in
+      try store.previewRedo(count)
     }
     .run(
       times: count,

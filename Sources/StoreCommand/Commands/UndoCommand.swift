@@ -8,7 +8,7 @@ struct UndoCommand: WritingCommand {
     discussion: """
       Example: storecli undo 2
       Each step is a new transaction, judged by all rules. Where somebody has changed the same \
-      since, it is refused. --dry-run looks at one transaction only.
+      since, it is refused. --dry-run tells what all of them come to.
       """)
 
   @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
@@ -20,12 +20,14 @@ struct UndoCommand: WritingCommand {
   var takesFields: Bool { false }
 
   func validate() throws {
-    try StepCount.check(count, isDryRun: write.change.dryRun)
+    try StepCount.check(count)
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     try Reversing(verb: "undid", write: write) { store, isPreview in
       try store.undo(isPreview: isPreview)
+    } previews: { store, count in
+      try store.previewUndo(count)
     }
     .run(
       times: count, nothing: "There is nothing to undo: storecli made no change that holds.",

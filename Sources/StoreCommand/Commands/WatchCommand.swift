@@ -13,8 +13,9 @@ struct WatchCommand: LeafCommand {
       With a journal, each change tells who made it; see storecli journal. A predicate is held \
       against each record before and after a change: one that begins to meet it is told as an \
       insert with entered true, one that meets it no more as a delete with left true. With an \
-      order, and without a journal, the result is followed, with the places in it. Without a \
-      journal, what others change in a record that stays is a gap.
+      order, and without a journal, the result is followed, with the places in it: lines of one \
+      step came at once, with places before and after all of them. Without a journal, what others \
+      change in a record that stays is a gap.
       --exec runs a shell command for each change, which is one line of JSON on its standard \
       input. Status 0 is done with it. After another one, watch with a slot ends with 1, and tells \
       the change again next time; without a slot it goes on, and ends with 1 in the end.
@@ -260,6 +261,7 @@ struct WatchCommand: LeafCommand {
           ? store.schema.models.filter { details[$0.name] != nil }.map { Query<Record>($0) }
           : queries
         try output.write(try stored(present, in: store, at: start))
+        try output.flush()
       }
       try watching.sayStart("seq \(start)")
       var follower = watch(store)

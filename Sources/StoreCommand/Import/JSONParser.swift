@@ -2,7 +2,8 @@
 ///
 /// Integers are exact or an error; a number with a fraction or an exponent is a real. Duplicate
 /// names, lone surrogates, invalid UTF-8, text after the value and reals beyond the range of a
-/// double are refused. For many records in one input use ``JSONRecordReader``.
+/// double are refused, but for ``JSONText/infinity``. For many records in one input use
+/// ``JSONRecordReader``.
 struct JSONParser {
   /// How deeply arrays and objects may lie in each other; bounds the stack.
   static let depthMax = 128
@@ -168,11 +169,15 @@ struct JSONParser {
 
   private func real(_ range: Range<Int>) throws(Failure) -> JSONValue {
     let slice = UnsafeBufferPointer(rebasing: bytes[range])
-    guard let number = Double(String(decoding: slice, as: UTF8.self)), number.isFinite else {
+    let text = String(decoding: slice, as: UTF8.self)
+    if let number = Double(text), number.isFinite { return .real(number) }
+    switch text {
+    case JSONText.infinity: return .real(.infinity)
+    case "-" + JSONText.infinity: return .real(-.infinity)
+    default:
       throw malformed(
         "the number \(excerpt(range)) is beyond the range of a double", at: range.lowerBound)
     }
-    return .real(number)
   }
 
   private func excerpt(_ range: Range<Int>) -> String {

@@ -63,6 +63,16 @@ final class Console {
     try data.append(line + "\n")
   }
 
+  /// Writes one JSON text as a line of data.
+  ///
+  /// - Throws: As ``JSONText/append(_:to:)``; then nothing of it is written.
+  func writeLine(_ json: JSONValue) throws(OutputError) {
+    try data.append { output throws(OutputError) in
+      try JSONText.append(json, to: &output)
+      output.append(UInt8(ascii: "\n"))
+    }
+  }
+
   /// Says one line to the person, when the command is at least as loud as `loudness`. What it
   /// quotes cannot steer a terminal.
   ///

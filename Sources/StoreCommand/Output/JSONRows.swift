@@ -76,11 +76,7 @@ struct JSONRows: RowWriter {
       case (.integer(let number), _): JSONText.append(number, to: &output)
       case (.real(let number), _) where isYAML && number.isInfinite:
         output.append(contentsOf: number < 0 ? "-.inf".utf8 : ".inf".utf8)
-      case (.real(let number), _):
-        guard number.isFinite else {
-          throw .nonFiniteNumber(number, field: columns[index].name)
-        }
-        try JSONText.append(number, to: &output)
+      case (.real(let number), _): try JSONText.append(number, to: &output)
       case (.text(let text), .json): output.append(contentsOf: text.utf8)
       case (.text(let text), _): JSONText.append(text, to: &output)
       case (.blob, _): try JSONText.append(JSONValue(value), to: &output)

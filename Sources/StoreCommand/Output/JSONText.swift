@@ -1,9 +1,13 @@
 /// Writes JSON (RFC 8259) as UTF-8, compact and on one line. ``JSONParser`` reads it back exactly.
 enum JSONText {
+  /// The number that stands for infinity, as in SQL: no real is as great, and most readers of JSON
+  /// round it up to that.
+  static let infinity = "9e999"
+
   /// Appends `value` to `output`.
   ///
-  /// - Throws: ``OutputError/nonFiniteNumber(_:field:)`` for an infinite or NaN real, which JSON
-  ///   cannot say; `output` then ends with an unfinished text.
+  /// - Throws: ``OutputError/notANumber`` for a NaN, which JSON cannot say; `output` then ends with
+  ///   an unfinished text.
   static func append(_ value: JSONValue, to output: inout [UInt8]) throws(OutputError) {
     switch value {
     case .null: output.append(contentsOf: "null".utf8)
@@ -43,16 +47,32 @@ enum JSONText {
   }
 
   /// Appends the shortest decimal that reads back as `number`; it always has a fraction or an
-  /// exponent, so that it stays a real.
+  /// exponent, so that it stays a real. An infinite one is ``infinity``.
   static func append(_ number: Double, to output: inout [UInt8]) throws(OutputError) {
-    guard number.isFinite else { throw .nonFiniteNumber(number, field: nil) }
-    output.append(contentsOf: number.description.utf8)
+    guard !number.isNaN else { throw .notANumber }
+    let text = number.isInfinite ? (number < 0 ? "-" : "") + infinity : number.description
+    output.append(contentsOf: text.utf8)
   }
 
   /// Appends a quoted string. Control characters are escaped, C1 ones and DEL too, so that printing
   /// a record can never steer a terminal.
   static func append(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
+    if text.utf8.allSatisfy(isPlain) {
+      output.append(contentsOf: text.utf8)
+    } else {
+      appendEscaping(text, to: &output)
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether a byte stands for itself whatever follows.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
+      && byte != 0xC2
+  }
+
+  private static func appendEscaping(_ text: String, to output: inout [UInt8]) {
     // C1 controls are C2 80 to C2 9F in UTF-8: the lead byte waits for the one that decides.
     var hasLeadByte = false
     for byte in text.utf8 {
@@ -75,7 +95,6 @@ enum JSONText {
       default: output.append(byte)
       }
     }
-    output.append(UInt8(ascii: "\""))
   }
 
   private static func appendEscape(_ control: UInt8, to output: inout [UInt8]) {

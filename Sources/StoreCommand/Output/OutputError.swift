@@ -7,8 +7,8 @@ enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
   case stalled
   /// Writing failed: disk full, device gone.
   case unwritable(SystemError)
-  /// JSON has no infinity and no NaN. `field` is nil when the number stands outside a record.
-  case nonFiniteNumber(Double, field: String?)
+  /// JSON has no NaN, and neither has SQLite.
+  case notANumber
   /// Two columns would be one key of a JSON object.
   case duplicateColumn(String)
 
@@ -17,9 +17,7 @@ enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .readerClosed: "the reader of the output went away"
     case .stalled: "nobody takes the output"
     case .unwritable(let error): "cannot write the output: \(error)"
-    case .nonFiniteNumber(let number, nil): "JSON cannot express the number \(number)"
-    case .nonFiniteNumber(let number, let field?):
-      "JSON cannot express the number \(number) of field \(field); -o csv and -o tsv write it so that import reads it again"
+    case .notANumber: "JSON cannot express what is not a number"
     case .duplicateColumn(let name):
       "two columns are named \(name); JSON needs distinct names, so rename one"
     }

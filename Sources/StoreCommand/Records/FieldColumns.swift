@@ -43,14 +43,8 @@ struct FieldColumns {
         .failed, code: "output",
         "\(record.schema.name)\(key): \(format.rawValue) cannot tell the \(Self.noun(value)) in "
           + "\(field.name) from \(field.takesBytes ? "a blob" : "text").",
-        hint: Self.isInfinite(value) ? nil : "add -o ndjson", model: record.schema.name,
-        field: field.name)
+        hint: "add -o ndjson", model: record.schema.name, field: field.name)
     }
-  }
-
-  /// JSON has no such number either.
-  private static func isInfinite(_ value: SQLValue) -> Bool {
-    if case .real(let number) = value { number.isInfinite } else { false }
   }
 
   private static func noun(_ value: SQLValue) -> String {

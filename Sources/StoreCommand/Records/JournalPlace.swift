@@ -50,17 +50,18 @@ enum JournalPlace: ExpressibleByArgument {
 }
 
 extension ChangeJournal {
-  /// Where the transaction of a store ends in which `position` lies: a position between two
-  /// transactions.
+  /// Where the transaction of a store ends in which `position` lies, or the entry of another
+  /// program: a position as of which can be read.
   func settledPlace(of position: JournalPosition) throws -> JournalPosition {
     guard position > .start else { return position }
     do {
       let before = JournalPosition(rawValue: position.rawValue - 1)
       let holder = try transactions(after: before, limit: 1).first
-      guard let holder, !holder.isForeign, holder.positions.contains(position) else {
-        return position
-      }
-      return holder.positions.upperBound
+      guard let holder, holder.positions.contains(position) else { return position }
+      guard holder.isForeign else { return holder.positions.upperBound }
+      // A record of many fields takes several positions.
+      let entry = try transactions(after: before, through: position, limit: 1).first
+      return entry?.positions.upperBound ?? position
     } catch let error as StoreError where error.code == .journalTrimmed {
       // Whoever reads there is told.
       return position

@@ -21,13 +21,43 @@ enum TimeText {
   /// Now, by the system's clock.
   static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)) }
 
-  /// A time as ISO-8601 in UTC, for programs.
+  /// A time as ISO-8601 in UTC, for programs. It stands on each of many lines, so it is put
+  /// together as bytes.
   static func iso(_ time: Int64) -> String {
     let (whole, microseconds) = split(time)
     var seconds = time_t(whole)
     var parts = tm()
     gmtime_r(&seconds, &parts)
-    return "\(date(parts))T\(timeOfDay(parts)).\(padded(microseconds, to: 6))Z"
+    var text: [UInt8] = []
+    text.reserveCapacity(isoWidth)
+    append(Int64(parts.tm_year) + 1900, to: 4, "-", &text)
+    append(Int64(parts.tm_mon) + 1, to: 2, "-", &text)
+    append(Int64(parts.tm_mday), to: 2, "T", &text)
+    append(Int64(parts.tm_hour), to: 2, ":", &text)
+    append(Int64(parts.tm_min), to: 2, ":", &text)
+    append(Int64(parts.tm_sec), to: 2, ".", &text)
+    append(microseconds, to: 6, "Z", &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Of a year of four digits.
+  private static let isoWidth = 27
+
+  /// Appends `number` as ``padded(_:to:)`` writes it, and `end`.
+  private static func append(
+    _ number: Int64, to width: Int, _ end: Unicode.Scalar, _ text: inout [UInt8]
+  ) {
+    var divisor: Int64 = 1
+    for _ in 1..<width { divisor *= 10 }
+    if (0..<divisor * 10).contains(number) {
+      while divisor > 0 {
+        text.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
+        divisor /= 10
+      }
+    } else {
+      text.append(contentsOf: padded(number, to: width).utf8)
+    }
+    text.append(UInt8(ascii: end))
   }
 
   /// Whole seconds and the microseconds above them, before 1970 too.

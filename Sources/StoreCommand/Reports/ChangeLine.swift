@@ -89,14 +89,15 @@ extension ChangeLine {
   private var changesJSON: JSONValue { .object(fields.map { .init($0.name, json($0)) }) }
 
   private func json(_ field: Field) -> JSONValue {
+    let schema = schema?.field(named: field.name)
     var members: [JSONValue.Member] = []
-    if let old = field.old { members.append(.init("old", json(old, field.name))) }
-    if let new = field.new { members.append(.init("new", json(new, field.name))) }
+    if let old = field.old { members.append(.init("old", Self.json(old, schema))) }
+    if let new = field.new { members.append(.init("new", Self.json(new, schema))) }
     return .object(members)
   }
 
-  private func json(_ value: SQLValue, _ name: String) -> JSONValue {
-    guard let field = schema?.field(named: name) else { return JSONValue(value) }
+  private static func json(_ value: SQLValue, _ field: FieldSchema?) -> JSONValue {
+    guard let field else { return JSONValue(value) }
     switch (value, field.type) {
     case (.integer(0), .boolean): return .boolean(false)
     case (.integer(1), .boolean): return .boolean(true)
@@ -106,7 +107,6 @@ extension ChangeLine {
 
   /// The line for a person; cut to `width` cells where there is a width.
   func text(palette: Palette, width: Int?) -> String {
-    let title = "\(CellText.visible(model)) \(KeyText.text(key))"
     let doer = self.doer.map { "   (\($0))" } ?? ""
     var body = shownFields.map { "  " + $0 }.joined()
     if let width {
@@ -125,7 +125,7 @@ extension ChangeLine {
     var fields = shownFields.joined(separator: "  ")
     if case .binding(let name) = origin { fields += "  (binding \(CellText.visible(name)))" }
     if showingRecord {
-      let title = "\(meaning.symbol) \(CellText.visible(model)) \(KeyText.text(key))"
+      let title = "\(meaning.symbol) \(title)"
       return fields.isEmpty ? title : "\(title)  \(fields)"
     }
     let verb: String? =
@@ -136,6 +136,23 @@ extension ChangeLine {
       }
     return [verb, fields.isEmpty ? nil : fields].compactMap(\.self).joined(separator: "  ")
   }
+
+  /// The record, then the values of each field before and after: a line for each, in full.
+  func difference(palette: Palette) -> [String] {
+    func side(_ meaning: Palette.Meaning, _ value: SQLValue?, _ field: Field) -> String? {
+      guard let value, operation == .update || value != .null else { return nil }
+      let name = CellText.visible(field.name)
+      return palette.dressed(
+        "\(meaning.symbol) \(name): \(text(value, field, isWhole: true))", as: meaning)
+    }
+    let keys = operation == .update ? [] : Set(schema?.key ?? [])
+    return [palette.symbol(meaning) + " " + palette.dressed(title, as: .identifier)]
+      + fields.filter { !keys.contains($0.name) }.flatMap { field in
+        [side(.removed, field.old, field), side(.added, field.new, field)].compactMap(\.self)
+      }
+  }
+
+  private var title: String { "\(CellText.visible(model)) \(KeyText.text(key))" }
 
   private var meaning: Palette.Meaning {
     switch operation {
@@ -170,14 +187,16 @@ extension ChangeLine {
     }
   }
 
-  private func text(_ value: SQLValue, _ field: Field) -> String {
+  private func text(_ value: SQLValue, _ field: Field, isWhole: Bool = false) -> String {
     let schema = schema?.field(named: field.name)
     let shown = schema.map { FieldColumns.shown(value, $0) } ?? value
     guard case .text(let text) = shown else {
       return CellText.display(shown, as: schema?.type == .boolean ? .truth : .stored)
     }
     if schema?.type == .date { return text }
-    return "\"" + DisplayWidth.truncated(CellText.visible(text), to: Self.textWidthMax) + "\""
+    let visible = CellText.visible(text)
+    return "\"" + (isWhole ? visible : DisplayWidth.truncated(visible, to: Self.textWidthMax))
+      + "\""
   }
 
   /// Cells of a text shown within a line; `--ndjson` has all of it.

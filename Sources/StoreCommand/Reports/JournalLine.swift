@@ -6,8 +6,11 @@ struct JournalLine {
   let position: JournalPosition
   let transaction: JournalTransaction
 
-  init(_ change: JournalChange, of transaction: JournalTransaction, in schema: StoreSchema) {
-    let model = schema.models.first { $0.name == change.model }
+  /// - Parameter models: The models of the store by name.
+  init(
+    _ change: JournalChange, of transaction: JournalTransaction, in models: [String: ModelSchema]
+  ) {
+    let model = models[change.model]
     self.change = ChangeLine(
       operation: change.operation, model: change.model, key: change.key,
       fields: Self.fields(of: change, model),
@@ -31,12 +34,18 @@ struct JournalLine {
     } + others
   }
 
+  /// The models of a store by name, as there are many lines.
+  static func models(of schema: StoreSchema) -> [String: ModelSchema] {
+    Dictionary(schema.models.map { ($0.name, $0) }) { first, _ in first }
+  }
+
   /// The lines of transactions, in the order in which the changes were made.
   static func lines(
     of transactions: [JournalTransaction], in schema: StoreSchema
   ) -> [JournalLine] {
-    transactions.flatMap { transaction in
-      transaction.changes.map { JournalLine($0, of: transaction, in: schema) }
+    let models = models(of: schema)
+    return transactions.flatMap { transaction in
+      transaction.changes.map { JournalLine($0, of: transaction, in: models) }
     }
   }
 

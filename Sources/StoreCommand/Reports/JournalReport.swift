@@ -5,15 +5,24 @@ struct JournalReport {
   private let context: CommandContext
   /// Whether a change names its record.
   private let showsRecord: Bool
+  /// Whether each value stands on a line of its own, for a person.
+  private let isDifference: Bool
   private var writer: (any RowWriter)?
   private var count = 0
 
-  init(_ context: CommandContext, showsRecord: Bool) {
+  init(_ context: CommandContext, showsRecord: Bool, isDifference: Bool) {
     self.context = context
     self.showsRecord = showsRecord
+    self.isDifference = isDifference
   }
 
   mutating func begin() throws {
+    guard !isDifference else {
+      guard [.table, .plain].contains(context.format), context.options.fieldNames == nil else {
+        throw CommandError.usage("--diff is text for a person: it takes neither -o nor --fields.")
+      }
+      return
+    }
     switch context.format {
     case .json, .ndjson:
       guard context.options.fieldNames == nil else {
@@ -36,6 +45,7 @@ struct JournalReport {
 
   mutating func write(_ line: JournalLine) throws {
     switch context.format {
+    case .table where isDifference, .plain where isDifference: try writeDifference(line)
     case .json:
       try context.console.data.append(count == 0 ? "[\n" : ",\n")
       try context.console.data.append(try JSONText.text(line.json))
@@ -48,6 +58,20 @@ struct JournalReport {
       try writer?.write(row)
     }
     count += 1
+  }
+
+  private func writeDifference(_ line: JournalLine) throws {
+    let console = context.console
+    let terminal = console.dataTerminal
+    let transaction = line.transaction
+    let time = transaction.time.map { terminal.isInteractive ? TimeText.ago($0) : TimeText.iso($0) }
+    let place = [
+      "seq \(line.position)", time, CellText.visible(line.who),
+      transaction.id.map { "txn \($0)" },
+    ].compactMap(\.self).joined(separator: "  ")
+    if count > 0 { try console.writeLine("") }
+    try console.writeLine(terminal.palette.dressed(place, as: .hint))
+    for text in line.change.difference(palette: terminal.palette) { try console.writeLine(text) }
   }
 
   /// What other programs do not say.

@@ -7,6 +7,19 @@ struct Reversing {
   let write: WriteOptions
   /// Does it once; a preview is rolled back. Returns nil when there is nothing to take back.
   let step: (Store, _ isPreview: Bool) throws -> Reversal?
+  /// What doing it so often would come to; nil where it is done once only.
+  let previews: ((Store, _ count: Int) throws -> ReversalPreview?)?
+
+  init(
+    verb: String, write: WriteOptions,
+    step: @escaping (Store, _ isPreview: Bool) throws -> Reversal?,
+    previews: ((Store, _ count: Int) throws -> ReversalPreview?)? = nil
+  ) {
+    self.verb = verb
+    self.write = write
+    self.step = step
+    self.previews = previews
+  }
 
   /// - Parameter nothing: What is said when there is nothing at all to take back.
   func run(times: Int = 1, nothing: String, _ context: CommandContext) throws -> ExitCode {
@@ -19,6 +32,11 @@ struct Reversing {
         "The change journal is off, so nothing can be taken back.", hint: "storecli journal on")
     }
     let opened = try context.openForWriting()
+    let missing = CommandError(
+      .notFound, code: "nothingToTakeBack", nothing, hint: "storecli history")
+    if context.isDryRun, times > 1, let previews {
+      return try look(times, missing, opened, context, previews)
+    }
     var done: [Reversal] = []
     var failure: (any Error)?
     do {
@@ -27,28 +45,70 @@ struct Reversing {
       failure = error
     }
     if let failure, done.isEmpty { throw failure }
-    guard !done.isEmpty else {
-      throw CommandError(
-        .notFound, code: "nothingToTakeBack", nothing, hint: "storecli history")
-    }
+    guard !done.isEmpty else { throw missing }
     try context.telling {
-      let report = ChangeReport(done.map(\.changes), in: opened.store.schema)
-      try report.write(to: context)
-      let lost = try UnloggedReach(store: opened.store)
-        .tables(behind: report.lines, removal: .insert)
-      if !lost.isEmpty {
-        try context.console.say(
-          "not brought back: what went along in \(lost.joined(separator: ", ")), which the journal "
-            + "does not enter in full")
-      }
+      try tell(done.map(\.changes), opened, context)
       guard !context.isDryRun else { return }
       for reversal in done {
         let what = reversal.reverted.map { " \($0)" } ?? ""
         try context.console.say("\(verb) transaction\(what) as \(reversal.transaction)")
       }
+      if done.count < times, failure == nil {
+        try context.console.say(
+          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): nothing more is to be "
+            + "taken back")
+      }
     }
     if let failure { throw failure }
     return .ok
+  }
+
+  /// Tells what so many steps would come to, and why no more of them would be made.
+  private func look(
+    _ times: Int, _ missing: CommandError, _ opened: OpenedStore, _ context: CommandContext,
+    _ previews: (Store, _ count: Int) throws -> ReversalPreview?
+  ) throws -> ExitCode {
+    func preview(_ count: Int) throws -> ReversalPreview? {
+      let preview = try previews(opened.store, count)
+      if let preview { try checkWritable(preview.changes, opened) }
+      return preview
+    }
+    var possible: ReversalPreview?
+    var failure: (any Error)?
+    do {
+      possible = try preview(times)
+    } catch {
+      failure = error
+    }
+    if failure != nil {
+      do {
+        for count in 1..<times { possible = try preview(count) }
+      } catch {
+        // Those before the one that is refused would be made; why it is, is known already.
+      }
+    }
+    if let possible {
+      try tell([possible.changes], opened, context)
+      try context.console.say(
+        "\(Grouped.text(possible.reverted.count, "transaction")) would be taken back")
+    }
+    if let failure { throw failure }
+    guard possible != nil else { throw missing }
+    return .ok
+  }
+
+  private func tell(
+    _ changes: [ChangeSet], _ opened: OpenedStore, _ context: CommandContext
+  ) throws {
+    let report = ChangeReport(changes, in: opened.store.schema)
+    try report.write(to: context)
+    let lost = try UnloggedReach(store: opened.store)
+      .tables(behind: report.lines, removal: .insert)
+    if !lost.isEmpty {
+      try context.console.say(
+        "not brought back: what went along in \(lost.joined(separator: ", ")), which the journal "
+          + "does not enter in full")
+    }
   }
 
   private func next(_ opened: OpenedStore, _ context: CommandContext) throws -> Reversal? {
@@ -62,11 +122,15 @@ struct Reversing {
   /// What a step would do, where this program may do it.
   private func previewed(_ opened: OpenedStore) throws -> Reversal? {
     let reversal = try step(opened.store, true)
-    for model in Set(reversal?.changes.changes.map(\.model) ?? []).sorted() {
+    if let reversal { try checkWritable(reversal.changes, opened) }
+    return reversal
+  }
+
+  private func checkWritable(_ changes: ChangeSet, _ opened: OpenedStore) throws {
+    for model in Set(changes.changes.map(\.model)).sorted() {
       // The slots of lists are no models of the schema; nobody has rules for them.
       guard opened.store.schema.models.contains(where: { $0.name == model }) else { continue }
       _ = try opened.writableModel(named: model, write)
     }
-    return reversal
   }
 }

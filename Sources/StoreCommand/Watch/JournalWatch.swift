@@ -23,12 +23,14 @@ struct JournalWatch {
     after start: JournalPosition, to output: inout WatchOutput
   ) throws -> Bell.Waking? {
     let journal = store.changeJournal
+    var damaged: Set<String> = []
     let follower = ringing(after: start)
     defer { follower.cancel() }
     var (start, position) = (start, start)
     var anchor = try JournalAnchor(at: position, in: journal)
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
+      try sayDamage(told: &damaged)
       let end = try journal.position()
       guard try end >= position && anchor.holds(in: journal) else {
         try context.console.say("gap: somebody emptied the journal; what is in it now follows")
@@ -47,13 +49,16 @@ struct JournalWatch {
       do {
         let transactions = try journal.transactions(
           after: position, through: last, matching: JournalFilter(model: onlyModel))
-        let next = try JournalAnchor(at: last, in: journal)
+        // What other programs did may end a few rows behind: an entry is told as a whole.
+        let reached = max(last, transactions.last?.positions.upperBound ?? last)
+        let next = try JournalAnchor(at: reached, in: journal)
         guard try anchor.holds(in: journal) else { continue }
         for group in try groups(of: transactions, after: start) where !output.isFull {
           if let waking = reasonToStop(at: position, output) { return waking }
           try output.write(group.changes)
         }
-        (position, anchor) = (last, next)
+        try output.flush()
+        (position, anchor) = (reached, next)
         if isOver(at: position), !output.isFull { return .timedOut }
       } catch let error as StoreError where error.code == .journalTrimmed {
         let oldest = try journal.oldestPlace()
@@ -70,10 +75,12 @@ struct JournalWatch {
     _ consumer: Consumer, to output: inout WatchOutput
   ) throws -> Bell.Waking? {
     let start = try consumer.status().position
+    var damaged: Set<String> = []
     let follower = ringing(after: start)
     defer { follower.cancel() }
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
+      try sayDamage(told: &damaged)
       guard let batch = try consumer.next(limit: pageSize) else {
         switch try bell.wait(until: deadline) {
         case .rung: continue
@@ -99,15 +106,20 @@ struct JournalWatch {
     for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
       let waking = reasonToStop(at: group.end, output)
       guard waking == nil, !output.isFull else {
+        try output.flush()
         if let done { try acknowledge(batch, through: done, by: consumer) }
         return waking
       }
       try output.write(group.changes)
       // What was cut off comes again.
       guard !output.isCut else { return .interrupted }
-      if output.isStepwise { try acknowledge(batch, through: group.end, by: consumer) }
+      if output.isStepwise {
+        try output.flush()
+        try acknowledge(batch, through: group.end, by: consumer)
+      }
       done = group.end
     }
+    try output.flush()
     try batch.acknowledge()
     return nil
   }
@@ -127,6 +139,14 @@ struct JournalWatch {
     // So many entries end there: a batch never splits a transaction.
     let batch = try consumer.next(limit: Int(end.rawValue - position.rawValue))
     if let batch, batch.end <= end { try batch.acknowledge() }
+  }
+
+  /// Says of which models changes may not be entered from now on: once for as long as that is so.
+  private func sayDamage(told: inout Set<String>) throws {
+    let journal = store.changeJournal
+    let damaged = Set(journal.damagedModels.filter(selection.includes))
+    try context.console.sayDamage(of: damaged.subtracting(told), in: journal)
+    told = damaged
   }
 
   private var onlyModel: String? {
@@ -165,11 +185,7 @@ struct JournalWatch {
     of transactions: [JournalTransaction], after start: JournalPosition
   ) throws -> [WatchSelection.Group] {
     for transaction in transactions {
-      let gaps = transaction.gaps.filter(selection.includes)
-      guard !gaps.isEmpty else { continue }
-      try context.console.say(
-        "gap: changes of \(gaps.joined(separator: ", ")) may be missing at seq "
-          + "\(transaction.positions.lowerBound) or before")
+      for gap in transaction.gapWords(of: selection.includes) { try context.console.say(gap) }
     }
     return try knownGroups(of: transactions[...], after: start)
   }

@@ -58,8 +58,8 @@ final class LiveWatch: Sendable {
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       let (waiting, gaps, isDue) = state.withLock { state in
-        defer { (state.waiting, state.gaps) = (WaitingChanges(), []) }
-        return (state.waiting, state.gaps, state.dueCount > 0)
+        defer { state.gaps = [] }
+        return (state.waiting.take(), state.gaps, state.dueCount > 0)
       }
       let unheard = gaps.subtracting(told).sorted()
       told.formUnion(gaps)
@@ -72,6 +72,7 @@ final class LiveWatch: Sendable {
         room.signal()
         let lines = isFolding ? waiting.net : waiting.changes
         try output.write(lines.compactMap { $0.narrowed(to: fields) })
+        try output.flush()
         if !isDue, let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {
           return .timedOut
         }
@@ -142,19 +143,23 @@ final class LiveWatch: Sendable {
       line.passage = tellsPassages ? hasEntered ? .entered : .within : nil
       watched.append(line)
     }
+    // By where they stand: each record stands somewhere else.
+    let moved = Set(changes.moves.map(\.newIndex))
     for update in changes.updates {
       let fields = update.fields.map {
         ChangeLine.Field(name: $0.name, old: $0.old, new: $0.new)
       }
-      watched.append(
-        change(
-          .update, update.key, fields, update.fields.first?.origin ?? .foreign,
-          from: update.oldIndex, to: update.newIndex))
+      var line = change(
+        .update, update.key, fields, update.fields.first?.origin ?? .foreign,
+        from: update.oldIndex, to: update.newIndex)
+      line.place?.isMoved = moved.contains(update.newIndex)
+      watched.append(line)
     }
-    let updated = Set(changes.updates.map(\.key))
-    for move in changes.moves where !updated.contains(move.key) {
-      watched.append(
-        change(.update, move.key, [], .foreign, from: move.oldIndex, to: move.newIndex))
+    let updated = Set(changes.updates.map(\.newIndex))
+    for move in changes.moves where !updated.contains(move.newIndex) {
+      var line = change(.update, move.key, [], .foreign, from: move.oldIndex, to: move.newIndex)
+      line.place?.isMoved = true
+      watched.append(line)
     }
     return watched
   }

@@ -42,7 +42,8 @@ struct NetChanges {
       let key = change.change.key
       change.place = WatchedChange.Place(
         old: change.change.operation == .insert ? nil : before[key],
-        new: change.change.operation == .delete ? nil : after[key])
+        new: change.change.operation == .delete ? nil : after[key],
+        isMoved: change.place?.isMoved ?? false)
       return change
     }
   }
@@ -77,6 +78,7 @@ struct NetChanges {
     _ first: WatchedChange, _ second: WatchedChange, isKnown: Bool
   ) -> WatchedChange? {
     var change = second
+    if first.place?.isMoved == true { change.place?.isMoved = true }
     let (old, new) = (first.change.fields, second.change.fields)
     switch (first.change.operation, second.change.operation) {
     case (.insert, .update):
@@ -94,6 +96,7 @@ struct NetChanges {
         .map { ChangeLine.Field(name: $0.name, old: $0.value, new: nil) }
     case (.delete, .insert):
       change.change.operation = .update
+      change.place?.isMoved = true
       change.change.fields = differing(old, new)
       change.passage = first.passage.map { _ in .within }
       return change.change.fields.isEmpty && !new.isEmpty && isKnown ? nil : change

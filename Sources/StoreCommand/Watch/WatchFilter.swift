@@ -35,7 +35,9 @@ struct WatchFilter {
   func steps(
     of transactions: [JournalTransaction], in store: Store
   ) throws -> [JournalPosition: Step] {
-    let changes = transactions.lazy.flatMap(\.changes).filter { $0.model == schema.name }
+    let changes = transactions.flatMap { transaction in
+      transaction.changes.filter { $0.model == schema.name }
+    }
     guard let end = transactions.last?.positions.upperBound, !changes.isEmpty else { return [:] }
     var images: [[SQLValue]: [SQLValue]]
     do {

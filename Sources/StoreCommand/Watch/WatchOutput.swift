@@ -57,7 +57,8 @@ struct WatchOutput {
     return format == .ndjson
   }
 
-  /// Hands on changes, as many as are wanted, at once.
+  /// Hands on changes, as many as are wanted, at once. Lines wait until they are many, or for
+  /// ``flush()``.
   ///
   /// - Throws: ``CommandError`` when the command fails and its work is owed; ``OutputError``.
   mutating func write(_ changes: [WatchedChange]) throws {
@@ -76,16 +77,24 @@ struct WatchOutput {
     }
   }
 
+  /// Lets whoever reads see the lines so far. It comes before anything is waited for or
+  /// acknowledged; after each transaction it would cost more than all the rest.
+  func flush() throws {
+    try context.console.finish()
+  }
+
   private mutating func writeLines(_ changes: ArraySlice<WatchedChange>) throws {
-    let terminal = context.console.dataTerminal
+    let console = context.console
+    let terminal = console.dataTerminal
+    let isForProgram = isForProgram
     for change in changes {
-      try context.console.writeLine(
-        isForProgram
-          ? JSONText.text(change.json)
-          : change.text(palette: terminal.palette, width: terminal.width))
+      if isForProgram {
+        try console.writeLine(change.json)
+      } else {
+        try console.writeLine(change.text(palette: terminal.palette, width: terminal.width))
+      }
       count += 1
     }
-    try context.console.finish()
   }
 
   /// - Returns: Whether the changes are done with: not when Ctrl-C ended the command, too.

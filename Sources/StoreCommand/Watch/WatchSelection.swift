@@ -29,28 +29,26 @@ struct WatchSelection {
   ) throws -> [Group] {
     let steps = try filter?.steps(of: transactions, in: store)
     let now = TimeText.now
-    let schema = store.schema
+    let models = JournalLine.models(of: store.schema)
     let groups = transactions.flatMap { transaction in
-      let changes = transaction.changes.lazy
-        .filter { change in
-          change.position > start && includes(change.model)
-        }
-        .compactMap { change -> WatchedChange? in
-          let line = JournalLine(change, of: transaction, in: schema)
-          var watched = WatchedChange(
-            change: line.change, logged: line, time: change.position > past ? now : nil)
-          guard let steps else { return watched }
-          guard let step = steps[change.position] else { return nil }
-          watched.change.operation = step.operation
-          watched.change.fields = step.fields
-          watched.passage = step.passage
-          return watched
-        }
+      // Not lazily: each change would be made several times.
+      let changes = transaction.changes.compactMap { change -> WatchedChange? in
+        guard change.position > start, includes(change.model) else { return nil }
+        let line = JournalLine(change, of: transaction, in: models)
+        var watched = WatchedChange(
+          change: line.change, logged: line, time: change.position > past ? now : nil)
+        guard let steps else { return watched }
+        guard let step = steps[change.position] else { return nil }
+        watched.change.operation = step.operation
+        watched.change.fields = step.fields
+        watched.passage = step.passage
+        return watched
+      }
       // Nobody signed what other programs did, so there is no whole to keep.
       let parts =
         transaction.isForeign
         ? changes.map { Group(end: $0.logged?.position ?? start, changes: [$0]) }
-        : [Group(end: transaction.positions.upperBound, changes: Array(changes))]
+        : [Group(end: transaction.positions.upperBound, changes: changes)]
       return parts
     }
     guard isFolding, let last = groups.last else { return groups.map(narrowed) }
@@ -61,7 +59,8 @@ struct WatchSelection {
   func includes(_ name: String) -> Bool { models?.contains { $0.name == name } ?? true }
 
   private func narrowed(_ group: Group) -> Group {
-    Group(end: group.end, changes: group.changes.compactMap { $0.narrowed(to: fields) })
+    guard fields != nil else { return group }
+    return Group(end: group.end, changes: group.changes.compactMap { $0.narrowed(to: fields) })
   }
 }
 
@@ -73,7 +72,7 @@ extension WatchedChange {
     narrowed.change.fields = fields.compactMap { name in
       change.fields.first { $0.name == name }
     }
-    let isMove = place.map { $0.old != $0.new } ?? false
+    let isMove = place.map { $0.old != $0.new || $0.isMoved } ?? false
     return narrowed.change.fields.isEmpty && change.operation == .update && !isMove ? nil : narrowed
   }
 }

@@ -6,6 +6,12 @@ struct WatchedChange {
   struct Place {
     var old: Int?
     var new: Int?
+    /// Whether the record was given another place among those that stay, also where it has the same
+    /// index again because others came or went.
+    var isMoved = false
+    /// The same for all changes that came at once: `old` is a place before, and `new` one after all
+    /// of them.
+    var step = 0
   }
 
   /// What a change did to whether the record meets the predicate.
@@ -33,7 +39,9 @@ struct WatchedChange {
 
   /// The line for programs.
   var json: JSONValue {
-    var members = (logged?.placeMembers ?? unloggedMembers) + change.changeMembers
+    var members = logged?.placeMembers ?? unloggedMembers
+    members.reserveCapacity(Self.memberCountMax)
+    members += change.changeMembers
     if isSnapshot, let index = members.firstIndex(where: { $0.name == "op" }) {
       members[index].value = .string("snapshot")
     }
@@ -41,6 +49,7 @@ struct WatchedChange {
       func json(_ index: Int?) -> JSONValue { index.map { .integer(Int64($0)) } ?? .null }
       members.append(
         .init("index", .object([.init("from", json(place.old)), .init("to", json(place.new))])))
+      members.append(.init("step", .integer(Int64(place.step))))
     }
     if let passage {
       members.append(.init("entered", .boolean(passage == .entered)))
@@ -49,6 +58,8 @@ struct WatchedChange {
     members.append(.init("origin", .string(logged?.origin ?? "\(change.origin)")))
     return .object(members)
   }
+
+  private static let memberCountMax = 13
 
   private var unloggedMembers: [JSONValue.Member] {
     [

@@ -3,7 +3,8 @@ import Testing
 
 @testable import ModelStore
 
-/// Random graphs of bindings under random writes, half of them by the `sqlite3` shell.
+/// Random graphs of bindings under random writes of the library and, at the same moment, of the
+/// `sqlite3` shell.
 @Suite struct BindingGraphTests {
   /// Three models alike: `up` refers to a record of the next one, `code` is unique, the rest is
   /// bound or free.
@@ -199,7 +200,7 @@ import Testing
   private static func tables(in fixture: BindingFixture) throws -> [String: [Row]] {
     var tables: [String: [Row]] = [:]
     for name in names {
-      tables[name] = try BindingZoo.read(name, fixture).map { row in
+      tables[name] = try BindingZoo.read(name, fixture.connection).map { row in
         row.mapValues { if case .integer(let number) = $0 { Int(number) } else { nil } }
       }
     }
@@ -227,33 +228,99 @@ import Testing
     ProcessInfo.processInfo.environment["MODELSTORE_BINDING_TRANSACTIONS"].flatMap(Int.init)
     ?? 1000
 
+  /// Every transaction enters itself here, so that the file says in which order they came.
+  private static let log = """
+    CREATE TABLE Log (place INTEGER PRIMARY KEY, writer TEXT NOT NULL, number INTEGER NOT NULL);
+    """
+
   @Test(
-    "random graphs of bindings hold under random writes of two programs",
-    .enabled(if: Shell.isInstalled, Shell.reason))
+    "random graphs of bindings hold under random writes of two programs at once",
+    SQLiteShell.isNeeded)
   func graphsHold() throws {
-    let transactionsOfAGraph = 100
+    let (transactionsOfAGraph, batchCount) = (100, 2)
+    var transactionCount = 0
+    var turnCount = 0
     for seed in 0..<(Self.transactionCount / transactionsOfAGraph) {
       var generator = SeededGenerator(seed: UInt64(seed))
       let graph = Self.graph(&generator)
-      let fixture = try BindingFixture(Self.tables)
+      let fixture = try BindingFixture(Self.tables + Self.log)
       try fixture.install(graph.map(\.schema), in: Self.models)
       let installation = try BindingInstallation(graph.map(\.schema), in: Self.models)
-      for round in 0..<4 {
-        let script = (0..<(transactionsOfAGraph / 4)).map { _ in Self.statement(&generator) }
-        if round.isMultiple(of: 2) {
-          for sql in script { try checkWrites(of: sql, in: graph, fixture) }
-        } else {
-          let result = try fixture.shell(script.joined(separator: ";\n") + ";")
-          #expect(
-            result.errors.filter { !$0.contains("UNIQUE constraint failed") } == [], "seed \(seed)")
+      let complaints = Pipe()
+      let shell = try SQLiteShell(fixture.path, errors: complaints)
+      // Only one program is to make checkpoints: many versions of SQLite damage the file otherwise.
+      try shell.run("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF")
+      let replay = try Replay(of: graph)
+      for batch in 0..<batchCount {
+        let count = transactionsOfAGraph / batchCount / 2
+        var scripts: [BindingWriter: [String]] = [:]
+        for writer in BindingWriter.allCases {
+          scripts[writer] = (0..<count).map { _ in Self.statement(&generator) }
         }
-        let mistakes = Self.mistakes(graph, try Self.tables(in: fixture))
-        #expect(mistakes == [], "seed \(seed), round \(round)")
+        // Each on a line of its own: the shell leaves out what follows a failure on its line.
+        let script = (scripts[.shell] ?? []).enumerated().map { number, sql in
+          "BEGIN IMMEDIATE;\n\(Self.entry(.shell, number));\n\(sql);\nCOMMIT"
+        }
+        try shell.begin(script.joined(separator: ";\n"))
+        for (number, sql) in (scripts[.library] ?? []).enumerated() {
+          try write(sql, number, in: graph, fixture)
+          // Whatever the other program is about, nobody reads what is not right.
+          let mistakes = try Self.mistakes(graph, snapshot(of: fixture))
+          #expect(mistakes == [], "seed \(seed), batch \(batch), after \(number)")
+          guard mistakes == [] else { return }
+        }
+        #expect(shell.end() == [], "seed \(seed), batch \(batch)")
+        let order = try Self.takeLog(of: fixture)
+        #expect(order.count == 2 * count, "seed \(seed), batch \(batch)")
+        transactionCount += order.count
+        turnCount += zip(order, order.dropFirst()).count { $0.writer != $1.writer }
+        try replay.run(order.map { scripts[$0.writer]?[$0.number] ?? "" })
+        let tables = try Self.tables(in: fixture)
+        let mistakes = Self.mistakes(graph, tables)
+        #expect(mistakes == [], "seed \(seed), batch \(batch)")
+        let differences = try replay.differences(from: tables)
+        #expect(differences == [], "seed \(seed), batch \(batch)")
         let findings = try installation.findings(on: fixture.connection, keyCountMax: 3)
-        #expect(findings == [], "seed \(seed), round \(round)")
-        guard mistakes == [], findings == [] else { return }
+        #expect(findings == [], "seed \(seed), batch \(batch)")
+        guard mistakes == [], differences == [], findings == [] else { return }
       }
+      // Its status only says that a statement failed, as some do; which, its complaints say.
+      try shell.finish()
+      let told = String(
+        decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      #expect(
+        told.split(separator: "\n").filter { !$0.contains("UNIQUE constraint failed") } == [],
+        "seed \(seed)")
     }
+    print(
+      "graphs of bindings: \(transactionCount) transactions of two programs, \(turnCount) turns")
+  }
+
+  private static func entry(_ writer: BindingWriter, _ number: Int) -> String {
+    "INSERT INTO Log (writer, number) VALUES ('\(writer.rawValue)', \(number))"
+  }
+
+  /// Who wrote which of its statements, in the order of commits, since this was last asked.
+  private static func takeLog(
+    of fixture: BindingFixture
+  ) throws -> [(writer: BindingWriter, number: Int)] {
+    let text: SQLText = "SELECT writer, number FROM Log ORDER BY place"
+    let entries = try fixture.connection.rows(text) { row in
+      (
+        writer: try #require(BindingWriter(rawValue: try row.text(at: 0))),
+        number: Int(try row.integer(at: 1))
+      )
+    }
+    try fixture.connection.execute("DELETE FROM Log")
+    return entries
+  }
+
+  /// All tables at one moment.
+  private func snapshot(of fixture: BindingFixture) throws -> [String: [Row]] {
+    try fixture.connection.execute("BEGIN")
+    let tables = try Self.tables(in: fixture)
+    try fixture.connection.execute("COMMIT")
+    return tables
   }
 
   /// What one statement wrote: itself, and by bindings, in tables of models.
@@ -262,10 +329,16 @@ import Testing
     var bound = 0
   }
 
+  /// One transaction of the library.
+  ///
   /// Each change of a record that a statement makes itself sets off one wave, and a wave passes
   /// each edge at most once: an edge leads into one field of one record.
-  private func checkWrites(of sql: String, in graph: [Bound], _ fixture: BindingFixture) throws {
+  private func write(
+    _ sql: String, _ number: Int, in graph: [Bound], _ fixture: BindingFixture
+  ) throws {
     var writes = Writes()
+    try fixture.connection.execute("BEGIN IMMEDIATE")
+    try fixture.connection.execute(Self.entry(.library, number))
     let before = try Self.tables(in: fixture)
     fixture.connection.hooks.onRowChange { row in
       guard Self.names.contains(String(cString: row.table)) else { return }
@@ -276,10 +349,46 @@ import Testing
       #expect(failure.message.contains("UNIQUE constraint failed"), "\(sql): \(failure.message)")
     }
     let after = try Self.tables(in: fixture)
+    try fixture.connection.execute("COMMIT")
     let edges = graph.reduce(0) { edges, bound in
       let rows = max(before[bound.model]?.count ?? 0, after[bound.model]?.count ?? 0)
       return edges + rows * (bound.pair == nil ? 1 : 2)
     }
     #expect(writes.bound <= writes.direct * edges, "\(sql): \(writes), \(edges) edges")
+  }
+
+  /// The same statements one after the other in a file without bindings: what the fields hold that
+  /// nothing is bound to, and which records there are. What is bound follows from those, which
+  /// ``mistakes(_:_:)`` asks of the model in Swift.
+  private struct Replay {
+    private let file: BindingFixture
+    private let bound: Set<BindingSchema.Field>
+
+    init(of graph: [Bound]) throws {
+      file = try BindingFixture(BindingGraphTests.tables)
+      bound = Set(
+        graph.flatMap { bound in
+          [bound.field, bound.pair?.left].compactMap(\.self)
+            .map { BindingSchema.Field(model: bound.model, field: $0) }
+        })
+    }
+
+    func run(_ statements: [String]) throws {
+      for sql in statements { _ = try file.failure(of: sql) }
+    }
+
+    /// The records and fields that `tables` has otherwise.
+    func differences(from tables: [String: [Row]]) throws -> [String] {
+      let expected = try BindingGraphTests.tables(in: file)
+      return BindingGraphTests.names.compactMap { name in
+        func free(_ rows: [Row]?) -> [Row] {
+          (rows ?? []).map { row in
+            row.filter { !bound.contains(.init(model: name, field: $0.key)) }
+          }
+        }
+        let (found, wanted) = (free(tables[name]), free(expected[name]))
+        return found == wanted ? nil : "\(name): \(found), not \(wanted)"
+      }
+    }
   }
 }

@@ -192,19 +192,82 @@ import Testing
     #expect(try BindingZoo.mistakes(in: template) == [])
     let installation = try BindingInstallation(BindingZoo.bindings, in: zoo.models)
     for path in Self.paths {
-      func check(_ fixture: BindingFixture, _ writer: BindingWriter) throws {
+      func check(_ fixture: BindingFixture, _ writer: String) throws {
         #expect(try BindingZoo.mistakes(in: fixture) == [], "\(path), \(writer)")
         let findings = try installation.findings(on: fixture.connection, keyCountMax: 5)
         #expect(findings == [], "\(path), \(writer)")
       }
       try template.connection.execute("BEGIN")
       _ = try template.failure(of: path.sql)
-      try check(template, .library)
+      try check(template, "library")
       try template.connection.execute("ROLLBACK")
       let copy = try BindingFixture(copying: template)
       _ = try copy.shell(path.sql + ";")
-      try check(copy, .shell)
+      try check(copy, "shell")
+      let attached = try BindingFixture(copying: template)
+      let decoys = try Shell.run(
+        Self.attaching(attached.path, path, besides: zoo), on: ":memory:"
+      ).output
+      #expect(decoys.count == 2 && decoys.first == decoys.last, "\(path)")
+      try check(attached, "shell that has the file attached")
     }
+  }
+
+  /// Writes through the name of an attached database. Beside it are tables of the same names, which
+  /// nothing may touch.
+  private static func attaching(
+    _ file: String, _ path: Path, besides zoo: BindingZoo
+  ) -> String {
+    let decoys = """
+      SELECT (SELECT group_concat(quote(id) || quote(name)) FROM main.Parent)
+        || (SELECT group_concat(quote(id) || quote(tag) || quote(value)) FROM main.Child)
+        || (SELECT group_concat(quote(id) || quote(unit)) FROM main.Setting)
+        || (SELECT group_concat(quote(id) || quote(total)) FROM main.Summary);
+      """
+    let named = path.sql.replacing(
+      /\b(INTO|FROM|UPDATE(?: OR [A-Z]+)?) (Parent|Child|Setting|Summary)\b/
+    ) { "\($0.1) store.\($0.2)" }
+    return """
+      PRAGMA foreign_keys = ON;
+      \(zoo.tables)
+      \(BindingZoo.rows)
+      ATTACH \(SQLText.literal(file)) AS store;
+      \(decoys)
+      \(named);
+      \(decoys)
+      """
+  }
+
+  @Test(
+    "no kind of binding reaches into another database, and none is left behind",
+    arguments: BindingZoo.bindings)
+  func otherDatabasesAreRefused(binding: BindingSchema) throws {
+    let zoo = BindingZoo()
+    let fixture = try BindingFixture(zoo.tables + BindingZoo.rows)
+    var abroad = binding
+    var reason = "which the store does not have"
+    switch binding.formula {
+    case .copy(var source, let through):
+      source.model = "other." + source.model
+      abroad.formula = .copy(source: source, through: through)
+    case .lookup(var lookup):
+      lookup.source.model = "other." + lookup.source.model
+      abroad.formula = .lookup(lookup)
+    case .aggregate(var aggregate):
+      aggregate.model = "other." + aggregate.model
+      abroad.formula = .aggregate(aggregate)
+    case .twoWay(var twoWay):
+      twoWay.left.model = "other." + twoWay.left.model
+      abroad.formula = .twoWay(twoWay)
+    case .derive:
+      abroad.formula = .derive(sql: "other.Setting.unit")
+      reason = "The binding \(binding.name) cannot be kept: SQLite says: "
+    }
+    let error = #expect(throws: StoreError.self) {
+      try fixture.install([abroad], in: zoo.models)
+    }
+    #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    #expect(try BindingInstallation.objects(in: fixture.connection) == [:])
   }
 
   @Test("what is written while triggers are gone is found, named and mended")

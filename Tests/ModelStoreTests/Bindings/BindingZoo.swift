@@ -189,9 +189,13 @@ struct BindingZoo {
 
   /// What is wrong in the file, each as a sentence; empty when every bound field is right.
   static func mistakes(in fixture: BindingFixture) throws -> [String] {
-    let parents = try read("Parent", fixture)
-    let children = try read("Child", fixture)
-    let unit = try read("Setting", fixture).first { $0["id"] == .integer(1) }?["unit"] ?? .null
+    try mistakes(on: fixture.connection)
+  }
+
+  static func mistakes(on connection: Connection) throws -> [String] {
+    let parents = try read("Parent", connection)
+    let children = try read("Child", connection)
+    let unit = try read("Setting", connection).first { $0["id"] == .integer(1) }?["unit"] ?? .null
     var mistakes: [String] = []
     func expect(_ row: Row, _ field: String, _ value: SQLValue, _ what: String) {
       if row[field] != value {
@@ -232,11 +236,11 @@ struct BindingZoo {
         if !agrees { expect(child, "note", .text(note.replacingNumber(with: "\(value)")), "Child") }
       }
     }
-    for setting in try read("Setting", fixture) {
+    for setting in try read("Setting", connection) {
       guard let parent = parents.first(where: { $0["id"] == setting["id"] }) else { continue }
       expect(setting, "alias", parent["nick"] ?? .null, "Setting")
     }
-    for row in try read("Summary", fixture) {
+    for row in try read("Summary", connection) {
       let isPlace = row["id"] == .integer(1)
       guard isPlace else { continue }
       expect(row, "children", .integer(Int64(children.count)), "Summary")
@@ -279,8 +283,8 @@ struct BindingZoo {
 
   typealias Row = [String: SQLValue]
 
-  static func read(_ table: String, _ fixture: BindingFixture) throws -> [Row] {
-    try fixture.connection.withStatement("SELECT * FROM \(table) ORDER BY id") { statement in
+  static func read(_ table: String, _ connection: Connection) throws -> [Row] {
+    try connection.withStatement("SELECT * FROM \(table) ORDER BY id") { statement in
       var rows: [Row] = []
       try statement.forEachRow { row in
         let values = try row.values()

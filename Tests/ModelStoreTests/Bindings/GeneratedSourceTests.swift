@@ -83,4 +83,29 @@ import Testing
     try world.other.execute("UPDATE T SET a = 7")
     #expect(try world.other.rows("SELECT a, c FROM T") == [[.integer(7), .integer(7)]])
   }
+
+  /// REPLACE evicts by a generated column too, whatever of it an UPDATE sets.
+  @Test func whatIsEvictedByAGeneratedColumnCountsNoMore() throws {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE P (id INTEGER PRIMARY KEY, n INTEGER);
+      CREATE TABLE C (
+        id INTEGER PRIMARY KEY, p INTEGER, a, b, pair AS (a || '-' || b) UNIQUE
+      );
+      INSERT INTO P VALUES (1, 0);
+      """, detail: nil)
+    try world.store.add(
+      Binding(
+        BindingSchema(
+          target: .init(model: "P", field: "n"),
+          formula: .aggregate(
+            .init(.count, model: "C", match: [.init(source: "p", target: "id")])))))
+    try world.other.execute(
+      """
+      INSERT INTO C (id, p, a, b) VALUES (1, 1, 'x', 'y'), (2, 1, 'p', 'y');
+      UPDATE OR REPLACE C SET a = 'x' WHERE id = 2
+      """)
+    #expect(try world.other.rows("SELECT n FROM P") == [[.integer(1)]])
+    #expect(try world.store.bindingFindings() == [])
+  }
 }

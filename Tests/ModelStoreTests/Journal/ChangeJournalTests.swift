@@ -135,6 +135,15 @@ import Testing
       """,
       "REPLACE INTO Item VALUES (2, NULL)", ["delete Item 1 ('x')", "insert Item 2 ('x')"]
     ),
+    (
+      """
+      CREATE TABLE Item (name TEXT PRIMARY KEY, n) WITHOUT ROWID;
+      CREATE UNIQUE INDEX folded ON Item (name COLLATE NOCASE);
+      INSERT INTO Item VALUES ('one', 1);
+      """,
+      "REPLACE INTO Item VALUES ('ONE', 2)",
+      ["delete Item 'one' (1)", "insert Item 'ONE' (2)"]
+    ),
   ]
 
   @Test(arguments: evictions.indices)
@@ -271,7 +280,7 @@ import Testing
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (2, 'b', 2, NULL)") }
     #expect(
       try world.entries(after: position)
-        == ["insert Item 2 ('b', 2, NULL)", "transaction of 1", "started Item"])
+        == ["started Item", "insert Item 2 ('b', 2, NULL)", "transaction of 1"])
     #expect(try journal.status().damagedModels == [])
     #expect(world.errors.events.map(\.code) == [.journalGap])
     #expect(

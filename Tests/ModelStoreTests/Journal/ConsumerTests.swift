@@ -353,6 +353,21 @@ import Testing
     #expect(try await next() == nil)
   }
 
+  @Test(.timeLimit(.minutes(1))) func damagedTriggersAreToldToThoseWhoWaitForGrowth() async throws {
+    let world = try Self.world()
+    let journal = world.store.changeJournal
+    let start = try journal.position()
+    var growth = journal.growth(after: start).makeAsyncIterator()
+    #expect(journal.damagedModels == [])
+    try world.other.execute("DROP TRIGGER _ms_journal_Item_update")
+    try world.store.refresh()
+    #expect(try await growth.next() == start)
+    #expect(journal.damagedModels == ["Item"])
+    try journal.turnOn(for: ["Item"])
+    #expect(try await growth.next() == JournalPosition(rawValue: start.rawValue + 1))
+    #expect(journal.damagedModels == [])
+  }
+
   @Test(.timeLimit(.minutes(1))) func closingEndsEveryConsumer() async throws {
     let world = try Self.world()
     let listeners = world.store.core.journalListeners

@@ -34,6 +34,44 @@ import Testing
     #expect(try world.store.check() == [])
   }
 
+  @Test func whatWouldBeUndoneAndRedoneIsWhatIs() throws {
+    for seed: UInt64 in 1...6 {
+      let world = try HistoryWorld(seed: seed)
+      for _ in 0..<40 { try world.step() }
+      for count in [1, 2, 5, 11] {
+        let before = try world.content()
+        let undoing = try #require(try world.store.previewUndo(count))
+        #expect(undoing.reverted.count == count)
+        #expect(try world.content() == before)
+        for id in undoing.reverted { #expect(try world.store.undo()?.reverted == id) }
+        let undone = try world.content()
+        #expect(Self.rows(before, after: undoing.changes) == Self.rows(undone), "seed \(seed)")
+        let redoing = try #require(try world.store.previewRedo(count))
+        #expect(redoing.reverted.count == count)
+        #expect(try world.content() == undone)
+        for id in redoing.reverted { #expect(try world.store.redo()?.reverted == id) }
+        #expect(try world.content() == before)
+        #expect(Self.rows(undone, after: redoing.changes) == Self.rows(before), "seed \(seed)")
+      }
+      #expect(try world.store.previewRedo(2) == nil)
+      let all = try world.store.changeJournal.newestTransactions()
+        .count { !$0.isForeign && !$0.changes.isEmpty && $0.reverted == nil }
+      #expect(try world.store.previewUndo(.max)?.reverted.count == all)
+    }
+  }
+
+  /// Every table as a set of rows, once `changes` are made.
+  private static func rows(
+    _ content: [String: [[SQLValue]]], after changes: ChangeSet? = nil
+  ) -> [String: Set<[SQLValue]>] {
+    var rows = content.mapValues { Set($0) }
+    for change in changes?.changes ?? [] {
+      if let old = change.old { rows[change.model]?.remove(old) }
+      if let new = change.new { rows[change.model]?.insert(new) }
+    }
+    return rows
+  }
+
   @Test func everyPositionReadsAsItWas() throws {
     for seed: UInt64 in 1...4 {
       let world = try HistoryWorld(seed: seed)

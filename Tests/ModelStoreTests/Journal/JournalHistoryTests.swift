@@ -159,6 +159,15 @@ import Testing
     for change in try journal.transactions(after: start).flatMap(\.changes) {
       #expect(change.fields.map(\.new) == (1...30).map { .integer($0) })
     }
+    let records = Query<Record>(try world.store.schema.model(named: "Wide"))
+    for offset in 0...Int64(6) {
+      let position = JournalPosition(rawValue: start.rawValue + offset)
+      if offset % 3 == 0 {
+        #expect(try world.store.fetch(records, at: position).count == Int(offset) / 3)
+      } else {
+        #expect(failure { try world.store.fetch(records, at: position) }?.code == .misuse)
+      }
+    }
   }
 
   @Test func whatWasTrimmedIsTold() throws {
@@ -174,6 +183,23 @@ import Testing
     #expect(Self.lines(rest, from: start) == Array(Self.all[2...]))
     #expect(try journal.transactions() == rest)
     #expect(try journal.newestTransactions() == rest.reversed())
+  }
+
+  @Test func whatCannotBeReadIsAGapUntilItIsTrimmed() throws {
+    let (world, start) = try Self.world()
+    let journal = world.store.changeJournal
+    try world.other.execute("INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)")
+    let row = try journal.position()
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (9, 'i', 9)") }
+    let error = failure { try journal.transactions(after: start) }
+    #expect(error?.code == .journalGap)
+    #expect(error?.message.contains("position \(row) ") == true)
+    #expect(
+      try journal.trim(JournalRetention(entryCountMax: 1, respectingConsumers: false)).kept
+        == JournalPosition(rawValue: row.rawValue + 1)...JournalPosition(rawValue: row.rawValue + 2)
+    )
+    #expect(try journal.transactions().flatMap(\.changes).map(\.key) == [[.integer(9)]])
+    #expect(failure { try journal.transactions(after: start) }?.code == .journalTrimmed)
   }
 
   @Test func keysAndGapsAreTold() throws {
@@ -300,6 +326,23 @@ import Testing
     #expect(try world.store.redo() != nil)
     #expect(try world.store.undo() != nil)
     #expect(try world.store.undo() == nil)
+  }
+
+  /// A foreign commit counts as seen before observers are told of it, and telling them may fail.
+  @Test func whatOthersDidIsNotSignedEvenWhenNobodyWasTold() throws {
+    let world = try JournalWorld(Self.tables)
+    let start = try world.store.changeJournal.position()
+    try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1)")
+    try world.store.core.writer.sync { writer in
+      let isForeign = try writer.noticeForeignCommit()
+      #expect(isForeign)
+    }
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (2, 'b', 2)") }
+    #expect(
+      try world.entries(after: start)
+        == ["insert Item 1 ('a', 1)", "insert Item 2 ('b', 2)", "transaction of 1"])
+    let all = try world.store.changeJournal.transactions(after: start)
+    #expect(all.map(\.isForeign) == [true, false])
   }
 
   @Test func withoutAJournalThereIsNothing() throws {

@@ -4,17 +4,18 @@ import Testing
 
 @testable import ModelStore
 
-/// Several programs write to one file while this one observes it and writes too.
+/// Several programs write to one file while this one and others observe it; this one writes, too.
 @Suite struct ManyWritersTests {
   /// How many commits all of them make: `MODELSTORE_FOREIGN_COMMITS`, or enough for every day.
   private static var commitCount: Int {
-    ProcessInfo.processInfo.environment["MODELSTORE_FOREIGN_COMMITS"].flatMap { Int($0) } ?? 2000
+    ProcessInfo.processInfo.environment["MODELSTORE_FOREIGN_COMMITS"].flatMap { Int($0) } ?? 800
   }
 
-  /// The command line, which is built apart from these tests, if `MODELSTORE_STORECLI` says where.
-  private static var commandLine: String? {
-    ProcessInfo.processInfo.environment["MODELSTORE_STORECLI"]
-  }
+  /// How often the writers pause, and everything is compared.
+  private static var roundCount: Int { min(20, max(4, commitCount / 2000)) }
+
+  /// One commit in so many of a writer is made by the command line besides.
+  private static let lineInterval = 25
 
   /// The SQL of one commit of the writer called `place`.
   private static func statements(_ number: Int, of place: Int) -> String {
@@ -55,72 +56,37 @@ import Testing
   func theStateThatObserversKeepIsThatOfTheFile() async throws {
     let world = try ForeignWorld()
     let store = world.store
-    let path = store.path
     let count = Self.commitCount / 4
-    let plays = KeptField()
-    let twin = KeptField()
+    let plays = KeptField(Int64(0))
+    let twin = KeptField(Int64(0))
+    let title = KeptField("song 2")
     let albums = try KeptQuery(store)
     let songs = KeptList(keys: [1, 2, 2, 3])
     let subscriptions = [
       try store.observe(.field(\Song.plays, of: 1)) { plays.note($0) },
       try store.observe(list: \Mix.songs, of: 1) { songs.note($0) },
       try store.observe(.field(\Song.plays, of: 1)) { twin.note($0) },
+      try store.observe(.field(\Song.title, of: 2)) { title.note($0) },
     ]
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        let shell = try SQLiteShell(path)
-        // An automatic checkpoint meets a bug in many versions of SQLite that damages the file.
-        try shell.run("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")
-        for number in 0..<count {
-          let text = Self.statements(number, of: 0)
-          try shell.run(text.replacing("BEGIN;", with: "BEGIN IMMEDIATE;"))
-        }
-        #expect(try shell.finish() == 0)
-      }
-      group.addTask {
-        let python = try OtherProcess(Self.runPython, path)
-        for number in 0..<count {
-          try python.say(Self.statements(number, of: 1).replacing("\n", with: " "))
-        }
-        #expect(try python.finish() == 0)
-      }
-      group.addTask {
-        await #expect(processExitsWith: .success) {
-          [path = path as String, count = count as Int] in
-          var configuration = StoreConfiguration()
-          configuration.durability = .normal
-          configuration.busyTimeout = .seconds(60)
-          let store = try Store(
-            at: path, models: Album.self, Song.self, Mix.self, configuration: configuration)
-          for number in 0..<count { try Self.write(number, of: 2, to: store) }
-        }
-      }
-      group.addTask {
-        guard let program = Self.commandLine else { return }
-        for _ in 0..<count / 25 {
-          let code = run(
-            program, "update", "-d", path, "--busy-timeout", "60", "-q", "Song", "1", "plays+=1")
-          #expect(code == 0)
-        }
-      }
-      for number in 0..<count {
-        try Self.write(number, of: 3, to: store)
-        guard number % max(1, count / 20) == 0 else { continue }
+    let watchers = try WatchingProcess.program.map { try Watchers($0, of: world) }
+    for round in 0..<Self.roundCount {
+      let numbers = count * round / Self.roundCount..<count * (round + 1) / Self.roundCount
+      try await Self.write(numbers, of: count, to: store) {
         try Self.compare(plays, albums, songs, in: store)
-        await Task.yield()
       }
-      try await group.waitForAll()
+      try watchers?.check(round, world)
+      try store.refresh()
+      store.waitForDelivery()
+      let database = world.other
+      #expect([[plays.value]] == (try database.rows(Self.playsText.sql)))
+      #expect(albums.images == (try database.rows(Self.albumsText.sql)))
+      #expect(songs.rows == (try database.rows(Self.songsText.sql)))
     }
-    try store.refresh()
-    store.waitForDelivery()
-    let database = world.other
     #expect(plays.objections.events == [])
-    #expect([[plays.value]] == (try database.rows(Self.playsText.sql)))
     #expect(plays.values.events == twin.values.events)
+    #expect(title.objections.events == [])
     #expect(albums.objections.events == [])
-    #expect(albums.images == (try database.rows(Self.albumsText.sql)))
     #expect(songs.objections.events == [])
-    #expect(songs.rows == (try database.rows(Self.songsText.sql)))
     for model in ["Song", "Album", "Mix.songs"] {
       #expect(try world.replayed(model) == world.stored(model), "\(model)")
     }
@@ -128,20 +94,84 @@ import Testing
     let additions = (0..<4).flatMap { place in
       (0..<count).filter { [0, 5].contains(($0 + place) % 6) }
     }
-    let lineCount = Self.commandLine == nil ? 0 : count / 25
-    #expect(plays.value == .integer(Int64(additions.count + lineCount)))
+    let lineCount = (0..<count).count(where: Self.isForLine)
+    let playCount = additions.count + (WatchingProcess.program == nil ? 0 : lineCount)
+    #expect(plays.value == .integer(Int64(playCount)))
+    try watchers?.finish(
+      world, playCount: playCount, plays: plays.values.events, titles: title.values.events)
     #expect(try store.check() == [])
     #expect(world.errors.events == [])
     print(
-      "many writers: \(4 * count + lineCount) commits, \(plays.values.events.count) events of one field"
-    )
+      "many writers: \(4 * count) commits and those of storecli, "
+        + "\(plays.values.events.count) events of one field")
     for subscription in subscriptions { subscription.cancel() }
+  }
+
+  /// Whether a commit is made by the command line besides.
+  private static func isForLine(_ number: Int) -> Bool { number % lineInterval == 0 }
+
+  /// All writers make the commits of `numbers`, and end.
+  ///
+  /// - Parameter look: Called now and then between two commits of this process.
+  private static func write(
+    _ numbers: Range<Int>, of count: Int, to store: Store, looking look: () throws -> Void
+  ) async throws {
+    let path = store.path
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        let shell = try SQLiteShell(path)
+        // An automatic checkpoint meets a bug in many versions of SQLite that damages the file.
+        try shell.run("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")
+        for number in numbers {
+          let text = statements(number, of: 0)
+          try shell.run(text.replacing("BEGIN;", with: "BEGIN IMMEDIATE;"))
+        }
+        #expect(try shell.finish() == 0)
+      }
+      group.addTask {
+        let python = try OtherProcess(runPython, path)
+        for number in numbers {
+          try python.say(statements(number, of: 1).replacing("\n", with: " "))
+        }
+        #expect(try python.finish() == 0)
+      }
+      group.addTask {
+        await #expect(processExitsWith: .success) {
+          [
+            path = path as String, start = numbers.lowerBound as Int,
+            end = numbers.upperBound as Int
+          ]
+          in
+          var configuration = StoreConfiguration()
+          configuration.durability = .normal
+          configuration.busyTimeout = .seconds(60)
+          let store = try Store(
+            at: path, models: Album.self, Song.self, Mix.self, configuration: configuration)
+          for number in start..<end { try Self.write(number, of: 2, to: store) }
+        }
+      }
+      group.addTask {
+        guard let program = WatchingProcess.program else { return }
+        for _ in numbers.filter(isForLine) {
+          let code = run(
+            program, "update", "-d", path, "--busy-timeout", "60", "-q", "Song", "1", "plays+=1")
+          #expect(code == 0)
+        }
+      }
+      for number in numbers {
+        try write(number, of: 3, to: store)
+        guard number % max(1, count / 20) == 0 else { continue }
+        try look()
+        await Task.yield()
+      }
+      try await group.waitForAll()
+    }
   }
 
   /// Compares what observers keep with the file while nobody writes, so that they were told of
   /// everything.
   private static func compare(
-    _ plays: KeptField, _ albums: KeptQuery, _ songs: KeptList, in store: Store
+    _ plays: KeptField<Int64>, _ albums: KeptQuery, _ songs: KeptList, in store: Store
   ) throws {
     try store.write { tx in
       store.core.broker.drain()
@@ -154,9 +184,9 @@ import Testing
     }
   }
 
-  private static let playsText: SQLText = "SELECT plays FROM Song WHERE id = 1"
-  private static let albumsText: SQLText = "SELECT * FROM Album ORDER BY title, id"
-  private static let songsText: SQLText =
+  static let playsText: SQLText = "SELECT plays FROM Song WHERE id = 1"
+  static let albumsText: SQLText = "SELECT * FROM Album ORDER BY title, id"
+  static let songsText: SQLText =
     "SELECT element FROM Mix_songs WHERE owner = 1 ORDER BY label, slot"
 
   private static func write(_ number: Int, of place: Int, to store: Store) throws {
@@ -171,18 +201,24 @@ import Testing
 }
 
 /// What an observer of one field keeps: each event must begin where the one before ended.
-private final class KeptField: Sendable {
-  let values = Recorder<Int64>()
+private final class KeptField<Value: Hashable & Sendable>: Sendable {
+  let first: Value
+  let values = Recorder<Value>()
   let objections = Recorder<String>()
 
-  var value: SQLValue { .integer(values.events.last ?? 0) }
+  init(_ first: Value) { self.first = first }
 
-  func note(_ change: FieldChange<Int64>) {
-    if change.isReset || change.old != values.events.last ?? 0 {
-      objections.add("\(change.text) after \(values.events.last ?? 0)")
+  func note(_ change: FieldChange<Value>) {
+    let last = values.events.last ?? first
+    guard let new = change.new, !change.isReset, change.old == last else {
+      return objections.add("\(change) after \(last)")
     }
-    values.add(change.new ?? -1)
+    values.add(new)
   }
+}
+
+extension KeptField<Int64> {
+  var value: SQLValue { .integer(values.events.last ?? first) }
 }
 
 /// What somebody keeps who applies what a live query tells.

@@ -243,6 +243,26 @@ import Testing
     #expect(failure { try world.store.undo() }?.code == .journalGap)
   }
 
+  @Test func whatWouldNotBeEnteredIsNotTakenBack() throws {
+    let world = try JournalWorld(Self.tables)
+    let journal = world.store.changeJournal
+    try world.store.write { tx in try tx.execute("INSERT INTO Parent VALUES (3, 'c', 3)") }
+    let content = try Self.content(world)
+    try journal.turnOff(for: ["Parent"])
+    #expect(failure { try world.store.undo() }?.code == .journalGap)
+    try journal.turnOn(.keys, for: ["Parent"])
+    #expect(failure { try world.store.undo() }?.code == .journalGap)
+    #expect(try Self.content(world) == content)
+    try journal.turnOn(for: ["Parent"])
+    let undo = try #require(try world.store.undo())
+    #expect(try Self.content(world) != content)
+    try journal.turnOff(for: ["Parent"])
+    #expect(failure { try world.store.redo() }?.code == .journalGap)
+    try journal.turnOn(for: ["Parent"])
+    #expect(try world.store.redo()?.reverted == undo.transaction)
+    #expect(try Self.content(world) == content)
+  }
+
   @Test func whatTheJournalDoesNotTellIsRefused() throws {
     let world = try JournalWorld(Self.tables)
     let journal = world.store.changeJournal

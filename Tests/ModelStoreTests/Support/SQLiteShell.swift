@@ -20,11 +20,13 @@ final class SQLiteShell {
   private let output = Pipe()
   private var unread: [UInt8] = []
 
-  init(_ path: String) throws {
+  /// - Parameter errors: Where it complains; otherwise it does on standard error.
+  init(_ path: String, errors: Pipe? = nil) throws {
     process.executableURL = URL(fileURLWithPath: Self.program)
     process.arguments = ["-batch", "-cmd", ".timeout 60000", path]
     process.standardInput = input
     process.standardOutput = output
+    if let errors { process.standardError = errors }
     try process.run()
   }
 
@@ -33,12 +35,28 @@ final class SQLiteShell {
   /// - Returns: The lines it answered.
   @discardableResult
   func run(_ sql: String) throws -> [String] {
-    let mark = "-- done --"
-    try input.fileHandleForWriting.write(contentsOf: Data("\(sql);\n.print '\(mark)'\n".utf8))
+    try begin(sql)
+    return end()
+  }
+
+  /// Hands over `sql`, which the shell runs while the caller goes on. One that answers more than a
+  /// pipe holds waits for ``end()``.
+  func begin(_ sql: String) throws {
+    let text = "\(sql);\n.print '\(Self.mark)'\n"
+    try input.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+  }
+
+  /// Waits until what was begun is done.
+  ///
+  /// - Returns: The lines it answered.
+  @discardableResult
+  func end() -> [String] {
     var lines: [String] = []
-    while let line = line(), line != mark { lines.append(line) }
+    while let line = line(), line != Self.mark { lines.append(line) }
     return lines
   }
+
+  private static let mark = "-- done --"
 
   private func line() -> String? {
     while !unread.contains(UInt8(ascii: "\n")) {

@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["csv", "tsv"])
+  @Test(arguments: ["csv", "tsv", "ndjson"])
   func infinityComesBackWhereTheColumnIsReal(format: String) throws {
     let place = try Workplace()
     let raw = try RawDatabase(place.path("r.db"))
@@ -88,7 +88,8 @@ import Testing
       try place.run("export", "Files", "--to", "files.csv")
         == Outcome(
           code: 1, out: "",
-          err: "error[output]: Files 7: csv cannot tell the number in size from text.\n"))
+          err: "error[output]: Files 7: csv cannot tell the number in size from text.\n"
+            + "hint: add -o ndjson\n"))
   }
 
   @Test func recordsAreFoundByKeysOfBytes() throws {

@@ -52,7 +52,48 @@ import Testing
     #expect(try title(of: "1", place) == "Two\n")
     #expect(try place.run("redo").code == 3)
     #expect(try place.run("undo", "0").code == 64)
-    #expect(try place.run("undo", "2", "-n").code == 64)
+  }
+
+  @Test func severalStepsAreTriedFirst() throws {
+    let place = try journaled()
+    func titles() throws -> [String] {
+      try ["1", "2"].map { String(try title(of: $0, place).dropLast()) }
+    }
+    func tried(_ verb: String, _ count: Int) throws -> (told: Set<String>, outcome: Outcome) {
+      let outcome = try place.run(verb, "\(count)", "-n", "--ndjson")
+      return (Set(try told(outcome.out)), outcome)
+    }
+    let before = try titles()
+    try place.run("update", "Track", "1", "title=One")
+    try place.run("update", "Track", "1", "title=Two")
+    try place.run("update", "Track", "2", "title=Other")
+    let lines: Set = ["~ 1 title Two -> \(before[0])", "~ 2 title Other -> \(before[1])"]
+    for count in [3, 9] {
+      let undo = try tried("undo", count)
+      #expect(undo.outcome.code == 0 && undo.told == lines, "\(undo)")
+      #expect(undo.outcome.err.contains("dry run: nothing was written\n"), "\(undo)")
+      #expect(undo.outcome.err.hasSuffix("3 transactions would be taken back\n"), "\(undo)")
+    }
+    #expect(try titles() == ["Two", "Other"])
+    // What comes before a step that is refused would be done.
+    let raw = try RawDatabase(place.path("music.store"))
+    try raw.execute("UPDATE Track SET title = 'Theirs' WHERE id = 1")
+    let refused = try tried("undo", 3)
+    #expect(refused.outcome.code == 4, "\(refused)")
+    #expect(refused.told == ["~ 2 title Other -> \(before[1])"])
+    #expect(refused.outcome.err.contains("1 transaction would be taken back\n"), "\(refused)")
+    #expect(refused.outcome.err.contains("conflict"), "\(refused)")
+    try raw.execute("UPDATE Track SET title = 'Two' WHERE id = 1")
+    #expect(try place.run("undo", "3").code == 0)
+    #expect(try titles() == before)
+    #expect(try place.run("undo", "2", "-n").code == 3)
+    let redo = try tried("redo", 3)
+    #expect(redo.outcome.code == 0, "\(redo)")
+    #expect(
+      redo.told == ["~ 1 title \(before[0]) -> Two", "~ 2 title \(before[1]) -> Other"])
+    #expect(try titles() == before)
+    #expect(try place.run("redo", "3").code == 0)
+    #expect(try titles() == ["Two", "Other"])
   }
 
   @Test func aConflictIsRefusedWithItsRecord() throws {
@@ -80,6 +121,34 @@ import Testing
     try place.run("update", "Track", "1", "title=Two")
     let shown = try place.run("get", "Track", "1", "--at", "\(then)", "--fields", "title", "-q")
     #expect(shown == Outcome(code: 0, out: "One\n", err: ""))
+  }
+
+  @Test func aRecordOfManyFieldsIsShownAsBehindItsEntry() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("wide.db"))
+    let columns = (1...16).map { "f\($0)" }.joined(separator: ", ")
+    try raw.execute("CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(columns))")
+    place.environment["STORECLI_DB"] = place.path("wide.db")
+    try #require(try place.run("adopt").code == 0)
+    try #require(try place.run("journal", "on").code == 0)
+    try raw.execute("INSERT INTO Wide (id, f1) VALUES (1, 'a'); UPDATE Wide SET f1 = 'b'")
+    // The record came with the rows 2 and 3.
+    let shown = try (1...4).map {
+      try place.run("get", "Wide", "1", "--at", "\($0)", "--fields", "f1", "-q")
+    }
+    #expect(shown.map(\.out) == ["", "a\n", "a\n", "b\n"])
+    #expect(shown.map(\.code) == [3, 0, 0, 0])
+  }
+
+  @Test func aRowOfTheJournalThatCannotBeReadIsSaidWithWhatToDo() throws {
+    let place = try journaled()
+    try RawDatabase(place.path("music.store"))
+      .execute("INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)")
+    let refused = try place.run("history")
+    #expect(refused.code == 1, "\(refused)")
+    #expect(refused.err.hasPrefix("error[journalGap]: "), "\(refused)")
+    #expect(refused.err.contains("storecli journal status"), "\(refused)")
+    #expect(try place.run("journal", "status").code == 0)
   }
 
   @Test func nothingIsTakenBackWithoutAJournal() throws {
@@ -183,6 +252,25 @@ import Testing
     let digits = String(format: "%06d", try #require(last) % 1_000_000)
     #expect(times.first?.hasSuffix(".\(digits)Z") == true, "\(times)")
   }
+
+  @Test func aWriteAfterSomebodyDroppedATriggerCanBeTakenBack() throws {
+    let place = try journaled()
+    let before = try title(of: "1", place)
+    let raw = try RawDatabase(place.path("music.store"))
+    try raw.execute("DROP TRIGGER _ms_journal_Track_update")
+    let dry = try place.run("update", "Track", "1", "title=One", "-n")
+    #expect(dry.code == 0, "\(dry)")
+    // What is only looked at mends nothing.
+    let count = "SELECT count(*) FROM sqlite_schema WHERE name = '_ms_journal_Track_update'"
+    #expect(try raw.value(count) == "0")
+    let changed = try place.run("update", "Track", "1", "title=One")
+    #expect(changed.err.contains("undo with storecli undo"), "\(changed)")
+    #expect(try raw.value(count) == "1")
+    let undone = try place.run("undo")
+    #expect(undone.code == 0, "\(undone)")
+    #expect(try title(of: "1", place) == before)
+  }
+
   @Test func whatABindingDidIsToldAsItsOwn() throws {
     let place = try journaled()
     #expect(try place.run("update", "Artist", "1", "name=Someone").code == 0)
@@ -196,5 +284,51 @@ import Testing
     #expect(shown.contains("\"Someone\"  (binding Album.artistName)"), "\(shown)")
     let watched = try place.run("watch", "Album", "--since", "0", "--count", "1", "-q").out
     #expect(watched.contains("\"origin\":\"binding:Album.artistName\""), "\(watched)")
+  }
+
+  @Test func valuesCanStandOnLinesOfTheirOwn() throws {
+    let place = try journaled()
+    let before = try title(of: "1", place).dropLast()
+    try place.run("update", "Track", "1", "title=One")
+    let shown = try place.run("history", "Track", "1", "--diff", "-q")
+    let lines = shown.out.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(shown.code == 0 && lines[0].hasPrefix("seq "), "\(shown)")
+    #expect(
+      lines.dropFirst() == ["~ Track 1", "- title: \"\(before)\"", "+ title: \"One\"", ""],
+      "\(shown)")
+    for words in [["--ndjson"], ["--fields", "seq"]] {
+      #expect(try place.run(["history", "--diff"] + words).code == 64)
+    }
+  }
+
+  @Test func stepsThatAreMissingAreSaid() throws {
+    let place = try journaled()
+    try place.run("update", "Track", "1", "title=One")
+    let undone = try place.run("undo", "3")
+    #expect(undone.code == 0, "\(undone)")
+    #expect(
+      undone.err.hasSuffix("only 1 of 3: nothing more is to be taken back\n"), "\(undone)")
+    let redone = try place.run("redo")
+    #expect(redone.code == 0 && !redone.err.contains("only"), "\(redone)")
+  }
+
+  @Test func whatIsTrimmedIsSaid() throws {
+    let place = try journaled()
+    for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
+    let lines = try place.run("history", "--ndjson", "-q").out.split(separator: "\n")
+    let oldest = try #require(lines.last)
+    let txn = try #require(try lineOf(oldest)["txn"])
+    let whole = try place.run("history", "--since", "1")
+    #expect(whole.code == 0 && !whole.err.contains("trimmed"), "\(whole)")
+    try place.run("journal", "trim", "--keep", "1")
+    let raw = try RawDatabase(place.path("music.store"))
+    let end = try raw.value("SELECT min(position) - 1 FROM _ms_journal")
+    let rest = try place.run("history", "--since", "1")
+    #expect(rest.err.contains("gap: the entries from seq 1 to \(end) are trimmed\n"), "\(rest)")
+    #expect(try !place.run("history", "--since", end).err.contains("trimmed"))
+    let reverted = try place.run("revert", txn)
+    let sought = try place.run("history", "--txn", txn)
+    #expect(sought == reverted)
+    #expect(sought.code == 1 && sought.err.hasPrefix("error[journalTrimmed]: "), "\(sought)")
   }
 }

@@ -62,4 +62,84 @@ import Testing
     #expect(try place.run("consumers", "drop", "reader").code == 0)
     #expect(try place.run("consumers", "list", "-q").out == "")
   }
+
+  @Test func turningOffAndTrimmingLeaveADatabaseThatIsNoStore() throws {
+    let place = try Workplace()
+    do {
+      try RawDatabase(place.path("plain.db")).execute("CREATE TABLE T (id INTEGER PRIMARY KEY)")
+    }
+    place.environment["STORECLI_DB"] = place.path("plain.db")
+    let before = try Data(contentsOf: place.url("plain.db"))
+    for words in [["off"], ["trim", "--keep", "0"]] {
+      let outcome = try place.run(["journal"] + words)
+      #expect(outcome.code == 0, "\(outcome)")
+      #expect(try Data(contentsOf: place.url("plain.db")) == before, "\(words)")
+    }
+  }
+
+  @Test func modelsThatItCannotHoldAreNamed() throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("t.db")).execute(
+      "CREATE TABLE new (id INTEGER PRIMARY KEY); CREATE TABLE T (id INTEGER PRIMARY KEY)")
+    place.environment["STORECLI_DB"] = place.path("t.db")
+    try #require(try place.run("adopt").code == 0)
+    for words in [["-n"], []] {
+      let outcome = try place.run(["journal", "on"] + words)
+      #expect(outcome.code == 0, "\(outcome)")
+      #expect(
+        outcome.err.hasSuffix(
+          "left out: new, because triggers cannot speak of a table called new\n"), "\(outcome)")
+    }
+    #expect(try place.run("journal", "status", "-q").out == "T\tfull\n")
+  }
+
+  @Test func aJournalOfANewerLibraryHindersNoReader() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    let shown = try place.run("get", "Track", "1")
+    try RawDatabase(place.path("music.store"))
+      .execute("UPDATE _ms_journal_layouts SET format = 99")
+    #expect(try place.run("get", "Track", "1") == shown)
+    for words in [["history"], ["journal"], ["watch"], ["update", "Track", "1", "seconds=5"]] {
+      let outcome = try place.run(words)
+      #expect(outcome.code == 6, "\(outcome)")
+      #expect(outcome.err.hasPrefix("error[newerFormat]: "), "\(outcome)")
+    }
+  }
+
+  /// A dry run says and exits as the real one does, and leaves everything as it is.
+  @Test func turningItOnAndOffIsTriedFirst() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("t.db"))
+    try raw.execute(
+      """
+      CREATE TABLE t(id INTEGER PRIMARY KEY, n INT);
+      CREATE TABLE new(id INTEGER PRIMARY KEY);
+      """)
+    place.environment["STORECLI_DB"] = place.path("t.db")
+    let early = try place.run("journal", "on", "-n")
+    #expect(early.code == 0, "\(early)")
+    #expect(try raw.value("PRAGMA journal_mode") == "delete")
+    try place.run("adopt", "t", "new")
+    let schema = "SELECT group_concat(name || sql) FROM (SELECT * FROM sqlite_schema ORDER BY name)"
+    let before = try raw.value(schema)
+    // Triggers cannot speak of a table of that name.
+    let refused = try place.run("journal", "on", "new", "-n")
+    #expect(refused.code == 1, "\(refused)")
+    #expect(try place.run("journal", "on", "new") == refused)
+    let dry = try place.run("journal", "on", "-n")
+    let told =
+      "for all models, with old and new values\n"
+      + "left out: new, because triggers cannot speak of a table called new\n"
+    #expect(
+      dry == Outcome(code: 0, out: "", err: "dry run: the journal was not turned on \(told)"))
+    #expect(try raw.value(schema) == before)
+    let on = try place.run("journal", "on")
+    #expect(on == Outcome(code: 0, out: "", err: "the journal is on \(told)"))
+    let entered = try raw.value(schema)
+    #expect(try place.run("journal", "off", "t", "-n").code == 0)
+    #expect(try raw.value(schema) == entered)
+    #expect(try raw.value("SELECT count(*) FROM _ms_journal WHERE layout <> 0") == "0")
+  }
 }

@@ -213,4 +213,88 @@ import Testing
     let theirs = try place.run("watch", "Artist", "--since", "1", "--timeout", "0s")
     #expect(theirs.err.contains("changes of Artist may be missing"), "\(theirs)")
   }
+
+  /// A record of many fields takes several rows of the journal, which may lie on both sides of the
+  /// end of what is read at once.
+  @Test func whatLiesAcrossTheEndOfAPageIsToldOnce() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("wide.db"))
+    let fields = (1...15).map { "f\($0)" }.joined(separator: ", ")
+    try raw.execute("CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(fields))")
+    place.environment["STORECLI_DB"] = place.path("wide.db")
+    for words in [["adopt"], ["journal", "on"]] { try #require(try place.run(words).code == 0) }
+    try raw.execute(
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+      INSERT INTO Wide (id, f1, f15) SELECT i, i, i FROM n
+      """)
+    let outcome = try place.run(
+      "watch", "Wide", "--since", "0", "--timeout", "0s", "--ndjson", "-q")
+    #expect(outcome.code == 0)
+    #expect(try lines(outcome).map { $0["id"] } == (1...5000).map { "\($0)" })
+  }
+
+  @Test func damagedTriggersAreAGap() throws {
+    for words in [[], ["--slot", "tests"]] {
+      let place = try Workplace()
+      try place.makeMusic()
+      try place.run("journal", "on")
+      let raw = try RawDatabase(place.path("music.store"))
+      let watch = try WatchProcess(place, ["Track", "--timeout", "30s"] + words)
+      let gap =
+        "gap: Track: triggers of the journal are missing, changed or older than the table, so "
+        + "changes may be missing (storecli journal on Track)\n"
+      try raw.execute("DROP TRIGGER _ms_journal_Track_update")
+      try watch.hear(gap)
+      watch.interrupt()
+      #expect(try watch.finish().code == 130)
+      for verb in [["watch", "--timeout", "0s"] + words, ["history"], ["history", "Track"]] {
+        let late = try place.run(verb)
+        #expect(late.err.contains(gap), "\(late)")
+      }
+      #expect(try !place.run("history", "Album").err.contains("triggers"))
+      try place.run("journal", "on", "Track")
+      let mended = try place.run("watch", "--timeout", "0s")
+      #expect(!mended.err.contains("triggers"), "\(mended)")
+    }
+  }
+
+  @Test func aGapHasAPlaceAndASide() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let raw = try RawDatabase(place.path("music.store"))
+    var ends: [String] = []
+    for (number, verb) in ["on", "off", "on"].enumerated() {
+      try place.run("journal", verb, "Track")
+      ends.append(try raw.value("SELECT max(position) FROM _ms_journal"))
+      try raw.execute("UPDATE Track SET seconds = 500 + \(number) WHERE id = 1")
+    }
+    let gaps = ["before seq \(ends[0])", "from seq \(ends[1]) on", "before seq \(ends[2])"].map {
+      "gap: changes of Track may be missing \($0)"
+    }
+    for words in [["history"], ["watch", "--since", "0", "--timeout", "0s"]] {
+      let outcome = try place.run(words)
+      let told = outcome.err.split(separator: "\n").filter { $0.hasPrefix("gap") }.map(String.init)
+      #expect(told == gaps, "\(outcome)")
+    }
+  }
+
+  @Test func anInfiniteNumberHindersNobody() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("r.db"))
+    try raw.execute("CREATE TABLE R (id INTEGER PRIMARY KEY, x REAL)")
+    place.environment["STORECLI_DB"] = place.path("r.db")
+    for words in [["adopt"], ["journal", "on"]] { try #require(try place.run(words).code == 0) }
+    try raw.execute("INSERT INTO R VALUES (1, 0.5), (2, 9e999), (3, -9e999)")
+    let slot = ["watch", "R", "--slot", "tests", "--since", "0", "--timeout", "0s", "--ndjson"]
+    let values = ["0.5", "9e999", "-9e999"]
+    for words in [slot, ["history", "--ndjson"]] {
+      let outcome = try place.run(words)
+      #expect(outcome.code == 0, "\(outcome)")
+      for value in values {
+        #expect(outcome.out.contains("\"x\":{\"new\":\(value)}"), "\(outcome)")
+      }
+    }
+    #expect(try place.run(slot).out == "")
+  }
 }

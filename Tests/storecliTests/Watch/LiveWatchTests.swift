@@ -60,6 +60,11 @@ import Testing
     }
   }
 
+  /// The steps of all lines.
+  private func steps(_ lines: String) throws -> Set<String?> {
+    Set(try lines.split(separator: "\n").map { try lineOf($0)["step"] })
+  }
+
   @Test func noUpdateIsLostHoweverManyWait() throws {
     let outcome = try tellAtOnce(
       sort: "id",
@@ -71,6 +76,8 @@ import Testing
     let ids = [1, 2] + Array(10...1800)
     #expect(try told(outcome.out) == ids.map { "~ \($0) n 0 -> 1" })
     #expect(try indices(outcome.out) == ids.map { "\($0 - 1) \($0 - 1)" })
+    // Folded, they are as of the last one.
+    #expect(try steps(outcome.out) == ["4"])
     #expect(outcome.err == "")
   }
 
@@ -121,5 +128,6 @@ import Testing
     #expect(try told(outcome.out) == ["snapshot 8", "snapshot 7", "+ 9"])
     #expect(outcome.out.contains("\"n\":{\"new\":5}"), "\(outcome)")
     #expect(try indices(outcome.out) == ["- 1", "- 2", "- 0"])
+    #expect(try steps(outcome.out) == ["3"])
   }
 }
