@@ -111,11 +111,7 @@ extension BindingFields {
       link.pairs = try pairs(aggregate.match, source, model)
       try checkUnique(link.pairs.map(\.target), in: model)
     }
-    for pair in link.pairs where pair.source.collation != pair.target.collation {
-      throw refusal(
-        "\(source.name).\(pair.source.name) and \(model.name).\(pair.target.name) compare texts by "
-          + "different collations. Declare them alike.")
-    }
+    try checkCollations(of: link, source, model)
     try checkAggregated(field, function, of: source, into: target, of: model)
     let condition: SQLExpression? =
       if let sql = aggregate.condition { try expression(sql, over: source.name) } else { nil }
@@ -188,6 +184,7 @@ extension BindingFields {
       link.pairs = try pairs(twoWay.match, leftModel, model)
       try checkUnique(link.pairs.map(\.source), in: leftModel)
       try checkUnique(link.pairs.map(\.target), in: model)
+      try checkCollations(of: link, leftModel, model)
       let ends: Set = [
         ResolvedBinding.Column(leftModel, leftField), ResolvedBinding.Column(model, field),
       ]
@@ -220,17 +217,28 @@ extension BindingFields {
     _ field: FieldSchema, of model: ModelSchema, _ sql: String?
   ) throws(StoreError) -> ResolvedBinding.End {
     let value = try expression(sql ?? SQLText.quoted(field.column), over: model.name)
-    var blank = "NULL"
-    if let literal = field.defaultSQL {
-      do throws(SQLExpression.Problem) {
-        if try SQLExpression(literal).isLiteral { blank = literal }
-      } catch {
-        throw refusal("the default of \(model.name).\(field.name) \(error.reason).")
-      }
-    }
     return ResolvedBinding.End(
       model: model, field: field, value: value,
-      dependencies: ([field] + model.fields(in: value)).withoutRepeats, blank: blank)
+      dependencies: ([field] + model.fields(in: value)).withoutRepeats,
+      blank: try blank(of: field, in: model))
+  }
+
+  /// What `field` holds when nobody wrote it, as an expression.
+  private func blank(
+    of field: FieldSchema, in model: ModelSchema
+  ) throws(StoreError) -> String {
+    guard let sql = field.defaultSQL else { return "NULL" }
+    let value = SQLDefault(sql).expression
+    do throws(SQLExpression.Problem) {
+      guard try SQLExpression(value).isConstant else {
+        throw SQLExpression.Problem(reason: "is not the same for every record")
+      }
+    } catch {
+      throw refusal(
+        "the default of \(model.name).\(field.name), which tells that nobody wrote it, "
+          + "\(error.reason). Make it a number, a string, a blob or NULL.")
+    }
+    return value
   }
 
   // Which records belong together
@@ -257,6 +265,17 @@ extension BindingFields {
       pairs.append(pair)
     }
     return pairs
+  }
+
+  /// What brings records together from both sides has to be the same from both sides.
+  private func checkCollations(
+    of link: ResolvedBinding.Link, _ source: ModelSchema, _ target: ModelSchema
+  ) throws(StoreError) {
+    for pair in link.pairs where pair.source.collation != pair.target.collation {
+      throw refusal(
+        "\(source.name).\(pair.source.name) and \(target.name).\(pair.target.name) compare texts by "
+          + "different collations. Declare them alike.")
+    }
   }
 
   private func place(

@@ -60,7 +60,8 @@ struct BindingSQL {
     let collides = sets.map { set in
       let isShared = set.isShared(with: other) { field in
         field == binding.target
-          ? assigned(uniqueValue ?? value) : "\(table).\(SQLText.quoted(field.column))"
+          ? assigned(uniqueValue ?? value, over: "\(table).\(self.field)")
+          : "\(table).\(SQLText.quoted(field.column))"
       }
       return "(\(isShared))"
     }
@@ -104,8 +105,10 @@ struct BindingSQL {
         """)
   }
 
-  private func assigned(_ value: String) -> String {
-    binding.schema.mode == .numberInText ? NumberInText.replaced(in: field, by: value) : value
+  /// - Parameter cell: How the target is spelled where its name alone is another row's.
+  private func assigned(_ value: String, over cell: String? = nil) -> String {
+    binding.schema.mode == .numberInText
+      ? NumberInText.replaced(in: cell ?? field, by: value) : value
   }
 
   /// True for the row that the statement inserted or updated.
@@ -156,7 +159,9 @@ struct BindingSQL {
   func targetTriggers(
     _ make: BindingObjects, watching fields: [FieldSchema]
   ) -> [BindingTriggers.Object] {
-    let watched = (fields + [binding.target] + binding.conditionFields).withoutRepeats
+    // A trigger that gives the record another key hides it from the one that looks next.
+    let watched = (fields + [binding.target] + binding.conditionFields + binding.model.keyFields)
+      .withoutRepeats
     return [
       make.trigger(
         .targetInsert, "AFTER INSERT", on: binding.model, [puttingRight(where: isNewTarget)]),
@@ -281,11 +286,12 @@ extension FieldSchema {
 }
 
 extension ModelSchema {
-  /// True for the row that the statement inserted or updated.
+  /// True for the row that the statement inserted or updated. A key of another design may be NULL:
+  /// <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
   var isNewRow: String {
     keyFields.map { key in
       let column = SQLText.quoted(key.column)
-      return "\(column) \(key.isOptional ? "IS" : "=") NEW.\(column)"
+      return "\(column) IS NEW.\(column)"
     }
     .joined(separator: " AND ")
   }

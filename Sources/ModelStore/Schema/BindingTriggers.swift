@@ -90,7 +90,7 @@ struct BindingTriggers: Hashable, Sendable {
     case evictedUpdate = "evicted_update"
     case evictedDelete = "evicted_delete"
     /// Not triggers.
-    case totals, evicted, order
+    case totals, evicted, written, order
   }
 
   /// How the name of every binding's trigger, table and index begins.

@@ -1,15 +1,15 @@
 /// The number inside a text, in SQL that every SQLite knows.
 ///
-/// What is replaced reaches from the text's first digit to its last, whatever stands between them;
-/// that it occurs once follows. So the text follows a number as soon as the two agree there, and
-/// replacing again would change nothing. ``Swift/String/replacingNumber(with:)`` is the same for
-/// one text in Swift.
+/// What is replaced reaches from the text's first digit to its last, whatever stands between them,
+/// with a sign or point right before it where nothing or a blank is before that: `-5 kg` begins
+/// with a number, and `No.5` does not. The text follows a number as soon as the two agree there.
+/// ``Swift/String/replacingNumber(with:)`` is the same for one text in Swift.
 enum NumberInText {
   /// True where the text `field` does not follow `value`.
   static func differs(_ field: String, from value: String) -> String {
     """
-    (SELECT CASE WHEN \(isNumber) THEN \(core("t")) <> '' \
-    AND NOT (\(core("t")) = \(core("n")) AND instr(t, n) > 0) \
+    (SELECT CASE WHEN \(isNumber) THEN k <> '' \
+    AND NOT (k COLLATE BINARY = j AND instr(t, n) > 0 AND s IN ('', q)) \
     ELSE t COLLATE BINARY IS NOT n END FROM \(parts(field, value)))
     """
   }
@@ -17,8 +17,11 @@ enum NumberInText {
   /// The text `field` after `value` was put into it.
   static func replaced(in field: String, by value: String) -> String {
     """
-    (SELECT CASE WHEN NOT \(isNumber) THEN n WHEN t IS NULL OR \(core("t")) = '' THEN t \
-    ELSE replace(t, \(core("t")), n) END FROM \(parts(field, value)))
+    (SELECT CASE WHEN NOT \(isNumber) THEN n WHEN t IS NULL OR k = '' THEN t \
+    ELSE substr(h, 1, length(h) - CASE WHEN s <> '' THEN length(s) \
+    WHEN q <> '' AND substr(h, -length(q)) = q THEN length(q) ELSE 0 END) || n \
+    || CASE WHEN substr(n, -1) = '.' AND substr(r, 1, 1) = '.' THEN substr(r, 2) ELSE r END \
+    END FROM \(parts(field, value)))
     """
   }
 
@@ -30,15 +33,20 @@ enum NumberInText {
 
   private static let blanks = "' ' || char(9, 10, 11, 12, 13)"
 
-  /// `t` is the text, `n` the new value, and the others are the number's parts: `m` before and `x`
-  /// behind the exponent's letter, without signs.
+  /// `t` is the text and `n` the new value. `k` and `j` are what they have from digit to digit; `h`
+  /// and `r` are what the text has around it, `s` its sign and `q` that of the new value. The others
+  /// are the new number's parts: `m` before and `x` behind the exponent's letter, without signs.
   private static func parts(_ field: String, _ value: String) -> String {
     """
     (SELECT t, n, CASE WHEN e > 0 THEN substr(u, 1, e - 1) ELSE u END AS m, \
-    CASE WHEN e > 0 THEN \(unsigned("substr(u, e + 1)")) ELSE '0' END AS x \
-    FROM (SELECT t, n, u, instr(lower(u), 'e') AS e \
-    FROM (SELECT t, n, \(unsigned("s")) AS u \
-    FROM (SELECT t, n, trim(n, \(blanks)) AS s FROM (SELECT \(field) AS t, \(value) AS n)))))
+    CASE WHEN e > 0 THEN \(unsigned("substr(u, e + 1)")) ELSE '0' END AS x, k, j, h, r, q, \
+    CASE WHEN substr(h, length(b) + 1) IN ('+', '-', '.', '+.', '-.') \
+    AND instr(\(blanks), substr(b, -1)) > 0 THEN substr(h, length(b) + 1) ELSE '' END AS s \
+    FROM (SELECT *, rtrim(h, '+-.') AS b, instr(lower(u), 'e') AS e \
+    FROM (SELECT t, n, k, j, \(unsigned("v")) AS u, substr(t, 1, instr(t, k) - 1) AS h, \
+    substr(t, instr(t, k) + length(k)) AS r, substr(v, 1, instr(v, j) - 1) AS q \
+    FROM (SELECT t, n, \(core("t")) AS k, \(core("n")) AS j, trim(n, \(blanks)) AS v \
+    FROM (SELECT \(field) AS t, \(value) AS n)))))
     """
   }
 
@@ -55,30 +63,47 @@ enum NumberInText {
 
 extension String {
   /// The text with the number in it replaced by `text`: what stands from its first digit to its
-  /// last. A text without a digit stays as it is. What is no number itself, with or without sign,
-  /// fraction, exponent and blanks around it, replaces the whole.
+  /// last, and a sign or point right before that where nothing or a blank stands before it. A text
+  /// without a digit stays as it is. What is no number itself, with or without sign, fraction,
+  /// exponent and blanks around it, replaces the whole.
   ///
   /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. The number can stand
   /// in the file that way for every writer: see ``Binding/replacingOnlyTheNumber()``.
   public func replacingNumber(with text: String) -> String {
     guard text.isPlainNumber else { return text }
-    let digits = unicodeScalars.indices.filter { ("0"..."9").contains(unicodeScalars[$0]) }
+    let digits = unicodeScalars.indices.filter { Self.isDigit(unicodeScalars[$0]) }
     guard let first = digits.first, let last = digits.last else { return self }
-    return String(unicodeScalars[..<first]) + text
-      + String(unicodeScalars[unicodeScalars.index(after: last)...])
+    var head = unicodeScalars[..<first]
+    var tail = unicodeScalars[unicodeScalars.index(after: last)...]
+    let sign = text.unicodeScalars.drop(while: Self.isBlank).prefix { !Self.isDigit($0) }
+    var before = head
+    while let scalar = before.last, "+-.".unicodeScalars.contains(scalar) { before.removeLast() }
+    let own = String(head[before.endIndex...])
+    if ["+", "-", ".", "+.", "-."].contains(own), before.last.map(Self.isBlank) ?? true {
+      head = before
+    } else if head.suffix(sign.count).elementsEqual(sign) {
+      head.removeLast(sign.count)
+    }
+    if text.unicodeScalars.last == ".", tail.first == "." { tail.removeFirst() }
+    return String(head) + text + String(tail)
+  }
+
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    [" ", "\t", "\n", "\u{0B}", "\u{0C}", "\r"].contains(scalar)
   }
 
   /// Whether the text is one decimal number and nothing else but blanks around it.
   private var isPlainNumber: Bool {
-    let blanks: Set<Unicode.Scalar> = [" ", "\t", "\n", "\u{0B}", "\u{0C}", "\r"]
     var rest = unicodeScalars[...]
-    while let first = rest.first, blanks.contains(first) { rest.removeFirst() }
-    while let last = rest.last, blanks.contains(last) { rest.removeLast() }
+    while let first = rest.first, Self.isBlank(first) { rest.removeFirst() }
+    while let last = rest.last, Self.isBlank(last) { rest.removeLast() }
     func skipSign() {
       if let first = rest.first, first == "+" || first == "-" { rest.removeFirst() }
     }
     func skipDigits() -> Int {
-      let digits = rest.prefix { ("0"..."9").contains($0) }
+      let digits = rest.prefix(while: Self.isDigit)
       rest = rest[digits.endIndex...]
       return digits.count
     }

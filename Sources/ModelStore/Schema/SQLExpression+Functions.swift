@@ -22,6 +22,15 @@ extension SQLExpression {
     } && Set(plainNames).isDisjoint(with: ["regexp", "match", "collate"])
   }
 
+  /// Whether the expression has the same value for every record and always, in every program.
+  var isConstant: Bool {
+    let words: Set = ["null", "true", "false", "as", "and", "or", "not", "is"]
+    let types: Set = ["integer", "real", "text", "numeric", "blob"]
+    return isKnownEverywhere && clockDependency == nil
+      && Set(calledNames).isDisjoint(with: ["random", "randomblob"])
+      && Set(plainNames).isSubset(of: words.union(types))
+  }
+
   /// A function in the expression that a program has registered, so that other writers do not have
   /// it; nil when all come with SQLite.
   ///

@@ -19,7 +19,8 @@ struct TotalsSQL {
   ) {
     self.aggregate = aggregate
     table = SQLText.quoted(make.name(.totals))
-    let parts = Parts(aggregate)
+    let written = WrittenRows(where: aggregate.condition, of: aggregate.source, make)
+    let parts = Parts(aggregate, written)
     let message = SQLText.literal(BindingTriggers.refusal(of: target.binding.schema))
     let totals = make.table(
       .totals,
@@ -43,21 +44,27 @@ struct TotalsSQL {
         SET records = records \(records), number = number \(number), total = total \(total);
       """
     }
-    let add = changing(
-      "+ 1", "+ \(parts.number("NEW"))", "+ \(parts.total("NEW"))", of: "NEW",
-      where: parts.counts("NEW"))
+    func add(where condition: String? = nil) -> String {
+      changing(
+        "+ 1", "+ \(parts.number("NEW"))", "+ \(parts.total("NEW"))", of: "NEW",
+        where: [parts.counts("NEW"), condition].compactMap(\.self).joined(separator: " AND "))
+    }
     let isEmpty = "records = 0 AND number = 0 AND total = 0"
-    let subtract =
+    func subtract(where condition: String? = nil) -> String {
       changing(
         "- 1", "- \(parts.number("OLD"))", "- \(parts.total("OLD"))", of: "OLD",
-        where: parts.counts("OLD")) + """
+        where: [parts.counts("OLD"), condition].compactMap(\.self).joined(separator: " AND "))
+          + """
 
-          DELETE FROM \(name)
-          WHERE \(parts.isRow(of: "OLD")) AND \(isEmpty);
-        """
-    let move = changing(
-      "+ 0", "- \(parts.number("OLD")) + \(parts.number("NEW"))",
-      "- \(parts.total("OLD")) + \(parts.total("NEW"))", of: "NEW", where: "1")
+            DELETE FROM \(name)
+            WHERE \(parts.isRow(of: "OLD")) AND \(isEmpty);
+          """
+    }
+    func move(where condition: String = "1") -> String {
+      changing(
+        "+ 0", "- \(parts.number("OLD")) + \(parts.number("NEW"))",
+        "- \(parts.total("OLD")) + \(parts.total("NEW"))", of: "NEW", where: condition)
+    }
     let isSum = aggregate.function != .count
     func checkingTotal(where rows: String) -> [String] {
       guard isSum else { return [] }
@@ -84,30 +91,53 @@ struct TotalsSQL {
       source: source, link: links,
       others: [
         ("records", { _ in "1" }), ("number", parts.number), ("total", parts.total),
-      ], isRelevant: { parts.counts($0) }, sets: target.binding.uniqueSets.sets(of: source), make)
+      ], isRelevant: { parts.counts($0, isStored: true) },
+      sets: target.binding.uniqueSets.sets(of: source), make)
     let evicted = SQLText.quoted(evictions.table.name)
+    // What `rows` are asked for is done before other triggers can start.
+    func looking(at rows: [String], _ body: [String]) -> [String] {
+      guard let written else { return body }
+      return [written.taking(rows)] + body + [written.forgetting]
+    }
     var all = [
       make.trigger(
-        .sourceInsert, "AFTER INSERT", on: source, [add] + arrivalChecks + [following("NEW")]),
+        .sourceInsert, "AFTER INSERT", on: source,
+        looking(at: ["NEW"], [add()] + arrivalChecks) + [following("NEW")]),
       make.trigger(
         .sourceDelete, "AFTER DELETE", on: source,
-        [subtract] + leavingChecks + [following("OLD")]),
+        looking(at: ["OLD"], [subtract()] + leavingChecks) + [following("OLD")]),
     ]
-    // A trigger costs by the size of its body even where WHEN stops it, so each of the two is there
-    // only for updates that can concern it.
-    if let counted = parts.counted {
+    let watched = (parts.moving + [parts.counted].compactMap(\.self)).withoutRepeats
+    if written != nil {
+      // A WHEN cannot put rows into a table, so the body finds out where the record stays.
+      let isMoved = "NOT (\(parts.staysInPlace))"
+      let inPlace = parts.counted == nil ? [] : [move(where: parts.staysInPlace)]
       all.append(
         make.trigger(
-          .sourceUpdate, TriggerMoment.update(of: [counted]), on: source,
-          when: "(\(parts.isCountedAnew)) AND \(parts.staysInPlace)",
-          [move] + arrivalChecks + [following("NEW")]))
-    }
-    if !parts.moving.isEmpty {
-      all.append(
-        make.trigger(
-          .sourceMove, TriggerMoment.update(of: parts.moving), on: source,
-          when: "NOT (\(parts.staysInPlace))",
-          [add, subtract] + arrivalChecks + leavingChecks + [following("NEW"), following("OLD")]))
+          .sourceUpdate, TriggerMoment.update(of: watched), on: source,
+          when: TriggerMoment.anyChanged(watched),
+          looking(
+            at: ["OLD", "NEW"],
+            inPlace + [add(where: isMoved), subtract(where: isMoved)] + arrivalChecks
+              + leavingChecks) + [following("NEW"), following("OLD")]))
+    } else {
+      // A trigger costs by the size of its body even where WHEN stops it, so each of the two is
+      // there only for updates that can concern it.
+      if let counted = parts.counted {
+        all.append(
+          make.trigger(
+            .sourceUpdate, TriggerMoment.update(of: [counted]), on: source,
+            when: "(\(parts.isCountedAnew)) AND \(parts.staysInPlace)",
+            [move()] + arrivalChecks + [following("NEW")]))
+      }
+      if !parts.moving.isEmpty {
+        all.append(
+          make.trigger(
+            .sourceMove, TriggerMoment.update(of: parts.moving), on: source,
+            when: "NOT (\(parts.staysInPlace))",
+            [add(), subtract()] + arrivalChecks + leavingChecks
+              + [following("NEW"), following("OLD")]))
+      }
     }
     all += evictions.triggers(make) { gone in
       let same = parts.keys.indices.map { index in
@@ -130,13 +160,15 @@ struct TotalsSQL {
       ] + checkingTotal(where: isLinked) + [target.puttingRight(where: rows)]
     }
     triggers = all
-    storage = [totals, evictions.table]
+    storage = [totals, evictions.table] + [written?.table].compactMap(\.self)
     let alias = BindingSQL.alias
     // In the table itself columns have their own types, whatever values they hold.
     let rows =
       "FROM \(SQLText.quoted(source.table)) AS \(alias) WHERE \(parts.counts(alias, isStored: true))"
     let group = parts.link(alias).joined(separator: ", ")
-    clearings = ["DELETE FROM \(evicted)", "DELETE FROM \(name)"]
+    clearings =
+      ["DELETE FROM \(evicted)", "DELETE FROM \(name)"]
+      + (written.map { ["DELETE FROM \(SQLText.quoted($0.table.name))"] } ?? [])
     refill = BindingPass(
       model: source,
       statement: """
@@ -198,9 +230,11 @@ struct TotalsSQL {
 /// What one source record, spelled as OLD, NEW or another row, brings to the totals.
 private struct Parts {
   private let aggregate: ResolvedBinding.Aggregate
+  private let written: WrittenRows?
 
-  init(_ aggregate: ResolvedBinding.Aggregate) {
+  init(_ aggregate: ResolvedBinding.Aggregate, _ written: WrittenRows?) {
     self.aggregate = aggregate
+    self.written = written
   }
 
   private var links: [FieldSchema] { aggregate.link.pairs.map(\.source) }
@@ -227,14 +261,15 @@ private struct Parts {
   /// OLD and NEW have no affinity, so their columns are cast to what the table's convert to; a
   /// cast gives the affinity of its type: <https://sqlite.org/datatype3.html>.
   private func isIncluded(_ row: String, _ isStored: Bool) -> String? {
-    aggregate.condition.map { condition in
-      let text = condition.spelling(columnsOf: aggregate.source) { field in
-        let cell = "\(row).\(SQLText.quoted(field.column))"
-        let type = field.affinity.columnType
-        return type.isEmpty || isStored ? cell : "CAST(\(cell) AS \(type))"
-      }
-      return "((\(text)) IS TRUE)"
+    guard let condition = aggregate.condition else { return nil }
+    if let written, !isStored { return written.holds(row) }
+    let text = condition.spelling(columnsOf: aggregate.source) { field in
+      let cell = "\(row).\(SQLText.quoted(field.column))"
+      let type = field.affinity.columnType
+      return type.isEmpty || isStored || aggregate.source.isAdopted
+        ? cell : "CAST(\(cell) AS \(type))"
     }
+    return "((\(text)) IS TRUE)"
   }
 
   /// The fields that say for which target a record counts, and whether it does.

@@ -26,47 +26,18 @@ struct TwoWaySQL {
   private var isSameRecord: Bool { twoWay.link.pairs.isEmpty }
 
   func triggers(_ make: BindingObjects) -> [BindingTriggers.Object] {
+    guard !isSameRecord else { return sameRecordTriggers(make) }
     let changed = TriggerMoment.anyChanged
     let leftChanged = "(\(changed(twoWay.left.dependencies)))"
     let rightChanged = "(\(changed(twoWay.right.dependencies)))"
-    guard !isSameRecord else {
-      let watched =
-        (twoWay.left.dependencies + twoWay.right.dependencies + binding.conditionFields)
-        .withoutRepeats
-      let isNew = twoWay.right.model.isNewRow
-      // With a condition the ends can meet though neither was written: it came to hold.
-      let isMet = binding.condition != nil
-      let neitherChanged = "NOT \(leftChanged) AND NOT \(rightChanged)"
-      func forward(_ left: String, _ right: String) -> String {
-        let written =
-          switch twoWay.conflict {
-          case .leftWins, .abort: leftChanged
-          case .rightWins:
-            isMet ? "(\(leftChanged) AND NOT \(rightChanged))" : "NOT \(rightChanged)"
-          }
-        guard isMet else { return written }
-        return "(\(written) OR (\(neitherChanged) AND \(meetsForward(left, right))))"
-      }
-      func conflict(_ left: String, _ right: String) -> String {
-        let written = "\(leftChanged) AND \(rightChanged)"
-        guard isMet else { return written }
-        return "((\(written)) OR (\(neitherChanged) AND \(meetsConflict(left, right))))"
-      }
-      return [
-        make.trigger(
-          .rightInsert, "AFTER INSERT", on: twoWay.right.model,
-          agreeing(isNew, isNew, forward: meetsForward, conflict: meetsConflict)),
-        make.trigger(
-          .rightUpdate, TriggerMoment.update(of: watched), on: twoWay.right.model,
-          when: changed(watched),
-          agreeing(isNew, isNew, forward: forward, conflict: conflict)),
-      ]
-    }
     let leftLink = twoWay.link.pairs.map(\.source)
     let rightLink = twoWay.link.pairs.map(\.target)
-    let leftWatched = (leftLink + twoWay.left.dependencies).withoutRepeats
+    // A trigger that gives the record another key hides it from the one that looks next.
+    let leftWatched =
+      (leftLink + twoWay.left.dependencies + twoWay.left.model.keyFields).withoutRepeats
     let rightWatched =
-      (rightLink + twoWay.right.dependencies + binding.conditionFields).withoutRepeats
+      (rightLink + twoWay.right.dependencies + binding.conditionFields
+      + twoWay.right.model.keyFields).withoutRepeats
     func rights(_ row: String) -> String { Self.equal(rightLink, of: right, leftLink, of: row) }
     func lefts(_ row: String) -> String { Self.equal(leftLink, of: left, rightLink, of: row) }
     let newLeft = Self.qualified(twoWay.left.model, left)
@@ -94,12 +65,68 @@ struct TwoWaySQL {
     ]
   }
 
+  /// Which end was written decides, not what else its expression names. Where neither was, the
+  /// ends meet if the record has come to be the binding's; otherwise the left one leads, since
+  /// nobody gave values that could differ.
+  private func sameRecordTriggers(_ make: BindingObjects) -> [BindingTriggers.Object] {
+    let model = twoWay.right.model
+    let watched =
+      (twoWay.left.dependencies + twoWay.right.dependencies + binding.conditionFields
+      + model.keyFields).withoutRepeats
+    let isNew = model.isNewRow
+    let leftWritten = "(\(TriggerMoment.anyChanged([twoWay.left.field])))"
+    let rightWritten = "(\(TriggerMoment.anyChanged([twoWay.right.field])))"
+    let noneWritten = "NOT \(leftWritten) AND NOT \(rightWritten)"
+    let hasMet = "(\(hasComeIntoForce))"
+    func forward(_ left: String, _ right: String) -> String {
+      let written =
+        twoWay.conflict == .rightWins ? "\(leftWritten) AND NOT \(rightWritten)" : leftWritten
+      let leads = leadsWithoutPolicy(left, right)
+      let otherwise =
+        twoWay.conflict == .leftWins
+        ? leads : "CASE WHEN \(hasMet) THEN \(meetsForward(left, right)) ELSE \(leads) END"
+      return "((\(written)) OR (\(noneWritten) AND \(otherwise)))"
+    }
+    func conflict(_ left: String, _ right: String) -> String {
+      "((\(leftWritten) AND \(rightWritten)) "
+        + "OR (\(noneWritten) AND \(hasMet) AND \(meetsConflict(left, right))))"
+    }
+    return [
+      make.trigger(
+        .rightInsert, "AFTER INSERT", on: model,
+        agreeing(isNew, isNew, forward: meetsForward, conflict: meetsConflict)),
+      make.trigger(
+        .rightUpdate, TriggerMoment.update(of: watched), on: model,
+        when: TriggerMoment.anyChanged(watched),
+        agreeing(isNew, isNew, forward: forward, conflict: conflict)),
+    ]
+  }
+
+  /// True when an update let the condition come to hold, or gave the record another key, as a
+  /// trigger may that hid it so from the one for inserted records.
+  private var hasComeIntoForce: String {
+    let rekeyed = TriggerMoment.anyChanged(twoWay.right.model.keyFields)
+    guard let condition = binding.condition else { return rekeyed }
+    // Whether it held before decides about a direction only, so that CAST is near enough.
+    let before = condition.spelling(columnsOf: twoWay.right.model) { field in
+      let type = field.affinity.columnType
+      let cell = "OLD.\(SQLText.quoted(field.column))"
+      return type.isEmpty ? cell : "CAST(\(cell) AS \(type))"
+    }
+    return "\(rekeyed) OR (\(before)) IS NOT TRUE"
+  }
+
+  /// The left end, but for one that nobody ever wrote.
+  private func leadsWithoutPolicy(_ left: String, _ right: String) -> String {
+    "NOT (\(isBlank(twoWay.left, left)) AND NOT \(isBlank(twoWay.right, right)))"
+  }
+
   /// Which end gives way when two records meet that both were there: an end that nobody wrote does
   /// whatever the policy.
   private func meetsForward(_ left: String, _ right: String) -> String {
     let (l, r) = (isBlank(twoWay.left, left), isBlank(twoWay.right, right))
     return switch twoWay.conflict {
-    case .leftWins: "NOT (\(l) AND NOT \(r))"
+    case .leftWins: leadsWithoutPolicy(left, right)
     case .rightWins: "(\(r) AND NOT \(l))"
     case .abort: r
     }
@@ -223,20 +250,42 @@ struct TwoWaySQL {
   /// Counts the records of which the left end would not come back as it is.
   var lossCount: String {
     let row = isSameRecord ? right : Self.other
-    let type = twoWay.right.field.affinity.columnType
     let forward = value(of: twoWay.left, row)
-    let there = type.isEmpty ? forward : "CAST(\(forward) AS \(type))"
-    let back = twoWay.right.value.spelling(columnsOf: twoWay.right.model) { field in
-      field.name == twoWay.right.field.name
-        ? there : "\(right).\(SQLText.quoted(field.column))"
+    func back(_ there: String) -> String {
+      twoWay.right.value.spelling(columnsOf: twoWay.right.model) { field in
+        field.name == twoWay.right.field.name
+          ? there : "\(right).\(SQLText.quoted(field.column))"
+      }
     }
     let cell = "\(row).\(SQLText.quoted(twoWay.left.field.column))"
-    let lost = inForce(right) + TriggerMoment.differ(cell, "(\(back))", twoWay.left.field)
+    let lost =
+      inForce(right)
+      + TriggerMoment.differ(
+        cell, "(\(Self.stored(forward, in: twoWay.right.field, back)))", twoWay.left.field)
     return """
       SELECT count(*)
       FROM \(right)
       WHERE \(fromRight { _, _ in lost })
       """
+  }
+
+  /// `expression` of a value as a column of `field` stores it. A column converts only what is equal
+  /// afterwards, and CAST anything: <https://sqlite.org/datatype3.html#type_affinity>.
+  private static func stored(
+    _ value: String, in field: FieldSchema, _ expression: (String) -> String
+  ) -> String {
+    let isExact: String
+    let type: String
+    switch field.affinity {
+    case .blob: return expression(value)
+    case .text: (type, isExact) = ("TEXT", "0")
+    case .real: (type, isExact) = ("REAL", "typeof(\(value)) = 'integer'")
+    // As the affinity of a column INTEGER is NUMERIC; CAST alone tells them apart.
+    case .integer, .numeric: (type, isExact) = ("NUMERIC", "0")
+    }
+    let converted = "CAST(\(value) AS \(type))"
+    return "CASE WHEN \(isExact) OR \(converted) IS +\(value) THEN \(expression(converted)) "
+      + "ELSE \(expression(value)) END"
   }
 
   private static func equal(
@@ -251,7 +300,7 @@ struct TwoWaySQL {
   private static func qualified(_ model: ModelSchema, _ table: String) -> String {
     model.keyFields.map { key in
       let column = SQLText.quoted(key.column)
-      return "\(table).\(column) \(key.isOptional ? "IS" : "=") NEW.\(column)"
+      return "\(table).\(column) IS NEW.\(column)"
     }
     .joined(separator: " AND ")
   }

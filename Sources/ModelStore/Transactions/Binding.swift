@@ -90,9 +90,10 @@ public struct Binding: Sendable {
   /// last. The text around it is free. A text without a digit stays, and so does NULL; a value that
   /// is no number replaces the whole.
   ///
-  /// A sign stands before the first digit, so it is text around the number from then on: "3 kg" that
-  /// follows -5 becomes "-5 kg", and stays so when 5 follows. For numbers with signs, derive the
-  /// whole text.
+  /// A sign or point right before the first digit belongs to the number where nothing or a blank
+  /// stands before it: "3 kg" that follows -5 becomes "-5 kg", and "5 kg" when 5 follows. In
+  /// "item-5" and "No.5" it is text, which stays; so does a point behind the last digit. For
+  /// numbers with signs in such texts, derive the whole text.
   ///
   /// For copied and derived texts. In Swift: ``Swift/String/replacingNumber(with:)``.
   public func replacingOnlyTheNumber() -> Binding {

@@ -39,6 +39,10 @@ import Testing
     ("t 5", "5 apples", "5 apples"), ("t 5", "1e", "1e"), ("t 5", "e5", "e5"),
     ("t 5", "0x10", "0x10"), ("t 5", nil, nil), ("no digit", "8", "no digit"), ("", "8", ""),
     (nil, "8", nil), (nil, "word", "word"), ("ü 3 ü", "4", "ü 4 ü"), ("15 pcs", "5", "5 pcs"),
+    ("t -3", "4", "t 4"), ("-6 kg", "-7", "-7 kg"), ("-7 kg", "7", "7 kg"), ("+1", "-.5", "-.5"),
+    (".5 kg", "5", "5 kg"), ("5 kg", ".5", ".5 kg"), ("a\t-1", "2", "a\t2"),
+    ("No.5", "7", "No.7"), ("No.5", "5", "No.5"), ("t-3", "4", "t-4"), ("t-3", "-4", "t-4"),
+    ("t 5. x", "6.", "t 6. x"), ("t 5. x", "6", "t 6. x"), ("...5", "6", "...6"),
   ]
 
   @Test("DS2 DS3 with the whole, the target is the new value; without, only the number in it")
@@ -78,6 +82,44 @@ import Testing
       guard let text, let value else { continue }
       #expect(text.replacingNumber(with: value) == result, "\(text) with \(value)")
     }
+  }
+
+  @Test("signs and points of earlier numbers do not pile up")
+  func signs() throws {
+    let fixture = try fixture()
+    try fixture.connection.execute("INSERT INTO T (id, value, number) VALUES (1, '5', '5 kg')")
+    for value in ["-6", "-7", "+8", ".5", "5", "-.5", "3", "-3"] {
+      try fixture.connection.execute("UPDATE T SET value = '\(value)'")
+      #expect(try fixture.rows("SELECT number FROM T") == ["'\(value) kg'"])
+    }
+    // The other program writes the text; the number in it follows at once, sign and all.
+    try fixture.connection.execute("UPDATE T SET number = '3 kg'")
+    #expect(try fixture.rows("SELECT number FROM T") == ["'-3 kg'"])
+  }
+
+  @Test("a unique text takes the number that makes it unlike all others, and no other")
+  func unique() throws {
+    let model = ModelSchema(
+      name: "U",
+      fields: [
+        FieldSchema(name: "id", type: .integer, isRowID: true),
+        FieldSchema(name: "n", type: .text, isOptional: true),
+        FieldSchema(name: "u", type: .text, isOptional: true, isUnique: true),
+      ], key: ["id"])
+    let binding = BindingSchema(
+      target: .init(model: "U", field: "u"), formula: .derive(sql: "n"), mode: .numberInText)
+    let fixture = try BindingFixture(
+      """
+      CREATE TABLE U (id INTEGER PRIMARY KEY, n TEXT, u TEXT UNIQUE);
+      INSERT INTO U VALUES (1, '5', 'a 5'), (2, '7', 'b 7'), (3, '1', 'a 1');
+      """)
+    try fixture.install([binding], in: [model])
+    try fixture.connection.execute("UPDATE U SET n = '7' WHERE id = 1")
+    #expect(try fixture.rows("SELECT u FROM U ORDER BY id") == ["'a 7'", "'b 7'", "'a 1'"])
+    #expect(
+      try fixture.failure(of: "UPDATE OR REPLACE U SET n = '7' WHERE id = 3")?.message
+        == "The binding U.u cannot be kept: U.u does not take the value.")
+    #expect(try fixture.rows("SELECT u FROM U ORDER BY id") == ["'a 7'", "'b 7'", "'a 1'"])
   }
 
   @Test("DS4 the text around the number is free, the number in it is not")

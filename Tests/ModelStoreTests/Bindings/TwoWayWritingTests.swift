@@ -1,0 +1,182 @@
+import Testing
+
+@testable import ModelStore
+
+/// Which end of a two-way binding leads, by what was written.
+@Suite struct TwoWayWritingTests {
+  typealias TwoWay = BindingSchema.TwoWay
+
+  private static func field(
+    _ name: String, _ type: FieldType = .integer, declaredType: String? = nil,
+    isUnique: Bool = false, defaultSQL: String? = nil, collation: Collation = .binary
+  ) -> FieldSchema {
+    FieldSchema(
+      name: name, type: type, declaredType: declaredType, isOptional: name != "id",
+      isUnique: isUnique, isRowID: name == "id", defaultSQL: defaultSQL, collation: collation)
+  }
+
+  // What an expression names besides the end
+
+  private static let items = ModelSchema(
+    name: "I", fields: [field("id"), field("price"), field("total"), field("rate")], key: ["id"])
+
+  private static func total(_ policy: TwoWay.Conflict, when: String? = nil) -> BindingSchema {
+    BindingSchema(
+      target: .init(model: "I", field: "total"),
+      formula: .twoWay(
+        .init(
+          left: .init(model: "I", field: "price"), match: [], forward: "price * rate",
+          backward: "total / rate", conflict: policy)),
+      condition: when)
+  }
+
+  /// The one record after `sql`, or as it was where that is refused.
+  private func outcome(
+    of sql: String, _ binding: BindingSchema, _ record: String = "1, 2, 6, 3"
+  ) throws -> String {
+    let fixture = try BindingFixture(
+      """
+      CREATE TABLE I (id INTEGER PRIMARY KEY, price INTEGER, total INTEGER, rate INTEGER);
+      INSERT INTO I VALUES (\(record));
+      """)
+    try fixture.install([binding], in: [Self.items])
+    let failure = try fixture.failure(of: "UPDATE I SET \(sql)")
+    let findings = try BindingInstallation([binding], in: [Self.items])
+      .findings(on: fixture.connection, keyCountMax: 1)
+    #expect(findings == [])
+    if let failure {
+      #expect(failure.message.hasSuffix("and its other end were given values that differ."))
+    }
+    return try fixture.rows("SELECT price, total, rate FROM I").joined()
+      + (failure == nil ? "" : " refused")
+  }
+
+  @Test(arguments: [TwoWay.Conflict.leftWins, .rightWins, .abort])
+  func theEndThatWasWrittenLeads(policy: TwoWay.Conflict) throws {
+    let binding = Self.total(policy)
+    #expect(try outcome(of: "total = 100, rate = 10", binding) == "10|100|10")
+    #expect(try outcome(of: "price = 5, rate = 5", binding) == "5|25|5")
+    #expect(try outcome(of: "price = 5", binding) == "5|15|3")
+    #expect(try outcome(of: "total = 12", binding) == "4|12|3")
+    // Nobody wrote an end, so nothing can be in conflict.
+    #expect(try outcome(of: "rate = 4", binding) == "2|8|4")
+    #expect(try outcome(of: "rate = 10", binding, "1, NULL, 100, NULL") == "10|100|10")
+    let both =
+      switch policy {
+      case .leftWins: "5|10|2"
+      case .rightWins: "4|8|2"
+      case .abort: "2|6|3 refused"
+      }
+    #expect(try outcome(of: "price = 5, total = 8, rate = 2", binding) == both)
+  }
+
+  @Test func aConditionThatHeldBeforeBringsNothingTogether() throws {
+    let binding = Self.total(.abort, when: "rate > 0")
+    #expect(try outcome(of: "rate = 4", binding) == "2|8|4")
+    #expect(try outcome(of: "rate = 4", binding, "1, 2, 7, 0") == "2|7|0 refused")
+    #expect(
+      try outcome(of: "rate = 4", Self.total(.rightWins, when: "rate > 0"), "1, 2, 7, 0")
+        == "1|7|4")
+  }
+
+  // Defaults
+
+  private static func pair(_ defaultSQL: String) -> (ModelSchema, BindingSchema) {
+    let model = ModelSchema(
+      name: "D",
+      fields: [field("id"), field("l", .text, defaultSQL: defaultSQL), field("r", .text)],
+      key: ["id"])
+    let binding = BindingSchema(
+      target: .init(model: "D", field: "r"),
+      formula: .twoWay(.init(left: .init(model: "D", field: "l"), match: [])))
+    return (model, binding)
+  }
+
+  @Test(arguments: [
+    ("\"none\"", "'none'"), ("none", "'none'"), ("1 + 1", "'2'"), ("upper('x')", "'X'"),
+    ("-5", "'-5'"), ("'it''s'", "'it''s'"),
+  ])
+  func anEndThatHoldsItsDefaultWasNotWritten(sql: String, value: String) throws {
+    let (model, binding) = Self.pair(sql)
+    let needsParentheses = sql.contains("+") || sql.contains("(")
+    let fixture = try BindingFixture(
+      """
+      CREATE TABLE D (
+        id INTEGER PRIMARY KEY, l TEXT DEFAULT \(needsParentheses ? "(\(sql))" : sql), r TEXT);
+      """)
+    try fixture.install([binding], in: [model])
+    try fixture.connection.execute(
+      "INSERT INTO D (id, r) VALUES (1, 'mine'); INSERT INTO D (id) VALUES (2)")
+    #expect(
+      try fixture.rows("SELECT l, r FROM D ORDER BY id")
+        == ["'mine'|'mine'", "\(value)|\(value)"])
+  }
+
+  @Test(arguments: ["CURRENT_TIMESTAMP", "random()", "datetime('now')"])
+  func aDefaultThatTellsNothingIsRefused(sql: String) {
+    let (model, binding) = Self.pair(sql)
+    let error = #expect(throws: StoreError.self) { try ResolvedBinding(binding, in: [model]) }
+    #expect(
+      error?.message
+        == "The binding D.r cannot be kept: the default of D.l, which tells that nobody wrote it, is not the same for every record. Make it a number, a string, a blob or NULL."
+    )
+  }
+
+  // Links and losses
+
+  @Test func linksThatCompareByDifferentCollationsAreRefused() {
+    let models = [
+      ModelSchema(
+        name: "L",
+        fields: [
+          Self.field("id"), Self.field("code", .text, isUnique: true, collation: .nocase),
+          Self.field("v", .text),
+        ], key: ["id"]),
+      ModelSchema(
+        name: "R",
+        fields: [
+          Self.field("id"), Self.field("code", .text, isUnique: true), Self.field("w", .text),
+        ], key: ["id"]),
+    ]
+    let binding = BindingSchema(
+      target: .init(model: "R", field: "w"),
+      formula: .twoWay(
+        .init(
+          left: .init(model: "L", field: "v"), match: [.init(source: "code", target: "code")])))
+    let error = #expect(throws: StoreError.self) { try ResolvedBinding(binding, in: models) }
+    #expect(
+      error?.message
+        == "The binding R.w cannot be kept: L.code and R.code compare texts by different collations. Declare them alike."
+    )
+  }
+
+  @Test(arguments: [
+    ("DATE", FieldType.any, "l", "r", ["'2021-05-05'", "5", "x'3132'", "NULL", "1.5"], 0),
+    ("INTEGER", .integer, "l", "r", ["'word'", "1.5", "'12'", "'1e2'", "7"], 0),
+    ("INTEGER", .integer, "l / 2", "r * 2", ["4", "5", "6", "7", "NULL"], 2),
+    ("TEXT", .text, "trim(l)", "r", ["' a'", "'b'", "NULL"], 1),
+    ("REAL", .real, "l * 10", "r / 10", ["1.5", "2", "0.5"], 0),
+  ])
+  func whatComesBackAsItIsIsNoLoss(
+    type: String, fieldType: FieldType, forward: String, backward: String, values: [String],
+    count: Int
+  ) throws {
+    let model = ModelSchema(
+      name: "D",
+      fields: [
+        Self.field("id"), Self.field("l", fieldType, declaredType: type),
+        Self.field("r", fieldType, declaredType: type),
+      ], key: ["id"], isAdopted: true)
+    let binding = BindingSchema(
+      target: .init(model: "D", field: "r"),
+      formula: .twoWay(
+        .init(
+          left: .init(model: "D", field: "l"), match: [], forward: forward, backward: backward)))
+    let rows = values.map { "(\($0))" }.joined(separator: ", ")
+    let fixture = try BindingFixture(
+      "CREATE TABLE D (id INTEGER PRIMARY KEY, l \(type), r \(type)); INSERT INTO D (l) VALUES \(rows);"
+    )
+    let installed = try BindingInstallation([binding], in: [model]).bindings
+    #expect(try installed.map { try $0.lossyRecordCount(on: fixture.connection) } == [count])
+  }
+}
