@@ -68,8 +68,8 @@ extension Store {
   /// wrong.
   ///
   /// - Returns: The bindings of which records were wrong and how many, sources before what follows
-  ///   them; empty when all values were right. Validators judge them. Values that an edited trigger spoils again meanwhile
-  ///   are put right with the triggers, and observers look anew.
+  ///   them; empty when all values were right. Validators judge them. Values that an edited trigger
+  ///   spoils again meanwhile are put right with the triggers, and observers look anew.
   /// - Throws: ``StoreError`` when a binding names what is not there any more, when a rule refuses
   ///   a value, or when a trigger of the application changes one back. The values that were mended
   ///   before triggers are made anew stay.

@@ -34,8 +34,9 @@ enum NumberInText {
   private static let blanks = "' ' || char(9, 10, 11, 12, 13)"
 
   /// `t` is the text and `n` the new value. `k` and `j` are what they have from digit to digit; `h`
-  /// and `r` are what the text has around it, `s` its sign and `q` that of the new value. The others
-  /// are the new number's parts: `m` before and `x` behind the exponent's letter, without signs.
+  /// and `r` are what the text has around it, `s` its sign and `q` that of the new value. The
+  /// others are the new number's parts: `m` before and `x` behind the exponent's letter, without
+  /// signs.
   private static func parts(_ field: String, _ value: String) -> String {
     """
     (SELECT t, n, CASE WHEN e > 0 THEN substr(u, 1, e - 1) ELSE u END AS m, \

@@ -154,8 +154,8 @@ extension SQLExpression {
   /// The expression with each column of `model` spelled as `cell` says, so that it can stand where
   /// bare names mean something else.
   ///
-  /// A keyword is no column, nor is a name after COLLATE or AS. A name behind its table's stays as it is, so that
-  /// SQLite refuses it there.
+  /// A keyword is no column, nor is a name after COLLATE or AS. A name behind its table's stays as
+  /// it is, so that SQLite refuses it there.
   func spelling(
     columnsOf model: ModelSchema, as cell: (FieldSchema) -> String
   ) -> String {

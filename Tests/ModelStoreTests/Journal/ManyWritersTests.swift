@@ -123,6 +123,7 @@ import Testing
         // An automatic checkpoint meets a bug in many versions of SQLite that damages the file.
         try shell.run("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")
         for number in numbers {
+          await Task.yield()
           let text = statements(number, of: 0)
           try shell.run(text.replacing("BEGIN;", with: "BEGIN IMMEDIATE;"))
         }
@@ -131,6 +132,7 @@ import Testing
       group.addTask {
         let python = try OtherProcess(runPython, path)
         for number in numbers {
+          await Task.yield()
           try python.say(statements(number, of: 1).replacing("\n", with: " "))
         }
         #expect(try python.finish() == 0)
@@ -153,6 +155,7 @@ import Testing
       group.addTask {
         guard let program = WatchingProcess.program else { return }
         for _ in numbers.filter(isForLine) {
+          await Task.yield()
           let code = run(
             program, "update", "-d", path, "--busy-timeout", "60", "-q", "Song", "1", "plays+=1")
           #expect(code == 0)

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// Values also flow by what SQLite computes: generated columns and ON UPDATE. Who writes a record by
-/// a binding needs the leave to write each that follows.
+/// Values also flow by what SQLite computes: generated columns and ON UPDATE. Who writes a record
+/// by a binding needs the leave to write each that follows.
 @Suite struct BindingReachTests {
   private func place(_ tables: String) throws -> Workplace {
     let place = try Workplace()
