@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    SQLiteShell.isNeeded, .timeLimit(.minutes(2)), arguments: [ChangeSignal.Means.best, .polling])
+    SQLiteShell.isNeeded, .timeLimit(.minutes(10)), arguments: [ChangeSignal.Means.best, .polling])
   func everyCommitOfAnotherProcessIsHeard(by means: ChangeSignal.Means) throws {
     let directory = try TemporaryDirectory()
     let path = try Self.file(directory)
@@ -71,7 +71,7 @@ import Testing
     listener.signal.end()
   }
 
-  @Test(.timeLimit(.minutes(1))) func itListensOnlyWhileItIsWanted() throws {
+  @Test(.timeLimit(.minutes(10))) func itListensOnlyWhileItIsWanted() throws {
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .best)
     #expect(watchCount(of: directory.path) == 0)
@@ -93,7 +93,7 @@ import Testing
     #expect(watchCount(of: directory.path) == 0)
   }
 
-  @Test(.timeLimit(.minutes(1))) func whatItCallsIsLetGoWhenItStops() throws {
+  @Test(.timeLimit(.minutes(10))) func whatItCallsIsLetGoWhenItStops() throws {
     final class Kept: Sendable {}
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .best)
@@ -108,7 +108,7 @@ import Testing
     while kept != nil { sched_yield() }
   }
 
-  @Test(.timeLimit(.minutes(1))) func aFailureIsToldOnceUntilALookSucceeds() throws {
+  @Test(.timeLimit(.minutes(10))) func aFailureIsToldOnceUntilALookSucceeds() throws {
     struct Failure: Error {}
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .polling)

@@ -311,7 +311,7 @@ import Testing
     return (task, stream)
   }
 
-  @Test(.timeLimit(.minutes(1))) func ownAndForeignCommitsWakeIt() async throws {
+  @Test(.timeLimit(.minutes(10))) func ownAndForeignCommitsWakeIt() async throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
     let (task, stream) = Self.follow(consumer)
@@ -335,7 +335,7 @@ import Testing
     #expect(try consumer.status().lag == 0)
   }
 
-  @Test(.timeLimit(.minutes(1))) func theGrowthOfTheJournalIsItsNewestPosition() async throws {
+  @Test(.timeLimit(.minutes(10))) func theGrowthOfTheJournalIsItsNewestPosition() async throws {
     let world = try Self.world()
     let journal = world.store.changeJournal
     let start = try journal.position().rawValue
@@ -353,7 +353,7 @@ import Testing
     #expect(try await next() == nil)
   }
 
-  @Test(.timeLimit(.minutes(1))) func damagedTriggersAreToldToThoseWhoWaitForGrowth() async throws {
+  @Test(.timeLimit(.minutes(10))) func damagedTriggersAreToldToThoseWhoWaitForGrowth() async throws {
     let world = try Self.world()
     let journal = world.store.changeJournal
     let start = try journal.position()
@@ -368,7 +368,7 @@ import Testing
     #expect(journal.damagedModels == [])
   }
 
-  @Test(.timeLimit(.minutes(1))) func closingEndsEveryConsumer() async throws {
+  @Test(.timeLimit(.minutes(10))) func closingEndsEveryConsumer() async throws {
     let world = try Self.world()
     let listeners = world.store.core.journalListeners
     let tasks = try ["a", "b", "c"].map { Self.follow(try world.store.consumer($0)).0 }
@@ -379,7 +379,7 @@ import Testing
     while !listeners.isEmpty { await Task.yield() }
   }
 
-  @Test(.timeLimit(.minutes(1))) func cancellationNeverLeavesAContinuation() async throws {
+  @Test(.timeLimit(.minutes(10))) func cancellationNeverLeavesAContinuation() async throws {
     let listeners = JournalListeners()
     let audience = Recorder<Bool>()
     listeners.onAudienceChange { audience.add(listeners.isEmpty) }
@@ -402,7 +402,7 @@ import Testing
     await task.value
   }
 
-  @Test(.timeLimit(.minutes(1))) func whoComesAfterTheEndDoesNotWait() async throws {
+  @Test(.timeLimit(.minutes(10))) func whoComesAfterTheEndDoesNotWait() async throws {
     let listeners = JournalListeners()
     let listener = JournalListeners.Listener(listeners)
     let count = listener.ringCount
@@ -413,7 +413,7 @@ import Testing
     #expect(listener.hasEnded)
   }
 
-  @Test(.timeLimit(.minutes(1))) func aDroppedConsumerIsToldWhileItWaits() async throws {
+  @Test(.timeLimit(.minutes(10))) func aDroppedConsumerIsToldWhileItWaits() async throws {
     let world = try Self.world()
     let (task, _) = Self.follow(try world.store.consumer("index"))
     while world.store.core.journalListeners.waitingCount < 1 { await Task.yield() }

@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// Other processes commit, this one does nothing but observe.
-@Suite(.timeLimit(.minutes(5))) struct HearingOthersTests {
+@Suite(.timeLimit(.minutes(10))) struct HearingOthersTests {
   private static func shop(
     _ configure: (inout StoreConfiguration) -> Void = { _ in }
   ) throws -> (shop: MusicShop, shell: SQLiteShell) {

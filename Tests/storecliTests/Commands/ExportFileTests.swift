@@ -57,7 +57,7 @@ import Testing
     #expect(full.code == 1 && full.err.hasPrefix("error[output]: "), "\(full)")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func aPipeIsWrittenToAndStays() throws {
     let place = try Workplace()
     try place.makeMusic()
@@ -92,7 +92,7 @@ import Testing
     return (process, try place.contents(of: "talk"))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func interruptingTheWaitForAReaderEndsTheExport() throws {
     let place = try Workplace()
     try place.makeMusic()
@@ -106,7 +106,7 @@ import Testing
     #expect(!talk.contains("error"))
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func interruptingAStalledReaderEndsTheExport() throws {
     let place = try Workplace()
     try place.makeMusic()

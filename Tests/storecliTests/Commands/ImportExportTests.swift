@@ -107,7 +107,7 @@ import Testing
     #expect(try place.run("query", "Artist", "--count").out == "40\n")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func controlCStopsAtABatchAndSaysWhatIsWritten() throws {
     let place = try Workplace()
     try place.makeMusic()

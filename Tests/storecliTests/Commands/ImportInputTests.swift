@@ -27,12 +27,12 @@ import Testing
     #expect(try raw.value("SELECT count(*) FROM Artist") == "8040")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func nobodyIsLockedOutWhileAPipeIsSlow() throws {
     try expectNoLockWhileWaiting(["import", "-", "--model", "Artist"])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(10)))
   func nobodyIsLockedOutBetweenBatches() throws {
     try expectNoLockWhileWaiting(["import", "-", "--model", "Artist", "--batch", "3000"])
   }

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 @Suite struct ConsumersExample {
-  @Test(.timeLimit(.minutes(1))) func aConsumerKeepsAnIndex() async throws {
+  @Test(.timeLimit(.minutes(10))) func aConsumerKeepsAnIndex() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: consumers-loop
