@@ -27,14 +27,23 @@ public struct ChangeJournal: Sendable {
   ///   - models: Their names; the slots of their ordered lists come along. All tables when nil.
   ///   - isPreview: Whether it is rolled back again: it tells why it would be refused.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a view, and for a
-  ///   key of more than 10 fields.
+  ///   key of more than 10 fields; `schemaMismatch` where the model's table, or a column of it, is
+  ///   not in the file.
   /// - Complexity: O(models); no record is read.
   public func turnOn(
     _ detail: JournalDetail = .full, for models: [String]? = nil, isPreview: Bool = false
   ) throws {
     try core.changingCatalog(isPreview: isPreview) { connection in
+      let catalog = try Catalog(reading: connection)
       try core.changeJournal(isPreview: isPreview, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = detail }
+        // One that is on already would be let alone.
+        if let schema = known.first(where: { schema in
+          models?.contains(schema.name) == true
+            && !JournalInstallation.isFit(schema, in: catalog)
+        }) {
+          throw JournalInstallation.unfit(schema)
+        }
       }
     }
   }

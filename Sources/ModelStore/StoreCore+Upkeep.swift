@@ -64,30 +64,31 @@ extension StoreCore {
   func mendJournalIfNeeded(
     _ writer: inout Writer, afterOwnChange isOwn: Bool, waiting isWaiting: Bool = false
   ) {
-    guard let damaged = writer.journal?.damaged, !damaged.isEmpty,
-      isOwn || !writer.hasMendedJournal
+    guard let damaged = writer.journal?.damaged, !damaged.isEmpty, isOwn || writer.mayMendJournal
     else { return }
     let connection = writer.connection
     do {
-      func mend() throws -> Bool {
-        try connection.inTransaction {
-          let catalog = try Catalog(reading: connection)
-          // Triggers on columns that are not there would refuse everybody's writes.
-          let fit = try self.knownModels(on: connection, declaring: [])
-            .allSatisfy { !damaged.contains($0.name) || $0.hasColumns(in: catalog) }
-          if fit { try self.alignJournal(keeping: nil, on: connection) }
-          return fit
-        }
+      func mend() throws {
+        try connection.inTransaction { try self.alignJournal(keeping: nil, on: connection) }
       }
-      let isMended = try isWaiting ? mend() : connection.hooks.withoutWaiting(mend)
-      if !isOwn { writer.hasMendedJournal = true }
-      guard isMended else { return }
+      try isWaiting ? mend() : connection.hooks.withoutWaiting(mend)
       try reloadSchema(&writer)
-      announceReset(&writer)
+      let left = writer.journal?.damaged ?? []
+      let mended = damaged.subtracting(left)
+      if !mended.isEmpty {
+        if !isOwn { writer.hasMendedJournal = true }
+        announceReset(&writer)
+        report(
+          StoreError(
+            .journalGap,
+            "The change journal's triggers of \(mended.sorted().joined(separator: ", ")) were missing, changed or older than their tables, so changes may be missing in it. They were made anew."
+          ))
+      }
+      guard !left.isEmpty, writer.noteUnfitJournal() else { return }
       report(
         StoreError(
           .journalGap,
-          "The change journal's triggers of \(damaged.sorted().joined(separator: ", ")) were missing, changed or older than their tables, so changes may be missing in it. They were made anew."
+          "Changes of \(left.sorted().joined(separator: ", ")) are not entered in the change journal: the table is gone, or lacks columns of the model."
         ))
     } catch let error as SQLiteError where error.code.primary == .busy {
       return
@@ -113,13 +114,5 @@ extension StoreCore {
     } catch {
       report(StoreError(reporting: models.storeError(error, about: nil)))
     }
-  }
-}
-
-extension ModelSchema {
-  /// Whether the model's table is there with every column.
-  fileprivate func hasColumns(in catalog: Catalog) -> Bool {
-    guard let table = catalog.table(named: self.table) else { return false }
-    return fields.allSatisfy { table.column(named: $0.column) != nil }
   }
 }

@@ -3,6 +3,9 @@
 ///
 /// Wherever triggers come or go, changes may have been missed, so a row in the journal says so. Not
 /// where those that are made anew were as they should be until then; see ``JournalStanding``.
+///
+/// A model whose table another program took away, or left without some of the model's columns, is
+/// let alone and counts as damaged: triggers that name what is not there refuse everybody's writes.
 struct JournalInstallation {
   /// What is to be entered, by the model's name.
   private let wanted: [String: (schema: ModelSchema, detail: JournalDetail)]
@@ -50,12 +53,27 @@ struct JournalInstallation {
     return Set(
       models.filter { schema in
         guard let number = layouts.current[schema.name], let layout = layouts.all[number],
-          layout == JournalLayout(schema, detail: layout.detail),
+          Self.isFit(schema, in: catalog), layout == JournalLayout(schema, detail: layout.detail),
           let triggers = triggers(of: schema, as: layout, number: number, in: catalog)
         else { return false }
         return triggers.allSatisfy { found[$0.name]?.isExactly($0.sql) ?? false }
           && areLast(triggers.count, in: catalog.table(named: schema.table))
       }.map(\.name))
+  }
+
+  /// Whether the model's table is there with every column.
+  static func isFit(_ schema: ModelSchema, in catalog: Catalog) -> Bool {
+    guard let table = catalog.table(named: schema.table) else { return false }
+    return schema.fields.allSatisfy { table.column(named: $0.column) != nil }
+  }
+
+  /// Whether what is wanted of a model is installed, or it is let alone.
+  private func isSettled(
+    _ schema: ModelSchema, _ detail: JournalDetail, _ layouts: JournalLayouts,
+    _ intact: Set<String>
+  ) -> Bool {
+    layouts.layout(of: schema.name)?.detail == detail
+      && (intact.contains(schema.name) || !Self.isFit(schema, in: catalog))
   }
 
   /// The models of which something is to be entered, but not by the right triggers in the right
@@ -99,8 +117,8 @@ struct JournalInstallation {
       layouts, models: wanted.values.map(\.schema), in: catalog)
     let found = Set(
       Self.triggers(in: catalog).keys.compactMap { JournalTriggers.model(ofTrigger: $0) })
-    return wanted.allSatisfy { name, model in
-      intact.contains(name) && layouts.layout(of: name)?.detail == model.detail
+    return wanted.values.allSatisfy {
+      isSettled($0.schema, $0.detail, layouts, intact)
     } && layouts.current.keys.allSatisfy { wanted[$0] != nil } && found.isSubset(of: wanted.keys)
   }
 
@@ -115,9 +133,7 @@ struct JournalInstallation {
     precondition(connection.isInTransaction, "The journal is installed inside a transaction.")
     let found = Self.triggers(in: catalog)
     let intact = Self.intactModels(layouts, models: wanted.values.map(\.schema), in: catalog)
-    let kept = wanted.filter { name, model in
-      intact.contains(name) && layouts.layout(of: name)?.detail == model.detail
-    }
+    let kept = wanted.filter { isSettled($0.value.schema, $0.value.detail, layouts, intact) }
     for name in found.keys.sorted() {
       guard JournalTriggers.model(ofTrigger: name).map({ kept[$0] == nil }) ?? true else {
         continue
@@ -133,18 +149,21 @@ struct JournalInstallation {
     for (name, model) in wanted.sorted(by: { $0.key < $1.key }) where kept[name] == nil {
       let layout = JournalLayout(model.schema, detail: model.detail)
       let number = try layouts.enter(layout, on: connection)
-      guard
+      guard Self.isFit(model.schema, in: catalog),
         let triggers = Self.triggers(of: model.schema, as: layout, number: number, in: catalog)
-      else {
-        throw StoreError(
-          .schemaMismatch, "The model \(name) has no table \(model.schema.table) in the file.",
-          model: name)
-      }
+      else { throw Self.unfit(model.schema) }
       for trigger in triggers { try connection.execute(trigger.sql) }
       if try standing?.hasMissedNothing(of: layout, number, now: found, on: connection) != true {
         try Self.note(.started, number, on: connection)
       }
     }
+  }
+
+  static func unfit(_ schema: ModelSchema) -> StoreError {
+    StoreError(
+      .schemaMismatch,
+      "The table \(schema.table) of the model \(schema.name) is not in the file, or lacks columns of the model.",
+      model: schema.name)
   }
 
   private static func note(

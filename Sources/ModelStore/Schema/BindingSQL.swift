@@ -27,7 +27,11 @@ struct BindingSQL {
       value = Self.copied(lookup, for: terms, into: binding.target)
       hasValue = lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil
     case .derive(let expression, _):
-      value = "(\(binding.target.bare(expression.text)))"
+      // IS TRUE asks for truth and compares nothing, but a plus sign makes a value of it:
+      // https://sqlite.org/lang_expr.html#booleanexpr
+      value =
+        expression.isLiteral
+        ? "(+(\(expression.text)))" : "(\(binding.target.bare(expression.text)))"
       hasValue = nil
     case .aggregate(let aggregate):
       value = AggregateSQL.value(

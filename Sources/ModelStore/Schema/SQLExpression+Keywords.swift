@@ -58,6 +58,5 @@ extension SQLExpression {
     "intersect", "into", "is", "isnull", "join", "limit", "not", "nothing", "notnull", "null",
     "on", "or", "order", "primary", "raise", "references", "returning", "select", "set", "table",
     "then", "to", "transaction", "union", "unique", "update", "using", "values", "when", "where",
-    "with",
   ]
 }

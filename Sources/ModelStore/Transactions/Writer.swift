@@ -16,6 +16,8 @@ struct Writer {
   /// Whether the journal's triggers were made anew after another program changed them or their
   /// table. Once is enough: two programs of different versions would do it in turn for ever.
   var hasMendedJournal = false
+  /// The schema in which triggers of the journal do not fit their tables and cannot be made anew.
+  private var unfitSchemaVersion: Int64?
 
   /// That the journal's triggers are to be made anew before a transaction, which has not begun.
   struct UnfitJournal: Error {}
@@ -208,7 +210,7 @@ struct Writer {
       }
       defer { isNewToJournal = false }
       if try noticeForeignCommit() { try onForeignCommit(&self) }
-      if needsFitJournal, !hasMendedJournal, journal?.damaged.isEmpty == false {
+      if needsFitJournal, mayMendJournal, journal?.damaged.isEmpty == false {
         throw UnfitJournal()
       }
       return CommitPipeline(
@@ -219,6 +221,17 @@ struct Writer {
     } catch {
       throw connection.rollBack(after: error)
     }
+  }
+
+  /// Whether triggers of the journal that somebody else made unfit are to be made anew.
+  var mayMendJournal: Bool { !hasMendedJournal && unfitSchemaVersion != schemaVersion }
+
+  /// Takes note that triggers of the journal cannot be made anew while the schema is as it is.
+  ///
+  /// - Returns: Whether that is news.
+  mutating func noteUnfitJournal() -> Bool {
+    defer { unfitSchemaVersion = schemaVersion }
+    return unfitSchemaVersion != schemaVersion
   }
 
   /// How the transaction that has begun is signed; nil where nothing is entered.

@@ -11,7 +11,8 @@ extension JournalTransaction {
       if let run = runs.last, run.last.kind == next.kind,
         run.last.position.rawValue + 1 == next.position.rawValue
       {
-        runs[runs.count - 1] = (run.models + [next.model], run.first, next)
+        let models = run.models.contains(next.model) ? run.models : run.models + [next.model]
+        runs[runs.count - 1] = (models, run.first, next)
       } else {
         runs.append(([next.model], next, next))
       }

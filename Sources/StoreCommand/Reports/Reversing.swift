@@ -76,16 +76,14 @@ struct Reversing {
     var possible: ReversalPreview?
     var failure: (any Error)?
     do {
-      possible = try preview(times)
+      // Step by step, since what some come to together may hide what refuses one of them.
+      for count in 1...times {
+        guard let next = try preview(count) else { break }
+        possible = next
+        if next.reverted.count < count { break }
+      }
     } catch {
       failure = error
-    }
-    if failure != nil {
-      do {
-        for count in 1..<times { possible = try preview(count) }
-      } catch {
-        // Those before the one that is refused would be made; why it is, is known already.
-      }
     }
     if let possible {
       try tell([possible.changes], opened, context)

@@ -294,6 +294,28 @@ import Testing
     #expect(world.errors.events.count == 1)
   }
 
+  @Test func aTableThatLostAColumnIsLetAloneAndHindersNobody() throws {
+    let world = try ForeignWorld()
+    let journal = world.store.changeJournal
+    // Somebody makes Album anew in another form, and drops a trigger of another model.
+    try world.other.execute(
+      """
+      PRAGMA foreign_keys = OFF;
+      DROP TABLE Album; CREATE TABLE Album (id INTEGER PRIMARY KEY, name TEXT);
+      DROP TRIGGER _ms_journal_Song_update
+      """)
+    let position = try journal.position()
+    try world.store.write { tx in try tx.execute("UPDATE Song SET title = 'x' WHERE id = 1") }
+    let entered = try journal.transactions(after: position).flatMap(\.changes).map(\.model)
+    #expect(entered == ["Song"])
+    #expect(try journal.status().damagedModels == ["Album"])
+    #expect(throws: StoreError.self) { try journal.turnOn(for: ["Album"]) }
+    try journal.turnOn(for: ["Song"])
+    try world.other.execute("INSERT INTO Album VALUES (1, 'one')")
+    #expect(try journal.status().damagedModels == ["Album"])
+    #expect(world.errors.events.map(\.code) == [.journalGap, .journalGap])
+  }
+
   @Test func whatTheStoreItselfAddsToATableIsForeseenFromThenOn() throws {
     let world = try JournalWorld(Self.items)
     try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1, 10), (2, 'b', 2, 20)")
