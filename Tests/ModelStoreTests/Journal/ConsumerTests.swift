@@ -353,7 +353,8 @@ import Testing
     #expect(try await next() == nil)
   }
 
-  @Test(.timeLimit(.minutes(10))) func damagedTriggersAreToldToThoseWhoWaitForGrowth() async throws {
+  @Test(.timeLimit(.minutes(10))) func damagedTriggersAreToldToThoseWhoWaitForGrowth() async throws
+  {
     let world = try Self.world()
     let journal = world.store.changeJournal
     let start = try journal.position()
