@@ -13,8 +13,8 @@ public struct BindingFinding: Hashable, Sendable {
   public let recordCount: Int
   /// The keys of the first of them, in key order.
   public let keys: [[SQLValue]]
-  /// Whether records were compared. Not where a table or index of the binding is missing, nor where
-  /// it names what is not there any more or calls a function that this program does not have.
+  /// Whether records were compared. Not where a table of the binding is missing, nor where it names
+  /// what is not there any more or calls a function that this program does not have.
   public internal(set) var isCompared = true
 }
 

@@ -302,8 +302,9 @@ extension BindingTriggers {
     try [driftCount, storageAudit].compactMap(\.self).allSatisfy { try connection.compiles($0) }
   }
 
+  /// Whether the file has the tables that values are compared with; indexes only make it faster.
   func hasStorage(in found: [String: String]) -> Bool {
-    storage.allSatisfy { BindingInstallation.holds(found, $0) }
+    storage.filter { $0.kind == .table }.allSatisfy { BindingInstallation.holds(found, $0) }
   }
 
   /// Makes what is missing of the binding's own tables and indexes, or is not as it must be, and

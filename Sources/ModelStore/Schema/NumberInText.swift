@@ -9,7 +9,7 @@ enum NumberInText {
   static func differs(_ field: String, from value: String) -> String {
     """
     (SELECT CASE WHEN \(isNumber) THEN k <> '' \
-    AND NOT (k COLLATE BINARY = j AND instr(t, n) > 0 AND s IN ('', q)) \
+    AND NOT (k COLLATE BINARY = j AND instr(t, v) > 0 AND s IN ('', q)) \
     ELSE t COLLATE BINARY IS NOT n END FROM \(parts(field, value)))
     """
   }
@@ -19,8 +19,8 @@ enum NumberInText {
     """
     (SELECT CASE WHEN NOT \(isNumber) THEN n WHEN t IS NULL OR k = '' THEN t \
     ELSE substr(h, 1, length(h) - CASE WHEN s <> '' THEN length(s) \
-    WHEN q <> '' AND substr(h, -length(q)) = q THEN length(q) ELSE 0 END) || n \
-    || CASE WHEN substr(n, -1) = '.' AND substr(r, 1, 1) = '.' THEN substr(r, 2) ELSE r END \
+    WHEN q <> '' AND substr(h, -length(q)) = q THEN length(q) ELSE 0 END) || v \
+    || CASE WHEN substr(v, -1) = '.' AND substr(r, 1, 1) = '.' THEN substr(r, 2) ELSE r END \
     END FROM \(parts(field, value)))
     """
   }
@@ -33,18 +33,18 @@ enum NumberInText {
 
   private static let blanks = "' ' || char(9, 10, 11, 12, 13)"
 
-  /// `t` is the text and `n` the new value. `k` and `j` are what they have from digit to digit; `h`
-  /// and `r` are what the text has around it, `s` its sign and `q` that of the new value. The
-  /// others are the new number's parts: `m` before and `x` behind the exponent's letter, without
-  /// signs.
+  /// `t` is the text, `n` the new value and `v` that without blanks around it. `k` and `j` are what
+  /// text and value have from digit to digit; `h` and `r` are what the text has around it, `s` its
+  /// sign and `q` that of the new value. The others are the new number's parts: `m` before and `x`
+  /// behind the exponent's letter, without signs.
   private static func parts(_ field: String, _ value: String) -> String {
     """
-    (SELECT t, n, CASE WHEN e > 0 THEN substr(u, 1, e - 1) ELSE u END AS m, \
+    (SELECT t, n, v, CASE WHEN e > 0 THEN substr(u, 1, e - 1) ELSE u END AS m, \
     CASE WHEN e > 0 THEN \(unsigned("substr(u, e + 1)")) ELSE '0' END AS x, k, j, h, r, q, \
     CASE WHEN substr(h, length(b) + 1) IN ('+', '-', '.', '+.', '-.') \
     AND instr(\(blanks), substr(b, -1)) > 0 THEN substr(h, length(b) + 1) ELSE '' END AS s \
     FROM (SELECT *, rtrim(h, '+-.') AS b, instr(lower(u), 'e') AS e \
-    FROM (SELECT t, n, k, j, \(unsigned("v")) AS u, substr(t, 1, instr(t, k) - 1) AS h, \
+    FROM (SELECT t, n, v, k, j, \(unsigned("v")) AS u, substr(t, 1, instr(t, k) - 1) AS h, \
     substr(t, instr(t, k) + length(k)) AS r, substr(v, 1, instr(v, j) - 1) AS q \
     FROM (SELECT t, n, \(core("t")) AS k, \(core("n")) AS j, trim(n, \(blanks)) AS v \
     FROM (SELECT \(field) AS t, \(value) AS n)))))
@@ -66,17 +66,17 @@ extension String {
   /// The text with the number in it replaced by `text`: what stands from its first digit to its
   /// last, and a sign or point right before that where nothing or a blank stands before it. A text
   /// without a digit stays as it is. What is no number itself, with or without sign, fraction,
-  /// exponent and blanks around it, replaces the whole.
+  /// exponent and blanks around it, replaces the whole; of a number the blanks are left out.
   ///
   /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. The number can stand
   /// in the file that way for every writer: see ``Binding/replacingOnlyTheNumber()``.
   public func replacingNumber(with text: String) -> String {
-    guard text.isPlainNumber else { return text }
+    guard let number = text.plainNumber else { return text }
     let digits = unicodeScalars.indices.filter { Self.isDigit(unicodeScalars[$0]) }
     guard let first = digits.first, let last = digits.last else { return self }
     var head = unicodeScalars[..<first]
     var tail = unicodeScalars[unicodeScalars.index(after: last)...]
-    let sign = text.unicodeScalars.drop(while: Self.isBlank).prefix { !Self.isDigit($0) }
+    let sign = number.prefix { !Self.isDigit($0) }
     var before = head
     while let scalar = before.last, "+-.".unicodeScalars.contains(scalar) { before.removeLast() }
     let own = String(head[before.endIndex...])
@@ -85,8 +85,8 @@ extension String {
     } else if head.suffix(sign.count).elementsEqual(sign) {
       head.removeLast(sign.count)
     }
-    if text.unicodeScalars.last == ".", tail.first == "." { tail.removeFirst() }
-    return String(head) + text + String(tail)
+    if number.last == ".", tail.first == "." { tail.removeFirst() }
+    return String(head) + String(number) + String(tail)
   }
 
   private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
@@ -95,11 +95,12 @@ extension String {
     [" ", "\t", "\n", "\u{0B}", "\u{0C}", "\r"].contains(scalar)
   }
 
-  /// Whether the text is one decimal number and nothing else but blanks around it.
-  private var isPlainNumber: Bool {
-    var rest = unicodeScalars[...]
-    while let first = rest.first, Self.isBlank(first) { rest.removeFirst() }
-    while let last = rest.last, Self.isBlank(last) { rest.removeLast() }
+  /// The one decimal number that the text is, without blanks around it; nil where it is none.
+  private var plainNumber: Substring.UnicodeScalarView? {
+    var number = unicodeScalars[...]
+    while let first = number.first, Self.isBlank(first) { number.removeFirst() }
+    while let last = number.last, Self.isBlank(last) { number.removeLast() }
+    var rest = number
     func skipSign() {
       if let first = rest.first, first == "+" || first == "-" { rest.removeFirst() }
     }
@@ -114,12 +115,12 @@ extension String {
       rest.removeFirst()
       count += skipDigits()
     }
-    guard count > 0 else { return false }
+    guard count > 0 else { return nil }
     if let first = rest.first, first == "e" || first == "E" {
       rest.removeFirst()
       skipSign()
-      guard skipDigits() > 0 else { return false }
+      guard skipDigits() > 0 else { return nil }
     }
-    return rest.isEmpty
+    return rest.isEmpty ? number : nil
   }
 }

@@ -106,14 +106,17 @@ struct TwoWaySQL {
   /// trigger may that hid it so from the one for inserted records.
   private var hasComeIntoForce: String {
     let rekeyed = TriggerMoment.anyChanged(twoWay.right.model.keyFields)
-    guard let condition = binding.condition else { return rekeyed }
-    // Whether it held before decides about a direction only, so that CAST is near enough.
+    let asked = binding.conditionFields
+    guard let condition = binding.condition, !asked.isEmpty else { return rekeyed }
+    // OLD has no affinity, and CAST changes what its type cannot hold: it makes 2021 of a DATE
+    // '2021-05-05'. So it is asked only where a field changed that the condition names; there a
+    // condition over such a value may count as one that did not hold before.
     let before = condition.spelling(columnsOf: twoWay.right.model) { field in
       let type = field.affinity.columnType
       let cell = "OLD.\(SQLText.quoted(field.column))"
       return type.isEmpty ? cell : "CAST(\(cell) AS \(type))"
     }
-    return "\(rekeyed) OR (\(before)) IS NOT TRUE"
+    return "\(rekeyed) OR ((\(TriggerMoment.anyChanged(asked))) AND (\(before)) IS NOT TRUE)"
   }
 
   /// The left end, but for one that nobody ever wrote.
@@ -136,8 +139,9 @@ struct TwoWaySQL {
     "NOT \(isBlank(twoWay.left, left)) AND NOT \(isBlank(twoWay.right, right))"
   }
 
+  /// The plus sign keeps a default TRUE a value: IS TRUE asks whether something is true, as 5 is.
   private func isBlank(_ end: ResolvedBinding.End, _ row: String) -> String {
-    "(\(row).\(SQLText.quoted(end.field.column)) IS (\(end.blank)))"
+    "(\(row).\(SQLText.quoted(end.field.column)) IS +(\(end.blank)))"
   }
 
   /// Makes pairs agree that do not, and then makes sure that they do.

@@ -143,6 +143,32 @@ import Testing
     #expect(try Self.names(in: shop) == ["Ada", "Miles", nil])
   }
 
+  @Test func valuesAreComparedWhereOnlyAnIndexIsMissing() throws {
+    let shop = try MusicShop()
+    try shop.store.dropBinding(Self.name)
+    try shop.store.add(
+      Binding(
+        BindingSchema(
+          target: .init(model: "Album", field: "artistName"),
+          formula: .aggregate(
+            .init(.minimum, model: "Artist", field: "name", match: [], place: [.integer(1)])))))
+    let store = try Store(
+      at: shop.directory.file("shop.store"), models: Artist.self, Album.self)
+    let shell = try PlainDatabase(shop.directory.file("shop.store"))
+    let index = "_ms_binding_\(Self.name)_order"
+    let trigger = "_ms_binding_\(Self.name)_target_update"
+    try shell.execute("DROP INDEX \"\(index)\"")
+    try shell.execute("DROP TRIGGER \"\(trigger)\"")
+    try shell.execute("UPDATE Album SET artistName = 'Nobody' WHERE id = 1")
+    #expect(
+      try store.bindingFindings() == [
+        BindingFinding(
+          binding: Self.name, triggers: [index, trigger], recordCount: 1, keys: [[.integer(1)]])
+      ])
+    #expect(try store.rebuildBindings().map(\.recordCount) == [1])
+    #expect(try store.bindingFindings() == [])
+  }
+
   /// An end of a two-way binding follows nothing else, so a program that declares a binding of
   /// either end takes it over.
   @Test(arguments: ["title", "artistName"])

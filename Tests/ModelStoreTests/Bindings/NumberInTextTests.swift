@@ -34,7 +34,7 @@ import Testing
   private static let cases: [(text: String?, value: String?, result: String?)] = [
     ("about 12 pieces", "15", "about 15 pieces"), ("12", "15", "15"), ("a1b2c", "7", "a7c"),
     ("1 of 1", "9", "9"), ("t 5", "-3", "t -3"), ("t 5", "1.5", "t 1.5"), ("t 5", "1e5", "t 1e5"),
-    ("t 5", " 8 ", "t  8 "), ("t 5", "+8", "t +8"), ("t 5", ".5", "t .5"), ("t 5", "5.", "t 5."),
+    ("t 5", " 8 ", "t 8"), ("t 5", "+8", "t +8"), ("t 5", ".5", "t .5"), ("t 5", "5.", "t 5."),
     ("t 5", "", ""), ("t 5", "-", "-"), ("t 5", "1.2.3", "1.2.3"), ("t 5", "abc", "abc"),
     ("t 5", "5 apples", "5 apples"), ("t 5", "1e", "1e"), ("t 5", "e5", "e5"),
     ("t 5", "0x10", "0x10"), ("t 5", nil, nil), ("no digit", "8", "no digit"), ("", "8", ""),
@@ -43,6 +43,8 @@ import Testing
     (".5 kg", "5", "5 kg"), ("5 kg", ".5", ".5 kg"), ("a\t-1", "2", "a\t2"),
     ("No.5", "7", "No.7"), ("No.5", "5", "No.5"), ("t-3", "4", "t-4"), ("t-3", "-4", "t-4"),
     ("t 5. x", "6.", "t 6. x"), ("t 5. x", "6", "t 6. x"), ("...5", "6", "...6"),
+    ("t-5", " 8", "t-8"), ("t -5", "\n-8\t", "t -8"), ("t 5. x", "6. ", "t 6. x"),
+    ("t 5", " - ", " - "),
   ]
 
   @Test("DS2 DS3 with the whole, the target is the new value; without, only the number in it")
@@ -95,6 +97,16 @@ import Testing
     // The other program writes the text; the number in it follows at once, sign and all.
     try fixture.connection.execute("UPDATE T SET number = '3 kg'")
     #expect(try fixture.rows("SELECT number FROM T") == ["'-3 kg'"])
+  }
+
+  @Test("blanks around earlier numbers do not pile up")
+  func blanks() throws {
+    let fixture = try fixture()
+    try fixture.connection.execute("INSERT INTO T (id, value, number) VALUES (1, '5', '5 kg')")
+    for (value, text) in [(" 6", "6 kg"), ("7", "7 kg"), (" 6\t", "6 kg"), ("\n-6 ", "-6 kg")] {
+      try fixture.connection.execute("UPDATE T SET value = '\(value)'")
+      #expect(try fixture.rows("SELECT number FROM T") == ["'\(text)'"])
+    }
   }
 
   @Test("a unique text takes the number that makes it unlike all others, and no other")

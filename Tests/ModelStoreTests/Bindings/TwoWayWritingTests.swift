@@ -79,6 +79,27 @@ import Testing
         == "1|7|4")
   }
 
+  /// A DATE column has the affinity NUMERIC and keeps texts, of which CAST makes a year.
+  @Test func aConditionOverADateThatHeldBeforeBringsNothingTogether() throws {
+    let model = ModelSchema(
+      name: "I",
+      fields: [
+        Self.field("id"), Self.field("day", .any, declaredType: "DATE"),
+        Self.field("price", .real), Self.field("rate", .real), Self.field("total", .real),
+      ], key: ["id"], isAdopted: true)
+    let fixture = try BindingFixture(
+      """
+      CREATE TABLE I (id INTEGER PRIMARY KEY, day DATE, price REAL, rate REAL, total REAL);
+      INSERT INTO I VALUES (1, '2021-05-05', 2, 3, 6);
+      """)
+    try fixture.install([Self.total(.abort, when: "day >= '2020-01-01'")], in: [model])
+    #expect(try fixture.failure(of: "UPDATE I SET rate = 4") == nil)
+    #expect(
+      try fixture.rows(
+        "SELECT CAST(price AS INTEGER), CAST(rate AS INTEGER), CAST(total AS INTEGER) FROM I")
+        == ["2|4|8"])
+  }
+
   // Defaults
 
   private static func pair(_ defaultSQL: String) -> (ModelSchema, BindingSchema) {
@@ -110,6 +131,23 @@ import Testing
     #expect(
       try fixture.rows("SELECT l, r FROM D ORDER BY id")
         == ["'mine'|'mine'", "\(value)|\(value)"])
+  }
+
+  /// IS TRUE would take 5 for the default.
+  @Test func aDefaultOfTrueIsOneValue() throws {
+    let model = ModelSchema(
+      name: "D",
+      fields: [Self.field("id"), Self.field("l", defaultSQL: "TRUE"), Self.field("r")],
+      key: ["id"])
+    let binding = BindingSchema(
+      target: .init(model: "D", field: "r"),
+      formula: .twoWay(.init(left: .init(model: "D", field: "l"), match: [])))
+    let fixture = try BindingFixture(
+      "CREATE TABLE D (id INTEGER PRIMARY KEY, l INTEGER DEFAULT TRUE, r INTEGER)")
+    try fixture.install([binding], in: [model])
+    try fixture.connection.execute(
+      "INSERT INTO D (id, l, r) VALUES (1, 5, 7); INSERT INTO D (id, r) VALUES (2, 7)")
+    #expect(try fixture.rows("SELECT l, r FROM D ORDER BY id") == ["5|5", "7|7"])
   }
 
   @Test(arguments: ["CURRENT_TIMESTAMP", "random()", "datetime('now')"])
