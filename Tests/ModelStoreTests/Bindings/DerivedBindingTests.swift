@@ -42,6 +42,14 @@ import Testing
       OR ratio IS NOT seconds / 60.0
     """
 
+  /// `IS TRUE` asks whether something is true, so 9 would pass for it.
+  @Test func aTruthThatIsDerivedIsOneValue() throws {
+    let fixture = try BindingFixture(Self.tables)
+    try fixture.install([Self.derive("seconds", "TRUE")], in: [Self.track])
+    try fixture.connection.execute("UPDATE Track SET seconds = 9 WHERE id = 1")
+    #expect(try fixture.rows("SELECT seconds FROM Track") == ["1", "1"])
+  }
+
   private static let paths = [
     "INSERT INTO Track (title, slug, label, ratio) VALUES ('New One', 'junk', 'junk', 7)",
     "INSERT INTO Track (title, seconds) SELECT title || ' again', 61 FROM Track",
