@@ -226,7 +226,7 @@ struct Writer {
   /// Whether triggers of the journal that somebody else made unfit are to be made anew.
   var mayMendJournal: Bool { !hasMendedJournal && unfitSchemaVersion != schemaVersion }
 
-  /// Takes note that triggers of the journal cannot be made anew while the schema is as it is.
+  /// Remembers that triggers of the journal cannot be made anew while the schema is as it is.
   ///
   /// - Returns: Whether that is news.
   mutating func noteUnfitJournal() -> Bool {
