@@ -3,15 +3,20 @@
 SHELL = /bin/sh
 PREFIX ?= /usr/local
 SEED ?=
+ROUNDS ?= 10000
 
-.PHONY: help demo test check audit lint format warnings docs examples bench fuzz sanitize install \
-	clean sqlite
+.PHONY: help demo quick test laws faults skipped check audit lint format warnings docs examples bench fuzz \
+	sanitize install clean sqlite
 
 help:
 	@echo 'make demo              the story of the store in half a minute'
-	@echo 'make test              build everything and run every test'
-	@echo 'make check             make test, then format, warnings, documentation and examples'
-	@echo 'make audit             what make check does after make test'
+	@echo 'make quick             build everything and run the small tests only'
+	@echo 'make test              build everything and run every test except the fault tests'
+	@echo 'make laws              the laws with many more rounds; ROUNDS=n SEED=n'
+	@echo 'make faults            kills, power cuts and damaged files; KILLS=n CUTS=n MUTATIONS=n SEED=n'
+	@echo 'make audit             format, warnings, documentation and examples, after make test'
+	@echo 'make skipped           which tests were skipped; fails when one of them can run here'
+	@echo 'make check             all four, in this order: what CI runs'
 	@echo 'make format            repair the format of every Swift file'
 	@echo 'make docs              record the pages that are written from code anew'
 	@echo 'make examples          build and run the programs in Examples'
@@ -35,9 +40,48 @@ test: sqlite
 	@echo '==> Building the library, the command line and the tests'
 	@Scripts/build --build-tests
 	@echo '==> Running the tests'
-	@swift test --skip-build
+	@Scripts/run-tests all --skip StoreFaultTests
 
-check: test audit
+# The tests to run while you work: no programs, no random input.
+quick: sqlite
+	@echo '==> Building the library, the command line and the tests'
+	@Scripts/build --build-tests
+	@echo '==> Running the tests of the unit tier'
+	@Scripts/run-tests quick $$(Scripts/suites --skip law process fault)
+
+# The laws alone. ROUNDS is the count of random transactions of each law that takes a count; kills
+# of programs take a hundredth of it. Without SEED each run takes a new one.
+laws: sqlite
+	@Scripts/build --build-tests
+	@seed='$(SEED)'; \
+	if [ -z "$$seed" ]; then seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); fi; \
+	echo "==> Checking the laws with ROUNDS=$(ROUNDS) SEED=$$seed"; \
+	export MODELSTORE_SEED=$$seed MODELSTORE_LIVE_SHARE=1 MODELSTORE_HISTORY=$(ROUNDS) \
+		MODELSTORE_LIVE_TRANSACTIONS=$$(($(ROUNDS) * 10)) \
+		MODELSTORE_BINDING_TRANSACTIONS=$(ROUNDS) MODELSTORE_RULE_TRANSACTIONS=$(ROUNDS) \
+		MODELSTORE_FOREIGN_STEPS=$(ROUNDS) MODELSTORE_FOREIGN_COMMITS=$(ROUNDS) \
+		MODELSTORE_KILL_ROUNDS=$$(($(ROUNDS) / 100 + 1)); \
+	Scripts/run-tests laws $$(Scripts/suites --filter law); \
+	status=$$?; echo "==> ROUNDS=$(ROUNDS) SEED=$$seed"; exit $$status
+
+# Kills of programs, power cuts of a disk and damaged files, each with its negative control. The
+# counts are bounded; the options give longer runs. Without SEED each run takes a new one. A damaged
+# file on which a command crashed or hung is kept in .build/faults, with the commands beside it.
+faults: sqlite
+	@Scripts/require-fault-tools
+	@echo '==> Building the fault tests'
+	@Scripts/build --build-tests
+	@echo '==> Killing, cutting power, damaging files'
+	@rm -rf .build/faults
+	@MODELSTORE_KILLS='$(KILLS)' MODELSTORE_CUTS='$(CUTS)' MODELSTORE_MUTATIONS='$(MUTATIONS)' \
+		MODELSTORE_SEED='$(SEED)' Scripts/run-tests faults --filter StoreFaultTests
+
+# Prints what the latest runs skipped; fails when it could have run here.
+skipped:
+	@echo '==> Tests that were skipped'
+	@Scripts/check-skipped
+
+check: test faults audit skipped
 
 audit: lint warnings examples
 	@echo '==> All checks passed'
@@ -54,7 +98,8 @@ warnings:
 	@Scripts/check-warnings
 
 docs: sqlite
-	RECORD=1 swift test --filter 'DocumentationExamplesTests|RecordedTextTests'
+	RECORD=1 swift test --filter \
+		'DocumentationExamplesTests|RecordedTextTests|AcceptancePageTests'
 
 examples: sqlite
 	@echo '==> Building and running the examples'

@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "ModelStore", targets: ["ModelStore"]),
     .library(name: "ModelStoreMacro", targets: ["ModelStoreMacro"]),
+    .library(name: "StoreCommand", targets: ["StoreCommand"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "storecli", targets: ["storecli"]),
   ],
@@ -47,11 +48,19 @@ let package = Package(
     ),
     .executableTarget(name: "storecli", dependencies: ["StoreCommand"]),
     .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+    .target(name: "FaultLedger", dependencies: ["ModelStore"], path: "Tests/FaultLedger"),
+    .executableTarget(
+      name: "FaultWriter", dependencies: ["FaultLedger", "ModelStore", "CSQLite", "CFaultVFS"],
+      path: "Tests/FaultWriter"),
     .testTarget(name: "ModelStoreTests", dependencies: ["ModelStore", "CSQLite", "CFaultVFS"]),
     .testTarget(
       name: "storecliTests",
       dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"],
       exclude: ["Recorded"]
+    ),
+    .testTarget(
+      name: "StoreFaultTests",
+      dependencies: ["FaultLedger", "FaultWriter", "ModelStore", "CSQLite", "storecli"]
     ),
     .testTarget(
       name: "ModelStoreMacroTests",

@@ -11,6 +11,12 @@ let package = Package(
       name: "playlist", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
     .executableTarget(
       name: "browse", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
+    .executableTarget(
+      name: "bookshelf",
+      dependencies: [
+        .product(name: "ModelStore", package: "ModelStore"),
+        .product(name: "StoreCommand", package: "ModelStore"),
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

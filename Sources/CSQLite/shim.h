@@ -7,8 +7,12 @@
 #define SQLITE_ENABLE_PREUPDATE_HOOK 1
 #include <sqlite3.h>
 
+#include <sys/statvfs.h>
 #ifdef __linux__
+#include <sys/auxv.h>
 #include <sys/vfs.h>
+#else
+#include <unistd.h>
 #endif
 
 static inline sqlite3_destructor_type csqlite_transient(void) { return SQLITE_TRANSIENT; }
@@ -29,6 +33,59 @@ static inline int csqlite_log_errno(sqlite3 *db) {
   return number;
 }
 
+// Whether the system started the program with rights that its user lacks.
+static inline int csqlite_is_elevated(void) {
+#ifdef __linux__
+  return getauxval(AT_SECURE) != 0;
+#else
+  return issetugid();
+#endif
+}
+
+// Reads the beginning of the database's own file, without its log; an SQLite result code.
+static inline int csqlite_read_file(sqlite3 *db, void *buffer, int count) {
+  sqlite3_file *file = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK) return code;
+  if (file == 0 || file->pMethods == 0) return SQLITE_CANTOPEN;
+  return file->pMethods->xRead(file, buffer, count, 0);
+}
+
+// Reads the beginning of the database's log; an SQLite result code.
+static inline int csqlite_read_log(sqlite3 *db, void *buffer, int count) {
+  sqlite3_file *log = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (code != SQLITE_OK) return code;
+  if (log == 0 || log->pMethods == 0) return SQLITE_CANTOPEN;
+  return log->pMethods->xRead(log, buffer, count, 0);
+}
+
+// Whether every frame of the log is copied into the database, so that the next one may begin the
+// log again: mxFrame and nBackfill of https://sqlite.org/walformat.html#wal_index_format. The
+// connection must hold the write lock and the lock for checkpoints in WAL mode.
+static inline int csqlite_log_is_copied(sqlite3 *db) {
+  sqlite3_file *file = 0;
+  void volatile *index = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK || file == 0 || file->pMethods == 0) return 0;
+  if (file->pMethods->iVersion < 2) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &index) != SQLITE_OK || index == 0) return 0;
+  const volatile unsigned int *words = (const volatile unsigned int *)index;
+  return words[4] == words[24];
+}
+
+// Takes or releases the lock that every checkpoint of the file needs, in any program: byte 121 of
+// the "-shm" file, https://sqlite.org/walformat.html#wal_locks. The connection must have a
+// transaction open in WAL mode, so that it has mapped the wal-index.
+static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
+  sqlite3_file *file = 0;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK) return code;
+  if (file == 0 || file->pMethods == 0 || file->pMethods->iVersion < 2) return SQLITE_MISUSE;
+  int action = is_taking ? SQLITE_SHM_LOCK : SQLITE_SHM_UNLOCK;
+  return file->pMethods->xShmLock(file, 1, 1, action | SQLITE_SHM_EXCLUSIVE);
+}
+
 // In Swift the structure hides the function of the same name. 0 where the system cannot tell.
 static inline unsigned int csqlite_file_system_type(const char *path) {
 #ifdef __linux__
@@ -38,6 +95,14 @@ static inline unsigned int csqlite_file_system_type(const char *path) {
   (void)path;
   return 0;
 #endif
+}
+
+// The bytes that this user may still allocate where `path` is; -1 where the system cannot tell.
+static inline long long csqlite_free_byte_count(const char *path) {
+  struct statvfs status;
+  if (statvfs(path, &status) != 0) return -1;
+  double bytes = (double)status.f_bavail * (double)status.f_frsize;
+  return bytes < 9e18 ? (long long)bytes : 9000000000000000000LL;
 }
 
 #endif

@@ -9,11 +9,12 @@
 /// Several processes may run a consumer of one name. Each is given what nobody has acknowledged
 /// yet, so both may be given the same; what either acknowledges is behind them both.
 ///
-/// A value that stands for the name; all calls may be made from any thread. It keeps the file open.
+/// A value that stands for the name; all calls may be made from any thread. It keeps the file
+/// open until the store is closed. Its ``batches(of:)`` end when the store closes or is dropped.
 public struct Consumer: Sendable {
   /// Its name in the file.
   public let name: String
-  let core: StoreCore
+  let lease: StoreLease
 
   /// Where a consumer begins.
   public enum Start: Hashable, Sendable {
@@ -29,12 +30,14 @@ public struct Consumer: Sendable {
   ///
   /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
   public func status() throws -> ConsumerStatus {
-    try core.readers.sync { connection in
-      try core.read(connection) { tx in
+    let engine = try lease.held
+    return try engine.connections.readers.sync { connection in
+      try engine.read(connection) { tx in
         let connection = tx.access.connection
         let cursor = try Self.cursor(of: name, on: connection)
-        return ConsumerStatus(
-          name: name, cursor: cursor, bounds: try JournalReader.bounds(on: connection))
+        return try ConsumerStatus(
+          name: name, cursor: cursor, bounds: JournalReader.bounds(on: connection),
+          on: connection)
       }
     }
   }
@@ -52,12 +55,15 @@ public struct Consumer: Sendable {
   ///   changed nothing of which a journal is kept) since the last batch. When there are many of
   ///   these, a consumer is put behind them, which waits for this program's writes and the disk.
   public func next(limit: Int = 500) throws -> ConsumerBatch? {
-    let next = try core.readers.sync { connection in try find(limit: limit, on: connection) }
-    if case .nothing(let through, let cursor) = next, !core.writer.isCurrent,
+    let engine = try lease.held
+    let next = try engine.connections.readers.sync { connection in
+      try find(limit: limit, on: connection)
+    }
+    if case .nothing(let through, let cursor) = next, !engine.connections.writer.isCurrent,
       isWorthPassing(through, from: cursor)
     {
       do {
-        try core.maintaining(waiting: false) { connection in
+        try engine.maintenance.transaction(.doesNotWait) { connection in
           try pass(through, from: cursor, on: connection)
         }
       } catch {
@@ -69,8 +75,8 @@ public struct Consumer: Sendable {
 
   /// All batches, as they come: waits for the next one without asking again and again.
   ///
-  /// It ends when the task is cancelled or the store closes. A batch is read when it is asked for,
-  /// so a slow consumer costs no memory.
+  /// It ends when the task is cancelled, and when the store closes or is dropped. A batch is read
+  /// when it is asked for, so a slow consumer costs no memory.
   ///
   /// - Parameter limit: As ``next(limit:)``.
   public func batches(of limit: Int = 500) -> ConsumerBatches {
@@ -78,14 +84,15 @@ public struct Consumer: Sendable {
   }
 
   func nextOnQueue(limit: Int) async throws -> ConsumerBatch? {
-    let next = try await core.readers.async { connection in
+    let engine = try lease.held
+    let next = try await engine.connections.readers.async { connection in
       try find(limit: limit, on: connection)
     }
     if case .nothing(let through, let cursor) = next, isWorthPassing(through, from: cursor) {
       do {
         // Not with a reader's connection: who waits for the writer there keeps it from those whom
         // the writer may wait for.
-        try await core.maintainingOnQueue(waiting: false) { connection in
+        try await engine.maintenance.transactionOnQueue(.doesNotWait) { connection in
           try pass(through, from: cursor, on: connection)
         }
       } catch {
@@ -106,7 +113,8 @@ public struct Consumer: Sendable {
 
   private func find(limit: Int, on connection: Connection) throws -> Finding {
     precondition(limit >= 1, "A batch has at least one entry.")
-    return try core.read(connection) { tx in
+    let engine = lease.engine
+    return try engine.read(connection) { tx in
       let connection = tx.access.connection
       let cursor = try Self.cursor(of: name, on: connection)
       guard let history = try JournalHistory(reading: connection) else {
@@ -120,7 +128,7 @@ public struct Consumer: Sendable {
       while position < history.bounds.upperBound {
         let part = try Self.part(
           of: history, after: position, limit: Int64(limit),
-          bindings: core.models.followedBindings)
+          bindings: engine.models.followedBindings)
         position = part.end
         if part.transactions.isEmpty, !isTrimmed { continue }
         return .batch(
@@ -135,7 +143,9 @@ public struct Consumer: Sendable {
   /// Whether what does not concern the consumer is so much that it is put behind it: so it is not
   /// read again and again, and can be trimmed.
   private func isWorthPassing(_ position: Int64, from cursor: JournalConsumers.Cursor) -> Bool {
-    position - cursor.position >= Self.passedCountMin && core.configuration.access != .readOnly
+    let (count, isTooLarge) = position.subtractingReportingOverflow(cursor.position)
+    return (isTooLarge || count >= Self.passedCountMin)
+      && lease.engine.configuration.access != .readOnly
   }
 
   private func pass(
@@ -149,7 +159,7 @@ public struct Consumer: Sendable {
   /// The next look will do where somebody else writes, the task was cancelled or the store closed.
   private func reportPassing(_ error: any Error) {
     let error = StoreError(reporting: error)
-    if ![.busy, .cancelled, .misuse].contains(error.code) { core.report(error) }
+    if ![.busy, .cancelled, .misuse].contains(error.code) { lease.scope.report(error) }
   }
 
   private static let passedCountMin: Int64 = 1000
@@ -173,13 +183,18 @@ public struct Consumer: Sendable {
         return true
       }
     }
-    let (sum, isTooLarge) = position.addingReportingOverflow(limit)
-    let last = isTooLarge ? .max : sum
+    func place(ofRow count: Int64) throws -> Int64 {
+      try JournalReader.place(
+        ofRow: count, behind: position, upTo: history.bounds.upperBound,
+        on: history.reader.connection)
+    }
+    let last = try place(ofRow: limit)
     try read(through: last)
     if end == position, let next = try history.nextMark(after: last) {
       try read(through: next.position)
     }
-    return (transactions, max(end, position + 1))
+    // A transaction that ends behind `last` is in the next part, from its first row.
+    return (transactions, end > position ? end : try place(ofRow: 1))
   }
 
   static func cursor(
@@ -209,7 +224,7 @@ public struct ConsumerBatches: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(
       consumer: consumer, limit: limit,
-      listener: JournalListeners.Listener(consumer.core.journalListeners))
+      listener: JournalListeners.Listener(consumer.lease))
   }
 
   /// Waits for one batch at a time.
@@ -218,7 +233,7 @@ public struct ConsumerBatches: AsyncSequence, Sendable {
     let limit: Int
     let listener: JournalListeners.Listener
 
-    /// The next batch, waited for; nil when the task was cancelled or the store was closed.
+    /// The next batch, waited for; nil when the task was cancelled, or the store closed or dropped.
     ///
     /// - Throws: As ``Consumer/next(limit:)``.
     public mutating func next() async throws -> ConsumerBatch? {

@@ -52,15 +52,39 @@ public struct ConsumerBatch: Sendable {
   /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped, `busy`, `readOnly`;
   ///   `misuse` inside a transaction, where ``Transaction/acknowledge(_:)`` does it.
   public func acknowledge() throws {
-    try consumer.core.maintaining { connection in
+    try acknowledge(through: end)
+  }
+
+  /// Acknowledges the transactions of the batch up to `position`, and everything before them, in a
+  /// transaction of its own. The rest of the batch comes again. Call it when the work for a batch
+  /// ends early: for example, with the upper bound of the last transaction that was processed.
+  ///
+  /// - Parameter position: A position inside a store's transaction acknowledges what is before that
+  ///   transaction; one behind ``end`` acknowledges the whole batch.
+  /// - Throws: As ``acknowledge()``.
+  public func acknowledge(through position: JournalPosition) throws {
+    let place = place(reachedBy: position).rawValue
+    try consumer.lease.held.maintenance.transaction { connection in
       let consumers = JournalConsumers(connection: connection)
+      func moves(from start: ClosedRange<Int64>?) throws -> Bool {
+        try consumers.acknowledge(
+          consumer.name, through: place, from: start, epoch: cursor.epoch,
+          time: WritingProgram.now)
+      }
       // Back only from the very place beyond the journal's end from where the batch was read.
-      let hasMoved = try consumers.acknowledge(
-        consumer.name, through: end.rawValue,
-        from: cursor.position > end.rawValue ? places : nil, epoch: cursor.epoch,
-        time: WritingProgram.now)
-      if !hasMoved { _ = try Consumer.cursor(of: consumer.name, on: connection) }
+      if cursor.position > end.rawValue, try moves(from: places) { return }
+      if try !moves(from: nil) { _ = try Consumer.cursor(of: consumer.name, on: connection) }
     }
+  }
+
+  /// The last place up to `position` that splits no transaction of a store.
+  private func place(reachedBy position: JournalPosition) -> JournalPosition {
+    let split = transactions.first { transaction in
+      !transaction.isForeign && transaction.positions.contains(position)
+        && transaction.positions.upperBound != position
+    }
+    guard let split else { return min(position, end) }
+    return JournalPosition(rawValue: split.positions.lowerBound.rawValue - 1)
   }
 
   /// Where the consumer may stand for the batch to be what comes next: where it stood when the
@@ -76,7 +100,7 @@ public struct ConsumerBatch: Sendable {
   ///
   /// - Precondition: A write transaction is open on the store's connection.
   fileprivate func acknowledge(on connection: Connection) throws {
-    guard connection.path.isExactly(consumer.core.file.path) else {
+    guard connection.path.isExactly(consumer.lease.engine.file.path) else {
       throw StoreError(
         .misuse, "A batch of the consumer \(consumer.name) of another file cannot be acknowledged.")
     }

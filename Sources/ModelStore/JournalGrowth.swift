@@ -11,9 +11,9 @@ extension ChangeJournal {
   ///
   /// Several commits may come as one; only the newest position counts. One that is smaller than the
   /// one before says that somebody emptied the journal by hand; when it has grown beyond that place
-  /// since, only something else stands there. It ends when the task is cancelled or the store
-  /// closes. Unlike a ``Consumer`` it keeps nothing in the file, so it needs
-  /// no right to write, and the journal may be trimmed past it.
+  /// since, only something else stands there. It ends when the task is cancelled, and when the
+  /// store closes or is dropped. Unlike a ``Consumer`` it keeps nothing in the file, so it needs no
+  /// right to write, and the journal may be trimmed past it.
   ///
   /// The same position again says that ``ChangeJournal/damagedModels`` has grown: what comes next
   /// may not be entered.
@@ -21,7 +21,7 @@ extension ChangeJournal {
   /// - Parameter position: Where the reader stands: what is there beyond it already comes first.
   public func growth(after position: JournalPosition) -> JournalGrowth {
     JournalGrowth(
-      journal: self, position: position, damagedModels: core.models.damagedJournals)
+      lease: store.lease, position: position, damagedModels: store.engine.models.damagedJournals)
   }
 }
 
@@ -29,32 +29,35 @@ extension ChangeJournal {
 public struct JournalGrowth: AsyncSequence, Sendable {
   public typealias Element = JournalPosition
 
-  let journal: ChangeJournal
+  let lease: StoreLease
   let position: JournalPosition
   /// When it began.
   let damagedModels: Set<String>
 
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(
-      journal: journal, position: position, damagedModels: damagedModels,
-      listener: JournalListeners.Listener(journal.core.journalListeners))
+      lease: lease, position: position, damagedModels: damagedModels,
+      listener: JournalListeners.Listener(lease))
   }
 
   /// Waits for one growth at a time.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    let journal: ChangeJournal
+    let lease: StoreLease
     var position: JournalPosition
     var damagedModels: Set<String>
     let listener: JournalListeners.Listener
 
     /// The next other position, waited for, or the same when more models are damaged; nil when the
-    /// task was cancelled or the store was closed.
+    /// task was cancelled, or the store closed or dropped.
     ///
     /// - Throws: ``StoreError`` when the journal cannot be read.
     public mutating func next() async throws -> JournalPosition? {
       let news = try await listener.first {
-        let end = try await journal.positionOnQueue()
-        let damaged = journal.core.models.damagedJournals
+        let engine = try lease.open
+        let end = try await engine.connections.readers.async { connection in
+          try ChangeJournal.position(on: connection)
+        }
+        let damaged = engine.models.damagedJournals
         let isNews = end != position || !damaged.isSubset(of: damagedModels)
         return isNews ? (end: end, damaged: damaged) : nil
       }
@@ -62,11 +65,5 @@ public struct JournalGrowth: AsyncSequence, Sendable {
       (position, damagedModels) = news
       return position
     }
-  }
-}
-
-extension ChangeJournal {
-  fileprivate func positionOnQueue() async throws -> JournalPosition {
-    try await core.readers.async { connection in try Self.position(on: connection) }
   }
 }

@@ -22,7 +22,7 @@ extension Store {
     ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws {
-    try core.observe(
+    try lease.observe(
       observed, in: bag, context: context, options: options, backlog: backlog,
       ifPresent: duplicate, body)
   }
@@ -39,7 +39,7 @@ extension Store {
     ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Owner, Event) -> Void
   ) throws {
-    let ownedBags = core.ownedBags
+    let ownedBags = lease.scope.ownedBags
     try observe(
       observed, in: ownedBags.bag(of: owner), context: context, options: options,
       backlog: backlog, ifPresent: duplicate
@@ -54,41 +54,32 @@ extension Store {
 
   /// The observations that `owner` is the owner of, to ask or to end.
   public func observations(by owner: some AnyObject & Sendable) -> ObservationBag {
-    core.ownedBags.bag(of: owner)
+    lease.scope.ownedBags.bag(of: owner)
   }
 }
 
 // Who observes what.
 extension Store {
-  /// Every observation there is, by the order of their beginnings. Asking costs; being asked about
-  /// does not.
+  /// Returns every observation of this store, in the order in which they began: those with a
+  /// callback, and sequences from when they are made until they are dropped. A live query or list
+  /// counts once for each subscription and sequence, and not at all while it has none.
   ///
-  /// - Complexity: O(n log n) for n observations.
+  /// - Complexity: O(n log n) for n observations of the file's stores.
   public func observations() -> [ObservationEntry] {
-    core.ownedBags.endOwnerless()
-    return core.broker.observers.flatMap { observer in
-      guard let record = observer as? RecordObserver else {
-        return observer.interests.map { interest in
-          ObservationEntry(path: ObservedPath(model: interest.model), bag: nil, context: nil)
-        }
-      }
-      return [
-        ObservationEntry(
-          path: record.path, bag: record.registrant?.bag, context: record.registrant?.context)
-      ]
-    }
+    lease.scope.ownedBags.endOwnerless()
+    return lease.scope.entries
   }
 
   /// The bags in which that is observed, each once, by the order of their first observations of it.
   ///
   /// - Complexity: O(n log n) for n observations of the store.
   public func observers<Event>(of observed: Observed<Event>) -> [ObservationBag] {
-    core.ownedBags.endOwnerless()
+    lease.scope.ownedBags.endOwnerless()
     let targets = observed.targets
     var seen: Set<ObjectIdentifier> = []
-    return core.broker.observers.compactMap { observer in
-      guard let record = observer as? RecordObserver, targets.contains(record.target),
-        let bag = record.registrant?.bag, seen.insert(ObjectIdentifier(bag)).inserted
+    return lease.scope.recordObservers.compactMap { record in
+      guard targets.contains(record.target), let bag = record.registrant?.bag,
+        seen.insert(ObjectIdentifier(bag)).inserted
       else { return nil }
       return bag
     }

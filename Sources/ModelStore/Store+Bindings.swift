@@ -20,7 +20,7 @@ extension Store {
     _ binding: Binding, isPreview: Bool = false,
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) throws -> Int {
-    try core.add(binding, isPreview: isPreview, onProgress: onProgress)
+    try open.catalog.add(binding, isPreview: isPreview, onProgress: onProgress)
   }
 
   /// The bindings by which values come into a field: its own and, before it, those that the fields
@@ -36,7 +36,7 @@ extension Store {
         .unknownField, "\(field.model) has no field \(field.field).", model: field.model,
         field: field.field)
     }
-    return try core.bindings(into: named, of: model)
+    return try open.catalog.bindings(into: named, of: model)
   }
 
   /// The fields that SQLite computes, each with those that it is computed from at once: generated
@@ -45,7 +45,7 @@ extension Store {
   ///
   /// - Throws: ``StoreError`` when the file cannot be read.
   package func computedFields() throws -> [BindingSchema.Field: [BindingSchema.Field]] {
-    try core.computedFields()
+    try open.catalog.computedFields()
   }
 
   /// Drops a binding: its field keeps the values that it has and follows nothing from then on, for
@@ -60,7 +60,7 @@ extension Store {
   ///   `rejected` when a record does not take its value from the other one.
   @discardableResult
   public func dropBinding(_ name: String, isPreview: Bool = false) throws -> Int {
-    try core.dropBinding(name, isPreview: isPreview)
+    try open.catalog.dropBinding(name, isPreview: isPreview)
   }
 
   /// Makes every binding true again, whatever happened to its triggers or to the records: what
@@ -76,7 +76,16 @@ extension Store {
   /// - Complexity: Reads all records of each bound model once for each binding, while writers wait.
   @discardableResult
   public func rebuildBindings() throws -> [(binding: String, recordCount: Int)] {
-    try core.rebuildBindings()
+    try open.catalog.rebuildBindings()
+  }
+
+  /// Rebuilds the bindings as ``rebuildBindings()`` does, except those whose tables SQLite cannot
+  /// read here or whose expressions it refuses. Triggers of these stay as they are.
+  ///
+  /// - Parameter isPreview: Whether it is rolled back again, and nothing is announced.
+  /// - Throws: As ``rebuildBindings()``.
+  package func rebuildReadableBindings(isPreview: Bool) throws -> BindingsRebuild {
+    try open.catalog.rebuildReadableBindings(isPreview: isPreview)
   }
 
   /// Puts every bound value right as ``rebuildBindings()`` does, then rolls that back: tells which
@@ -86,6 +95,6 @@ extension Store {
   /// - Throws: ``StoreError`` when a binding names what is not there any more, or when a rule
   ///   refuses a value.
   public func previewBindingsRebuild() throws -> [(binding: String, recordCount: Int)] {
-    try core.previewBindingsRebuild()
+    try open.catalog.previewBindingsRebuild()
   }
 }

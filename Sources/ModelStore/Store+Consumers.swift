@@ -11,17 +11,17 @@ extension Store {
     _ name: String, startingAt start: Consumer.Start = .end
   ) throws -> Consumer {
     guard !name.isEmpty else { throw StoreError(.misuse, "A consumer needs a name.") }
-    let isKnown = try core.readers.sync { connection in
-      try core.read(connection) { tx in
+    let isKnown = try open.connections.readers.sync { connection in
+      try engine.read(connection) { tx in
         try JournalLayouts(reading: tx.access.connection).map { _ in
           try JournalConsumers(connection: tx.access.connection).cursor(of: name) != nil
         }
       }
     }
     // A file that no store has written to yet has nowhere to put it.
-    if isKnown == nil { try core.changingCatalog { _ in } }
+    if isKnown == nil { try open.catalog.changing { _ in } }
     if isKnown != true {
-      try core.maintaining { connection in
+      try open.maintenance.transaction { connection in
         let consumers = JournalConsumers(connection: connection)
         // Another process may have been faster.
         guard try consumers.cursor(of: name) == nil else { return }
@@ -29,18 +29,20 @@ extension Store {
           name, at: Self.position(start, on: connection), time: WritingProgram.now)
       }
     }
-    return Consumer(name: name, core: core)
+    return Consumer(name: name, lease: lease)
   }
 
   /// How far each consumer of the file has come, by name.
   public func consumers() throws -> [ConsumerStatus] {
-    try core.readers.sync { connection in
-      try core.read(connection) { tx in
+    try open.connections.readers.sync { connection in
+      try engine.read(connection) { tx in
         let connection = tx.access.connection
         guard try JournalLayouts(reading: connection) != nil else { return [] }
         let bounds = try JournalReader.bounds(on: connection)
         return try JournalConsumers(connection: connection).all()
-          .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds) }
+          .map {
+            try ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds, on: connection)
+          }
       }
     }
   }
@@ -51,23 +53,23 @@ extension Store {
   /// - Parameter start: Behind the journal's end counts as the end.
   /// - Throws: ``StoreError`` with code `unknownConsumer`.
   public func resetConsumer(_ name: String, to start: Consumer.Start) throws {
-    try core.maintaining { connection in
+    try open.maintenance.transaction { connection in
       _ = try Consumer.cursor(of: name, on: connection)
       try JournalConsumers(connection: connection).put(
         name, at: Self.position(start, on: connection), time: WritingProgram.now)
     }
-    core.journalListeners.ring()
+    engine.journalListeners.ring()
   }
 
   /// Forgets a consumer, for whose sake the journal keeps nothing any more.
   ///
   /// - Throws: ``StoreError`` with code `unknownConsumer`.
   public func dropConsumer(_ name: String) throws {
-    try core.maintaining { connection in
+    try open.maintenance.transaction { connection in
       _ = try Consumer.cursor(of: name, on: connection)
       _ = try JournalConsumers(connection: connection).remove(name)
     }
-    core.journalListeners.ring()
+    engine.journalListeners.ring()
   }
 
   private static func position(

@@ -1,17 +1,3 @@
-/// A declarative rule that stored records break, how many, and the first of them.
-///
-/// Records can break a rule that was there before them only when they were written with checks or
-/// foreign keys switched off, or by a program that SQLite's types do not bind. That texts are UTF-8
-/// is such a rule, too: SQLite does not look at them.
-public struct RuleFinding: Hashable, Sendable {
-  /// The rule, without a key.
-  public let violation: Violation
-  /// How many records break it.
-  public let count: Int
-  /// The keys of the first records that break it, in key order.
-  public let keys: [[SQLValue]]
-}
-
 extension TransactionReads where Self: ~Copyable {
   /// The records of `schema` for which `offence` is true; nil when there are none.
   borrowing func finding(
@@ -46,7 +32,7 @@ extension Store {
     return try read { reads in
       let connection = reads.access.connection
       let rules = try FiledRules(
-        try CatalogEntries.rules.read(on: connection), in: models, on: connection
+        try CatalogEntries.rules.understood(on: connection), in: models, on: connection
       ).kept
       let checks = RecordChecks(schema: schema, models: models, rules: rules).checks
       let broken = try checks.enumerated().compactMap { place, check in
@@ -98,7 +84,7 @@ extension Store {
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
   /// - Complexity: Reads all records of each bound model once for each binding.
   public func bindingFindings(keyCountMax: Int = 5) throws -> [BindingFinding] {
-    try core.bindingFindings(keyCountMax: keyCountMax)
+    try open.catalog.bindingFindings(keyCountMax: keyCountMax)
   }
 
   /// The two-way bindings that lose something on the way there and back, with the number of stored
@@ -108,6 +94,6 @@ extension Store {
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
   /// - Complexity: Reads all records of each model that is bound both ways once for each binding.
   public func bindingLosses() throws -> [BindingLoss] {
-    try core.bindingLosses()
+    try open.catalog.bindingLosses()
   }
 }

@@ -13,17 +13,17 @@ extension Store {
     _ message: String = "is not valid", _ predicate: @escaping @Sendable (Value) -> Bool
   ) throws -> Check<Value> {
     let path = try Observed.field(field, of: key).content.get().whole
-    let schema = try core.observedSchema(M.self)
+    let schema = try open.observedSchema(M.self)
     guard let index = M.definition.fieldIndex(of: field) else {
       throw StoreError(
-        .unknownField, "\(field) is no stored field of \(schema.name).", model: schema.name)
+        .unknownField, M.definition.notStored(field), model: schema.name)
     }
     return Check(
       GateCondition(
         name: name, message: message, test: Check.test(predicate),
         source: .record(
           GateCondition.RecordField(
-            store: core.gateStore, place: GatePlace(model: schema.name, key: path.key ?? []),
+            store: lease.gateStore, place: GatePlace(model: schema.name, key: path.key ?? []),
             name: schema.fields[index].name, index: index,
             decode: { stored in
               do throws(ColumnError) {
@@ -43,8 +43,9 @@ extension Store {
   public func write<Result>(
     if gate: Gate, _ body: (borrowing Transaction) throws -> Result
   ) throws -> Result {
-    try core.commit { tx in
-      try core.check(gate, in: tx)
+    let engine = try open
+    return try engine.write { tx in
+      try engine.check(gate, in: tx)
       return try body(tx)
     }
   }
@@ -54,63 +55,74 @@ extension Store {
   public func write<Result: Sendable>(
     if gate: Gate, _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
   ) async throws -> Result {
-    let core = core
+    let engine = try open
     return try await write { tx in
-      try core.check(gate, in: tx)
+      try engine.check(gate, in: tx)
       return try body(tx)
     }
   }
 }
 
-extension StoreCore {
+extension StoreLease {
   /// What gates need of this store. It does not keep it open.
-  var gateStore: GateStore {
-    let closed = StoreError(.misuse, "The store is closed.")
-    return GateStore(
-      identity: number,
+  fileprivate var gateStore: GateStore {
+    GateStore(
+      identity: scope.number, coreIdentity: engine.number,
       read: { [weak self] places in
-        guard let self else { throw closed }
-        return try readers.sync { connection in
-          try self.read(connection) { reads in try self.images(at: places, reads.access) }
+        let engine = try self.open
+        return try engine.connections.readers.sync { connection in
+          try engine.read(connection) { reads in try engine.images(at: places, reads.access) }
         }
       },
       reread: { [weak self] place in
-        guard let self else { throw closed }
-        return try deliveryReader.sync { connection in
-          try self.read(connection) { reads in try self.images(at: [place], reads.access)[0] }
+        let engine = try self.open
+        return try engine.connections.delivery.sync { connection in
+          try engine.read(connection) { reads in try engine.images(at: [place], reads.access)[0] }
         }
       },
-      begin: { [weak self] feed, start in
-        guard let self else { throw closed }
-        try writer.sync { writer in
-          try self.atToldState(&writer) { writer in
-            let access = TransactionAccess(
-              connection: writer.connection, models: self.models, capture: nil, isWritable: false)
-            try start(try self.images(at: feed.places, access))
-            for (place, fields) in feed.fields.enumerated() {
-              let schema = try self.models.schema.model(named: feed.places[place].model)
-              let interest = ChangeBroker.Interest(
-                model: schema.name, records: .one(feed.places[place].key, of: schema),
-                fields: fields)
-              feed.end(by: self.broker.add(feed.observer(of: place, interest: interest)))
-            }
-          }
+      begin: { [weak self] feed, start in try self.open.begin(feed, start) },
+      whenOver: { [weak self] places, end in
+        guard let self else {
+          end()
+          return {}
         }
+        return scope.add(places.map { ObservedPath(model: $0.model, key: $0.key) }, end: end)
       },
-      report: { [weak self] error in self?.report(StoreError(reporting: error)) })
+      report: { [report = scope.report] error in report(StoreError(reporting: error)) })
+  }
+}
+
+extension StoreEngine {
+  /// Has `feed` receive every later commit that touches its records, and calls `start` with them as
+  /// they are now while no commit can come between.
+  fileprivate func begin(_ feed: GateFeed, _ start: ([[SQLValue]?]) throws -> Void) throws {
+    try connections.writer.sync { writer in
+      try self.foreignSync.atPublishedState(&writer) { writer in
+        let access = TransactionAccess(
+          connection: writer.connection, models: models, capture: nil, isWritable: false)
+        try start(try self.images(at: feed.places, access))
+        for (place, fields) in feed.fields.enumerated() {
+          let schema = try models.schema.model(named: feed.places[place].model)
+          let interest = ChangeBroker.Interest(
+            model: schema.name, records: .one(feed.places[place].key, of: schema),
+            fields: fields)
+          feed.end(by: self.broker.add(feed.observer(of: place, interest: interest)))
+        }
+      }
+    }
   }
 
   /// - Throws: ``StoreError`` with code `rejected` when `gate` is not met.
   func check(_ gate: Gate, in transaction: borrowing Transaction) throws {
     let access = transaction.access
     let (verdict, failed) = try gate.verdict { store, places in
-      store.identity == number ? try images(at: places, access) : try store.read(places)
+      store.coreIdentity == number ? try images(at: places, access) : try store.read(places)
     }
     guard !verdict.isValid else { return }
     throw StoreError(rejecting: [gate.violation(of: failed)], count: 1)
   }
 
-  private func images(
+  fileprivate func images(
     at places: [GatePlace], _ access: TransactionAccess
   ) throws -> [[SQLValue]?] {
     try places.map { place in

@@ -20,8 +20,8 @@ extension Store {
     body: @escaping @Sendable (repeat (each Member).Changes?) -> Void
   ) throws -> Subscription {
     try options.check(allowing: .initial, by: .callback, of: "a group")
-    let mailbox = Mailbox<QueryGroup.Batch>(core.broker, options: options, backlog: backlog)
-    let report = core.report
+    let mailbox = Mailbox<QueryGroup.Batch>(lease.scope, options: options, backlog: backlog)
+    let report = lease.scope.report
     var models: [String] = []
     for member in repeat each members { models += member.membership.models }
     mailbox.whenReady { [path = ObservedPath(model: models.first ?? "")] batch in
@@ -44,9 +44,9 @@ extension Store {
     backlog: Backlog = .standard
   ) throws -> ObservedChanges<(repeat (each Member).Changes?)> {
     try options.check(allowing: .initial, by: .loop, of: "a group")
-    let mailbox = Mailbox<QueryGroup.Batch>(core.broker, backlog: backlog)
+    let mailbox = Mailbox<QueryGroup.Batch>(lease.scope, backlog: backlog)
     let subscription = try begin(mailbox, repeat each members, options: options)
-    return ObservedChanges(subscription: subscription, report: core.report) {
+    return ObservedChanges(subscription: subscription, report: lease.scope.report) {
       while let batch = await mailbox.next() {
         if let changes = try Self.told(batch, by: repeat each members) { return changes }
       }
@@ -83,17 +83,23 @@ extension Store {
       models.formUnion(membership.models)
     }
     let group = QueryGroup(parts, models: models, mailbox: mailbox)
-    let broker = core.broker
+    let broker = try open.broker
+    let scope = lease.scope
     func subscribe() -> Subscription {
       // Behind the members' own results, so that those have noted a commit when the group does.
       let ends = group.subscribe() + [broker.add(group)]
+      let leave = scope.add(models.sorted().map { ObservedPath(model: $0) }) {
+        mailbox.finish()
+        for end in ends { end() }
+      }
       return Subscription(mailbox) {
+        leave()
         mailbox.close()
         for end in ends { end() }
       }
     }
     guard options.contains(.initial) else { return subscribe() }
-    return try LiveStore(core).whileNobodyWrites { reading in
+    return try LiveStore(lease).whileNobodyWrites { reading in
       let version = reading.broker.version
       let outcome = mailbox.put(QueryGroup.Batch(deltas: try initials.map { try $0(reading) }))
       let subscription = subscribe()

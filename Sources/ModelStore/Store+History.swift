@@ -20,7 +20,8 @@ extension ChangeJournal {
       let start = start?.rawValue ?? history.bounds.lowerBound - 1
       let end = end?.rawValue ?? .max
       try history.checkReaches(back: start)
-      var collected = Collected(filter, limit, history.layouts, core.models.followedBindings)
+      var collected = Collected(
+        filter, limit, history.layouts, try engine.models.followedBindings)
       guard collected.takesMore else { return [] }
       if let id = filter.transaction {
         let found = try history.transaction(id)
@@ -52,7 +53,8 @@ extension ChangeJournal {
     limit: Int? = nil
   ) throws -> [JournalTransaction] {
     try reading { history in
-      var collected = Collected(filter, limit, history.layouts, core.models.followedBindings)
+      var collected = Collected(
+        filter, limit, history.layouts, try engine.models.followedBindings)
       guard collected.takesMore else { return [] }
       try history.forEachNewestFirst(
         before: position?.rawValue ?? .max, where: filter.admits
@@ -96,8 +98,8 @@ extension ChangeJournal {
   ///
   /// - Returns: nil when nothing was ever entered.
   func reading<Result>(_ body: (JournalHistory) throws -> Result) throws -> Result? {
-    try core.readers.sync { connection in
-      try core.read(connection) { tx in
+    try engine.connections.readers.sync { connection in
+      try engine.read(connection) { tx in
         try JournalHistory(reading: tx.access.connection).map(body)
       }
     }

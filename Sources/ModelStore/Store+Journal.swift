@@ -1,6 +1,6 @@
 extension Store {
   /// The durable log of changes in the store's file.
-  public var changeJournal: ChangeJournal { ChangeJournal(core: core) }
+  public var changeJournal: ChangeJournal { ChangeJournal(store: self) }
 }
 
 /// The durable log of changes in a store's file: what every program changed, in the order of
@@ -11,10 +11,12 @@ extension Store {
 /// turns it on; see ``StoreConfiguration/changeJournal`` for doing so when a program opens its
 /// store.
 ///
-/// A value that stands for the log; all calls may be made from any thread, and each reads the file
-/// anew.
+/// A value that stands for the log; all calls may be made from any thread, and each reads the file.
+/// It keeps the store open.
 public struct ChangeJournal: Sendable {
-  let core: StoreCore
+  let store: Store
+
+  var engine: StoreEngine { get throws { try store.open } }
 
   /// Enters the changes of models from now on, by every writer.
   ///
@@ -33,9 +35,9 @@ public struct ChangeJournal: Sendable {
   public func turnOn(
     _ detail: JournalDetail = .full, for models: [String]? = nil, isPreview: Bool = false
   ) throws {
-    try core.changingCatalog(isPreview: isPreview) { connection in
+    try engine.catalog.changing(isPreview: isPreview) { connection in
       let catalog = try Catalog(reading: connection)
-      try core.changeJournal(isPreview: isPreview, on: connection) { details, known in
+      try engine.catalog.journal.change(isPreview: isPreview, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = detail }
         // One that is on already would be let alone.
         if let schema = known.first(where: { schema in
@@ -57,8 +59,8 @@ public struct ChangeJournal: Sendable {
   ///   - isPreview: As for ``turnOn(_:for:isPreview:)``.
   /// - Throws: ``StoreError`` with code `unknownModel`.
   public func turnOff(for models: [String]? = nil, isPreview: Bool = false) throws {
-    try core.changingCatalog(isPreview: isPreview) { connection in
-      try core.changeJournal(isPreview: isPreview, on: connection) { details, known in
+    try engine.catalog.changing(isPreview: isPreview) { connection in
+      try engine.catalog.journal.change(isPreview: isPreview, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = nil }
       }
     }
@@ -67,7 +69,7 @@ public struct ChangeJournal: Sendable {
   /// How much is entered of each model's changes, by the model's name; without those of which
   /// nothing is.
   public func details() throws -> [String: JournalDetail] {
-    try core.readers.sync { connection in
+    try engine.connections.readers.sync { connection in
       let layouts = try JournalLayouts(reading: connection) ?? JournalLayouts()
       return layouts.current.compactMapValues { layouts.all[$0]?.detail }
     }
@@ -75,14 +77,14 @@ public struct ChangeJournal: Sendable {
 
   /// The position of the newest entry; ``JournalPosition/start`` when there is none.
   public func position() throws -> JournalPosition {
-    try core.readers.sync { connection in try Self.position(on: connection) }
+    try engine.connections.readers.sync { connection in try Self.position(on: connection) }
   }
 
   /// Why the changes of some models cannot be entered, by the model's name. Turning the journal on
   /// for all leaves them out.
   public var refusals: [String: String] {
     var refusals: [String: String] = [:]
-    for model in core.models.schema.models {
+    for model in store.schema.models {
       refusals[model.name] = JournalLayout.refusal(of: model)
     }
     return refusals
@@ -92,12 +94,29 @@ public struct ChangeJournal: Sendable {
     try JournalReader.end(on: connection).map { JournalPosition(rawValue: $0) } ?? .start
   }
 
+  /// The position of the entry row that is the `count`th behind `start`, or `end` when there are
+  /// fewer up to there: a page of the journal, however far apart its positions are.
+  ///
+  /// - Complexity: O(`count`).
+  package func place(
+    ofEntry count: Int, after start: JournalPosition, through end: JournalPosition
+  ) throws -> JournalPosition {
+    let (near, isTooLarge) = start.rawValue.addingReportingOverflow(Int64(count))
+    if isTooLarge || near >= end.rawValue { return end }
+    return try engine.connections.readers.sync { connection in
+      guard try JournalLayouts(reading: connection) != nil else { return end }
+      return JournalPosition(
+        rawValue: try JournalReader.place(
+          ofRow: Int64(count), behind: start.rawValue, upTo: end.rawValue, on: connection))
+    }
+  }
+
   /// What stands in the row at `position`; nil where none is: trimmed, before the first, or without
   /// a journal.
   ///
   /// - Complexity: One seek.
   package func row(at position: JournalPosition) throws -> [SQLValue]? {
-    try core.readers.sync { connection in
+    try engine.connections.readers.sync { connection in
       guard try JournalLayouts(reading: connection) != nil else { return nil }
       return try JournalReader.row(at: position.rawValue, on: connection)
     }
@@ -108,15 +127,15 @@ public struct ChangeJournal: Sendable {
     guard let names else {
       return models.filter { JournalLayout.refusal(of: $0) == nil }.map(\.name)
     }
+    let known = Dictionary(models.map { ($0.name, $0) }) { first, _ in first }
+    let refused = Set(models.filter { JournalLayout.refusal(of: $0) != nil }.map(\.name))
     return try names.flatMap { name in
-      guard let model = models.first(where: { $0.name == name }) else {
+      guard let model = known[name] else {
         throw StoreError(
           .unknownModel, "\(name) is not a model of this store.", model: name)
       }
-      let slots = Set(model.lists.map { $0.slotModelName(of: model) })
-      return [name]
-        + models.filter { slots.contains($0.name) && JournalLayout.refusal(of: $0) == nil }
-        .map(\.name)
+      let slots = model.lists.map { $0.slotModelName(of: model) }
+      return [name] + slots.filter { known[$0] != nil && !refused.contains($0) }
     }
   }
 }

@@ -9,33 +9,32 @@ extension Store {
   ///     long as it is in the list; without any, elements are not observed.
   /// - Throws: ``StoreError`` with code `unknownField` for what is no list of the owner or no
   ///   stored field of its elements; `misuse` inside a write of this store.
+  /// A list that records share (``ModelList``) is the one to which the owner refers now. When the
+  /// owner comes to refer to another, this goes on with the former: observe the field to notice.
+  ///
   /// - Complexity: Reads the list once, while writers wait, unless it is followed already; then
   ///   O(log n) for each changed slot.
   public func live<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = []
   ) throws -> LiveList<Element.Key> {
-    let slots = try core.models.slots(of: list)
-    let elements = try core.models.statements(for: Element.self).schema
+    let engine = try open
+    let slots = try engine.models.slots(of: list)
+    let elements = try engine.models.statements(for: Element.self).schema
     let indices = try fields.map { field in
       guard let index = Element.definition.fieldIndex(of: field) else {
         throw StoreError(
-          .unknownField, "\(field) is no stored field of \(elements.name).", model: elements.name)
+          .unknownField, Element.definition.notStored(field), model: elements.name)
       }
       return index
     }
-    let owner: SQLValue
-    do {
-      owner = try key.sqlValues()[0]
-    } catch {
-      throw StoreError(
-        .invalidValue, "\(slots.name): the owner's key cannot be stored: \(error).",
-        model: slots.name)
+    let owner = try engine.connections.readers.sync { connection in
+      try engine.read(connection) { reads in try reads.access.holder(of: list, key) }
     }
     return LiveList(
-      try core.follow(
+      try engine.follow(
         ListResult.Rule(slots: slots, owner: owner, elements: elements, fields: Set(indices))),
-      store: LiveStore(core))
+      store: LiveStore(lease))
   }
 
   /// The same by the names of the list and of its elements' fields, for programs that have no Swift
@@ -45,8 +44,9 @@ extension Store {
   public func live(
     list name: String, of owner: ModelSchema, key: SQLValue, fields: [String] = []
   ) throws -> LiveList<SQLValue> {
-    let slots = try core.models.slots(ofList: name, of: owner)
-    let elements = try core.models.elements(ofList: name, of: owner)
+    let engine = try open
+    let slots = try engine.models.slots(ofList: name, of: owner)
+    let elements = try engine.models.elements(ofList: name, of: owner)
     let indices = try fields.map { field in
       guard let index = elements.fieldIndex(named: field) else {
         throw StoreError(
@@ -56,9 +56,9 @@ extension Store {
       return index
     }
     return LiveList(
-      try core.follow(
+      try engine.follow(
         ListResult.Rule(slots: slots, owner: key, elements: elements, fields: Set(indices))),
-      store: LiveStore(core))
+      store: LiveStore(lease))
   }
 
   /// Tells each change of one record's list, from now on: ``live(list:of:fields:)`` and
@@ -84,15 +84,15 @@ extension Store {
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   /// The list, as somebody follows it already or from now on.
   fileprivate func follow(_ rule: ListResult.Rule) throws -> RegisteredList {
     let text = SlotSQL(rule.slots, owner: rule.ownerKey).rows
     let reload: @Sendable (Connection) throws -> [[SQLValue]] = { connection in
       try connection.rows(text) { row in try row.values() }
     }
-    return try settled { writer in
-      try atToldState(&writer) { writer in
+    return try turns.take { writer in
+      try foreignSync.atPublishedState(&writer) { writer in
         try liveLists.result(for: rule.identity) {
           let images: [[SQLValue]]
           do {
@@ -103,8 +103,8 @@ extension StoreCore {
           let result = try ListResult(
             rule: rule, images: images, version: broker.version,
             reload: { [weak self] in
-              guard let self else { return [] }
-              return try readTold(reload)
+              guard let self else { throw StoreLease.closed }
+              return try foreignSync.readPublished(reload)
             }, report: report)
           return RegisteredList(result, end: broker.add(result))
         }

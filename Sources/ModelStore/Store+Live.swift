@@ -9,12 +9,12 @@ extension Store {
   ///   window, are read while writers wait. Where an equal query lives already that is followed by
   ///   a tree of places, with or without a window, nothing is read. Then see ``LivePlan``.
   public func live<Element>(_ query: Query<Element>) throws -> LiveQuery<Element> {
-    let source = try core.source(for: try LiveBlueprint(query))
-    return LiveQuery(query: query, source: source, store: LiveStore(core))
+    let source = try open.source(for: try LiveBlueprint(query))
+    return LiveQuery(query: query, source: source, store: LiveStore(lease))
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   fileprivate func source(for plan: LiveBlueprint) throws -> any LiveSource {
     let ready = try beside(plan) { try self.readySource(for: plan, on: $0.connection) }
     if let ready { return ready }
@@ -29,11 +29,11 @@ extension StoreCore {
   func beside<Result>(
     _ plan: LiveBlueprint, _ body: (Writer) throws -> Result
   ) throws -> Result {
-    try writer.sync { writer in
+    try connections.writer.sync { writer in
       do {
-        return try self.atToldState(&writer, body)
+        return try self.foreignSync.atPublishedState(&writer, body)
       } catch {
-        throw self.models.storeError(error, about: plan.base.schema)
+        throw models.storeError(error, about: plan.base.schema)
       }
     }
   }
@@ -75,7 +75,8 @@ extension StoreCore {
     let query = plan.repeated
     let text = try query.selectText()
     let run: @Sendable (QueryWindow?) throws -> [[SQLValue]] = { [weak self] window in
-      try self?.read(query.limit(window?.limit, offset: window?.offset ?? 0)) ?? []
+      guard let self else { throw StoreLease.closed }
+      return try read(query.limit(window?.limit, offset: window?.offset ?? 0))
     }
     return register(
       FetchedResult(
@@ -109,13 +110,15 @@ extension StoreCore {
     let seeking = SeekingWindow(
       rule: rule,
       readAll: { [weak self] window in
-        try self?.read(query.limit(window.limit, offset: window.offset)) ?? []
+        guard let self else { throw StoreLease.closed }
+        return try read(query.limit(window.limit, offset: window.offset))
       },
       seek: { [weak self] side, row, limit in
-        try self?.read(query.seeking(side, of: row, limit: limit)) ?? []
+        guard let self else { throw StoreLease.closed }
+        return try read(query.seeking(side, of: row, limit: limit))
       },
       onTree: { [weak self] window in
-        guard let self else { throw StoreError(.misuse, "The store is closed.") }
+        guard let self else { throw StoreLease.closed }
         let all = try tree(plan, by: rule)
         let shown = WindowResult(
           window, of: all, find: try finding(plan.base.schema), report: report)
@@ -133,7 +136,9 @@ extension StoreCore {
   /// The whole result as of now, which nobody follows yet. On the writer's queue.
   private func tree(_ plan: LiveBlueprint, by rule: LiveResult.Rule) throws -> LiveResult {
     let text = try plan.placeText(rule)
-    let tree = try readTold { connection in try rule.tree(reading: text, on: connection) }
+    let tree = try foreignSync.readPublished { connection in
+      try rule.tree(reading: text, on: connection)
+    }
     return try result(LiveRows(tree: tree, version: broker.version), plan, by: rule)
   }
 
@@ -148,7 +153,7 @@ extension StoreCore {
   /// What a query selects in the state that is being told, for the committing thread.
   private func read(_ query: Query<Record>) throws -> [[SQLValue]] {
     let text = try query.selectText()
-    return try readTold { connection in
+    return try foreignSync.readPublished { connection in
       try connection.rows(text) { row in try row.values() }
     }
   }
@@ -160,8 +165,8 @@ extension StoreCore {
   /// All rows of a statement in the state that is being told, for the committing thread.
   private func reading(_ text: SQLText) -> @Sendable () throws -> [[SQLValue]] {
     { [weak self] in
-      guard let self else { return [] }
-      return try readTold { connection in
+      guard let self else { throw StoreLease.closed }
+      return try foreignSync.readPublished { connection in
         try connection.rows(text) { row in try row.values() }
       }
     }
@@ -173,8 +178,9 @@ extension StoreCore {
   ) throws -> @Sendable ([[SQLValue]]) throws -> [[SQLValue]?] {
     let text = models.statements(for: schema).select
     return { [weak self] keys in
-      guard let self, !keys.isEmpty else { return keys.map { _ in nil } }
-      return try readTold { connection in
+      guard !keys.isEmpty else { return [] }
+      guard let self else { throw StoreLease.closed }
+      return try foreignSync.readPublished { connection in
         try keys.map { key in
           try connection.firstRow(SQLText(sql: text, arguments: key)) { row in try row.values() }
         }
@@ -187,7 +193,7 @@ extension StoreCore {
     readBy text: SQLText, of schema: ModelSchema
   ) throws -> [ChangeBroker.Interest] {
     // Elsewhere, since it has SQLite compile every statement of the connection anew.
-    let (sources, catalog) = try writersReader.sync { connection in
+    let (sources, catalog) = try connections.snapshots.sync { connection in
       (try connection.sources(of: text.sql), try Catalog(reading: connection))
     }
     var observed: Set<ExactText> = []
@@ -239,19 +245,17 @@ extension StoreCore {
 }
 
 extension LiveStore {
-  /// What live queries of `core` need. They do not keep it open.
-  init(_ core: StoreCore) {
-    let broker = core.broker
-    self.init(broker: broker, report: core.report) { [weak core] body in
-      guard let core else { throw StoreError(.misuse, "The store is closed.") }
-      try core.settled { writer in
-        try core.atToldState(&writer) { writer in
-          let connection = writer.connection
-          try body(
-            Reading(
-              read: { text in try connection.rows(text) { row in try row.values() } },
-              broker: broker))
-        }
+  /// What live queries of a store need. They do not keep it open.
+  init(_ lease: StoreLease) {
+    let broker = lease.engine.broker
+    self.init(scope: lease.scope) { [weak lease] body in
+      let engine = try lease.open
+      try engine.atPublishedState { writer in
+        let connection = writer.connection
+        try body(
+          Reading(
+            read: { text in try connection.rows(text) { row in try row.values() } },
+            broker: broker))
       }
     }
   }

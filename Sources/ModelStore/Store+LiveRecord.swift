@@ -5,15 +5,16 @@ extension Store {
   /// - Throws: ``StoreError`` with code `misuse` inside a write, where the record is not settled.
   /// - Complexity: Reads the record once, while writers wait.
   public func live<M: Model>(_ model: M.Type, _ key: M.Key) throws -> LiveRecord<M> {
-    let schema = try core.observedSchema(model)
+    let engine = try open
+    let schema = try engine.observedSchema(model)
     let observation = RecordObservation<LiveRecord<M>.State>(
       schema, key: try Observed.record(model, key).content.get().whole.key, fields: nil,
       events: { commit, current in
         if commit.isReset { return [try LiveRecord.State(current)] }
         return try commit.changes.changes.map { try LiveRecord.State($0.new) }
       }, prior: nil)
-    let observer = core.makeObserver(observation, of: schema, backlog: .latest)
-    return try core.atRest(observation.key, of: schema) { image in
+    let observer = lease.makeObserver(observation, of: schema, backlog: .latest)
+    return try engine.atRest(observation.key, of: schema) { image in
       let state: LiveRecord<M>.State
       do {
         state = try LiveRecord.State(image)
@@ -22,10 +23,10 @@ extension Store {
       }
       let record = LiveRecord(
         key: key, state: state, registration: Subscription(observer.mailbox) { observer.end() })
-      core.connect(observer, to: observation, of: schema, options: []) { [weak record] state in
+      lease.connect(observer, to: observation, of: schema, options: []) { [weak record] state in
         record?.follow(state)
       }
-      observer.enter(core.broker)
+      observer.enter(engine.broker)
       return record
     }
   }

@@ -14,7 +14,7 @@ extension Store {
     _ observed: Observed<Event>, options: ObservationOptions = [], backlog: Backlog = .standard,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws -> Subscription {
-    try core.start(observed, options: options, backlog: backlog, body)
+    try lease.start(observed, options: options, backlog: backlog, body)
   }
 
   /// What happens to something, from now on, for one `for try await` loop. Parameters and errors as
@@ -22,7 +22,7 @@ extension Store {
   public func changes<Event>(
     of observed: Observed<Event>, options: ObservationOptions = [], backlog: Backlog = .standard
   ) throws -> ObservedChanges<Event> {
-    try core.sequence(observed, options: options, backlog: backlog)
+    try lease.sequence(observed, options: options, backlog: backlog)
   }
 
   /// Tells each change of one field of several records, which can be exchanged for others.
@@ -39,9 +39,9 @@ extension Store {
     let bag = ObservationBag()
     let window = RecordWindow<M.Key>(
       bag: bag,
-      enter: { [weak core] key in
-        guard let core else { return }
-        try core.observe(.field(field, of: key), in: bag, options: options) { body(key, $0) }
+      enter: { [weak lease] key in
+        guard let lease else { throw StoreLease.closed }
+        try lease.observe(.field(field, of: key), in: bag, options: options) { body(key, $0) }
       },
       leave: { bag.remove(.field(field, of: $0)) })
     try window.move(to: keys)
@@ -106,18 +106,34 @@ extension Store {
 }
 
 extension Store {
-  /// Waits until every commit so far has been delivered to every callback.
+  /// Waits until every commit so far has been delivered to every callback. What callbacks write in
+  /// answer may still be on its way; see ``waitUntilQuiet()``.
   ///
   /// - Precondition: Neither inside a callback nor inside a write, where a callback that writes
   ///   would wait for the caller.
   public func waitForDelivery() {
-    precondition(!core.writer.isCurrent, "Waiting for delivery inside a write may never end.")
-    core.broker.drain()
+    precondition(
+      !engine.connections.writer.isCurrent, "Waiting for delivery inside a write may never end.")
+    engine.broker.drain()
+  }
+
+  /// Waits until every commit so far has been delivered to every callback, and so has everything
+  /// that callbacks wrote in answer, and the answers to that: until nothing is left to deliver.
+  ///
+  /// What a callback only began, such as a task or a write that it does not wait for, is not
+  /// covered. While other threads go on writing to observed records, this goes on waiting.
+  ///
+  /// - Precondition: As for ``waitForDelivery()``.
+  public func waitUntilQuiet() {
+    precondition(
+      !engine.connections.writer.isCurrent, "Waiting for delivery inside a write may never end.")
+    engine.broker.drainAnswers()
   }
 
   /// Looks whether another process has written since, and tells observers if so; reads live queries
   /// again that could not be read after an earlier commit. Every write does this too.
   public func refresh() throws {
-    try core.settled { writer in try core.publishWhatOthersDid(&writer) }
+    let engine = try open
+    try engine.atPublishedState { _ in }
   }
 }

@@ -15,9 +15,9 @@ extension ChangeJournal {
   /// - Complexity: Reads the entries of one transaction.
   public func outcome(of id: TransactionID) throws -> TransactionOutcome {
     if let outcome = try reading({ try $0.outcome(of: id) }) ?? .unknown { return outcome }
-    guard core.configuration.access != .readOnly else { return .unknown }
+    guard try engine.configuration.access != .readOnly else { return .unknown }
     // While the writer's lock is held nobody else is in the middle of a transaction.
-    return try core.commit { tx in
+    return try engine.write { tx in
       guard let history = try JournalHistory(reading: tx.access.connection) else { return .unknown }
       if let outcome = try history.outcome(of: id) { return outcome }
       guard !history.layouts.current.isEmpty else { return .unknown }

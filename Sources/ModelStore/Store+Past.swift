@@ -14,7 +14,7 @@ extension Store {
     _ query: Query<Element>, at position: JournalPosition
   ) throws -> [Element] {
     let schema = query.schema
-    let images = try core.atOneState { access in
+    let images = try open.atOneState { access in
       try PastResult(query).images(
         try PastRecords(of: schema, at: position, reading: access), reading: access)
     }
@@ -32,7 +32,7 @@ extension Store {
   public func find<M: Model>(
     _ model: M.Type, _ key: M.Key, at position: JournalPosition
   ) throws -> M? {
-    let schema = try core.models.statements(for: model).schema
+    let schema = try open.models.statements(for: model).schema
     let record = try find(schema, key: try Transaction.values(key), at: position)
     do {
       return try record.map { try M(row: RowView(image: $0.values)) }
@@ -46,7 +46,7 @@ extension Store {
   public func find(
     _ schema: ModelSchema, key: [SQLValue], at position: JournalPosition
   ) throws -> Record? {
-    try core.atOneState { access in
+    try open.atOneState { access in
       let now = try access.record(schema, key: key)
       let past = try PastRecords(of: schema, at: position, key: key, reading: access)
       return past.image(now: now?.values).map { Record(schema: schema, values: $0) }
@@ -64,7 +64,7 @@ extension Store {
   public func changes<Element>(
     of query: Query<Element>, from start: JournalPosition, to end: JournalPosition? = nil
   ) throws -> QueryChanges<Element> {
-    let delta = try core.atOneState { access in
+    let delta = try open.atOneState { access in
       let newest = try JournalReader.bounds(on: access.connection)?.upperBound
       let end = end ?? JournalPosition(rawValue: newest ?? 0)
       let old = try PastRecords(of: query.schema, at: start, reading: access)
@@ -76,11 +76,13 @@ extension Store {
   }
 }
 
-extension StoreCore {
+extension StoreEngine {
   /// Runs `body` in a read transaction.
   fileprivate func atOneState<Result>(_ body: (TransactionAccess) throws -> Result) throws -> Result
   {
-    try readers.sync { connection in try self.read(connection) { tx in try body(tx.access) } }
+    try connections.readers.sync { connection in
+      try self.read(connection) { tx in try body(tx.access) }
+    }
   }
 }
 

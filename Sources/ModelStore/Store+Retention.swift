@@ -4,9 +4,9 @@ extension ChangeJournal {
   ///
   /// - Complexity: Reads every page of the journal, to count its bytes.
   public func status() throws -> JournalStatus {
-    let models = core.models.schema.models
-    return try core.readers.sync { connection in
-      try core.read(connection) { tx in
+    let models = store.schema.models
+    return try engine.connections.readers.sync { connection in
+      try engine.read(connection) { tx in
         try JournalStatus(reading: tx.access.connection, models: models)
       }
     }
@@ -18,17 +18,18 @@ extension ChangeJournal {
   /// As far as this store has heard: it looks when it opens, when it writes, and after each commit
   /// of others while somebody observes or waits for ``growth(after:)``. ``status()`` looks at the
   /// file.
-  public var damagedModels: [String] { core.models.damagedJournals.sorted() }
+  public var damagedModels: [String] { store.engine.models.damagedJournals.sorted() }
 
   /// Removes the oldest entries that `retention` does not keep, in steps of about 1,000 that are
   /// each a short transaction of their own; other writers get their turn in between.
   ///
   /// Whole transactions of stores go, however large, and the newest one stays. The file does not
-  /// shrink: what is entered next takes the place.
+  /// shrink: what is entered next takes the place. On a full disk the steps are smaller.
   ///
   /// - Parameter isPreview: Whether nothing is removed: it tells what would be.
   /// - Returns: What went and what is kept. Where other programs write meanwhile, as of the end.
-  /// - Throws: ``StoreError``; then steps before it stand.
+  /// - Throws: ``StoreError``. Steps before it stand; then the message says how many entries they
+  ///   removed.
   /// - Complexity: O(what is removed). With an age also O(entries of other programs behind that).
   @discardableResult
   public func trim(
@@ -37,8 +38,8 @@ extension ChangeJournal {
     let now = WritingProgram.now
     guard !isPreview else {
       return JournalTrimming(
-        try core.readers.sync { connection in
-          try core.read(connection) { tx in
+        try engine.connections.readers.sync { connection in
+          try engine.read(connection) { tx in
             let connection = tx.access.connection
             guard try JournalLayouts(reading: connection) != nil else {
               return JournalTrimmer.Step()
@@ -49,11 +50,26 @@ extension ChangeJournal {
         })
     }
     var trimming = JournalTrimming(removedCount: 0)
+    var stepRowCount = JournalTrimmer.stepRowCount
     while true {
-      let step = try core.maintaining { connection in
-        guard try JournalLayouts(reading: connection) != nil else { return JournalTrimmer.Step() }
-        let trimmer = JournalTrimmer(connection: connection, retention: retention, now: now)
-        return try trimmer.step()
+      let step: JournalTrimmer.Step
+      do {
+        step = try engine.maintenance.makingSpace { connection in
+          guard try JournalLayouts(reading: connection) != nil else { return JournalTrimmer.Step() }
+          let trimmer = JournalTrimmer(
+            connection: connection, retention: retention, now: now, stepRowCount: stepRowCount)
+          return try trimmer.step()
+        }
+      } catch let error as StoreError {
+        // A smaller step needs less room in the log.
+        if error.code == .outOfSpace, stepRowCount > 1 {
+          stepRowCount = max(1, stepRowCount / 4)
+          continue
+        }
+        guard trimming.removedCount > 0 else { throw error }
+        throw error.following(
+          "\(trimming.removedCount) entries of the change journal were removed; removing more failed"
+        )
       }
       let sum = trimming.removedCount
       trimming = JournalTrimming(step)

@@ -2,7 +2,7 @@ extension Store {
   /// The rules that were added to the file's models, by name, this program's and others'. Those in
   /// the definitions of tables are in ``schema``.
   public func rules() throws -> [Rule] {
-    try core.catalogEntries(.rules)
+    try open.catalog.catalogEntries(.rules)
   }
 
   /// The stored records that break `rule`, whether the file has it or not: for looking before
@@ -16,7 +16,7 @@ extension Store {
   ///   count together with each, which an index of the fields of `per` makes few. Of a unique rule
   ///   it sorts the values.
   public func finding(of rule: Rule, keyCountMax: Int = 5) throws -> RuleFinding? {
-    try core.finding(of: rule, keyCountMax: keyCountMax)
+    try open.catalog.finding(of: rule, keyCountMax: keyCountMax)
   }
 
   /// Adds a rule to the file, or changes the one of that name: from then on it binds every writer.
@@ -32,7 +32,7 @@ extension Store {
   /// - Complexity: As of ``finding(of:keyCountMax:)``, while writers wait.
   @discardableResult
   public func add(_ rule: Rule, keepingOffenders: Bool = false) throws -> RuleFinding? {
-    try core.add(rule, keepingOffenders: keepingOffenders)
+    try open.catalog.add(rule, keepingOffenders: keepingOffenders)
   }
 
   /// Drops a rule that was added. Records stay as they are. A program that declares it enters it
@@ -41,7 +41,7 @@ extension Store {
   /// - Throws: ``StoreError`` with code `unknownRule` when there is none of that name,
   ///   `unsupportedSchema` when it stands in the definition of a table, which takes a migration.
   public func dropRule(_ name: String) throws {
-    try core.dropRule(name)
+    try open.catalog.dropRule(name)
   }
 
   /// Compares the triggers and indexes of all rules beside tables with what the file's catalog
@@ -50,7 +50,7 @@ extension Store {
   /// - Returns: The rules that are not kept, by name; then those that name a model or field that is
   ///   not there any more.
   public func unkeptRules() throws -> [UnkeptRule] {
-    try core.unkeptRules()
+    try open.catalog.unkeptRules()
   }
 
   /// Makes the triggers and indexes anew that ``unkeptRules()`` finds wrong, and drops those of no
@@ -65,7 +65,7 @@ extension Store {
   ///   wait.
   @discardableResult
   public func rebuildRules() throws -> [UnkeptRule] {
-    try core.rebuildRules()
+    try open.catalog.rebuildRules()
   }
 }
 

@@ -9,22 +9,41 @@ extension Store {
   ) throws -> FieldSubject<M, Value> {
     let observed = Observed.field(field, of: key)
     let path = try observed.content.get().whole.path
-    _ = try core.observedSchema(M.self)
-    let place = Wave.Place(store: core.number, path: path)
-    let closed = StoreError(.misuse, "The store is closed.", model: M.schema.name)
+    let engine = try open
+    _ = try engine.observedSchema(M.self)
+    let place = Wave.Place(store: engine.number, path: path)
     return FieldSubject(
       place: place,
-      write: { [weak core] value in
-        guard let core else { throw closed }
-        try core.commit { tx in try tx.set(field, to: value, for: key) }
+      write: { [weak lease] value in
+        try lease.open.write { tx in try tx.set(field, to: value, for: key) }
       },
-      loop: { [weak core] in
-        guard let core else { throw closed }
-        return try core.sequence(observed, options: [], backlog: .standard)
+      writeLater: { [weak lease, report = lease.scope.report] value in
+        do {
+          let engine = try lease.open
+          try await engine.writeOnQueue { tx in try tx.set(field, to: value, for: key) }
+          await engine.broker.delivered()
+          return true
+        } catch let error as StoreError where error.code == .recordNotFound {
+          // There is nowhere to put the value.
+        } catch {
+          report(StoreError(reporting: error))
+        }
+        return false
       },
-      stream: ValueStream(report: core.report) { [weak core] body in
-        guard let core else { throw closed }
-        return try core.start(observed, options: [], backlog: .standard) { change in
+      loop: { [weak lease] in
+        // A loop over a subject of a closed store finishes, as one that began before does.
+        guard let lease, !lease.scope.hasEnded else { return nil }
+        return try lease.sequence(observed, options: [], backlog: .standard)
+      },
+      begin: { [weak lease] body in
+        guard let lease else { throw StoreLease.closed }
+        return try lease.start(observed, options: .initial, backlog: .latest) { change in
+          if let value = change.new { body(value) }
+        }
+      },
+      stream: ValueStream(report: lease.scope.report) { [weak lease] body in
+        guard let lease else { throw StoreLease.closed }
+        return try lease.start(observed, options: [], backlog: .standard) { change in
           guard let value = change.new else { return }
           Wave.$current.withValue(Wave.current.passing(place)) { body(value) }
         }

@@ -77,6 +77,7 @@ extension Store {
   ///     everybody's.
   ///   - isPreview: As for ``revert(_:by:isPreview:)``.
   /// - Returns: nil when there is none.
+  /// - Throws: As ``revert(_:by:isPreview:)``; `journalGap` also when the journal is off.
   /// - Complexity: Also reads back from the end of the journal to that transaction.
   @discardableResult
   public func undo(by author: String? = nil, isPreview: Bool = false) throws -> Reversal? {
@@ -94,6 +95,7 @@ extension Store {
   ///     for everybody's.
   ///   - isPreview: As for ``revert(_:by:isPreview:)``.
   /// - Returns: nil when there is none.
+  /// - Throws: As ``revert(_:by:isPreview:)``; `journalGap` also when the journal is off.
   /// - Complexity: Also reads back from the end of the journal to that undo.
   @discardableResult
   public func redo(by author: String? = nil, isPreview: Bool = false) throws -> Reversal? {
@@ -128,9 +130,7 @@ extension Store {
     let (reverted, changes) = try preview { tx in
       var reverted: [TransactionID] = []
       var reversions: [Reversion] = []
-      guard let history = try JournalHistory(reading: tx.access.connection) else {
-        return reverted
-      }
+      guard let history = try recordedHistory(tx.access.connection) else { return reverted }
       while reverted.count < count {
         let found = try next(history, Set(reverted))
         let reversion = try reversion(of: found, history, tx.access)
@@ -145,19 +145,28 @@ extension Store {
     return reverted.isEmpty ? nil : ReversalPreview(reverted: reverted, changes: changes)
   }
 
-  /// - Throws: ``StoreError`` with code `journalGap` when the journal is off, or does not tell all
-  ///   of it.
+  /// Returns the journal, or nil when it is on and nothing has been recorded yet.
+  ///
+  /// - Throws: ``StoreError`` with code `journalGap` when the journal is off: then nothing can be
+  ///   taken back, which is not the same as nothing to take back.
+  private func recordedHistory(_ connection: Connection) throws -> JournalHistory? {
+    guard try JournalLayouts(reading: connection)?.current.isEmpty == false else {
+      throw StoreError(
+        .journalGap,
+        "Nothing can be undone, redone or reverted: the change journal is off. Turn it on with changeJournal.turnOn(); changes from then on can be undone."
+      )
+    }
+    return try JournalHistory(reading: connection)
+  }
+
+  /// - Throws: ``StoreError`` with code `journalGap` when the journal does not tell all of it.
   private func reversion(
     of found: [LoggedTransaction], _ history: JournalHistory, _ access: TransactionAccess
   ) throws -> Reversion {
-    guard !history.layouts.current.isEmpty else {
-      throw StoreError(
-        .journalGap, "The change journal is off; turn it on before anything is taken back.")
-    }
-    return try Reversion(
+    try Reversion(
       of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
       bindings: try CatalogEntries.bindings.read(on: access.connection),
-      catalog: try Catalog(reading: access.connection), refusals: core.configuration.refusals)
+      catalog: try Catalog(reading: access.connection), refusals: engine.configuration.refusals)
   }
 
   /// - Parameter transactions: Finds out what to take back, oldest first.
@@ -167,7 +176,7 @@ extension Store {
   ) throws -> Reversal? {
     func body(_ tx: borrowing Transaction) throws -> (TransactionID?, TransactionID)? {
       let access = tx.access
-      guard let history = try JournalHistory(reading: access.connection) else { return nil }
+      guard let history = try recordedHistory(access.connection) else { return nil }
       let found = try transactions(history)
       let reversion = try reversion(of: found, history, access)
       guard !found.isEmpty else { return nil }

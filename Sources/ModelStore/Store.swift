@@ -1,9 +1,23 @@
+internal import Synchronization
+
 /// One SQLite file and everything that knows about it: the front door.
 ///
 /// A store is opened with the models, bindings and validators of the program. It may be used from
-/// any thread and task. Two stores on one file in one process share everything below.
+/// any thread and task. Two stores on one file in one process share everything below, but each is
+/// open until it is closed itself, or dropped, and what was begun through it ends then: callbacks
+/// are not called again, and loops finish. Keep the store for as long as you use it.
 public final class Store: Sendable {
-  let core: StoreCore
+  let lease: StoreLease
+
+  /// What the stores on one file share, whether this one is open or not.
+  var engine: StoreEngine { lease.engine }
+
+  /// The engine, while the store is open.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` once the store is closed.
+  var open: StoreEngine {
+    get throws { try lease.open }
+  }
 
   /// Opens the store at `path`.
   ///
@@ -14,29 +28,55 @@ public final class Store: Sendable {
   ///   - bindings: Fields that the file itself keeps in sync. Installed and synchronised when new.
   ///   - rules: Rules beside those in the models' definitions. Installed when new or changed.
   ///   - validators: Rules in Swift that gate every commit through this store.
-  ///   - onError: Told about failures that no caller can be told about, such as a stored value that
-  ///     does not fit the type an observer expects. The default writes one line to standard error.
+  ///   - onError: Receives failures that no caller receives, such as a stored value that does not
+  ///     fit the type an observer expects, and a warning with code `unsafeLocation` when a file is
+  ///     read that other users may replace. The default writes one line to standard error.
   /// - Throws: ``StoreError``; with code `schemaMismatch` and a list of differences when tables
   ///   exist in another form than declared; `rejected` when records break a new or changed rule.
-  public init(
+  public convenience init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
     bindings: [Binding] = [], rules: [Rule] = [], validators: [Validator] = [],
     configuration: StoreConfiguration = StoreConfiguration(),
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws {
+    try self.init(
+      at: path,
+      declaring: Declarations(
+        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
+        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+      configuration: configuration, onError: onError)
+  }
+
+  /// Opens the store at `path` for a program whose declarations were collected before.
+  package init(
+    at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
+    onError: @escaping @Sendable (StoreError) -> Void
+  ) throws {
     do {
-      let file = try DatabaseFile(
-        path: path, creating: configuration.access == .readWriteCreate)
-      core = try StoreCores.core(for: file, configuration: configuration, report: onError)
-      try core.declare(
-        Declarations(
-          migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-          rules: rules, validators: validators, changeJournal: configuration.changeJournal),
-        allowing: configuration.schemaChanges)
+      // A new file's descriptor is closed before another thread may open the file: closing it
+      // later would drop SQLite's locks.
+      let file = try Self.locating.withLock { _ in
+        try DatabaseFile(
+          path: path, access: configuration.access, sharing: configuration.sharing)
+      }
+      if let doubt = file.doubt { onError(doubt.storeError) }
+      let lease = try StoreEngines.lease(for: file, configuration: configuration, report: onError)
+      do {
+        try lease.engine.catalog.declare(
+          declarations, allowing: configuration.schemaChanges)
+      } catch {
+        lease.end(.whenIdle)
+        throw error
+      }
+      self.lease = lease
     } catch {
       throw Self.openingError(error, path: path, access: configuration.access)
     }
   }
+
+  deinit { lease.endObservations() }
+
+  private static let locating = Mutex(())
 
   private static func openingError(
     _ error: any Error, path: String, access: StoreConfiguration.Access
@@ -66,21 +106,26 @@ public final class Store: Sendable {
     }
   }
 
-  /// Where the file is, with its directory's symbolic links resolved.
-  public var path: String { core.file.path }
+  /// The path of the file itself: every symbolic link was followed when the store was opened.
+  public var path: String { engine.file.path }
+
+  /// Whether the file has a write-ahead log, as every store has that was not opened with
+  /// ``StoreConfiguration/JournalMode/asFound`` or read-only: without one, readers and writers wait
+  /// for each other.
+  public var usesWriteAheadLog: Bool { engine.connections.usesWriteAheadLog }
 
   /// Every model that the store knows.
-  public var schema: StoreSchema { core.models.schema }
+  public var schema: StoreSchema { engine.models.schema }
 
-  /// Closes every connection after what runs now has ended. Later calls throw `misuse`. Dropping
-  /// the last store on the file does the same.
+  /// Ends everything that was begun through this store: no callback is called again, and sequences
+  /// finish, after the changes that wait in them. Later calls throw `misuse`. Dropping the store
+  /// does the same.
+  ///
+  /// Other stores on the file stay open. The last one closes every connection, after what runs now
+  /// has ended.
   ///
   /// In a child of the process that opened the store this does nothing.
-  public func close() {
-    guard core.presence.process.isCurrent else { return }
-    StoreCores.forget(core)
-    core.close()
-  }
+  public func close() { lease.end(.waiting) }
 }
 
 // Writing.
@@ -100,11 +145,17 @@ extension Store {
     suppressing subscriptions: [Subscription] = [],
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> Result {
-    try core.commit(suppressing: core.outlets(of: subscriptions), body)
+    let engine = try open
+    return try engine.write(suppressing: engine.outlets(of: subscriptions), body)
   }
 
   /// Runs `body` as one transaction, on the writer's thread. Cancelling the task interrupts it;
   /// then nothing was changed.
+  ///
+  /// In an async function, `try await store.write { … }` calls this form. `body` runs on another
+  /// thread, so it may capture only what is Sendable. Capture values by copy, and return what you
+  /// need: `let count = try await store.write { [titles] tx in … }`. To run a transaction on the
+  /// thread of an async function, call a synchronous function that writes.
   ///
   /// - Parameter subscriptions: Who is not told of it.
   @discardableResult
@@ -112,18 +163,8 @@ extension Store {
     suppressing subscriptions: [Subscription] = [],
     _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
   ) async throws -> Result {
-    let core = core
-    let suppressed = try core.outlets(of: subscriptions)
-    let wave = Wave.current
-    let (value, count) = try await core.writer.async { writer in
-      try core.countingAwaited {
-        try Wave.$current.withValue(wave) {
-          try core.write(&writer, ending: .commit, suppressing: suppressed, body).value
-        }
-      }
-    }
-    await core.broker.settle(count)
-    return value
+    let engine = try open
+    return try await engine.writeOnQueue(suppressing: engine.outlets(of: subscriptions), body)
   }
 
   /// As ``write(_:)-(Transaction)``, and tells what exactly the commit changed, bound fields
@@ -133,9 +174,9 @@ extension Store {
   public func writeReporting<Result>(
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
-    try core.settled { writer in
-      try core.write(&writer, ending: .commit, reporting: true, body)
-    }
+    let engine = try open
+    let cycle = WriteCycle(engine: engine, demand: .everything)
+    return try engine.turns.take { writer in try cycle.run(on: &writer, body) }
   }
 
   /// Runs `body` and all validators as one transaction, then rolls it back: tells what a write
@@ -143,30 +184,35 @@ extension Store {
   public func preview<Result>(
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
-    try core.writer.sync { writer in
-      try core.write(&writer, ending: .rollback, reporting: true, body)
-    }
+    let engine = try open
+    return try engine.preview(capturing: .everything, body)
   }
 }
 
 // Reading.
 extension Store {
-  /// Runs `body` on one state of the store, on the calling thread.
+  /// Runs `body` on one state of the store, on the calling thread. Inside a write, that is the
+  /// state before it.
   public func read<Result>(
     _ body: (borrowing ReadTransaction) throws -> Result
   ) throws -> Result {
-    try core.readers.sync { connection in try core.read(connection, body) }
+    try open.connections.readers.sync { connection in try engine.read(connection, body) }
   }
 
   /// Runs `body` on one state of the store, on a reader's thread.
   public func read<Result: Sendable>(
     _ body: @escaping @Sendable (borrowing ReadTransaction) throws -> Result
   ) async throws -> Result {
-    let core = core
-    return try await core.readers.async { connection in try core.read(connection, body) }
+    let engine = try open
+    return try await engine.connections.readers.async { connection in
+      try engine.read(connection, body)
+    }
   }
 
   /// The records that `query` selects, in its order: one statement, so one state of the store.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; call
+  ///   ``TransactionReads/fetch(_:)`` on the transaction.
   @inlinable
   public func fetch<Element>(_ query: Query<Element>) throws -> [Element] {
     var records: [Element] = []
@@ -177,6 +223,9 @@ extension Store {
   }
 
   /// The record with that key, or nil when there is none.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; call
+  ///   ``TransactionReads/find(_:_:)`` on the transaction.
   @inlinable
   public func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
     var record: M?
@@ -187,10 +236,21 @@ extension Store {
   /// One statement is a read transaction of its own: <https://sqlite.org/lang_transaction.html>.
   @usableFromInline
   func single(_ body: (TransactionAccess) throws -> Void) throws {
-    try core.readers.sync { connection in
+    let engine = try open
+    let isWriting =
+      try engine.connections.writer.isCurrent
+      && engine.connections.writer.inside { $0.isInTransaction }
+    guard !isWriting else {
+      try engine.presence.process.check()
+      throw StoreError(
+        .misuse,
+        "find and fetch of a store do not see the changes of a running write; inside write, call them on the transaction. Store.read sees what is committed."
+      )
+    }
+    try engine.connections.readers.sync { connection in
       try body(
         TransactionAccess(
-          connection: connection, models: core.models, capture: nil, isWritable: false))
+          connection: connection, models: engine.models, capture: nil, isWritable: false))
     }
   }
 }
@@ -199,33 +259,78 @@ extension Store {
 extension Store {
   /// The bindings that the file keeps, by name, this program's and others'.
   public func bindings() throws -> [BindingSchema] {
-    try core.catalogEntries(.bindings)
+    try open.catalog.catalogEntries(.bindings)
   }
 
   /// The validators in Swift that programs have declared for this file, by name. A program that
   /// lacks one cannot check it, and is told so here.
   public func declaredValidators() throws -> [DeclaredValidator] {
-    let own = Set(core.validators.map(\.name))
-    return try core.catalogEntries(.validators).map {
+    let engine = try open
+    let own = Set(engine.schema.validators.map(\.name))
+    return try engine.catalog.catalogEntries(.validators).map {
       DeclaredValidator(name: $0.name, models: $0.models, isInForce: own.contains($0.name))
     }
   }
 
-  /// Every table and view that is no model yet, with the model it would make or the reason why not.
-  public func adoptableTables() throws -> [AdoptableTable] {
-    try core.adoptableTables()
+  /// Returns why parts of the file's catalog cannot be read: a newer library wrote them, or they
+  /// are damaged.
+  ///
+  /// A store opened with ``StoreConfiguration/Access/readOnly`` leaves such parts out of
+  /// ``schema``, ``bindings()``, ``rules()`` and ``declaredValidators()``, so that everything else
+  /// can still be read. A store that writes refuses to open: an unknown entry may say something of
+  /// any record.
+  ///
+  /// - Returns: One error for each entry, with code `newerFormat` or `corrupt`; for a model,
+  ///   ``StoreError/model`` is its name. Empty when all entries can be read.
+  public func unreadableEntries() throws -> [StoreError] {
+    try open.catalog.catalogProblems()
   }
 
-  /// Makes tables of an existing database models of this store. The tables themselves stay as they
-  /// are; the file gets the store's catalog beside them.
+  /// Every table and view that is not a model yet, with the model it would make or the reason why
+  /// not.
   ///
-  /// - Parameter tables: Their names; nil for every table and view that can be a model.
+  /// The declared types of the columns say what their values mean, by SQLite's affinity rules and
+  /// by convention: `BOOLEAN`, `DATETIME`, `DECIMAL(10,2)`. Where a declaration leaves something
+  /// open, such as the form of dates, the stored values decide. ``AdoptableTable/decisions`` lists
+  /// these columns.
+  ///
+  /// - Complexity: Reads at most ``TypeDecision/rowCountMax`` rows of each table that has such
+  ///   columns.
+  public func adoptableTables() throws -> [AdoptableTable] {
+    try open.catalog.adoptableTables()
+  }
+
+  /// Makes tables of an existing database models of this store, and sets the types of fields.
+  ///
+  /// The tables themselves stay as they are; the file gets the store's catalog beside them.
+  ///
+  /// ```swift
+  /// try store.adopt(["account"])
+  /// let choice = TypeChoice(model: "account", field: "is_active", type: .boolean)
+  /// try store.adopt([], types: [choice])
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - tables: Their names; nil for every table and view that can be a model.
+  ///   - types: What fields mean, instead of what adoption decides. The models are among `tables`
+  ///     or were adopted before. Each stored value is compared with the new type.
   /// - Returns: The new models, in the order of names given, or of all names.
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason, for a named table that
-  ///   cannot be a model; then nothing is adopted.
+  ///   cannot be a model and for a type that the column does not keep; `invalidValue`, saying how
+  ///   many, when stored values do not fit a type. Then nothing is adopted and no type is set.
   @discardableResult
-  public func adopt(_ tables: [String]? = nil) throws -> [ModelSchema] {
-    try core.adopt(tables)
+  public func adopt(
+    _ tables: [String]? = nil, types: [TypeChoice] = []
+  ) throws -> [ModelSchema] {
+    try open.catalog.adopt(tables, types: types)
+  }
+
+  /// What ``adopt(_:types:)`` would record for a choice, without writing.
+  ///
+  /// - Throws: ``StoreError`` as ``adopt(_:types:)`` does.
+  /// - Complexity: Reads the column of all rows.
+  public func typeDecision(_ choice: TypeChoice) throws -> TypeDecision {
+    try open.catalog.decision(choice)
   }
 
   /// Makes the rows of a table of an existing database ordered lists: those of one owner, in the
@@ -250,19 +355,23 @@ extension Store {
   ///   rule speaks of the table; `unknownModel`. Then nothing is adopted.
   @discardableResult
   public func adopt(_ list: ListSchema, of owner: String) throws -> ModelSchema {
-    try core.adopt(list, of: owner)
+    try open.catalog.adopt(list, of: owner)
   }
 }
 
 // Upkeep.
 extension Store {
+  /// The version of the SQLite library that this process uses, such as "3.51.3".
+  public static var sqliteVersion: String { Connection.libraryVersion }
+
   /// Copies the write-ahead log into the database now, as far as readers allow.
   public func checkpoint() throws {
-    try core.writer.sync { writer in
+    try open.connections.writer.sync { writer in
       do {
         try writer.checkpoint()
       } catch let error as SQLiteError {
-        throw StoreError(error)
+        throw StoreError(error).following(
+          "Every commit stands; copying the write-ahead log into the database failed")
       }
     }
   }
@@ -272,20 +381,20 @@ extension Store {
   /// ``findings(in:keyCountMax:onProgress:)``, for bindings ``bindingFindings(keyCountMax:)``, for
   /// the triggers of added rules ``unkeptRules()``.
   ///
+  /// A table that needs a function or collation which only the program that made it has cannot be
+  /// checked.
+  ///
+  /// - Parameter onUncheckedTable: Called with the reason for each such table. Without it, the
+  ///   reason is one of the findings.
   /// - Returns: One sentence for each finding; empty when all is well.
   /// - Complexity: Reads the whole file.
-  public func check() throws -> [String] {
-    let found = try core.readers.sync { connection in
-      do {
-        let damage = try connection.rows("PRAGMA integrity_check") { row in try row.text(at: 0) }
-        let dangling = try connection.rows("PRAGMA foreign_key_check") { row in
-          "A row of \(try row.text(at: 0)) refers to a missing row of \(try row.text(at: 2))."
-        }
-        return damage.filter { $0 != "ok" } + dangling
-      } catch let error as SQLiteError {
-        throw StoreError(error)
-      }
+  public func check(onUncheckedTable: ((StoreError) throws -> Void)? = nil) throws -> [String] {
+    let engine = try open
+    var unchecked: [String] = []
+    let found = try IntegrityCheck(engine: engine).damage { error in
+      guard let onUncheckedTable else { return unchecked.append(error.message) }
+      try onUncheckedTable(error)
     }
-    return found + (try core.drift().map(\.sentence))
+    return found + unchecked + (try engine.catalog.drift().map(\.sentence))
   }
 }

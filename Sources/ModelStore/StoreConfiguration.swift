@@ -1,7 +1,8 @@
 /// Every knob of a store, with its unit, its default and the reason for it.
 ///
-/// Two stores on one file in one process share one core, so they must ask for the same; only
-/// `schemaChanges`, `changeJournal` and whether a writing store makes the file may differ.
+/// Two stores on one file in one process share one engine, so they must ask for the same; only
+/// `schemaChanges`, `changeJournal`, `sharing` and whether a writing store makes the file may
+/// differ.
 public struct StoreConfiguration: Hashable, Sendable {
   /// What the store may do with the file.
   public enum Access: Hashable, Sendable {
@@ -25,6 +26,19 @@ public struct StoreConfiguration: Hashable, Sendable {
     var pragma: String { self == .full ? "FULL" : "NORMAL" }
   }
 
+  /// Which users may create files beside the database and write them.
+  public enum Sharing: String, Hashable, Sendable, CaseIterable {
+    /// The owner of the file, root and the current user. The default.
+    case owner
+    /// Also the members of the file's group, in a directory of that group. For example, a database
+    /// with mode `0660` in a directory with mode `2770`.
+    case group
+  }
+
+  /// Which users share the file. A store refuses a log that any other user may have made, and a
+  /// directory in which any other user may replace the file. What one of the sharing users writes,
+  /// all others accept.
+  public var sharing: Sharing = .owner
   /// Whether the store may write, and whether it makes a file that is not there.
   public var access: Access = .readWriteCreate
   /// What an acknowledged write survives.
@@ -41,6 +55,32 @@ public struct StoreConfiguration: Hashable, Sendable {
   public var checkpointFrameCount = 1000
   /// Idle prepared statements kept for reuse by each connection.
   public var statementCacheCapacity = 128
+  /// The largest text, blob or row that is read or written, in bytes. The default, 1,000,000,000,
+  /// is SQLite's own limit. Reading a larger value throws ``StoreError/Code/invalidValue`` with its
+  /// model, field and key, and takes no memory for it.
+  ///
+  /// For example, a program that copies each value once or twice and may use 500 MB sets
+  /// 100,000,000.
+  public var valueSizeMax = 1_000_000_000
+  /// What a writing store does with a file that has a rollback journal instead of a write-ahead
+  /// log. By default it changes the file.
+  public var journalMode: JournalMode = .writeAheadLog
+
+  /// What a writing store does with a file that has a rollback journal. An empty file always gets a
+  /// write-ahead log, and reading never changes the file.
+  public enum JournalMode: Hashable, Sendable {
+    /// Changes the file to a write-ahead log, for good: readers and the writer then do not wait for
+    /// each other. When the file holds tables of another program and no catalog of a store yet, the
+    /// store reports this to `onError` with code `configurationConflict`. Other programs need
+    /// nothing but an SQLite since version 3.7.0 and the right to make files in the directory.
+    case writeAheadLog
+    /// Leaves the file as it is. With a rollback journal everything is as safe, but readers and
+    /// writers wait for each other, up to ``StoreConfiguration/busyTimeout``, and fail with
+    /// ``StoreError/Code/busy``; and observers are notified of other processes' commits up to a
+    /// second late. For tools that write once and close the store.
+    case asFound
+  }
+
   /// How much is told of a write that rules refuse.
   public var refusals = Refusals()
 
@@ -95,15 +135,19 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
+  /// Whether the program wants its statements to end; a signal handler sets it.
+  package var stopRequest: StopRequest?
+
   /// The values that a service wants: read, write, make the file, and survive a loss of power.
   public init() {}
 
-  /// Whether two stores on one file may share a core. What opening adds to the file is each one's
-  /// own.
+  /// Whether two stores on one file may share an engine. What opening adds to the file and how its
+  /// place is checked is each one's own.
   func isCompatible(with other: StoreConfiguration) -> Bool {
     var mine = self
     mine.schemaChanges = other.schemaChanges
     mine.changeJournal = other.changeJournal
+    mine.sharing = other.sharing
     if mine.access != .readOnly, other.access != .readOnly { mine.access = other.access }
     return mine == other
   }
@@ -111,7 +155,16 @@ public struct StoreConfiguration: Hashable, Sendable {
   var connectionPolicy: Connection.Policy {
     Connection.Policy(
       durability: durability, busyTimeout: busyTimeout, cacheSize: cacheSize,
-      statementCacheCapacity: statementCacheCapacity, fileSystem: fileSystem,
-      functions: functions)
+      statementCacheCapacity: statementCacheCapacity, valueSizeMax: valueSizeMax,
+      fileSystem: fileSystem, functions: functions, stopRequest: stopRequest)
+  }
+}
+
+extension StoreConfiguration {
+  /// - Throws: ``StoreError`` with code `readOnly` when the store may only be read.
+  func checkWritable() throws(StoreError) {
+    guard access != .readOnly else {
+      throw StoreError(.readOnly, "The store was opened read-only.")
+    }
   }
 }

@@ -8,10 +8,14 @@ extension StoreError {
   /// What an SQLite failure means to a caller, without knowledge of models.
   init(_ error: SQLiteError) {
     let blame = error.sql.map { " in: \($0)" } ?? ""
+    if let sentence = error.limitSentence {
+      self.init(.invalidValue, sentence, sqliteCode: error.code.rawValue)
+      return
+    }
     let (code, message): (Code, String) =
       switch error.code.primary {
       case .busy, .locked, .lockingProtocol:
-        (.busy, "Another connection holds the file locked; nothing was changed. Try again.")
+        (.busy, "Another connection holds the file locked\(Self.nothingChanged). Try again.")
       case .notADatabase:
         (.notADatabase, "The file is not an SQLite database.")
       case .corrupt where error.message.contains(") - unsafe use of "),
@@ -22,6 +26,17 @@ extension StoreError {
           .unsupportedSchema,
           "The file's schema calls a function that this SQLite does not trust there (\(error.message)). A newer SQLite may; or write the constraint, trigger or view without it."
         )
+      case .error where error.isWithoutSolution:
+        (
+          .unsupportedSchema,
+          "SQLite cannot read a table of the statement here: its key is ordered by a collation that only the program that made it has.\(blame)"
+        )
+      case .corrupt where error.isUnknownSyntax:
+        // https://sqlite.org/formatchng.html
+        (
+          .unsupportedSchema,
+          "This SQLite (\(Connection.libraryVersion)) cannot parse the file's schema (\(error.message)). The file may need a newer SQLite: open it with the program that made it."
+        )
       case .corrupt:
         (
           .corrupt,
@@ -30,31 +45,52 @@ extension StoreError {
       case .readOnly:
         (.readOnly, "The database is read-only (\(error.message)).")
       case .full:
-        (.outOfSpace, "The disk is full; nothing was changed. Free space, then try again.")
+        (.outOfSpace, "The disk is full\(Self.nothingChanged). Free space, then try again.")
       case .ioFailure where error.isForWantOfSpace:
-        (.outOfSpace, "The file may not grow (disk full or over quota); nothing was changed.")
+        (
+          .outOfSpace,
+          "The file may not grow (disk full or over quota)\(Self.nothingChanged). Free space, then try again."
+        )
       case .ioFailure:
         (.ioFailure, "Reading or writing the file failed: \(error.message).")
       case .cannotOpen where error.isForWantOfSpace:
-        (.outOfSpace, "No space for the files beside the database; nothing was changed.")
+        (
+          .outOfSpace,
+          "No space for the files beside the database\(Self.nothingChanged). Free space, then try again."
+        )
       case .permission, .cannotOpen:
         error.code == .cannotOpenSymbolicLink
-          ? (.unsafeLocation, "The path goes through a symbolic link; open the file itself.")
+          ? (.unsafeLocation, "A symbolic link came into the path while it was opened; try again.")
           : (.permissionDenied, "The file cannot be opened: \(error.message).")
       case .interrupted:
         (.cancelled, "The work was interrupted; nothing of it was kept.")
       case .unstorable:
         (.invalidValue, "A value cannot be stored: \(error.message).")
       case .tooBig:
-        (.invalidValue, "A value is larger than SQLite stores (\(error.message)).")
+        (.invalidQuery, "The SQL is longer than SQLite takes (\(error.message)).")
       case .constraint:
         (.rejected, "The database refused the change: \(error.message).")
+      case .misuse where error.message.hasPrefix("The text holds "):
+        (.invalidQuery, error.message)
       case .error, .range, .misuse, .authorization:
         (.invalidQuery, "SQLite refused the statement: \(error.message)\(blame)")
       default:
         (.database, "SQLite failed: \(error.message)\(blame)")
       }
     self.init(code, message, sqliteCode: error.code.rawValue)
+  }
+
+  /// What the message of a failed transaction says of the file.
+  private static let nothingChanged = "; nothing was changed"
+
+  /// The same failure of work that followed a commit.
+  ///
+  /// - Parameter lead: A clause that says what stands and what failed, such as "The commit stands;
+  ///   trimming the journal after it failed".
+  func following(_ lead: String) -> StoreError {
+    var error = self
+    error.message = "\(lead): \(message.replacing(Self.nothingChanged, with: ""))"
+    return error
   }
 }
 
@@ -90,65 +126,6 @@ extension StoreError {
     case let error as StoreError: self = error
     case let error as SQLiteError: self.init(error)
     default: self.init(.database, "\(error)")
-    }
-  }
-}
-
-extension DatabaseFile {
-  /// - Throws: ``StoreError`` when the path names another file than the one that was opened.
-  func checkPresence() throws(StoreError) {
-    guard isStillThere() else {
-      throw StoreError(
-        .unsafeLocation,
-        "The file at \(path) was replaced or removed while the store was open; open the store anew."
-      )
-    }
-  }
-}
-
-extension DatabaseFile.Problem {
-  /// The sentence for the person who named the path.
-  var storeError: StoreError {
-    switch self {
-    case .notFound(let path):
-      StoreError(.fileNotFound, "There is no file at \(path).")
-    case .directoryNotFound(let path):
-      StoreError(.fileNotFound, "There is no directory \(path); create it first.")
-    case .isDirectory(let path):
-      StoreError(.unsafeLocation, "\(path) is a directory; name a file in it.")
-    case .isSymbolicLink(let path):
-      StoreError(.unsafeLocation, "\(path) is a symbolic link; open the file that it names.")
-    case .notAFile(let path):
-      StoreError(.unsafeLocation, "\(path) is not a regular file.")
-    case .unusableName(let path):
-      StoreError(
-        .unsafeLocation,
-        "\(path.debugDescription) cannot name a store: it is too long for SQLite or contains a NUL character."
-      )
-    case .unsafeCompanion(let path):
-      StoreError(
-        .unsafeLocation,
-        "\(path) is not a file of this store alone (a link or a directory). SQLite would write through it; find out who made it, then remove it."
-      )
-    case .tooShort(let path, let size):
-      StoreError(
-        .notADatabase, "\(path) is not an SQLite database: it has only \(size) bytes.")
-    case .hardLinked(let path, let count):
-      StoreError(
-        .unsafeLocation,
-        "\(path) has \(count) names (hard links); a store must have one. Remove the others.")
-    case .networkFileSystem(let path):
-      StoreError(
-        .unsafeLocation,
-        "\(path) is on a network or FUSE file system, whose locks SQLite cannot rely on. Keep the store on a local disk."
-      )
-    case .directoryWritableByAnyone(let path):
-      StoreError(
-        .unsafeLocation,
-        "Anyone may replace files in \(path). Remove the permission (chmod o-w) or set the sticky bit."
-      )
-    case .refused(let path, let number):
-      StoreError(.permissionDenied, "\(path): \(String(cString: strerror(number))).")
     }
   }
 }

@@ -19,9 +19,12 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case corrupt
     /// The operating system refuses access to the file or its directory.
     case permissionDenied
-    /// The path is one where a store cannot be kept safely: a directory, a symbolic link, a network
-    /// file system.
+    /// The path is one where a store cannot be kept safely: a directory, a network file system, a
+    /// place where other users can replace the file or what SQLite keeps beside it.
     case unsafeLocation
+    /// The file was replaced or removed while the store was open, or the log beside it belongs to
+    /// another file. The message says what to do before the file is opened again.
+    case fileReplaced
     /// The store, file or transaction is read-only.
     case readOnly
     /// Another process kept the file locked for longer than the busy timeout. Nothing was done; try

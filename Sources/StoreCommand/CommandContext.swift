@@ -8,46 +8,92 @@ struct CommandContext {
   let busyTimeout: Duration
   /// Whether what the command changes is to be rolled back.
   let isDryRun: Bool
+  /// An import that leaves records out has to know all that refer to nothing, not the first ones.
+  private let listsManyViolations: Bool
+  /// A watch still acknowledges what it has handed on; other commands stop where they are.
+  private let stopsStatements: Bool
+  /// What stores that are opened for writing report besides the command's own outcome.
+  let notices = Notices()
+  private let application: Application
 
-  init(_ command: any LeafCommand, console: Console) {
+  init(
+    _ command: any LeafCommand, console: Console, application: Application = Application()
+  ) {
     options = command.options
+    self.application = application
     self.console = console
     let change = (command as? any ChangingCommand)?.change
     busyTimeout = .seconds(change?.busyTimeout ?? 5)
     isDryRun = change?.dryRun ?? false
+    listsManyViolations = command is ImportCommand
+    stopsStatements = !(command is WatchCommand)
   }
 
   /// Opens the store for reading; never creates a file.
   ///
   /// - Throws: ``CommandError`` when no database is named or nothing is there; ``StoreError``.
   func openForReading() throws -> OpenedStore {
-    try open(access: .readOnly)
+    try open(for: .reading)
+  }
+
+  /// What a store is opened for.
+  private enum Purpose {
+    case reading
+    /// To see what is to be changed, before it is opened for writing.
+    case looking
+    case writing
+    /// To write for as long as the command runs, so that reports cannot wait for its end.
+    case following
+
+    var access: StoreConfiguration.Access {
+      self == .writing || self == .following ? .readWrite : .readOnly
+    }
   }
 
   /// Opens an existing store to see what is to be changed in it, before it is opened for writing.
   ///
-  /// Opening a database of another program for writing changes how it keeps its log, so whatever
-  /// may refuse the command comes first. Only where nobody but a writer can look is it opened for
-  /// writing now: a program ended in the middle of a transaction, which must be rolled back first,
-  /// or a file that readers need is missing beside the database. A dry run writes nothing then
-  /// either.
+  /// Opening for writing may change the file, so whatever may refuse the command comes first. The
+  /// file is opened for writing now only where reading takes a writer. For example, a program ended
+  /// in the middle of a transaction, which must be rolled back first, or a file that readers need
+  /// is missing beside the database. A dry run writes nothing then either.
   ///
   /// - Throws: As ``openForReading()``.
   func openToLook() throws -> OpenedStore {
     do {
-      return try open(access: .readOnly)
+      return try open(for: .looking)
     } catch let error as StoreError
-      where !isDryRun && (error.code == .readOnly || error.code == .permissionDenied)
+      where !isDryRun && takesWriter(error)
     {
       return try openForWriting()
     }
   }
 
+  /// Whether opening for writing can do what opening for reading could not, such as adding to the
+  /// file what the application declares.
+  private func takesWriter(_ error: StoreError) -> Bool {
+    switch error.code {
+    case .readOnly, .permissionDenied: true
+    case .schemaMismatch: !application.declarations.isEmpty
+    default: false
+    }
+  }
+
   /// Opens an existing store for writing; ``openToLook()`` comes first.
   ///
+  /// - Parameter journalMode: Only a command that was asked to changes how the file keeps its
+  ///   journal.
   /// - Throws: As ``openForReading()``.
-  func openForWriting() throws -> OpenedStore {
-    try open(access: .readWrite)
+  func openForWriting(
+    journalMode: StoreConfiguration.JournalMode = .asFound
+  ) throws -> OpenedStore {
+    try open(for: .writing, journalMode: journalMode)
+  }
+
+  /// Opens an existing store to write to it until the command is stopped.
+  ///
+  /// - Throws: As ``openForReading()``.
+  func openToFollow() throws -> OpenedStore {
+    try open(for: .following)
   }
 
   /// Opens an existing store to write records of the model called `name`.
@@ -66,17 +112,50 @@ struct CommandContext {
     return (opened, try opened.writableModel(named: name, options), plan)
   }
 
-  private func open(access: StoreConfiguration.Access) throws -> OpenedStore {
-    let location = try DatabaseLocation(option: options.database)
-    if access == .readOnly {
+  private func open(
+    for purpose: Purpose, journalMode: StoreConfiguration.JournalMode = .asFound
+  ) throws -> OpenedStore {
+    let location = try DatabaseLocation(
+      option: options.database, application: application.database)
+    if purpose == .reading || purpose == .looking {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
     }
     guard location.exists else { throw location.missing }
-    var configuration = StoreConfiguration()
-    configuration.access = access
+    var configuration = application.configuration
+    configuration.access = purpose.access
     configuration.busyTimeout = busyTimeout
-    return OpenedStore(
-      store: try Store(at: location.path, configuration: configuration), location: location)
+    configuration.journalMode = journalMode
+    if listsManyViolations { configuration.refusals.violationCountMax = 100_000 }
+    configuration.valueSizeMax = try ValueLimit.bytes()
+    if isDryRun { configuration.schemaChanges = .none }
+    configuration.stopRequest = stopsStatements ? Interruption.storeRequest : nil
+    configuration.sharing =
+      options.sharedWithGroup ? .group : location.sharing ?? application.configuration.sharing
+    // A reading command may run for long, so its later reports are printed at once.
+    let warnings = OpeningWarnings { [notices] error in
+      if purpose == .writing { notices.add(error) } else { Console.warnAtOnce(error) }
+    }
+    let store = try Store(
+      at: location.path, declaring: declarations(for: purpose), configuration: configuration,
+      onError: warnings.receive)
+    // The opening that follows a look repeats its warnings. The command that changes the journal
+    // mode reports that itself.
+    for warning in warnings.endOpening()
+    where (purpose != .looking || isDryRun) && warning.code != .configurationConflict {
+      try console.say("warning: \(warning.message)")
+    }
+    return OpenedStore(store: store, location: location)
+  }
+
+  /// What the application declares, as far as a command takes it along. A command that reads takes
+  /// the file as it is, so that it can say what is wrong with it.
+  private func declarations(for purpose: Purpose) -> Declarations {
+    switch purpose {
+    case .reading: Declarations()
+    case .looking: application.declarations
+    case .writing, .following:
+      isDryRun ? application.declarations.forDryRun : application.declarations
+    }
   }
 
   /// The format of a result.
@@ -89,6 +168,8 @@ struct CommandContext {
     var choices = OutputFormat.Options()
     choices.header = options.header ? .present : nil
     choices.recordName = recordName
+    choices.controls = console.dataTerminal.isInteractive ? .shown : .asStored
+    choices.formulas = options.escapeFormulas ? .escaped : .asStored
     return try format.writer(
       columns: columns, to: console.data, terminal: console.dataTerminal, options: choices)
   }
@@ -121,6 +202,9 @@ struct CommandContext {
 
   /// Whether values are written as JSON, as YAML takes them, too.
   private var writesJSON: Bool { [.json, .ndjson, .yaml].contains(format) }
+
+  /// A cell whose value is not known: null for programs, a question mark for people.
+  var unknownValue: SQLValue { writesJSON ? .null : .text("?") }
 
   /// A cell of several values, for a column that means ``OutputColumn/Meaning/json``: an array for
   /// programs that read JSON, `text` for everybody else.
@@ -189,7 +273,7 @@ extension CommandContext {
       guard !report.lines.isEmpty, report.lines.allSatisfy({ entered[$0.model] == .full }),
         try UnloggedReach(store: store).tables(behind: report.lines, removal: .delete).isEmpty
       else { return }
-      try console.say("undo with storecli undo")
+      try console.say("undo with \(Program.name) undo")
     }
   }
 

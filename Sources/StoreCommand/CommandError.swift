@@ -55,9 +55,20 @@ struct CommandError: Error {
     code = "unreadable"
     isUnreadable = true
     hint = error.model.map { "storecli validate \(Shell.quoted($0))" } ?? "storecli doctor"
+    if error.isOversized { explainOversize(of: error) }
     if let model = error.model, let key = error.key {
       details = ["  \(model) \(KeyText.text(key))"]
     }
+  }
+
+  private mutating func explainOversize(of error: StoreError) {
+    exitCode = .failed
+    code = "unreadable"
+    isUnreadable = true
+    message = "\(error.place) holds a value larger than \(Program.name) reads or writes."
+    hint =
+      "set \(ValueLimit.environmentName) to more bytes (\(Program.name) help environment), or choose other "
+      + "fields with --sql"
   }
 
   /// What a command threw, in words.
@@ -79,6 +90,11 @@ struct CommandError: Error {
       ExitCode(error.code), code: error.code.rawValue, error.message, hint: Self.hint(for: error),
       model: error.model, field: error.field, violations: error.violations,
       violationCount: error.violationCount)
+    if error.isOversized {
+      explainOversize(of: error)
+      if let model, let key = error.key { details = ["  \(model) \(KeyText.text(key))"] }
+      return
+    }
     switch violations.count {
     case 0: break
     case 1 where violationCount == 1:
@@ -86,8 +102,11 @@ struct CommandError: Error {
       guard violations[0].kind == .conflict else { break }
       hint = Self.history(of: violations[0])
     default:
-      message = "Nothing was changed: \(Grouped.text(violationCount)) rules refuse it."
+      message = "Nothing was changed: \(Self.reasons(violations, count: violationCount))."
       details = Self.lines(for: violations, count: violationCount)
+      if let first = violations.first, violations.allSatisfy({ $0.kind == .conflict }) {
+        hint = Self.history(of: first)
+      }
     }
     guard error.code == .invalidQuery, error.sqliteCode != nil else { return }
     // The words of the command were held against the catalog before SQLite saw them.
@@ -124,6 +143,14 @@ struct CommandError: Error {
     return "Nothing was changed: \(place) \(violation.message) (rule \(violation.rule))."
   }
 
+  /// Why a write with several violations was refused, in a few words.
+  private static func reasons(_ violations: [Violation], count: Int) -> String {
+    let areConflicts = violations.allSatisfy { $0.kind == .conflict }
+    return areConflicts
+      ? "it conflicts with later changes of \(Grouped.text(count, "record"))"
+      : "\(Grouped.text(count)) rules refuse it"
+  }
+
   /// The command that shows who changed a record.
   private static func history(of violation: Violation) -> String {
     let record = violation.key.map { " \(Shell.quoted(KeyText.text($0)))" } ?? ""
@@ -157,7 +184,10 @@ struct CommandError: Error {
       self.init(system.isNoSuchFile ? .notFound : .failed, code: "input", error.description)
     case .unkept: self.init(.failed, code: "input", error.description)
     case .storeFile: self.init(.usage, code: "input", error.description)
-    case .malformed, .invalidUTF8, .columnCount, .recordTooLong:
+    case .otherEncoding(let name):
+      self.init(
+        .rejected, code: "input", error.description, hint: "iconv -f \(name) -t UTF-8 FILE > COPY")
+    case .malformed, .invalidUTF8, .invalidUTF16, .columnCount, .recordTooLong:
       self.init(.rejected, code: "input", error.description)
     }
   }
@@ -232,22 +262,39 @@ extension CommandError {
   /// The error as it is written to standard error, without the last newline. What it quotes cannot
   /// steer a terminal.
   func text(as format: Format, palette: Palette) -> String {
+    text(as: format, titled: "error", palette: palette)
+  }
+
+  /// The same as a warning: the command did what it was asked.
+  func warningText(as format: Format, palette: Palette) -> String {
+    text(as: format, titled: "warning", palette: palette)
+  }
+
+  /// The hint; a command in it is one of the program that runs.
+  private var shownHint: String? {
+    guard let hint, hint.hasPrefix("storecli ") else { return hint }
+    return Program.name + hint.dropFirst("storecli".count)
+  }
+
+  private func text(as format: Format, titled word: String, palette: Palette) -> String {
     switch format {
     case .text:
-      let title = palette.dressed("error[\(code)]:", as: .failure)
-      let hints = hint.map { [palette.dressed("hint:", as: .hint) + " \(CellText.visible($0))"] }
+      let title = palette.dressed("\(word)[\(code)]:", as: .failure)
+      let hints = shownHint.map {
+        [palette.dressed("hint:", as: .hint) + " \(CellText.visible($0))"]
+      }
       let lines = ["\(title) \(CellText.visible(message))"] + details.map(CellText.visible)
       return (lines + (hints ?? [])).joined(separator: "\n")
-    case .json: return jsonText
+    case .json: return jsonText(titled: word)
     }
   }
 
-  private var jsonText: String {
+  private func jsonText(titled word: String) -> String {
     var members: [JSONValue.Member] = [
       .init("code", .string(code)), .init("message", .string(message)),
       .init("model", model.map { .string($0) } ?? .null),
       .init("field", field.map { .string($0) } ?? .null),
-      .init("hint", hint.map { .string($0) } ?? .null),
+      .init("hint", shownHint.map { .string($0) } ?? .null),
     ]
     if !violations.isEmpty {
       members.append(.init("violations", .array(violations.map(Self.json))))
@@ -255,10 +302,10 @@ extension CommandError {
     }
     var bytes: [UInt8] = []
     do {
-      try JSONText.append(.object([.init("error", .object(members))]), to: &bytes)
+      try JSONText.append(.object([.init(word, .object(members))]), to: &bytes)
     } catch {
       // Only a NaN can fail, in a violation's key.
-      return "{\"error\":{\"code\":\"\(code)\"}}"
+      return "{\"\(word)\":{\"code\":\"\(code)\"}}"
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -275,6 +322,18 @@ extension CommandError {
   }
 }
 
+extension StoreError {
+  /// Whether a stored value is larger than the store was told to read: SQLITE_TOOBIG, see
+  /// <https://sqlite.org/rescode.html#toobig>.
+  var isOversized: Bool { code == .invalidValue && sqliteCode == 18 }
+
+  /// The model and field that the error is about.
+  fileprivate var place: String {
+    guard let model else { return "The result" }
+    return field.map { "\(model).\($0)" } ?? model
+  }
+}
+
 extension ExitCode {
   /// The one place that says what a store's error means to the shell.
   init(_ code: StoreError.Code) {
@@ -288,7 +347,8 @@ extension ExitCode {
       case .newerFormat: .newerSchema
       case .unknownField, .invalidQuery: .usage
       case .cancelled: .interrupted
-      case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .readOnly, .outOfSpace,
+      case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .fileReplaced, .readOnly,
+        .outOfSpace,
         .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
         .database:

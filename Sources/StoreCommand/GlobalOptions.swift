@@ -7,6 +7,10 @@ struct GlobalOptions: ParsableArguments {
     help: ArgumentHelp("The database file.", valueName: "path"))
   var database: String?
 
+  @Flag(
+    help: "All members of the file's group share the database: accept the files that they create.")
+  var sharedWithGroup = false
+
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("How to write the result; see storecli help formats.", valueName: "format"))
@@ -30,6 +34,9 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Begin plain output with the names of the columns.")
   var header = false
 
+  @Flag(help: "In csv, tsv and plain, write an apostrophe before text that begins like a formula.")
+  var escapeFormulas = false
+
   @Option(help: ArgumentHelp("Colour, always, never or auto.", valueName: "when"))
   var color: ColourPolicy.Choice?
 
@@ -42,6 +49,9 @@ struct GlobalOptions: ParsableArguments {
   func validate() throws {
     guard [json, ndjson, csv, output != nil].count(where: { $0 }) <= 1 else {
       throw ValidationError("Choose one of -o, --json, --ndjson and --csv.")
+    }
+    guard !escapeFormulas || [nil, .csv, .tsv, .plain].contains(format) else {
+      throw ValidationError("--escape-formulas goes with -o csv, -o tsv and -o plain.")
     }
     guard !(quiet && verbose) else {
       throw ValidationError("Choose one of --quiet and --verbose.")

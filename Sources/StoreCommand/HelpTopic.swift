@@ -27,12 +27,21 @@ enum HelpTopic: String, CaseIterable {
         db = "PATH" in the nearest storecli.toml, from the current directory up to the
           root of the repository; the path counts from that file
         db = "PATH" in $XDG_CONFIG_HOME/storecli/config.toml (~/.config when not set)
-      Reading never creates a file. -v says which of them won.
+      Reading never creates a database. -v says which of them won.
+
+      A configuration file must belong to you or root, and other users must not be able to write
+      it or its directory. Otherwise storecli stops and says what to change; -d and STORECLI_DB
+      read no configuration file. Beside db, sharing = "group" does what --shared-with-group does:
+      all members of the file's group may use the database.
 
       Colour, the first that applies:
         --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,
         CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal
       COLUMNS sets the width of tables.
+
+      STORECLI_VALUE_MAX is the largest text or blob in bytes that a command reads or writes,
+        67108864 (64 MiB) when not set. A command takes up to eight times as much memory for a
+        value. A larger value is an error that names its field and record.
 
       TMPDIR is where import keeps what comes from a pipe until all of it was read, and where
         demo makes its store; /tmp when not set.
@@ -48,13 +57,22 @@ enum HelpTopic: String, CaseIterable {
       -o yaml    a list of mappings
       -o md      a Markdown table
 
-      Dates are ISO-8601 in UTC. In JSON, integers keep all 64 bits and a blob is
+      Dates are ISO-8601 in UTC; export leaves those that another program keeps as numbers as they
+      are. In JSON, integers keep all 64 bits and a blob is
       {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV tells empty text
       ("") from null (nothing).
 
+      On a terminal, csv, tsv and plain spell out control characters and those that reorder text:
+      \\u{1b}. In a pipe or file they are as stored. JSON and YAML always escape them: \\u001b.
+
+      A spreadsheet runs CSV text that begins with = + - or @ as a formula. --escape-formulas
+      writes an apostrophe before such text, and before text that begins with an apostrophe;
+      import --unescape-formulas takes it away again.
+
       An export to CSV or TSV is refused for a value that import would read as another one, such
       as a number or a blob in a column without a type. In JSON an infinite number is 9e999 or
-      -9e999, as in SQL; import reads that back.
+      -9e999, as in SQL; import reads that back. An export to JSON writes a value that does not fit
+      its field's type, such as text among dates, as {"$stored": …}; import stores it as it is.
 
       What a write changed is one line for each record and origin. With --ndjson:
         {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}

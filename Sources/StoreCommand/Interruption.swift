@@ -1,3 +1,4 @@
+import ModelStore
 import Synchronization
 
 #if canImport(Glibc)
@@ -12,6 +13,8 @@ enum Interruption {
   private static let received = Atomic<Int32>(0)
   /// Where a byte is written when a signal comes, for who waits for something else; -1 for nobody.
   private static let listener = Atomic<Int32>(-1)
+  /// How many things that may take long are waited for on purpose.
+  private static let waitCount = Atomic<Int32>(0)
 
   /// Whether a signal came since ``await()``.
   static var isRequested: Bool { received.load(ordering: .relaxed) != 0 }
@@ -19,11 +22,24 @@ enum Interruption {
   /// Whether the signal was SIGTERM.
   static var isTermination: Bool { received.load(ordering: .relaxed) == SIGTERM }
 
+  /// Whether `error` is what a store throws because of ``storeRequest``.
+  static func explains(_ error: any Error) -> Bool {
+    guard isRequested, let code = (error as? StoreError)?.code else { return false }
+    return code == .cancelled || code == .busy
+  }
+
+  /// Ends the statements of a store, and its waits for locks, after a signal.
+  static let storeRequest = StopRequest { isRequested }
+
   /// Takes the signals from now on. Without this, they end the process at once, as everywhere; a
-  /// transaction that was open then is rolled back by whoever opens the file next.
+  /// transaction that was open then is rolled back by the next program that opens the file.
+  ///
+  /// SIGTERM ends the process a second later at the latest, in the middle of whatever it does then.
+  /// For example, SQLite cannot be stopped while it compares one text with a pattern.
   static func await() {
     received.store(0, ordering: .relaxed)
     listener.store(-1, ordering: .relaxed)
+    waitCount.store(0, ordering: .relaxed)
     var action = sigaction()
     // No SA_RESTART: a read that waits for input must end. SA_RESETHAND: the second one kills.
     action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
@@ -42,7 +58,19 @@ enum Interruption {
     sigemptyset(&admitted)
     sigaddset(&admitted, SIGINT)
     sigaddset(&admitted, SIGTERM)
+    sigaddset(&admitted, SIGALRM)
     sigprocmask(SIG_UNBLOCK, &admitted, nil)
+  }
+
+  /// From now on, SIGTERM lets the process go on, until ``endWaiting()``.
+  static func beginWaiting() {
+    waitCount.add(1, ordering: .relaxed)
+  }
+
+  static func endWaiting() {
+    // Recording that the command has ended gets a whole second.
+    if isTermination { alarm(1) }
+    waitCount.subtract(1, ordering: .relaxed)
   }
 
   /// Writes a byte to `descriptor` when a signal comes, so that who waits for that hears of it.
@@ -59,11 +87,34 @@ enum Interruption {
   private static func note(_ signal: Int32) {
     let error = errno
     received.store(signal, ordering: .relaxed)
+    if signal == SIGTERM { startLastSecond() }
     let descriptor = listener.load(ordering: .relaxed)
     if descriptor >= 0 {
       var byte: UInt8 = 0
       _ = write(descriptor, &byte, 1)
     }
     errno = error
+  }
+
+  /// Ends the process by SIGTERM in a second, unless it has ended by itself. What waits for a
+  /// command to end gets another second, again and again.
+  private static func startLastSecond() {
+    var action = sigaction()
+    #if canImport(Glibc)
+      action.__sigaction_handler.sa_handler = { _ in Interruption.endLastSecond() }
+    #else
+      action.__sigaction_u.__sa_handler = { _ in Interruption.endLastSecond() }
+    #endif
+    sigaction(SIGALRM, &action, nil)
+    alarm(1)
+  }
+
+  private static func endLastSecond() {
+    guard waitCount.load(ordering: .relaxed) == 0 else {
+      alarm(1)
+      return
+    }
+    // SIGTERM has its default action again since the first one.
+    raise(SIGTERM)
   }
 }

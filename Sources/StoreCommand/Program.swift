@@ -1,4 +1,6 @@
 import ArgumentParser
+public import ModelStore
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -6,17 +8,73 @@ import ArgumentParser
   import Darwin
 #endif
 
-/// One run of `storecli`: from the words of the command line to the exit status.
+/// One run of a command line for a store: from the words of the command line to the exit status.
+///
+/// `storecli` is this program without declarations. An application that passes its own gets every
+/// command under its own name, and its validators judge what these commands write:
+///
+/// ```swift
+/// Program(
+///   name: "library", arguments: Array(CommandLine.arguments.dropFirst()),
+///   database: path, models: Author.self, validators: [honestTitles]
+/// ).runToExit()
+/// ```
+///
+/// Commands that write open the store with the declarations, so that they create missing tables
+/// and apply migrations as the application does. Commands that only read take the file as it is.
+/// A dry run adds no declaration to the file: it is refused until they are in it.
 public struct Program: Sendable {
+  private let name: String
   private let arguments: [String]
+  private let application: Application
 
+  /// The name in help, hints and messages of the process.
+  static var name: String { currentName.withLock { $0 } }
+
+  private static let currentName = Mutex("storecli")
+
+  /// Creates a run of `storecli`, which declares nothing.
+  ///
   /// - Parameter arguments: The words after the program's name.
   public init(arguments: [String]) {
+    name = "storecli"
     self.arguments = arguments
+    application = Application()
+  }
+
+  /// Creates a run of an application's own command line.
+  ///
+  /// - Parameters:
+  ///   - name: What people type to run it. Help, hints and messages show it.
+  ///   - arguments: The words after the program's name.
+  ///   - database: The store's file, for a command line without `-d`. If you pass nil, the commands
+  ///     find the file as `storecli` does: `STORECLI_DB`, then `storecli.toml`.
+  ///   - models: The models of the application, as `Store(at:models:)` takes them.
+  ///   - migrations: The application's migrations.
+  ///   - bindings: Fields that the file keeps in sync.
+  ///   - rules: Rules beside those in the models' definitions.
+  ///   - validators: Rules in Swift that judge every commit of the commands.
+  ///   - configuration: How the application opens its store, with the functions that its bindings
+  ///     call. The commands choose the access, the busy timeout, the journal mode and the largest
+  ///     value themselves.
+  public init(
+    name: String, arguments: [String], database: String? = nil, models: any Model.Type...,
+    migrations: [Migration] = [], bindings: [Binding] = [], rules: [Rule] = [],
+    validators: [Validator] = [], configuration: StoreConfiguration = StoreConfiguration()
+  ) {
+    self.name = name
+    self.arguments = arguments
+    application = Application(
+      database: database,
+      declarations: Declarations(
+        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
+        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+      configuration: configuration)
   }
 
   /// Runs and ends the process.
   public func runToExit() -> Never {
+    Self.currentName.withLock { $0 = name }
     let code = run()
     // The signal that was held back until the work could stop.
     if code == .terminated { Console.end(by: SIGTERM) }
@@ -24,6 +82,9 @@ public struct Program: Sendable {
   }
 
   private func run() -> ExitCode {
+    if let problem = ProcessPrivileges.current.problem {
+      return Self.reporting(problem, to: .standard(), as: .text)
+    }
     // A file that may not grow is an error of the write that meets it, not a sudden end.
     signal(SIGXFSZ, SIG_IGN)
     EventCommand.admitWaiting()
@@ -36,7 +97,7 @@ public struct Program: Sendable {
     }
     do {
       var command = try StoreCLI.parseAsRoot(arguments)
-      if let leaf = command as? any LeafCommand { return Self.perform(leaf) }
+      if let leaf = command as? any LeafCommand { return perform(leaf) }
       // A noun without its verb, or the parser's own help: running it throws the help.
       try command.run()
       return .ok
@@ -45,9 +106,10 @@ public struct Program: Sendable {
     }
   }
 
-  private static func perform(_ command: any LeafCommand) -> ExitCode {
+  private func perform(_ command: any LeafCommand) -> ExitCode {
     let options = command.options
     let console = Console.standard(colour: options.color ?? .auto, loudness: options.loudness)
+    let context = CommandContext(command, console: console, application: application)
     do {
       guard options.fields == nil || command.takesFields else {
         throw CommandError.usage("--fields chooses nothing in what this command answers.")
@@ -57,18 +119,19 @@ public struct Program: Sendable {
         throw CommandError.usage(
           "This command answers with no rows, so there is no format to write them in.")
       }
-      let code = try command.run(CommandContext(command, console: console))
+      let code = try command.run(context)
       try console.finish()
-      return named(code)
+      context.notices.write(besides: nil, to: console, as: options.errorFormat)
+      return Self.named(code)
     } catch OutputError.readerClosed {
       Console.endByBrokenPipe()
     } catch OutputError.stalled {
-      return named(.interrupted)
+      return Self.named(.interrupted)
     } catch {
-      return named(
-        reporting(
-          CommandError(error).hinting(database: options.database), to: console,
-          as: options.errorFormat))
+      let failure = CommandError(error).hinting(database: options.database)
+      let code = Self.reporting(failure, to: console, as: options.errorFormat)
+      context.notices.write(besides: failure, to: console, as: options.errorFormat)
+      return Self.named(code)
     }
   }
 
@@ -85,10 +148,19 @@ public struct Program: Sendable {
       unparsed.explanation(of: error), to: .standard(), as: unparsed.wantsJSON ? .json : .text)
   }
 
+  /// Replaces `storecli`, for which help is written, with the name of this program.
+  /// `storecli.toml` stays as it is, since every such program reads it.
+  private func inOwnName(_ help: String) -> String {
+    guard name != "storecli" else { return help }
+    return help.replacing(/(^|[\s\/_])storecli(?=\s|$|\.fish)/) { match in
+      match.output.1 + name
+    }
+  }
+
   private func printing(_ text: String) -> ExitCode {
     let console = Console.standard()
     do {
-      try console.writeLine(text)
+      try console.writeLine(inOwnName(text))
       try console.finish()
       return .ok
     } catch OutputError.readerClosed {

@@ -3,7 +3,7 @@ import ArgumentParser
 /// The root of the command tree.
 struct StoreCLI: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "storecli",
+    commandName: Program.name,
     abstract: "Look into a store and change it: records, rules, bindings.",
     discussion: """
       The database is the one that -d names, else STORECLI_DB, else db = "PATH" in the nearest \
@@ -11,13 +11,13 @@ struct StoreCLI: ParsableCommand {
 
       Topics: storecli help exit-codes, environment, formats, predicates
       """,
-    version: "storecli \(VersionCommand.number)",
+    version: "\(VersionCommand.program) \(VersionCommand.number)",
     subcommands: [
       ModelsCommand.self, QueryCommand.self, GetCommand.self, InsertCommand.self,
       UpdateCommand.self, DeleteCommand.self, ValidateCommand.self, ValidatorsCommand.self,
       BindingsCommand.self, WatchCommand.self, HistoryCommand.self, UndoCommand.self,
       RedoCommand.self, RevertCommand.self, JournalCommand.self, ConsumersCommand.self,
-      ImportCommand.self, ExportCommand.self, AdoptCommand.self,
+      ImportCommand.self, ExportCommand.self, HashCommand.self, AdoptCommand.self,
       DoctorCommand.self, DemoCommand.self, CompletionsCommand.self, VersionCommand.self,
     ])
 }

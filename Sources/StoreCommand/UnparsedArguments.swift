@@ -14,16 +14,26 @@ struct UnparsedArguments {
     let path = commandPath
     if path.known.isEmpty, let option = words.first, option.hasPrefix("-") {
       return CommandError(
-        .usage, code: "usage", "\(option) stands before the command; options follow it.",
+        .usage, code: "usage", "\(option) belongs behind the command, not before it.",
         hint: "storecli models -d PATH")
     }
     let command = (["storecli"] + path.known).joined(separator: " ")
-    let lines = StoreCLI.message(for: error).split(separator: "\n").map(String.init)
+    let lines = Self.withoutPreamble(StoreCLI.message(for: error))
+      .split(separator: "\n").map(String.init)
     return CommandError(
       .usage, code: "usage", lines.first ?? "The command line is wrong.",
       details: lines.dropFirst().map { "  \($0)" },
       hint: negativeNumber.map { "a key that begins with - follows --, as in -- \($0)" }
         ?? "\(command) --help")
+  }
+
+  /// A message of this program about a value, without the parser's own words before it: "The value
+  /// 'abc' is invalid for '<shell>': The shells are bash, zsh and fish; got abc."
+  private static func withoutPreamble(_ message: String) -> String {
+    guard message.hasPrefix("The value '"), let end = message.firstRange(of: "': "),
+      message[..<end.lowerBound].contains("' is invalid for '")
+    else { return message }
+    return String(message[end.upperBound...])
   }
 
   /// The first word that is a negative number where a key may stand: the parser takes it for an

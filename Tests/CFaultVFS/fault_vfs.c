@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "fault_rules.h"
@@ -12,6 +13,14 @@ static pthread_mutex_t registration = PTHREAD_MUTEX_INITIALIZER;
 
 // Set once by fault_vfs_register(), before SQLite can call into this file.
 static sqlite3_vfs *base;
+
+static atomic_int skips_syncs;
+
+void fault_vfs_skip_syncs(int enabled) { atomic_store(&skips_syncs, enabled); }
+
+int fault_vfs_seed_randomness(int seed) {
+  return sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, seed, (sqlite3 *)0);
+}
 
 typedef struct fault_file {
   sqlite3_file head;
@@ -73,6 +82,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
+  if (atomic_load(&skips_syncs)) return SQLITE_OK;
   PASS(fault_vfs_op_sync, name_of(file), real(file)->pMethods->xSync(real(file), flags));
 }
 

@@ -27,6 +27,8 @@ typedef struct text {
 typedef struct race {
   const char *path;
   sqlite3 *rival;
+  fault_vfs_rival write;  // NULL: the rival writes through its own connection
+  void *write_context;
   text report;
   int windows;
   int rival_result;
@@ -71,13 +73,17 @@ static sqlite3 *connect(const char *path, text *report) {
   return NULL;
 }
 
-// Rewrites the rows up to `last`, index entries included, in one commit.
-static int write_generation(sqlite3 *db, const char *generation, int last) {
-  char sql[sql_capacity];
+// The statement that rewrites the rows up to `last`, index entries included.
+static void spell_generation(char *sql, const char *generation, int last) {
   snprintf(
-      sql, sizeof sql,
+      sql, sql_capacity,
       "UPDATE wal_reset_row SET value = printf('%s-%%0%dd', id) WHERE id <= %d", generation,
       row_width, last);
+}
+
+static int write_generation(sqlite3 *db, const char *generation, int last) {
+  char sql[sql_capacity];
+  spell_generation(sql, generation, last);
   return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
@@ -88,7 +94,13 @@ static int passive(sqlite3 *db, int *frames, int *copied) {
 static void enter_window(void *context) {
   race *each = context;
   if (each->windows++ > 0) return;
-  each->rival_result = write_generation(each->rival, "rival", 4);
+  if (each->write == NULL) {
+    each->rival_result = write_generation(each->rival, "rival", 4);
+    return;
+  }
+  char sql[sql_capacity];
+  spell_generation(sql, "rival", 4);
+  each->rival_result = each->write(each->write_context, sql);
 }
 
 static int plain_checkpoint(void *context) {
@@ -240,6 +252,22 @@ fault_vfs_wal_reset fault_vfs_wal_reset_scenario_around(
   if (begin(&each)) outcome = race_against(&each, checkpoint, context);
   outcome = conclude(&each, outcome);
   sqlite3_close(each.rival);
+  return outcome;
+}
+
+fault_vfs_wal_reset fault_vfs_wal_reset_scenario_against(
+    const char *path, fault_vfs_rival rival, void *context, char *report, size_t n) {
+  race each = {
+      .path = path, .write = rival, .write_context = context, .report = {report, n, 0}};
+  fault_vfs_wal_reset outcome = fault_vfs_wal_reset_failed;
+  if (fault_vfs_register() != SQLITE_OK) return outcome;
+  sqlite3 *checkpointer = connect(path, &each.report);
+  if (checkpointer != NULL && begin(&each)) {
+    outcome = race_against(&each, plain_checkpoint, checkpointer);
+  }
+  outcome = conclude(&each, outcome);
+  sqlite3_close(each.rival);
+  sqlite3_close(checkpointer);
   return outcome;
 }
 

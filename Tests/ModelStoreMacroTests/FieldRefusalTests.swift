@@ -1,6 +1,6 @@
 internal import Testing
 
-@Suite struct FieldRefusalTests {
+@Suite(.tags(.unit)) struct FieldRefusalTests {
   @Test(arguments: [
     ("\"\"", "String"), ("1", "Int"), ("0.5", "Double"), ("true", "Bool"), ("UUID()", "UUID"),
     ("makeTitle()", "<#Type#>"),

@@ -1,6 +1,6 @@
 internal import Testing
 
-@Suite struct ModelExpansionTests {
+@Suite(.tags(.unit)) struct ModelExpansionTests {
   @Test func everyAttributeReachesTheDefinition() {
     expectExpansion(
       of: """

@@ -1,6 +1,6 @@
 internal import Testing
 
-@Suite struct ModelRefusalTests {
+@Suite(.tags(.unit)) struct ModelRefusalTests {
   @Test func aClassIsRefused() {
     expectRefusal(
       of: "@Model final class Album { var id: Int64\n}",

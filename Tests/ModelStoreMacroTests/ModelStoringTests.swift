@@ -2,7 +2,7 @@ internal import Foundation
 internal import ModelStoreMacro
 internal import Testing
 
-@Suite struct ModelStoringTests {
+@Suite(.tags(.unit)) struct ModelStoringTests {
   @Test func recordsOfDraftsAreFoundByTheirKeys() throws {
     try withStore { store in
       let (album, placement) = try store.write { transaction in

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct ModelUseTests {
+@Suite(.tags(.unit)) struct ModelUseTests {
   @Test func theSchemaHasEverythingThatTheStructSays() {
     #expect(
       Album.schema

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct StoreTests {
+@Suite(.tags(.unit)) struct StoreTests {
   @Test func aWriteFiresFieldAndCollectionEventsAndABindingFollows() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(

@@ -1,7 +1,7 @@
 import Testing
 
 /// What every file of the project keeps to. A finding names file and line.
-@Suite struct TidyTests {
+@Suite(.tags(.unit)) struct TidyTests {
   private func expectNone(
     _ rule: Project.Rule, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -118,6 +118,14 @@ import Testing
 
   @Test func invariantsAreNumberedAndKnown() throws {
     try expectNone(Project.invariantsAreNumbered)
+  }
+
+  @Test func everyIDInATitleIsExplained() throws {
+    try expectNone(Project.acceptanceIsExplained)
+  }
+
+  @Test func everySuiteHasOneTier() throws {
+    try expectNone(Project.everySuiteHasOneTier)
   }
 
   @Test func theChangelogOpensWithWhatIsUnreleased() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct ExitCodeTests {
+@Suite(.tags(.unit)) struct ExitCodeTests {
   @Test func numbersAreFrozen() {
     let table = ExitCode.allCases.map { "\($0.rawValue) \($0.summary)" }
     #expect(

@@ -4,7 +4,7 @@ import Testing
 @testable import StoreCommand
 
 /// Keys are read as they are shown.
-@Suite struct KeyTextTests {
+@Suite(.tags(.unit)) struct KeyTextTests {
   private func schema(_ types: [FieldType]) -> ModelSchema {
     let fields = zip(["a", "b"], types).map { FieldSchema(name: $0, type: $1) }
     return ModelSchema(name: "T", fields: fields, key: fields.map(\.name))

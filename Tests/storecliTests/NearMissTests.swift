@@ -2,7 +2,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct NearMissTests {
+@Suite(.tags(.unit)) struct NearMissTests {
   @Test(arguments: [
     ("kitten", "sitting", 3), ("ab", "ba", 1), ("ca", "abc", 2), ("", "abc", 3), ("abc", "", 3),
     ("same", "same", 0), ("title", "tilte", 1), ("a cat", "an abct", 3),

@@ -8,6 +8,8 @@ struct JournalHead {
   let followed: Set<String>
   /// The models of which something is entered by triggers that are not as they should be.
   let damaged: Set<String>
+  /// The texts of their triggers that are there, but in other words than this library writes.
+  let foreignTriggers: Set<String>
   /// Of the newest row whose change was announced.
   var position: Int64
 
@@ -23,12 +25,18 @@ struct JournalHead {
   ) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
     self.layouts = layouts
-    let damaged = JournalInstallation.damagedModels(layouts, models: models, in: catalog)
+    let unfit = JournalInstallation.damagedModels(layouts, models: models, in: catalog)
+    let damaged = try JournalInstallation.withoutNewer(unfit, on: connection)
     self.damaged = damaged
-    entered = Set(layouts.current.keys).subtracting(damaged)
+    foreignTriggers =
+      damaged.isEmpty
+      ? []
+      : JournalInstallation.foreignTriggers(
+        layouts, models: models.filter { damaged.contains($0.name) }, in: catalog)
+    entered = Set(layouts.current.keys).subtracting(unfit)
     followed = JournalInstallation.exactModels(
-      layouts, intact: models.filter { !damaged.contains($0.name) }, in: catalog)
-    self.position = try position ?? JournalReader.bounds(on: connection)?.upperBound ?? 0
+      layouts, intact: models.filter { !unfit.contains($0.name) }, in: catalog)
+    self.position = try position ?? JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
   }
 
   /// So many rows of other programs are followed one by one, which bounds the memory that telling
@@ -55,7 +63,9 @@ struct JournalHead {
   ) throws -> News? {
     let start = position
     let bounds = try JournalReader.bounds(on: connection)
-    position = bounds?.upperBound ?? 0
+    position = try JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
+    // Behind such a row, positions do not ascend any more.
+    guard position <= JournalReader.positionMax else { return nil }
     let names = Set(models.map(\.name))
     var news = News(resetModels: names.subtracting(entered))
     // The newest row is never removed, unless somebody emptied the journal by hand.

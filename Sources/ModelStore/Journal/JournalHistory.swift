@@ -18,10 +18,14 @@ struct JournalHistory {
   var layouts: JournalLayouts { reader.layouts }
 
   /// - Returns: nil when the file has no journal or nothing was ever entered.
+  /// - Throws: ``StoreError`` with code `journalGap` when a row is beyond
+  ///   ``JournalReader/positionMax``.
   init?(reading connection: Connection) throws {
-    guard let layouts = try JournalLayouts(reading: connection),
-      let bounds = try JournalReader.bounds(on: connection)
-    else { return nil }
+    guard let layouts = try JournalLayouts(reading: connection) else { return nil }
+    if let newest = try JournalReader.newest(on: connection), newest > JournalReader.positionMax {
+      throw JournalReader.unreachable(newest)
+    }
+    guard let bounds = try JournalReader.bounds(on: connection) else { return nil }
     reader = JournalReader(connection: connection, layouts: layouts)
     self.bounds = bounds
   }
@@ -83,11 +87,11 @@ struct JournalHistory {
         return goesOn
       }
       if goesOn, wantsNext {
-        // One that began before was not read from its first row.
+        // A transaction that began before `start` was not read from its first row.
         goesOn = try body(
           LoggedTransaction(
             positions: mark.first...entry.position, mark: mark,
-            entries: mark.first > start ? entries : self.entries(in: mark.first..<entry.position)))
+            entries: mark.first > start ? entries : self.entries(of: mark, at: entry.position)))
       }
       first = entry.position + 1
       entries = []
@@ -117,8 +121,9 @@ struct JournalHistory {
       let mark = found.flatMap { $0.position == cursor ? $0.mark : nil }
       var before = mark.map { $0.first - 1 } ?? found?.position ?? bounds.lowerBound - 1
       if mark == nil, cursor - before > Self.foreignRowCountMax {
-        before = try beginning(of: cursor - Self.foreignRowCountMax)
+        before = try foreignStart(before: cursor, after: before)
       }
+      guard before < cursor else { throw JournalAssembly.damaged(cursor) }
       if wanted(mark) {
         let end = mark == nil ? cursor + 1 : cursor
         let transaction = LoggedTransaction(
@@ -133,9 +138,35 @@ struct JournalHistory {
   func transaction(_ id: TransactionID) throws -> LoggedTransaction? {
     try mark(of: id).map { position, mark in
       LoggedTransaction(
-        positions: mark.first...position, mark: mark,
-        entries: try entries(in: mark.first..<position))
+        positions: mark.first...position, mark: mark, entries: try entries(of: mark, at: position))
     }
+  }
+
+  /// The entries of a transaction whose commit record stands at `position`.
+  ///
+  /// - Throws: ``StoreError`` with code `journalGap` when it claims rows of the transaction before
+  ///   it. Otherwise, rows that each claim the whole journal would be read once for each.
+  private func entries(of mark: JournalMark, at position: Int64) throws -> [JournalEntry] {
+    if let earlier = try lastMark(through: position - 1), earlier.position >= mark.first {
+      throw JournalAssembly.damaged(position)
+    }
+    return try entries(in: mark.first..<position)
+  }
+
+  /// Where about ``foreignRowCountMax`` rows begin that end at `cursor`: not before `start`.
+  private func foreignStart(before cursor: Int64, after start: Int64) throws -> Int64 {
+    let oldest = try reader.connection.firstRow(
+      """
+      SELECT position
+      FROM _ms_journal
+      WHERE position <= \(cursor) AND position > \(start)
+      ORDER BY position DESC
+      LIMIT 1 OFFSET \(Self.foreignRowCountMax)
+      """
+    ) { row in try row.integer(at: 0) }
+    guard let oldest else { return start }
+    guard oldest > start, oldest <= cursor else { throw JournalAssembly.damaged(oldest) }
+    return max(start, try beginning(of: oldest))
   }
 
   /// The mark of the transaction called `id`.
@@ -163,12 +194,17 @@ struct JournalHistory {
 
   /// The next mark behind `position`.
   func nextMark(after position: Int64) throws -> (position: Int64, mark: JournalMark)? {
-    try markRow("position > \(position)", "ASC")
+    let found = try markRow("position > \(position)", "ASC")
+    // A damaged index can lead to a row that was not asked for.
+    if let found, found.position <= position { throw JournalAssembly.damaged(found.position) }
+    return found
   }
 
   /// The last mark at or before `position`.
   func lastMark(through position: Int64) throws -> (position: Int64, mark: JournalMark)? {
-    try markRow("position <= \(position)", "DESC")
+    let found = try markRow("position <= \(position)", "DESC")
+    if let found, found.position > position { throw JournalAssembly.damaged(found.position) }
+    return found
   }
 
   /// Of a mark, what tells whether its transaction can be undone or redone.
@@ -229,17 +265,24 @@ struct JournalHistory {
 
   /// `position`, or the one before the entry of which it is a row but not the last.
   private func beginning(of position: Int64) throws -> Int64 {
-    var position = position
-    while position >= bounds.lowerBound, try isContinuation(position + 1) { position -= 1 }
-    return position
+    var place = position
+    while place >= bounds.lowerBound, position - place < Self.partCountMax,
+      try isContinuation(place + 1)
+    { place -= 1 }
+    return place
   }
 
   /// `position`, or the last row of the entry of which it is another.
   func ending(of position: Int64) throws -> Int64 {
-    var position = position
-    while position < bounds.upperBound, try isContinuation(position + 1) { position += 1 }
-    return position
+    var place = position
+    while place < bounds.upperBound, place - position < Self.partCountMax,
+      try isContinuation(place + 1)
+    { place += 1 }
+    return place
   }
+
+  /// An entry has no more rows, whatever another program wrote.
+  private static let partCountMax = Int64(JournalCode.partCountMax)
 
   /// Whether the row there belongs to the entry before it.
   private func isContinuation(_ position: Int64) throws -> Bool {

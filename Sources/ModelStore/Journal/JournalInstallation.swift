@@ -20,8 +20,9 @@ struct JournalInstallation {
     _ details: [String: JournalDetail], in models: [ModelSchema], catalog: Catalog
   ) throws(StoreError) {
     var wanted: [String: (schema: ModelSchema, detail: JournalDetail)] = [:]
+    let schemas = Dictionary(models.map { ($0.name, $0) }) { first, _ in first }
     for (name, detail) in details {
-      guard let schema = models.first(where: { $0.name == name }) else {
+      guard let schema = schemas[name] else {
         throw StoreError(
           .unknownModel, "\(name) is not a model of this store, so its changes are not entered.",
           model: name)
@@ -84,6 +85,34 @@ struct JournalInstallation {
     Set(layouts.current.keys).subtracting(intactModels(layouts, models: models, in: catalog))
   }
 
+  /// Leaves out the models that only a newer library knows: whether their triggers are right cannot
+  /// be judged here.
+  static func withoutNewer(
+    _ damaged: Set<String>, on connection: Connection
+  ) throws -> Set<String> {
+    guard !damaged.isEmpty else { return [] }
+    return damaged.subtracting(
+      try CatalogEntries.models.problems(on: connection).compactMap(\.model))
+  }
+
+  /// The texts of the journal's triggers of `models` that another library or program wrote.
+  static func foreignTriggers(
+    _ layouts: JournalLayouts, models: [ModelSchema], in catalog: Catalog
+  ) -> Set<String> {
+    let found = triggers(in: catalog)
+    let names = Set(models.map(\.name))
+    let own = models.flatMap { schema -> [JournalTriggers.Trigger] in
+      guard let number = layouts.current[schema.name], let layout = layouts.all[number] else {
+        return []
+      }
+      return triggers(of: schema, as: layout, number: number, in: catalog) ?? []
+    }
+    let ofModels = found.filter { name, _ in
+      JournalTriggers.model(ofTrigger: name).map(names.contains) ?? false
+    }
+    return Set(ofModels.values).subtracting(own.map(\.sql))
+  }
+
   /// Those of the intact `models` of which everything is entered, with all values.
   static func exactModels(
     _ layouts: JournalLayouts, intact models: [ModelSchema], in catalog: Catalog
@@ -100,7 +129,7 @@ struct JournalInstallation {
   /// not be entered before the change that it answers.
   private static func areLast(_ count: Int, in table: TableFacts?) -> Bool {
     let names = (table?.triggers ?? []).map(\.name)
-      .filter { !$0.hasPrefix(RuleObjects.namePrefix) }
+      .filter { !RuleObjects.isName($0) }
     return names.suffix(count).allSatisfy { $0.hasPrefix(JournalTriggers.namePrefix) }
   }
 

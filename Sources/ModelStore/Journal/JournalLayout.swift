@@ -58,6 +58,12 @@ struct JournalLayout: Hashable, Sendable, Codable {
     return nil
   }
 
+  /// Whether rows of the journal can be in this layout.
+  var isPossible: Bool {
+    (1...Self.keyCountMax).contains(key.count)
+      && others.count <= JournalCode.partCountMax * ((Self.columnCount - key.count) / 2)
+  }
+
   /// The places in ``others`` that stand in each row of an insertion or deletion.
   var imageParts: [Range<Int>] { parts(of: Self.columnCount - key.count) }
 

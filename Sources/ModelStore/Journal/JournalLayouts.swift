@@ -5,12 +5,14 @@ struct JournalLayouts: Hashable, Sendable {
   private(set) var all: [Int64: JournalLayout] = [:]
   /// By model.
   private(set) var current: [String: Int64] = [:]
+  private var numbers: [JournalLayout: Int64] = [:]
+  private var newest = JournalLayout.journalNumber
 
   init() {}
 
   /// - Returns: nil when the file has no journal.
   /// - Throws: ``StoreError`` with code `newerFormat` when a newer library wrote one, `corrupt`
-  ///   when one is no JSON.
+  ///   when one is no JSON, or describes rows that a journal cannot have.
   init?(reading connection: Connection) throws {
     let exists = try connection.firstRow(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_ms_journal_layouts'"
@@ -26,10 +28,18 @@ struct JournalLayouts: Hashable, Sendable {
     }
     for row in rows {
       let layout = try Self.layout(row.definition, format: row.format, number: row.number)
+      guard layout.isPossible, Self.possibleNumbers.contains(row.number) else {
+        throw Self.damaged(row.number, "describes rows that no journal has")
+      }
       all[row.number] = layout
+      numbers[layout] = row.number
+      newest = max(newest, row.number)
       if row.isCurrent { current[layout.model] = row.number }
     }
   }
+
+  /// Numbers are given by counting, so a greater one was written by another program.
+  private static let possibleNumbers: ClosedRange<Int64> = 1...(1 << 32)
 
   func layout(of model: String) -> JournalLayout? {
     current[model].flatMap { all[$0] }
@@ -43,11 +53,15 @@ struct JournalLayouts: Hashable, Sendable {
       return try CatalogText.entry(from: definition)
     } catch {
       guard error.isDamage else { throw newer(error.reason) }
-      throw StoreError(
-        .corrupt,
-        "What the file says of the layout \(number) of its change journal is no JSON, so it was damaged or edited by hand. Restore a backup; nothing was changed."
-      )
+      throw damaged(number, "is no JSON")
     }
+  }
+
+  private static func damaged(_ number: Int64, _ reason: String) -> StoreError {
+    StoreError(
+      .corrupt,
+      "What the file says of the layout \(number) of its change journal \(reason), so it was damaged or edited by hand. Restore a backup; nothing was changed."
+    )
   }
 
   private static func newer(_ reason: String) -> StoreError {
@@ -63,11 +77,11 @@ struct JournalLayouts: Hashable, Sendable {
   mutating func enter(_ layout: JournalLayout, on connection: Connection) throws -> Int64 {
     try leave(layout.model, on: connection)
     let number: Int64
-    if let known = all.first(where: { $0.value == layout })?.key {
+    if let known = numbers[layout] {
       number = known
       try connection.run("UPDATE _ms_journal_layouts SET is_current = 1 WHERE number = \(number)")
     } else {
-      number = (all.keys.max() ?? JournalLayout.journalNumber) + 1
+      number = newest + 1
       try connection.run(
         """
         INSERT INTO _ms_journal_layouts (number, model, is_current, format, definition)
@@ -77,6 +91,8 @@ struct JournalLayouts: Hashable, Sendable {
         """)
     }
     all[number] = layout
+    numbers[layout] = number
+    newest = max(newest, number)
     current[layout.model] = number
     return number
   }

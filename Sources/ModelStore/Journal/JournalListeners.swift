@@ -51,9 +51,12 @@ final class JournalListeners: Sendable {
   /// Somebody who listens, from when it is made until it is let go.
   final class Listener: Sendable {
     private let listeners: JournalListeners
+    private let isOver: @Sendable () -> Bool
 
-    init(_ listeners: JournalListeners) {
+    /// - Parameter isOver: Whether the listener's own store has closed; asked after each ring.
+    init(_ listeners: JournalListeners, isOver: @escaping @Sendable () -> Bool = { false }) {
       self.listeners = listeners
+      self.isOver = isOver
       listeners.changeCount(by: 1)
     }
 
@@ -63,16 +66,17 @@ final class JournalListeners: Sendable {
     var ringCount: UInt64 { listeners.state.withLock { $0.ringCount } }
 
     /// Whether the bell will not ring any more.
-    var hasEnded: Bool { listeners.state.withLock { $0.hasEnded } }
+    var hasEnded: Bool { isOver() || listeners.state.withLock { $0.hasEnded } }
 
     /// What `look` finds, at once or after one of the next rings.
     ///
     /// - Returns: nil when the task was cancelled or the bell rings no more.
     /// - Throws: What `look` throws before that.
     func first<Found>(_ look: () async throws -> Found?) async throws -> Found? {
-      while !Task.isCancelled, !hasEnded {
-        // What is entered while this looks rings once more.
+      while true {
+        // Before all questions: whatever changes their answers rings once more.
         let ringCount = ringCount
+        guard !Task.isCancelled, !hasEnded else { return nil }
         do {
           if let found = try await look() { return found }
         } catch {
@@ -81,7 +85,6 @@ final class JournalListeners: Sendable {
         }
         await wait(beyond: ringCount)
       }
-      return nil
     }
 
     /// Waits until the bell has rung more often than `ringCount`, nobody rings it any more, or the

@@ -37,7 +37,8 @@ struct JournalMark: Hashable, Sendable {
     init(of mark: JournalMark) {
       reverted = mark.id
       origin = mark.reversal?.origin ?? mark.id
-      depth = (mark.reversal?.depth ?? 0) + 1
+      // Only the last bit counts, which is that of the number also when another program wrote it.
+      depth = (mark.reversal?.depth ?? 0) &+ 1
     }
 
     fileprivate init?(_ values: ArraySlice<SQLValue>) {
@@ -106,19 +107,21 @@ extension JournalMark {
   static func signing<Result>(
     on connection: Connection, _ body: () throws -> Result
   ) throws -> Result {
-    guard let start = try JournalReader.end(on: connection) else { return try body() }
+    guard try JournalLayouts(reading: connection) != nil,
+      let first = try JournalReader.next(on: connection)
+    else { return try body() }
     let result = try body()
     let entered = try connection.firstRow(
       """
       SELECT 1
       FROM _ms_journal
-      WHERE position > \(start) AND layout <> \(JournalLayout.journalNumber)
+      WHERE position >= \(first) AND layout <> \(JournalLayout.journalNumber)
       """
     ) { try $0.integer(at: 0) }
     guard entered != nil else { return result }
     let program = WritingProgram()
     try JournalMark(
-      first: start + 1, id: TransactionID.make(first: start + 1), time: WritingProgram.now,
+      first: first, id: TransactionID.make(first: first), time: WritingProgram.now,
       program: program.name, process: program.process, signature: TransactionSignature(),
       reversal: nil
     ).write(on: connection)

@@ -7,6 +7,11 @@ public struct JournalRetention: Hashable, Sendable {
   ///
   /// Only transactions of stores have a time. Changes by other programs are as old as the next
   /// transaction of a store behind them, and are kept while there is none.
+  ///
+  /// Clocks can be wrong, so the order of commits decides together with the times: a time that is
+  /// still to come does not count, a transaction is not younger than both of the next two, and none
+  /// is older than one before it. For example, one transaction that is dated 2090 goes with its
+  /// neighbours, and one that is dated 1970 takes no younger one along.
   public var age: Duration?
   /// The most entries, counted as positions: a record of many fields takes several, what a store
   /// says of its transaction takes one.

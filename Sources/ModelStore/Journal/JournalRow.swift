@@ -148,8 +148,11 @@ struct JournalAssembly {
     let places = parts[code.part]
     let start = layout.key.count
     if !row.malformed.isEmpty {
+      // Columns behind the part's own fields are NULL in every row that a trigger writes.
+      let end = start + places.count * (code.kind == .update ? 2 : 1)
+      guard row.malformed.allSatisfy({ $0 < end }) else { throw damaged(row.position) }
       record.malformedTexts.formUnion(
-        row.malformed.compactMap { place in
+        row.malformed.map { place in
           guard place >= start else { return .key(place) }
           let (index, isNew) = (place - start).quotientAndRemainder(dividingBy: 2)
           switch code.kind {
@@ -184,7 +187,7 @@ struct JournalAssembly {
     return JournalEntry(position: row.position, first: row.position, content: content)
   }
 
-  private static func damaged(_ position: Int64) -> StoreError {
+  static func damaged(_ position: Int64) -> StoreError {
     StoreError(
       .journalGap,
       "The change journal has a row at position \(position) that no store writes, so what it holds up to there cannot be told. Trim it beyond that row, without regard to consumers; the models' records are not concerned."

@@ -13,8 +13,14 @@ enum JournalSize {
       ) { row in row.isNull(at: 0) ? 0 : try row.integer(at: 0) } ?? 0
     }
     return try bounds.map { bounds in
-      Int64(Double(bounds.count) * (try ofRow(on: connection, in: bounds)))
+      estimate(rowCount: bounds.count, rowSize: try ofRow(on: connection, in: bounds))
     } ?? 0
+  }
+
+  /// Positions may have gaps of any size, so the product may be more than an Int64 holds.
+  static func estimate(rowCount: Int, rowSize: Double) -> Int64 {
+    let size = Double(rowCount) * rowSize
+    return size < 0x1p63 ? Int64(size) : .max
   }
 
   /// About how many bytes a row takes, from rows that are evenly spread; at least 1.

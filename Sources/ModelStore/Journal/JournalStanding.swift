@@ -21,11 +21,12 @@ struct JournalStanding {
     let catalog = try Catalog(reading: connection)
     let names = JournalInstallation.intactModels(layouts, models: models, in: catalog)
     let found = JournalInstallation.triggers(in: catalog)
+    let triggers = Dictionary(grouping: found) { JournalTriggers.model(ofTrigger: $0.key) }
     var intact: [String: Entering] = [:]
     for name in names {
       guard let number = layouts.current[name] else { continue }
-      intact[name] = Entering(
-        number: number, triggers: found.filter { JournalTriggers.model(ofTrigger: $0.key) == name })
+      let own = (triggers[name] ?? []).map { ($0.key, $0.value) }
+      intact[name] = Entering(number: number, triggers: Dictionary(uniqueKeysWithValues: own))
     }
     self.intact = intact
     end = try JournalReader.bounds(on: connection)?.upperBound ?? 0

@@ -29,18 +29,44 @@ public struct ConsumerStatus: Hashable, Sendable {
   public var name: String
   /// Of the last entry that it has acknowledged, or where it begins.
   public var position: JournalPosition
-  /// How many positions of the journal it has before it; those that do not concern it count too.
+  /// How many positions of the journal it has before it, up to the last change that a batch would
+  /// hold; 0 when there is no batch to take.
   public var lag: Int64
   /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC; nil when it has not
   /// yet.
   public var acknowledgementTime: Int64?
 
   /// - Parameter bounds: Where the journal begins and ends; nil when it has no rows.
-  init(name: String, cursor: JournalConsumers.Cursor, bounds: ClosedRange<Int64>?) {
+  init(
+    name: String, cursor: JournalConsumers.Cursor, bounds: ClosedRange<Int64>?,
+    on connection: Connection
+  ) throws {
     self.name = name
     position = JournalPosition(rawValue: cursor.position)
-    lag = bounds.map { $0.upperBound - cursor.start(in: $0) } ?? 0
+    lag =
+      try bounds.map { bounds in
+        let start = cursor.start(in: bounds)
+        return try Self.lastChange(behind: start, on: connection) - start
+      } ?? 0
     acknowledgementTime = cursor.acknowledgedAt
+  }
+
+  /// The last position behind `start` that a batch would hold; `start` when there is none.
+  ///
+  /// - Complexity: Reads back over transactions that changed nothing of which a journal is kept.
+  private static func lastChange(behind start: Int64, on connection: Connection) throws -> Int64 {
+    try connection.firstRow(
+      """
+      SELECT position
+      FROM _ms_journal
+      WHERE position > \(start) AND position <= \(JournalReader.positionMax)
+      AND (layout <> \(JournalLayout.journalNumber)
+        OR entry <> \(JournalMark.Kind.transaction.rawValue)
+        OR c0 < position)
+      ORDER BY position DESC
+      LIMIT 1
+      """
+    ) { row in try row.integer(at: 0) } ?? start
   }
 }
 
@@ -50,12 +76,15 @@ extension JournalStatus {
   init(reading connection: Connection, models: [ModelSchema]) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return }
     details = layouts.current.compactMapValues { layouts.all[$0]?.detail }
-    damagedModels = try JournalInstallation.damagedModels(
-      layouts, models: models, in: Catalog(reading: connection)
+    damagedModels = try JournalInstallation.withoutNewer(
+      JournalInstallation.damagedModels(
+        layouts, models: models, in: Catalog(reading: connection)), on: connection
     ).sorted()
     let bounds = try JournalReader.bounds(on: connection)
     consumers = try JournalConsumers(connection: connection).all()
-      .map { ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds) }
+      .map {
+        try ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds, on: connection)
+      }
     byteCount = try JournalSize.total(on: connection, in: bounds)
     guard let bounds else { return }
     positions =

@@ -22,34 +22,6 @@ struct JournalTriggers: Hashable, Sendable {
     let sql: String
   }
 
-  /// The columns of a unique set, with the collation by which it compares.
-  struct UniqueSet: Hashable, Sendable {
-    struct Column: Hashable, Sendable {
-      let name: String
-      let collation: Collation
-      /// Whether the column itself compares otherwise.
-      let isCollated: Bool
-      /// What REPLACE puts in the place of NULL, as SQL; nil when it keeps it or refuses, and for
-      /// what not every program can evaluate.
-      let replacement: String?
-
-      init(_ column: ColumnFacts, collation: Collation) {
-        name = column.name
-        self.collation = collation
-        isCollated = collation != column.collation
-        replacement = column.hasUnforeseenReplacement ? nil : column.replacement?.expression
-      }
-    }
-
-    let columns: [Column]
-    /// Which records it counts for.
-    let rows: IndexFacts.Rows
-
-    var condition: IndexCondition? {
-      if case .meeting(let condition) = rows { condition } else { nil }
-    }
-  }
-
   let number: Int64
   let layout: JournalLayout
   let triggers: [Trigger]
@@ -73,47 +45,13 @@ struct JournalTriggers: Hashable, Sendable {
   init(number: Int64, layout: JournalLayout, schema: ModelSchema, facts: TableFacts) {
     self.number = number
     self.layout = layout
+    let uniqueSets = EvictingSet.all(of: facts)
     triggers =
       JournalSQL(
-        number: number, layout: layout, schema: schema, uniqueSets: facts.uniqueSets,
-        computedFrom: facts.uniqueColumnsAreComputed ? facts.writtenColumns : [],
-        rowID: facts.rowIDName
+        number: number, layout: layout, schema: schema, uniqueSets: uniqueSets,
+        computedFrom: EvictingSet.columnsComputing(uniqueSets, in: facts),
+        rowID: facts.hiddenRowIDName
       ).triggers
-  }
-}
-
-extension TableFacts {
-  /// What no two records have in common, the key among them.
-  fileprivate var uniqueSets: [JournalTriggers.UniqueSet] {
-    var sets: [JournalTriggers.UniqueSet] = []
-    if !primaryKey.isEmpty {
-      sets.append(
-        JournalTriggers.UniqueSet(
-          columns: primaryKey.map { .init($0, collation: $0.collation) }, rows: .all))
-    }
-    for index in indexes where index.isUnique {
-      let columns = index.columns.compactMap { indexed in
-        indexed.name.flatMap { column(named: $0) }.map { column in
-          JournalTriggers.UniqueSet.Column(column, collation: indexed.collation)
-        }
-      }
-      guard columns.count == index.columns.count else { continue }
-      let set = JournalTriggers.UniqueSet(columns: columns, rows: index.rows)
-      if !sets.contains(set) { sets.append(set) }
-    }
-    return sets
-  }
-
-  fileprivate var uniqueColumnsAreComputed: Bool {
-    uniqueSets.contains { set in
-      set.columns.contains { column(named: $0.name)?.generated != nil }
-    }
-  }
-
-  /// The name of a rowid that is no column, by which a record may evict another too.
-  fileprivate var rowIDName: String? {
-    guard kind == .table, !isWithoutRowID, rowIDColumn == nil else { return nil }
-    return Self.rowIDName(besides: columns.map(\.name))
   }
 }
 
@@ -122,7 +60,7 @@ private struct JournalSQL {
   let number: Int64
   let layout: JournalLayout
   let schema: ModelSchema
-  let uniqueSets: [JournalTriggers.UniqueSet]
+  let uniqueSets: [EvictingSet]
   /// The columns that decide about generated ones of ``uniqueSets``.
   let computedFrom: [String]
   let rowID: String?
@@ -132,7 +70,7 @@ private struct JournalSQL {
 
   init(
     number: Int64, layout: JournalLayout, schema: ModelSchema,
-    uniqueSets: [JournalTriggers.UniqueSet], computedFrom: [String], rowID: String?
+    uniqueSets: [EvictingSet], computedFrom: [String], rowID: String?
   ) {
     self.number = number
     self.layout = layout
@@ -263,22 +201,10 @@ private struct JournalSQL {
 
   /// Each finds the records, other than `row`, that may have to go for NEW.
   private func conflicts(except row: String?) -> [String] {
-    var conflicts = uniqueSets.map { set in
-      // Only records in an index can go for it; its condition also lets SQLite find them by it.
-      (set.condition.map { ["(\($0.sql))"] } ?? [])
-        + set.columns.map { column in
-          let name = "\(table).\(SQLText.quoted(column.name))"
-          let new = "NEW.\(SQLText.quoted(column.name))"
-          let value = column.replacement.map { "ifnull(\(new), \($0))" } ?? new
-          guard !column.isCollated else { return column.collation.isEqual(name, to: value) }
-          return "\(name) = \(value) COLLATE \(SQLText.quoted(column.collation.name))"
-        }
-    }
+    var conflicts = uniqueSets.map { $0.conflict(in: table) }
     // Only an insertion is watched for a rowid that was given: no UPDATE OF can name it.
-    if let rowID, row == nil { conflicts.append(["\(table).\(rowID) = NEW.\(rowID)"]) }
-    return conflicts.map { terms in
-      (terms + (row.map { [isNot($0)] } ?? [])).joined(separator: " AND ")
-    }
+    if let rowID, row == nil { conflicts.append("\(table).\(rowID) = NEW.\(rowID)") }
+    return conflicts.map { ([$0] + (row.map { [isNot($0)] } ?? [])).joined(separator: " AND ") }
   }
 
   private func exists(_ conflicts: [String]) -> String {

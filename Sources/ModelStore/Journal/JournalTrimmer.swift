@@ -1,6 +1,6 @@
 /// Removes the oldest rows of a file's change journal, in steps.
 ///
-/// A step removes whole transactions, about ``stepRowCount`` rows together, or one that has more.
+/// A step removes whole transactions, about `stepRowCount` rows together, or one that has more.
 /// Where other programs wrote, the journal does not tell one transaction from the next, and a step
 /// may end anywhere between two records.
 struct JournalTrimmer {
@@ -12,6 +12,8 @@ struct JournalTrimmer {
   let told: Int64
 
   static let stepRowCount: Int64 = 1000
+  /// How many rows a step removes at most, unless one transaction has more.
+  let stepRowCount: Int64
 
   /// What a step did.
   struct Step {
@@ -24,12 +26,13 @@ struct JournalTrimmer {
     let position: Int64
     /// The position of its transaction's first row.
     let first: Int64
-    let time: Int64
   }
 
   init(
-    connection: Connection, retention: JournalRetention, now: Int64, told: Int64 = .max
+    connection: Connection, retention: JournalRetention, now: Int64, told: Int64 = .max,
+    stepRowCount: Int64 = Self.stepRowCount
   ) {
+    self.stepRowCount = stepRowCount
     self.connection = connection
     self.retention = retention
     self.now = now
@@ -41,12 +44,26 @@ struct JournalTrimmer {
   /// - Returns: With ``Step/removedCount`` 0 when nothing more is to go.
   /// - Precondition: A write transaction is open.
   func step() throws -> Step {
-    guard let bounds = try JournalReader.bounds(on: connection) else { return Step() }
+    var step = Step()
+    if let newest = try JournalReader.newest(on: connection), newest > JournalReader.positionMax {
+      // No store wrote these rows, and nothing can be read while they are there.
+      try connection.run("DELETE FROM _ms_journal WHERE position > \(JournalReader.positionMax)")
+      step.removedCount = Int64(connection.changeCount)
+      // Later changes went with them.
+      try connection.run(
+        """
+        INSERT INTO _ms_journal (layout, entry, c0)
+        SELECT \(JournalLayout.journalNumber), \(JournalMark.Kind.started.rawValue), number
+        FROM _ms_journal_layouts
+        WHERE is_current = 1
+        """)
+    }
+    guard let bounds = try JournalReader.bounds(on: connection) else { return step }
     let (last, holder) = try end(in: bounds)
-    var step = Step(kept: bounds, heldBackBy: holder)
+    (step.kept, step.heldBackBy) = (bounds, holder)
     guard let last else { return step }
     try connection.run("DELETE FROM _ms_journal WHERE position <= \(last)")
-    step.removedCount = Int64(connection.changeCount)
+    step.removedCount += Int64(connection.changeCount)
     step.kept = (last + 1)...bounds.upperBound
     return step
   }
@@ -55,8 +72,13 @@ struct JournalTrimmer {
   ///
   /// - Precondition: A transaction is open.
   func preview() throws -> Step {
-    guard var bounds = try JournalReader.bounds(on: connection) else { return Step() }
-    var step = Step(kept: bounds)
+    var step = Step()
+    step.removedCount =
+      try connection.firstRow(
+        "SELECT count(*) FROM _ms_journal WHERE position > \(JournalReader.positionMax)"
+      ) { row in try row.integer(at: 0) } ?? 0
+    guard var bounds = try JournalReader.bounds(on: connection) else { return step }
+    step.kept = bounds
     while true {
       let (last, holder) = try end(in: bounds)
       step.heldBackBy = holder
@@ -69,8 +91,10 @@ struct JournalTrimmer {
           WHERE position BETWEEN \(bounds.lowerBound) AND \(last)
           """
         ) { row in try row.integer(at: 0) } ?? 0
-      bounds = (last + 1)...bounds.upperBound
-      step.kept = bounds
+      step.kept = (last + 1)...bounds.upperBound
+      let next = try JournalReader.place(
+        ofRow: 1, behind: last, upTo: bounds.upperBound, on: connection)
+      bounds = next...bounds.upperBound
     }
   }
 
@@ -102,26 +126,56 @@ struct JournalTrimmer {
       end = max(end, bounds.upperBound - Int64(min(count, Double(bounds.count))))
     }
     if let age = retention.age {
-      end = max(end, try oldEnd(from: bounds.lowerBound, until: now - age.microseconds))
+      end = max(end, try oldEnd(in: bounds, until: now - age.microseconds))
     }
     return end
   }
 
-  /// The last of the first rows that were written until `time`, as far as that is known.
-  private func oldEnd(from lower: Int64, until time: Int64) throws -> Int64 {
-    let window = lower + Self.stepRowCount - 1
-    var end = lower - 1
-    for mark in try marks(from: lower, through: window) {
-      guard mark.time <= time else { return end }
+  /// The last of the first rows that were written until `limit`, as far as that is known.
+  ///
+  /// Clocks jump, so no single time decides. A transaction is as old as its own time says, unless
+  /// both transactions of stores behind it are older: then it is as old as the younger of these. No
+  /// transaction is older than one before it. A time that is still to come says nothing: such a
+  /// transaction is as old as the next one with a time.
+  private func oldEnd(in bounds: ClosedRange<Int64>, until limit: Int64) throws -> Int64 {
+    var end = bounds.lowerBound - 1
+    let window = try JournalReader.place(
+      ofRow: stepRowCount, behind: end, upTo: bounds.upperBound, on: connection)
+    var times = try markTimes(from: bounds.lowerBound, through: window)
+    let ownCount = times.count
+    times += try markTimes(
+      from: window + 1, through: bounds.upperBound, countMax: ownCount == 0 ? 3 : 2)
+    for (index, mark) in times.enumerated() where index <= ownCount {
+      let next = times[(index + 1)...].prefix(2).map(\.time)
+      let time = next.count == 2 ? min(mark.time, max(next[0], next[1])) : mark.time
+      guard time <= limit else { return end }
       end = mark.position
     }
-    guard let next = try firstMark(behind: window), next.time <= time else { return end }
-    return next.position
+    return end
+  }
+
+  /// The times of stores' transactions that are not later than now, in the order of commits.
+  private func markTimes(
+    from first: Int64, through last: Int64, countMax: Int64 = .max
+  ) throws -> [(position: Int64, time: Int64)] {
+    guard first <= last else { return [] }
+    return try connection.rows(
+      """
+      SELECT position, c2
+      FROM _ms_journal
+      WHERE position BETWEEN \(first) AND \(last)
+      AND \(JournalMark.isMark)
+      AND typeof(c2) = 'integer' AND c2 <= \(now)
+      ORDER BY position
+      LIMIT \(countMax)
+      """
+    ) { row in (position: try row.integer(at: 0), time: try row.integer(at: 1)) }
   }
 
   /// The last row not behind `end` at which a step can end; nil when it would remove nothing.
   private func wholeEnd(from lower: Int64, upTo end: Int64) throws -> Int64? {
-    let wanted = min(end, lower + Self.stepRowCount - 1)
+    let wanted = try JournalReader.place(
+      ofRow: stepRowCount, behind: lower - 1, upTo: end, on: connection)
     // The row behind it may belong to the same transaction.
     if let mark = try firstMark(behind: wanted), mark.first <= wanted {
       if mark.first > lower { return mark.first - 1 }
@@ -138,27 +192,18 @@ struct JournalTrimmer {
     return start.flatMap { $0 }.map { $0 - 1 }
   }
 
+  /// A commit record that no store wrote counts as a transaction of this one row.
   private func firstMark(behind position: Int64) throws -> Mark? {
-    try marks(from: position + 1, through: .max, countMax: 1).first
-  }
-
-  private func marks(
-    from first: Int64, through last: Int64, countMax: Int64 = .max
-  ) throws -> [Mark] {
-    try connection.rows(
+    try connection.firstRow(
       """
-      SELECT position, c0, c2
+      SELECT position, CASE WHEN typeof(c0) = 'integer' THEN min(c0, position) ELSE position END
       FROM _ms_journal
-      WHERE position BETWEEN \(first) AND \(last)
+      WHERE position > \(position)
       AND \(JournalMark.isMark)
       ORDER BY position
-      LIMIT \(countMax)
+      LIMIT 1
       """
-    ) { row in
-      Mark(
-        position: try row.integer(at: 0), first: try row.integer(at: 1),
-        time: try row.integer(at: 2))
-    }
+    ) { row in Mark(position: try row.integer(at: 0), first: try row.integer(at: 1)) }
   }
 }
 
@@ -167,6 +212,8 @@ extension Duration {
   var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    return isTooLong ? .max / 2 : product + attoseconds / 1_000_000_000_000
+    let limit = Int64.max / 2
+    if isTooLong || product.magnitude > limit.magnitude { return seconds < 0 ? -limit : limit }
+    return product + attoseconds / 1_000_000_000_000
   }
 }

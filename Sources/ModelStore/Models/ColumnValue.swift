@@ -26,7 +26,11 @@ extension ColumnValue {
   public func encode(
     to arguments: inout ArgumentWriter, at index: Int
   ) throws(ColumnError) {
-    arguments.set(try sqlValue(), at: index)
+    do throws(ColumnError) {
+      arguments.set(try sqlValue(), at: index)
+    } catch {
+      throw error.placed(at: index)
+    }
   }
 
   /// Reads `value` as if it stood alone in a row.
@@ -80,7 +84,11 @@ extension ColumnValue where Self: FixedWidthInteger {
 
   @inlinable
   public func encode(to arguments: inout ArgumentWriter, at index: Int) throws(ColumnError) {
-    arguments.set(try storedInteger(), at: index)
+    do throws(ColumnError) {
+      arguments.set(try storedInteger(), at: index)
+    } catch {
+      throw error.placed(at: index)
+    }
   }
 
   @inlinable
@@ -139,7 +147,11 @@ extension Double: ColumnValue {
 
   @inlinable
   public func encode(to arguments: inout ArgumentWriter, at index: Int) throws(ColumnError) {
-    arguments.set(try storedReal(), at: index)
+    do throws(ColumnError) {
+      arguments.set(try storedReal(), at: index)
+    } catch {
+      throw error.placed(at: index)
+    }
   }
 
   @inlinable

@@ -5,6 +5,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   private let indices: [FieldPath: Int]
   private let paths: [any PartialKeyPath<M> & Sendable]
   private let lists: [FieldPath: ListSchema]
+  private let sharedLists: [FieldPath: SharedList]
 
   /// - Parameters:
   ///   - name: The model's name, unique in the store.
@@ -23,7 +24,7 @@ public struct ModelDefinition<M: Model>: Sendable {
     self.indices = indices
     func fieldName(_ path: any PartialKeyPath<M> & Sendable) -> String {
       guard let index = indices[FieldPath(path: path)] else {
-        preconditionFailure("\(name): \(path) is not among the model's fields.")
+        preconditionFailure("\(name): \(keyPathText(path)) is not among the model's fields.")
       }
       return fields[index].schema.name
     }
@@ -42,10 +43,16 @@ public struct ModelDefinition<M: Model>: Sendable {
     self.schema = ModelSchema(
       name: name, table: table, fields: schemas, key: keyNames,
       uniques: uniques.map { $0.map { fieldName($0) } }, rules: rules,
-      lists: lists.map { $0.schema(owner: name) })
+      lists: lists.compactMap { $0.schema(owner: name) })
     self.lists = Dictionary(
-      lists.map { (FieldPath(path: $0.path), $0.schema(owner: name)) },
+      lists.compactMap { list in
+        list.schema(owner: name).map { (FieldPath(path: list.path), $0) }
+      },
       uniquingKeysWith: { first, _ in first })
+    sharedLists = Dictionary(
+      lists.compactMap { list in list.shared.map { (FieldPath(path: list.path), $0) } },
+      uniquingKeysWith: { first, _ in first })
+    for shared in sharedLists.values { _ = fieldName(shared.field.path) }
   }
 
   /// The position of the field at `path`, or nil when `path` is no stored field.
@@ -53,10 +60,45 @@ public struct ModelDefinition<M: Model>: Sendable {
     indices[FieldPath(path: path)]
   }
 
+  /// What to say of a key path that is not a stored field.
+  func notStored(_ path: any PartialKeyPath<M> & Sendable) -> String {
+    let names = schema.fields.map(\.name).joined(separator: ", ")
+    return "\(described(path)) is not a stored field of \(schema.name). The fields are: \(names)."
+  }
+
+  /// A key path for messages: by the name of its field or list, otherwise by its type.
+  func described(_ path: any PartialKeyPath<M> & Sendable) -> String {
+    if let index = fieldIndex(of: path) { return schema.fields[index].name }
+    return list(at: path)?.name ?? keyPathText(path)
+  }
+
   /// The list at `path`, or nil when `path` is none.
   func list(at path: any PartialKeyPath<M> & Sendable) -> ListSchema? {
     lists[FieldPath(path: path)]
   }
+
+  /// The list of another record at `path`, or nil when `path` is none.
+  func sharedList(at path: any PartialKeyPath<M> & Sendable) -> SharedList? {
+    sharedLists.isEmpty ? nil : sharedLists[FieldPath(path: path)]
+  }
+
+  /// The list of another record, which every record shares that refers to that one.
+  struct SharedList: Sendable {
+    fileprivate let field: FieldPath
+    /// Names the model whose records own such lists, and the list; nil for what is not a list.
+    let holder: @Sendable () -> (model: String, list: String)?
+
+    init(
+      through field: any PartialKeyPath<M> & Sendable,
+      holder: @escaping @Sendable () -> (model: String, list: String)?
+    ) {
+      self.field = FieldPath(path: field)
+      self.holder = holder
+    }
+  }
+
+  /// The position of the field that refers to the record whose list it is.
+  func fieldIndex(of shared: SharedList) -> Int? { indices[shared.field] }
 
   /// The key path of the field at `index`.
   public func path(at index: Int) -> any PartialKeyPath<M> & Sendable {
@@ -64,7 +106,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   }
 
   /// A key path as a dictionary key: `PartialKeyPath` alone would lose that it is Sendable.
-  private struct FieldPath: Hashable, Sendable {
+  fileprivate struct FieldPath: Hashable, Sendable {
     let path: any PartialKeyPath<M> & Sendable
 
     static func == (left: FieldPath, right: FieldPath) -> Bool { left.path == right.path }
@@ -102,6 +144,7 @@ public struct ModelList<M: Model>: Sendable {
   private let name: String
   private let elementTable: String
   private let adopted: (table: String, columns: ListSchema.Columns)?
+  fileprivate var shared: ModelDefinition<M>.SharedList?
 
   /// - Parameter name: The property's name.
   public init<Element: Model>(
@@ -128,9 +171,42 @@ public struct ModelList<M: Model>: Sendable {
     adopted = (table, columns)
   }
 
-  fileprivate func schema(owner: String) -> ListSchema {
-    ListSchema(
+  /// The list of another record, to which a field of this model refers. Records that refer to the
+  /// same record share its list: what is done to it through one of them is done for all.
+  ///
+  /// ```swift
+  /// lists: [ModelList("songs", \.songs, sharing: \Mix.songs, through: \.mixID)]
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - name: The property's name.
+  ///   - list: The list of the record that is referred to. It goes with that record.
+  ///   - field: Holds the key of that record.
+  /// - Precondition: `field` is one of the model's fields.
+  public init<Holder: Model, Element: Model>(
+    _ name: String, _ path: any KeyPath<M, OrderedList<Element>> & Sendable,
+    sharing list: any KeyPath<Holder, OrderedList<Element>> & Sendable,
+    through field: any PartialKeyPath<M> & Sendable
+  ) {
+    self.init(name, path)
+    shared = ModelDefinition<M>.SharedList(through: field) {
+      Holder.definition.list(at: list).map { (Holder.schema.name, $0.name) }
+    }
+  }
+
+  /// nil for a list that belongs to another model.
+  fileprivate func schema(owner: String) -> ListSchema? {
+    guard shared == nil else { return nil }
+    return ListSchema(
       name: name, elementTable: elementTable, slotTable: adopted?.table ?? "\(owner)_\(name)",
       columns: adopted?.columns)
   }
+}
+
+/// A key path for messages. Swift describes a computed property by an address in memory, which says
+/// nothing; its type does.
+private func keyPathText<Root>(_ path: any PartialKeyPath<Root> & Sendable) -> String {
+  let text = "\(path)"
+  guard text.contains("<computed 0x") else { return text }
+  return "A computed property of type \(type(of: path).valueType)"
 }

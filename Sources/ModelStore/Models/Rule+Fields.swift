@@ -109,6 +109,7 @@ extension Rule {
   /// The field's name; for what is no stored field the path's, which no model has, so that adding
   /// the rule says so.
   private static func name<M: Model>(of path: any PartialKeyPath<M> & Sendable) -> String {
-    M.definition.fieldIndex(of: path).map { M.schema.fields[$0].name } ?? "\(path)"
+    M.definition.fieldIndex(of: path).map { M.schema.fields[$0].name }
+      ?? M.definition.described(path)
   }
 }

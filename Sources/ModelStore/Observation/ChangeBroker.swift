@@ -105,6 +105,8 @@ final class ChangeBroker: Sendable {
     var audienceChanged: (@Sendable () -> Void)?
   }
 
+  /// How many turns the delivery queue was given so far.
+  private let turnCount = Atomic<UInt64>(0)
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
@@ -270,6 +272,7 @@ final class ChangeBroker: Sendable {
   /// that there is something to deliver.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
+    turnCount.add(1, ordering: .sequentiallyConsistent)
     queue.async { Self.$isDelivering.withValue(true, operation: body) }
     // Behind its turn: whoever counts it finds the turn in the queue.
     if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
@@ -281,6 +284,21 @@ final class ChangeBroker: Sendable {
   func drain() {
     dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
+  }
+
+  /// As ``drain()``, for a task, which may be one that a callback began: no thread waits.
+  func delivered() async {
+    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+  }
+
+  /// Waits as ``drain()`` until no callback has brought another turn: every callback has returned,
+  /// and so has every one that was called for what it wrote.
+  func drainAnswers() {
+    var count: UInt64
+    repeat {
+      count = turnCount.load(ordering: .sequentiallyConsistent)
+      drain()
+    } while turnCount.load(ordering: .sequentiallyConsistent) != count
   }
 
   /// How many deliveries have had to be waited for so far. What it grows by while the writer is
@@ -298,7 +316,7 @@ final class ChangeBroker: Sendable {
   /// As ``settle(_:)``, for a task.
   func settle(_ count: UInt64) async {
     guard isUnsettled(count) else { return }
-    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    await delivered()
     state.withLock { $0.settledCount = max($0.settledCount, count) }
   }
 

@@ -148,8 +148,10 @@ struct GatePlace: Hashable, Sendable {
 
 /// What a gate needs of the store of its records.
 struct GateStore: Sendable {
-  /// The store's number.
+  /// The number of the store's scope.
   var identity: UInt64
+  /// The number of what it shares with other stores on its file.
+  var coreIdentity: UInt64
   /// The records as they are now, all of one state of the store, in the order of places; nil for
   /// one that is not there.
   var read: @Sendable ([GatePlace]) throws -> [[SQLValue]?]
@@ -158,5 +160,8 @@ struct GateStore: Sendable {
   /// Has a feed told of every later commit that touches its records, and calls the closure with
   /// them as they are now while no commit can come between.
   var begin: @Sendable (GateFeed, ([[SQLValue]?]) throws -> Void) throws -> Void
+  /// Has the closure called when the store closes, at once when it has closed already. Returns what
+  /// takes that back.
+  var whenOver: @Sendable ([GatePlace], @escaping @Sendable () -> Void) -> @Sendable () -> Void
   var report: @Sendable (any Error) -> Void
 }

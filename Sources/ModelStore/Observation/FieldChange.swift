@@ -28,6 +28,19 @@ public struct FieldChange<Value: Sendable>: Sendable {
   }
 }
 
+extension FieldChange where Value: ExpressibleByNilLiteral {
+  /// The value before, of an optional field: nil for NULL, and wherever ``old`` is nil. Use ``old``
+  /// to tell a record without a value from no record.
+  public var oldValue: Value { old ?? nil }
+
+  /// The value after, of an optional field: nil for NULL, and wherever ``new`` is nil.
+  ///
+  /// ```swift
+  /// print(change.newValue ?? "no name")
+  /// ```
+  public var newValue: Value { new ?? nil }
+}
+
 /// One of several observed fields of one record, before and after a commit.
 public struct NamedFieldChange<M: Model>: Sendable {
   /// Which field; compare it with a key path: `change.field == \Album.title`.
@@ -44,7 +57,8 @@ public struct ObservedChange<M: Model>: Sendable {
   public let old: M?
   /// The record after; nil when it does not exist, and in the phase ``ObservationPhase/before``.
   public let new: M?
-  /// The fields that differ, in field order; empty for an insertion, a deletion and a reset.
+  /// The fields that differ, in field order; of those that were asked for, if any were. Empty for
+  /// an insertion, a deletion and a reset.
   public let fields: [ChangedField]
   /// Who inserted, deleted or first updated the record.
   public let origin: Origin

@@ -10,18 +10,28 @@
 public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   let place: Wave.Place
   private let write: @Sendable (Value) throws -> Void
-  private let loop: @Sendable () throws -> ObservedChanges<FieldChange<Value>>
+  /// Writes without blocking the caller's thread; what it cannot write is reported. Returns whether
+  /// the value was written, after every commit up to that one was delivered.
+  let writeLater: @Sendable (Value) async -> Bool
+  /// nil once the store is closed.
+  private let loop: @Sendable () throws -> ObservedChanges<FieldChange<Value>>?
+  /// Begins with the field's present value, where there is a record.
+  let begin: @Sendable (@escaping @Sendable (Value) -> Void) throws -> Subscription
   /// The values from now on, for callbacks and other fields.
   public let stream: ValueStream<Value>
 
   init(
     place: Wave.Place, write: @escaping @Sendable (Value) throws -> Void,
-    loop: @escaping @Sendable () throws -> ObservedChanges<FieldChange<Value>>,
+    writeLater: @escaping @Sendable (Value) async -> Bool,
+    loop: @escaping @Sendable () throws -> ObservedChanges<FieldChange<Value>>?,
+    begin: @escaping @Sendable (@escaping @Sendable (Value) -> Void) throws -> Subscription,
     stream: ValueStream<Value>
   ) {
     self.place = place
     self.write = write
+    self.writeLater = writeLater
     self.loop = loop
+    self.begin = begin
     self.stream = stream
   }
 
@@ -39,10 +49,10 @@ extension FieldSubject: AsyncSequence {
 
   /// The values of one loop.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let start: Result<ObservedChanges<FieldChange<Value>>.Iterator, any Error>
+    fileprivate let start: Result<ObservedChanges<FieldChange<Value>>.Iterator?, any Error>
 
     public mutating func next() async throws -> Value? {
-      var changes = try start.get()
+      guard var changes = try start.get() else { return nil }
       while let change = try await changes.next() {
         if let value = change.new { return value }
       }
@@ -51,6 +61,6 @@ extension FieldSubject: AsyncSequence {
   }
 
   public func makeAsyncIterator() -> Iterator {
-    Iterator(start: Result { try loop().makeAsyncIterator() })
+    Iterator(start: Result { try loop()?.makeAsyncIterator() })
   }
 }

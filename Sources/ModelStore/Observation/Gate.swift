@@ -19,7 +19,8 @@ internal import Synchronization
 ///
 /// Changes of drafts are evaluated on the thread that makes them, those of records on the store's
 /// delivery queue; never two at once, so whoever evaluates one evaluates those that come meanwhile.
-/// The gate ends when it is dropped. It keeps no store open.
+/// The gate ends when it is dropped, and when a store closes whose records it looks at. It keeps no
+/// store open.
 public final class Gate: Sendable {
   /// What the conditions come to.
   public struct Verdict: Hashable, Sendable {
@@ -330,7 +331,14 @@ extension Gate {
         Set(part.fields.filter { $0.place == place }.map(\.field.index))
       }
     ) { [weak self] images in self?.put(cells(images)) }
-    state.withLock { $0.sources?.append { feed.end() } }
+    // Conditions over records of a closed store would never change again.
+    let leave = part.store.whenOver(part.places) { [weak self] in self?.end() }
+    state.withLock { state in
+      state.sources?.append {
+        leave()
+        feed.end()
+      }
+    }
     try part.store.begin(feed) { images in
       let cells = try part.fields.map { index, place, field in
         (index, try field.cell(in: images[place]))

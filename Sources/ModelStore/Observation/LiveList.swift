@@ -34,8 +34,8 @@ public final class LiveList<Key: ModelKey>: Sendable {
     _ body: @escaping @Sendable (ListChanges<Key>) -> Void
   ) throws -> Subscription {
     try options.check(allowing: .initial, by: .callback, of: name)
-    let mailbox = Mailbox<ListDelta>(store.broker, options: options, backlog: backlog)
-    mailbox.whenReady { [report = store.report, name] delta in
+    let mailbox = Mailbox<ListDelta>(store.scope, options: options, backlog: backlog)
+    mailbox.whenReady { [report = store.scope.report, name] delta in
       do {
         guard let changes = try Self.told(delta) else { return }
         Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: name))) { body(changes) }
@@ -52,8 +52,8 @@ public final class LiveList<Key: ModelKey>: Sendable {
     options: ObservationOptions = [], backlog: Backlog = .standard
   ) throws -> ObservedChanges<ListChanges<Key>> {
     try options.check(allowing: .initial, by: .loop, of: name)
-    let mailbox = Mailbox<ListDelta>(store.broker, backlog: backlog)
-    return ObservedChanges(subscription: try begin(mailbox, options), report: store.report) {
+    let mailbox = Mailbox<ListDelta>(store.scope, backlog: backlog)
+    return ObservedChanges(subscription: try begin(mailbox, options), report: store.scope.report) {
       while let delta = await mailbox.next() {
         if let changes = try Self.told(delta) { return changes }
       }
@@ -64,7 +64,10 @@ public final class LiveList<Key: ModelKey>: Sendable {
   private func begin(
     _ mailbox: Mailbox<ListDelta>, _ options: ObservationOptions
   ) throws -> Subscription {
-    guard options.contains(.initial) else { return subscribe(mailbox) }
+    guard options.contains(.initial) else {
+      try store.checkOpen()
+      return subscribe(mailbox)
+    }
     return try store.whileNobodyWrites { reading in
       let version = reading.broker.version
       let outcome = mailbox.put(list.result.contents(asOf: version))
@@ -77,8 +80,13 @@ public final class LiveList<Key: ModelKey>: Sendable {
   private func subscribe(_ mailbox: Mailbox<ListDelta>) -> Subscription {
     let end = list.result.subscribe(
       LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
+    let leave = store.scope.add(list.result.interests.map { ObservedPath(model: $0.model) }) {
+      mailbox.finish()
+      end()
+    }
     // The subscription keeps the list followed, not the other way round.
     return Subscription(mailbox) { [list] in
+      leave()
       mailbox.close()
       end()
       withExtendedLifetime(list) {}

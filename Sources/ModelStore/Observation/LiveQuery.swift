@@ -59,9 +59,9 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
   ) throws -> Subscription {
     try options.check(allowing: .initial, by: .callback, of: query.schema.name)
-    let mailbox = Mailbox<QueryDelta>(store.broker, options: options, backlog: backlog)
+    let mailbox = Mailbox<QueryDelta>(store.scope, options: options, backlog: backlog)
     let schema = query.schema
-    mailbox.whenReady { [report = store.report] delta in
+    mailbox.whenReady { [report = store.scope.report] delta in
       do {
         let changes = try QueryChanges<Element>(delta, schema: schema)
         Wave.$current.withValue(delta.wave.heard(at: ObservedPath(model: schema.name))) {
@@ -80,9 +80,9 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     options: ObservationOptions = [], backlog: Backlog = .standard
   ) throws -> ObservedChanges<QueryChanges<Element>> {
     try options.check(allowing: .initial, by: .loop, of: query.schema.name)
-    let mailbox = Mailbox<QueryDelta>(store.broker, backlog: backlog)
+    let mailbox = Mailbox<QueryDelta>(store.scope, backlog: backlog)
     let schema = query.schema
-    return ObservedChanges(subscription: try begin(mailbox, options), report: store.report) {
+    return ObservedChanges(subscription: try begin(mailbox, options), report: store.scope.report) {
       guard let delta = await mailbox.next() else { return nil }
       return try QueryChanges<Element>(delta, schema: schema)
     }
@@ -123,7 +123,10 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   private func begin(
     _ mailbox: Mailbox<QueryDelta>, _ options: ObservationOptions
   ) throws -> Subscription {
-    guard options.contains(.initial) else { return subscribe(mailbox) }
+    guard options.contains(.initial) else {
+      try store.checkOpen()
+      return subscribe(mailbox)
+    }
     return try store.whileNobodyWrites { reading in
       let initial = try reading.initial(query, source)
       let outcome = mailbox.put(initial)
@@ -136,8 +139,13 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   private func subscribe(_ mailbox: Mailbox<QueryDelta>) -> Subscription {
     let end = source.subscribe(
       LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
+    let leave = store.scope.add(source.models.map { ObservedPath(model: $0) }) {
+      mailbox.finish()
+      end()
+    }
     // The subscription keeps the query alive, not the other way round.
     return Subscription(mailbox) { [self] in
+      leave()
       mailbox.close()
       end()
       withExtendedLifetime(self) {}

@@ -1,17 +1,21 @@
 /// What a live query needs of its store, which it does not keep open.
 struct LiveStore: Sendable {
-  let broker: ChangeBroker
-  let report: @Sendable (StoreError) -> Void
+  /// What the store observes.
+  let scope: ObservationScope
   private let run: @Sendable ((Reading) throws -> Void) throws -> Void
 
   /// - Parameter run: Runs its argument where no commit of this store can come between.
   init(
-    broker: ChangeBroker, report: @escaping @Sendable (StoreError) -> Void,
+    scope: ObservationScope,
     run: @escaping @Sendable ((Reading) throws -> Void) throws -> Void
   ) {
-    self.broker = broker
-    self.report = report
+    self.scope = scope
     self.run = run
+  }
+
+  /// - Throws: ``StoreError`` with code `misuse` for a closed store.
+  func checkOpen() throws {
+    guard !scope.hasEnded else { throw StoreError(.misuse, "The store is closed.") }
   }
 
   /// Runs `body` where no commit of this store can come between what it reads and what it

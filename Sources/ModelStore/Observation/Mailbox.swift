@@ -14,6 +14,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     var isPaused = false
     var isSuppressed = false
     var isClosed = false
+    /// Whether nothing more comes. What waits can still be read.
+    var isFinished = false
 
     init(capacity: Int, call: CallMode) {
       self.capacity = capacity
@@ -115,8 +117,11 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     var isOver: Bool { events.isEmpty && folding == nil && freeTurn == nil }
   }
 
-  weak let broker: ChangeBroker?
+  /// Whose observation it is; nil once the store is gone.
+  weak let scope: ObservationScope?
   private let state: Mutex<State>
+
+  var broker: ChangeBroker? { scope?.broker }
 
   /// Whether a write waits for the callback.
   private enum CallMode {
@@ -127,9 +132,9 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     }
   }
 
-  init(_ broker: ChangeBroker, options: ObservationOptions = [], backlog: Backlog) {
+  init(_ scope: ObservationScope?, options: ObservationOptions = [], backlog: Backlog) {
     precondition(backlog.capacity >= 1, "A backlog holds at least one event.")
-    self.broker = broker
+    self.scope = scope
     state = Mutex(State(capacity: backlog.capacity, call: CallMode(options)))
   }
 
@@ -139,7 +144,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
   func put(_ event: Event) -> ChangeBroker.Outcome {
     let (reader, outcome): (CheckedContinuation<Event?, Never>?, ChangeBroker.Outcome) =
       state.withLock { state in
-        guard !state.isClosed else { return (nil, []) }
+        guard !state.isClosed, !state.isFinished else { return (nil, []) }
         guard !state.isSuppressed else {
           state.seal()
           return (nil, [])
@@ -202,7 +207,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   // Loops
 
-  /// The oldest event, waited for; nil once the mailbox is closed or the task is cancelled.
+  /// The oldest event, waited for; nil once the mailbox is closed, once it is finished and empty,
+  /// or when the task is cancelled.
   ///
   /// - Precondition: One reader at a time.
   func next() async -> Event? {
@@ -210,7 +216,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       await withCheckedContinuation { continuation in
         let ready: Event?? = state.withLock { state in
           if state.isClosed { return .some(nil) }
-          if !state.isPaused, let first = state.popFirst() { return first }
+          if !state.isPaused || state.isFinished, let first = state.popFirst() { return first }
+          if state.isFinished { return .some(nil) }
           precondition(state.reader == nil, "Two tasks read the same sequence of changes.")
           state.reader = continuation
           return nil
@@ -245,6 +252,22 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     let forgotten = state.withLock { $0.forget() }
     // Released here, outside the lock: values may run code of the program as they go.
     withExtendedLifetime(forgotten) {}
+  }
+
+  /// Takes up nothing more. A loop still reads what waits, then ends; a callback is not called
+  /// again.
+  func finish() {
+    let last: (reader: CheckedContinuation<Event?, Never>?, event: Event?)? = state.withLock {
+      state in
+      guard state.receive == nil else { return nil }
+      state.isFinished = true
+      guard let reader = state.reader else { return (nil, nil) }
+      state.reader = nil
+      // A reader waits although there is something only while it is paused.
+      return (reader, state.popFirst())
+    }
+    guard let last else { return close() }
+    last.reader?.resume(returning: last.event)
   }
 
   func close() {

@@ -19,7 +19,7 @@ public final class ObservationBag: Sendable {
   }
 
   struct Identity: Hashable, Sendable {
-    /// The store's number.
+    /// The number of the store's scope.
     let store: UInt64
     let target: ObservedTarget
     let context: String?
@@ -108,6 +108,19 @@ public final class ObservationBag: Sendable {
     }
     // Outside the lock: what a callback holds may end others.
     for entry in leaving { entry.observer.end() }
+  }
+
+  /// Forgets an observer that has ended.
+  func drop(_ observer: RecordObserver) {
+    let target = observer.target
+    let dropped = state.withLock { state -> [Entry]? in
+      guard let entries = state.observers[target] else { return nil }
+      let staying = entries.filter { $0.observer !== observer }
+      state.observers[target] = staying.isEmpty ? nil : staying
+      return entries
+    }
+    // Released here, outside the lock: its end may run the caller's code.
+    withExtendedLifetime(dropped) {}
   }
 
   /// Puts `observer` in, unless there is one with that identity.

@@ -95,17 +95,21 @@ extension Observed {
     }
   }
 
-  /// One record; with `fields`, only the commits in which one of them differs.
+  /// One record; with `fields`, only the commits in which one of them differs, and of the fields
+  /// that differ only those.
   public static func record<M: Model>(
     _ model: M.Type, _ key: M.Key, fields: [any PartialKeyPath<M> & Sendable] = []
   ) -> Self where Event == ObservedChange<M> {
     Self(M.self) { () throws(StoreError) in
       var indices: Set<Int> = []
       for field in fields { indices.insert(try Self.index(of: field)) }
+      let names = indices.isEmpty ? nil : Set(indices.map { M.schema.fields[$0].name })
       let observation = RecordObservation<Event>(
         M.schema, key: try Self.values(key, of: M.self), fields: nil,
         filter: indices.isEmpty ? nil : indices,
-        events: { commit, current in try commit.recordChange(current: current).map { [$0] } ?? [] },
+        events: { commit, current in
+          try commit.recordChange(current: current, fields: names).map { [$0] } ?? []
+        },
         prior: \.prior)
       return Content(whole: observation, parts: [observation])
     }
@@ -133,7 +137,7 @@ extension Observed {
   ) throws(StoreError) -> Int {
     guard let index = M.definition.fieldIndex(of: field) else {
       throw StoreError(
-        .unknownField, "\(field) is no stored field of \(M.schema.name).", model: M.schema.name)
+        .unknownField, M.definition.notStored(field), model: M.schema.name)
     }
     return index
   }

@@ -1,6 +1,6 @@
 /// A subscriber's end, as its subscription and the writes that leave it out know it.
 protocol Outlet: AnyObject, Sendable {
-  /// Whose commits it hears of; nil once the store is gone.
+  /// Whose commits it receives; nil once the store is gone.
   var broker: ChangeBroker? { get }
 
   /// Lets events wait.

@@ -33,6 +33,15 @@ final class OwnedBags: Sendable {
     return bag
   }
 
+  /// Ends the observations of every owner.
+  func removeAll() {
+    let owned = state.withLock { state in
+      defer { state.owned = [:] }
+      return state.owned
+    }
+    for owned in owned.values { owned.bag.removeAll() }
+  }
+
   /// Ends the observations of owners that are gone.
   ///
   /// - Complexity: Linear in the owners.

@@ -64,14 +64,19 @@ extension ChangeBroker.Commit {
   }
 
   /// What the commit did to the observed record; nil when it left it as it was.
-  func recordChange<M: Model>(current: [SQLValue]?) throws -> ObservedChange<M>? {
+  ///
+  /// - Parameter fields: The names of the fields that were asked for; nil for all.
+  func recordChange<M: Model>(
+    current: [SQLValue]?, fields: Set<String>? = nil
+  ) throws -> ObservedChange<M>? {
     let change = changes.changes.first
     guard isReset || isInitial || change != nil else { return nil }
     let isFollowed = !isReset && !isInitial
     return ObservedChange(
       old: isFollowed ? try change?.old.map { try M(row: RowView(image: $0)) } : nil,
       new: try (isReset ? current : change?.new).map { try M(row: RowView(image: $0)) },
-      fields: isFollowed ? change?.fields ?? [] : [],
+      fields: (isFollowed ? change?.fields ?? [] : [])
+        .filter { fields?.contains($0.name) ?? true },
       origin: isFollowed ? change?.origin ?? .foreign : .foreign,
       cause: isFollowed ? change?.cause : nil, version: changes.version, isReset: isReset,
       phase: isInitial ? .initial : .after)

@@ -170,7 +170,7 @@ final class RecordObserver: ChangeBroker.Observer {
 
   // Beginning and ending
 
-  /// Has `broker` tell it what commits do, until it ends.
+  /// Has `broker` pass it what commits do, until it ends.
   func enter(_ broker: ChangeBroker) {
     let number = broker.enter(self)
     let isLate = standing.withLock { standing in
@@ -179,6 +179,15 @@ final class RecordObserver: ChangeBroker.Observer {
       return false
     }
     if isLate { broker.remove(number) }
+    // A store that closed in between has not found it among the observers.
+    if mailbox.scope?.hasEnded ?? false { finish() }
+  }
+
+  /// Its number among the broker's observers; nil before it is there, and after it has ended.
+  var number: UInt64? {
+    standing.withLock { standing in
+      if case .entered(let number) = standing { number } else { nil }
+    }
   }
 
   /// Whether nothing more may be told.
@@ -190,6 +199,16 @@ final class RecordObserver: ChangeBroker.Observer {
 
   func end() {
     mailbox.close()
+    leave()
+  }
+
+  /// Ends with its store: a loop still reads what waits.
+  func finish() {
+    mailbox.finish()
+    leave()
+  }
+
+  private func leave() {
     let former = standing.withLock { standing in
       let former = standing
       standing = .ended

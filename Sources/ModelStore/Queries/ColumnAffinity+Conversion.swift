@@ -5,7 +5,7 @@ extension ColumnAffinity {
     switch field.declaredType?.uppercased() {
     case "ANY": return nil
     case let declared?: self.init(declaredType: declared)
-    case nil: self = field.type == .any ? .blob : Self(declaredType: field.type.columnType)
+    case nil: self = field.type == .any ? .blob : Self(declaredType: field.columnType)
     }
   }
 

@@ -7,7 +7,11 @@ enum DateText {
   ///
   /// - Returns: nil for a number that is not finite or more than 95 billion years away.
   static func text(of seconds: Double) -> String? {
-    guard let moment = DecimalSeconds(seconds) else { return nil }
+    DecimalSeconds(seconds).map { text(of: Moment(whole: $0.whole, fraction: $0.fraction)) }
+  }
+
+  /// The moment in the same form.
+  static func text(of moment: Moment) -> String {
     let (day, second) = moment.whole.quotientAndRemainder(floored: secondsPerDay)
     let date = CivilDate(daysSince2001: day)
     let time = [second / 3600, second / 60 % 60, second % 60].map { padded($0, 2) }
@@ -20,28 +24,91 @@ enum DateText {
   ///
   /// - Returns: nil for anything else, such as the 30th of February.
   static func seconds(from text: String) -> Double? {
+    moment(from: text).flatMap { DecimalSeconds(whole: $0.whole, fraction: $0.fraction).double }
+  }
+
+  /// A moment as a text gives it.
+  struct Moment: Hashable {
+    /// Seconds since 2001-01-01 00:00:00 UTC, rounded down.
+    var whole: Int64
+    /// The digits after the point of the second; empty for none.
+    var fraction = ""
+    /// How the text was written; nil where no pattern says it.
+    var pattern: DatePattern?
+
+    /// The fraction without zeros at its end.
+    var shortFraction: Substring {
+      fraction.prefix(fraction.utf8.reversed().drop { $0 == 0x30 }.count)
+    }
+  }
+
+  /// Reads what ``seconds(from:)`` reads, with every digit.
+  static func moment(from text: String) -> Moment? {
     var scanner = Scanner(text)
     guard let date = scanner.takeDate() else { return nil }
-    var whole = date.daysSince2001 * secondsPerDay
-    var fraction = ""
-    if !scanner.isAtEnd {
-      guard scanner.take("T") || scanner.take("t") || scanner.take(" "),
-        let hour = scanner.takeNumber(digits: 2), hour < 24, scanner.take(":"),
-        let minute = scanner.takeNumber(digits: 2), minute < 60
-      else { return nil }
-      whole += hour * 3600 + minute * 60
-      if scanner.take(":") {
-        guard let second = scanner.takeNumber(digits: 2), second < 60 else { return nil }
-        whole += second
-        if scanner.take(".") {
-          fraction = scanner.takeDigits()
-          if fraction.isEmpty { return nil }
-        }
-      }
-      guard let offset = scanner.takeZone(), scanner.isAtEnd else { return nil }
-      whole -= offset
+    var moment = Moment(whole: date.daysSince2001 * secondsPerDay)
+    let hasPlainYear = text.utf8.first.map { (0x30...0x39).contains($0) } ?? false
+    if scanner.isAtEnd {
+      moment.pattern = hasPlainYear ? .day : nil
+      return moment
     }
-    return DecimalSeconds(whole: whole, fraction: fraction).double
+    var pattern = DatePattern()
+    pattern.separator = scanner.take("T") ? "T" : scanner.take(" ") ? " " : nil
+    guard pattern.separator != nil || scanner.take("t"),
+      let hour = scanner.takeNumber(digits: 2), hour < 24, scanner.take(":"),
+      let minute = scanner.takeNumber(digits: 2), minute < 60
+    else { return nil }
+    moment.whole += hour * 3600 + minute * 60
+    if scanner.take(":") {
+      guard let second = scanner.takeNumber(digits: 2), second < 60 else { return nil }
+      moment.whole += second
+      pattern.hasSeconds = true
+      if scanner.take(".") {
+        moment.fraction = scanner.takeDigits()
+        if moment.fraction.isEmpty { return nil }
+        pattern.fraction = .digits(moment.fraction.utf8.count)
+      }
+    }
+    pattern.zone = scanner.remaining
+    guard let offset = scanner.takeZone(), scanner.isAtEnd else { return nil }
+    moment.whole -= offset
+    let isPlain =
+      hasPlainYear && pattern.separator != nil && ["", "Z", "+00:00"].contains(pattern.zone)
+      && moment.fraction.utf8.count <= 9
+    moment.pattern = isPlain ? pattern : nil
+    return moment
+  }
+
+  /// The moment as `pattern` writes it.
+  ///
+  /// - Returns: nil when the pattern has no place for a part of it, or for the year.
+  static func text(of moment: Moment, as pattern: DatePattern) -> String? {
+    let (day, second) = moment.whole.quotientAndRemainder(floored: secondsPerDay)
+    let date = CivilDate(daysSince2001: day)
+    let digits = moment.shortFraction
+    guard (0...9999).contains(date.year) else { return nil }
+    guard let separator = pattern.separator else {
+      return second == 0 && digits.isEmpty ? date.text : nil
+    }
+    var text = date.text + String(separator) + padded(second / 3600, 2)
+    text += ":" + padded(second / 60 % 60, 2)
+    if pattern.hasSeconds {
+      text += ":" + padded(second % 60, 2)
+    } else if second % 60 != 0 {
+      return nil
+    }
+    let width: Int
+    switch pattern.fraction {
+    case .none: width = 0
+    case .digits(let count): width = count
+    case .optionalDigits(let count): width = digits.isEmpty ? 0 : count
+    case .shortest: width = digits.utf8.count
+    }
+    guard digits.utf8.count <= width else { return nil }
+    if width > 0 {
+      text += "." + digits + String(repeating: "0", count: width - digits.utf8.count)
+    }
+    return text + pattern.zone
   }
 
   private static let secondsPerDay: Int64 = 86_400
@@ -54,7 +121,7 @@ enum DateText {
 
 /// A number of seconds in decimal: the whole seconds before it and the digits after the point.
 /// Going through decimal digits, not through arithmetic on Doubles, is what keeps every bit.
-private struct DecimalSeconds {
+struct DecimalSeconds {
   var whole: Int64
   var fraction: String
 
@@ -178,6 +245,8 @@ private struct Scanner {
 
   var isAtEnd: Bool { rest.isEmpty }
 
+  var remaining: String { String(Substring(rest)) }
+
   mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard rest.first == UInt8(ascii: character) else { return false }
     rest.removeFirst()
@@ -232,7 +301,7 @@ private struct Scanner {
 
 extension Int64 {
   /// Quotient rounded down and the remainder from 0 to `divisor - 1`.
-  fileprivate func quotientAndRemainder(floored divisor: Int64) -> (Int64, Int64) {
+  func quotientAndRemainder(floored divisor: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }

@@ -16,8 +16,7 @@ public struct FieldReferences<M: Model>: Sendable {
 
   func index(of path: any PartialKeyPath<M> & Sendable) -> Int {
     guard let index = M.definition.fieldIndex(of: path) else {
-      preconditionFailure(
-        "\(path) is not a stored field of \(M.schema.name), so a query cannot name it.")
+      preconditionFailure("A query cannot use this key path. \(M.definition.notStored(path))")
     }
     return index
   }

@@ -24,6 +24,9 @@ public enum FieldText {
   /// | decimal | plain digits, as many as a `Decimal` keeps; zeros that say nothing are dropped |
   /// | json | JSON, kept as written |
   ///
+  /// A date or a UUID is brought into the form of the column (``FieldForm``). Where that is a
+  /// number, the text may also be a number, in the column's own unit.
+  ///
   /// - Throws: ``StoreError`` with code `invalidValue`, naming the field and what it takes.
   public static func parse(
     _ text: String, for field: FieldSchema
@@ -50,13 +53,14 @@ public enum FieldText {
       }
       return .blob(bytes)
     case .date:
-      guard let seconds = DateText.seconds(from: text) else {
-        throw refusal(text, field, "a date such as 2026-09-01 or 2026-09-01T12:30:00Z")
-      }
-      return .real(seconds)
+      return try parseDate(text, for: field)
     case .uuid:
-      guard let value = UUID(uuidString: text) else { throw refusal(text, field, "a UUID") }
-      return .text(value.uuidString)
+      guard let upper = upperCaseUUID(text) else { throw refusal(text, field, "a UUID") }
+      switch field.form?.kind {
+      case .lowercase: return .text(upper.lowercased())
+      case .anyCase: return .text(text)
+      default: return .text(upper)
+      }
     case .url:
       guard let value = URL(string: text), value.absoluteString == text else {
         throw refusal(text, field, "a URL")
@@ -66,6 +70,10 @@ public enum FieldText {
       return .text(try parseDecimal(text, for: field))
     case .json:
       guard JSONSyntax.accepts(text) else { throw refusal(text, field, "JSON") }
+      // A numeric column would turn the text into a number.
+      guard field.affinity.converting(.text(text)) == .text(text) else {
+        throw refusal(text, field, "JSON that is not a bare number")
+      }
       return .text(text)
     }
   }
@@ -79,8 +87,8 @@ public enum FieldText {
     case (.null, _): ""
     case (.integer(0), .boolean): "false"
     case (.integer(1), .boolean): "true"
-    case (.integer(let number), .date): DateText.text(of: Double(number)) ?? String(number)
-    case (.real(let seconds), .date): DateText.text(of: seconds) ?? String(seconds)
+    case (.integer(let number), .date): dateText(of: value, in: field) ?? String(number)
+    case (.real(let number), .date): dateText(of: value, in: field) ?? String(number)
     case (.integer(let number), _): String(number)
     case (.real(let number), _): String(number)
     case (.text(let text), _): text
@@ -91,16 +99,28 @@ public enum FieldText {
   private static func parseReal(
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
-    guard isDecimalNumber(text), let value = Double(text), value.isFinite else {
-      throw refusal(text, field, "a number")
-    }
-    guard let whole = Int64(text) else { return .real(value) }
+    guard let number = number(text) else { throw refusal(text, field, "a number") }
     // A NUMERIC column keeps whole numbers as integers, so none of their digits is lost there.
-    if ColumnAffinity(of: field) == .numeric { return .integer(whole) }
-    guard Int64(exactly: value) == whole else {
+    let affinity = ColumnAffinity(of: field)
+    guard case .integer(let whole) = number, affinity != .numeric, affinity != .integer else {
+      return number
+    }
+    guard let value = Double(exactly: whole) else {
       throw refusal(text, field, "a number that a 64-bit real keeps exactly")
     }
     return .real(value)
+  }
+
+  /// The finite number that `text` writes in decimal: an integer where it is whole, has no point or
+  /// exponent and fits 64 bits. Nil for any other text.
+  static func number(_ text: String) -> SQLValue? {
+    guard isDecimalNumber(text), let value = Double(text), value.isFinite else { return nil }
+    return Int64(text).map { .integer($0) } ?? .real(value)
+  }
+
+  /// The UUID that `text` writes, in upper case; nil for any other text.
+  static func upperCaseUUID(_ text: String) -> String? {
+    UUID(uuidString: text)?.uuidString
   }
 
   private static func parseDecimal(
@@ -153,7 +173,7 @@ public enum FieldText {
     return Data(base64Encoded: String(text.dropFirst(7))).map { [UInt8]($0) }
   }
 
-  private static func refusal(
+  static func refusal(
     _ text: String, _ field: FieldSchema, _ wanted: String
   ) -> StoreError {
     let shown = text.count > 40 ? text.prefix(39) + "…" : text[...]

@@ -48,7 +48,7 @@ extension PredicateReading {
     switch operand {
     case .field(let other, let source):
       let otherField = schema.fields[other]
-      guard field.type.isComparable(with: otherField.type) else {
+      guard field.isComparable(with: otherField) else {
         throw error(
           .value,
           "\(field.name) (\(field.type.rawValue)) and \(otherField.name) "
@@ -76,9 +76,11 @@ extension PredicateReading {
       }
     case (.keyword(.today), _) where field.takesMoments,
       (.keyword(.now), _) where field.takesMoments:
-      return try moment(literal, isText: field.type != .date)
+      return try moment(literal, for: field)
     case (.number, .integer), (.number, .any), (.blob, .blob), (.blob, .any),
       (.keyword(.true), .any), (.keyword(.false), .any):
+      return try value(of: literal)
+    case (.number, .date) where field.form?.isText == false:
       return try value(of: literal)
     case (.number, .real):
       if literal.isWhole, Int64(literal.numeral) == nil, let large = Double(literal.numeral),
@@ -143,11 +145,18 @@ extension PredicateReading {
     }
   }
 
-  /// `today` or `now`: seconds for a date, and for a text what SQLite's `date()` and `datetime()`
-  /// write.
-  private func moment(_ literal: Literal, isText: Bool) throws(PredicateTextError) -> SQLValue {
+  /// `today` or `now` as the field's column holds dates, and for a text what SQLite's `date()` and
+  /// `datetime()` write.
+  private func moment(
+    _ literal: Literal, for field: FieldSchema
+  ) throws(PredicateTextError) -> SQLValue {
     let isDay = literal.content == .keyword(.today)
-    if !isText { return .real(isDay ? (now / 86_400).rounded(.down) * 86_400 : now) }
+    let seconds = isDay ? (now / 86_400).rounded(.down) * 86_400 : now
+    if field.type == .date {
+      guard let form = field.form else { return .real(seconds) }
+      if form != .anyDateText, let value = FieldText.date(at: seconds, form: form) { return value }
+    }
+    // A column of days still compares with a time of day.
     guard let full = DateText.text(of: now.rounded(.down)) else {
       throw error(.value, "The clock shows no date.", at: literal.source)
     }
@@ -203,8 +212,26 @@ extension FieldType {
     switch (self, other) {
     case (.any, _), (_, .any): true
     case (.integer, .real), (.real, .integer), (.integer, .boolean), (.boolean, .integer): true
+    case (.boolean, .real), (.real, .boolean): true
     case (.text, .uuid), (.uuid, .text), (.text, .url), (.url, .text): true
     default: self == other
     }
+  }
+}
+
+extension FieldSchema {
+  /// Whether values of the two fields compare as a person would expect.
+  fileprivate func isComparable(with other: FieldSchema) -> Bool {
+    guard form != other.form, type != .any, other.type != .any else {
+      return type.isComparable(with: other.type)
+    }
+    // A date in another form is the text or the number that its column holds.
+    let plain = [self, other].map { field -> FieldType in
+      guard let form = field.form else { return field.type }
+      return form.isText ? .text : .real
+    }
+    let bothDates = type == .date && other.type == .date
+    return plain[0].isComparable(with: plain[1])
+      && (!bothDates || form?.isText == true && other.form?.isText == true)
   }
 }

@@ -38,6 +38,8 @@ struct PredicateReading {
   let schema: ModelSchema
   /// Seconds since 2001-01-01 00:00:00 UTC.
   let now: Double
+  /// Whether values may stand in the text; in an order only fields do.
+  private var takesValues = true
   private let tokens: [Token]
   private var position = 0
   private var depth = 0
@@ -83,6 +85,7 @@ struct PredicateReading {
   }
 
   mutating func wholeOrder() throws(PredicateTextError) -> [QueryOrdering] {
+    takesValues = false
     var orderings: [QueryOrdering] = []
     repeat {
       let isDescending = take(.symbol(.minus))
@@ -248,6 +251,7 @@ struct PredicateReading {
     }
     switch field.type {
     case .text, .uuid, .url, .decimal, .json, .any, .integer: break
+    case .date where field.form?.isText == true: break
     case .real, .blob, .boolean, .date:
       throw error(
         .value, "\(field.name) has type \(field.type.rawValue); patterns match text.",
@@ -287,10 +291,12 @@ struct PredicateReading {
     guard case .name(let name) = current.content else { return nil }
     let source = current.source
     guard let index = fieldIndex(named: name) else {
+      let candidates = Spelling.suggestions(for: name, among: schema.fields.map(\.name))
+      // A word that is like no field, where a value may stand, was probably meant as text.
+      let remedy = candidates.isEmpty && takesValues ? "; text stands between single quotes" : ""
       var failure = error(
-        .unknownField, "\(schema.name) has no field \(name); text stands between single quotes.",
-        at: source)
-      failure.candidates = Spelling.suggestions(for: name, among: schema.fields.map(\.name))
+        .unknownField, "\(schema.name) has no field \(name)\(remedy).", at: source)
+      failure.candidates = candidates
       throw failure
     }
     advance()

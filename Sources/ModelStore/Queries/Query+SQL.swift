@@ -57,7 +57,7 @@ extension Query {
     _ aggregate: Aggregate, of fieldIndex: Int
   ) throws(StoreError) -> SQLText {
     let field = schema.fields[fieldIndex]
-    guard aggregate.accepts(field.type) else {
+    guard aggregate.accepts(field) else {
       throw StoreError(
         .invalidQuery,
         "\(schema.name).\(field.name) has type \(field.type.rawValue), which has no \(aggregate).",
@@ -125,12 +125,12 @@ extension Query.Aggregate {
     self == .countDistinct ? "count(DISTINCT \(column))" : "\(rawValue)(\(column))"
   }
 
-  fileprivate func accepts(_ type: FieldType) -> Bool {
-    switch (self, type) {
+  fileprivate func accepts(_ field: FieldSchema) -> Bool {
+    switch (self, field.type) {
     case (.countDistinct, _): true
     case (.minimum, .decimal), (.maximum, .decimal): false
     case (.minimum, _), (.maximum, _): true
-    case (.average, .date): true
+    case (.average, .date): field.form?.isText != true
     case (_, .integer), (_, .real), (_, .boolean), (_, .any): true
     default: false
     }

@@ -20,10 +20,10 @@ struct TextPattern: Sendable {
   private let tokens: [Token]
   private let foldsCase: Bool
 
-  /// - Returns: nil for a pattern so long that SQLite refuses it:
-  ///   <https://sqlite.org/limits.html#max_like_pattern_length>.
+  /// - Returns: nil for a pattern so long that a connection refuses it:
+  ///   ``ConnectionSafety/patternByteCountMax``.
   init?(_ pattern: String, syntax: Syntax) {
-    if pattern.utf8.count > 50_000 { return nil }
+    if pattern.utf8.count > ConnectionSafety.patternByteCountMax { return nil }
     let folds = syntax == .like
     foldsCase = folds
     let (run, single): (Unicode.Scalar, Unicode.Scalar) = folds ? ("%", "_") : ("*", "?")

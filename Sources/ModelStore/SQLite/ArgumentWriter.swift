@@ -8,6 +8,8 @@ public struct ArgumentWriter: ~Copyable {
   private let statement: OpaquePointer
   /// The first failing result code.
   private(set) var failure: Int32 = SQLITE_OK
+  /// The parameter that could not be bound, counted from 0.
+  private(set) var failedIndex: Int?
 
   init(statement: OpaquePointer) {
     self.statement = statement
@@ -15,12 +17,12 @@ public struct ArgumentWriter: ~Copyable {
 
   /// Binds NULL to the parameter at `index`, counted from 0.
   public mutating func setNull(at index: Int) {
-    note(sqlite3_bind_null(statement, Int32(index + 1)))
+    note(sqlite3_bind_null(statement, Int32(index + 1)), at: index)
   }
 
   /// Binds an integer to the parameter at `index`, counted from 0.
   public mutating func set(_ value: Int64, at index: Int) {
-    note(sqlite3_bind_int64(statement, Int32(index + 1), value))
+    note(sqlite3_bind_int64(statement, Int32(index + 1), value), at: index)
   }
 
   /// Binds a number. NaN makes the statement fail: SQLite would store NULL.
@@ -28,7 +30,7 @@ public struct ArgumentWriter: ~Copyable {
     note(
       value.isNaN
         ? ResultCode.unstorable.rawValue
-        : sqlite3_bind_double(statement, Int32(index + 1), value))
+        : sqlite3_bind_double(statement, Int32(index + 1), value), at: index)
   }
 
   /// Binds text by length, so that an embedded NUL is kept.
@@ -44,7 +46,7 @@ public struct ArgumentWriter: ~Copyable {
             statement, Int32(index + 1), characters, UInt64(bytes.count), csqlite_transient(),
             UInt8(SQLITE_UTF8))
         }
-      })
+      }, at: index)
   }
 
   /// Binds a blob to the parameter at `index`, counted from 0; SQLite takes a copy.
@@ -57,7 +59,7 @@ public struct ArgumentWriter: ~Copyable {
         }
         return sqlite3_bind_blob64(
           statement, Int32(index + 1), base, UInt64(bytes.count), csqlite_transient())
-      })
+      }, at: index)
   }
 
   /// Binds a value of any storage class to the parameter at `index`, counted from 0.
@@ -71,7 +73,9 @@ public struct ArgumentWriter: ~Copyable {
     }
   }
 
-  private mutating func note(_ code: Int32) {
-    if code != SQLITE_OK, failure == SQLITE_OK { failure = code }
+  private mutating func note(_ code: Int32, at index: Int) {
+    guard code != SQLITE_OK, failure == SQLITE_OK else { return }
+    failure = code
+    failedIndex = index
   }
 }

@@ -6,12 +6,19 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` when it fails for another reason than the statement.
   func compiles(_ sql: String) throws(SQLiteError) -> Bool {
+    try compilationError(of: sql) == nil
+  }
+
+  /// Why SQLite cannot compile a statement; nil when it can. Runs nothing.
+  ///
+  /// - Throws: As ``compiles(_:)``.
+  func compilationError(of sql: String) throws(SQLiteError) -> SQLiteError? {
     do throws(SQLiteError) {
       _ = try Statement(sql, on: handle)
-      return true
+      return nil
     } catch {
       guard error.code.primary == .error else { throw error }
-      return false
+      return error
     }
   }
 

@@ -19,6 +19,9 @@ final class Connection {
     case reader
     /// Opens a file that must not be changed at all, not even its `-shm`.
     case readOnlyFile
+    /// Reads a file on a disk that has no room for a `-shm`: keeps the index of the log in memory
+    /// and other programs out of the file. <https://sqlite.org/vfs.html#standard_unix_vfses>
+    case soleReader
     /// Copies WAL frames into the database and does nothing else.
     case checkpointer
   }
@@ -28,8 +31,11 @@ final class Connection {
     var busyTimeout: Duration
     var cacheSize: Int
     var statementCacheCapacity: Int
+    /// In bytes; SQLite's own limit unless it is less.
+    var valueSizeMax = Int.max
     var fileSystem: String?
     var functions: Set<SQLFunction> = []
+    var stopRequest: StopRequest?
   }
 
   let handle: OpaquePointer
@@ -38,8 +44,16 @@ final class Connection {
   let role: Role
   let hooks: ConnectionHooks
   private let statements: StatementCache
+  static var libraryVersion: String { String(cString: sqlite3_libversion()) }
   /// A statement of ``holdingSQL`` that has not come to its end.
   private var holder: OpaquePointer?
+  /// Whether the file is known to have a write-ahead log, and so a lock for checkpoints.
+  private var hasLog = false
+  private var holdsCheckpointLock = false
+  /// What the running transaction has to say of its log; nil where it says nothing.
+  var logStart: LogStart?
+  /// Whether the database is known to have a link to a log.
+  var isLinked = false
   private let processID = getpid()
   private let interrupted = Atomic<Bool>(false)
 
@@ -47,9 +61,11 @@ final class Connection {
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
     var opened: OpaquePointer?
     let access = role == .readOnlyFile ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-    // NOMUTEX: the owner's lock already serialises every call. NOFOLLOW: safety, P14.
+    // NOMUTEX: the owner's lock already serialises every call. NOFOLLOW: a planted symbolic link
+    // must not redirect the store.
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
-    let code = sqlite3_open_v2(path, &opened, flags, policy.fileSystem)
+    let fileSystem = role == .soleReader ? "unix-excl" : policy.fileSystem
+    let code = sqlite3_open_v2(path, &opened, flags, fileSystem)
     guard code == SQLITE_OK, let opened else {
       let error = SQLiteError(code: code, database: opened)
       sqlite3_close_v2(opened)
@@ -58,7 +74,8 @@ final class Connection {
     handle = opened
     self.path = path
     self.role = role
-    hooks = ConnectionHooks(database: opened, busyTimeout: policy.busyTimeout)
+    hooks = ConnectionHooks(
+      database: opened, busyTimeout: policy.busyTimeout, stopRequest: policy.stopRequest)
     statements = StatementCache(capacity: policy.statementCacheCapacity)
     try apply(policy)
     try register(policy.functions)
@@ -77,14 +94,7 @@ final class Connection {
   }
 
   private func apply(_ policy: Policy) throws(SQLiteError) {
-    // Each is a safety decision of its own: https://sqlite.org/security.html
-    set(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
-    set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
-    set(SQLITE_DBCONFIG_DEFENSIVE, true)
-    set(SQLITE_DBCONFIG_DQS_DML, false)
-    set(SQLITE_DBCONFIG_DQS_DDL, false)
-    set(SQLITE_DBCONFIG_ENABLE_FKEY, true)
-    sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+    ConnectionSafety.apply(to: handle, valueSizeMax: policy.valueSizeMax)
     try execute(
       """
       PRAGMA mmap_size = 0;
@@ -108,6 +118,9 @@ final class Connection {
       try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON;")
     case .readOnlyFile:
       try execute("PRAGMA query_only = ON;")
+    case .soleReader:
+      ConnectionSafety.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, on: handle)
+      try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA query_only = ON;")
     }
   }
 
@@ -138,11 +151,6 @@ final class Connection {
   /// Bytes of the WAL's file that stay allocated for reuse after a burst; no limit while it is in
   /// use.
   private static let walSizeKept = 16 * 1024 * 1024
-
-  private func set(_ option: Int32, _ value: Bool) {
-    let code = csqlite_db_config_set(handle, option, value ? 1 : 0)
-    precondition(code == SQLITE_OK, "SQLite refused the connection option \(option).")
-  }
 
   /// Runs every statement of `script`, without arguments and without reading rows.
   func execute(_ script: String) throws(SQLiteError) {
@@ -217,17 +225,62 @@ final class Connection {
   /// - Returns: The journal mode that the file has now, which is `wal` unless its place forbids it.
   @discardableResult
   func enterWAL() throws -> String? {
-    try hooks.retryingWhileBusy {
+    let mode = try hooks.retryingWhileBusy {
       try firstRow("PRAGMA journal_mode = WAL") { row in try row.text(at: 0) }
     }
+    hasLog = mode == "wal"
+    return mode
+  }
+
+  /// Begins a transaction that writes, and keeps every checkpoint out of the file until it ends.
+  ///
+  /// The first frame of a transaction may restart the log. In SQLite before 3.51.3 a checkpoint
+  /// that began before that stores a wrong length, and commits are lost. Any other program may run
+  /// such a checkpoint: <https://sqlite.org/wal.html#walresetbug>.
+  ///
+  /// - Throws: ``SQLiteError``, busy when a writer or a checkpoint of another connection keeps its
+  ///   lock for longer than the busy timeout.
+  func beginWriting() throws {
+    logStart = nil
+    try hooks.waitingOnce {
+      var attempt = 0
+      while true {
+        try hooks.withoutStopping {
+          try withStatement("BEGIN IMMEDIATE") { statement in try statement.run() }
+        }
+        guard hasLog else { return }
+        let code = csqlite_checkpoint_lock(handle, 1)
+        if code == SQLITE_OK {
+          holdsCheckpointLock = true
+          return try noteLogStart()
+        }
+        // A checkpoint that waits for the write lock would wait for us: so it gets its turn.
+        let error = SQLiteError(
+          code: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
+        try rollBack()
+        guard code == SQLITE_BUSY, hooks.waitForLock(attempt: attempt) else { throw error }
+        attempt += 1
+      }
+    }
+  }
+
+  /// Lets other programs' checkpoints go on, once no transaction is open.
+  private func releaseCheckpointLock() {
+    guard holdsCheckpointLock, !isInTransaction else { return }
+    holdsCheckpointLock = false
+    // It cannot fail with an effect: closing the last descriptor releases every lock, too.
+    _ = csqlite_checkpoint_lock(handle, 0)
   }
 
   /// Ends a transaction and keeps it.
   ///
   /// - Throws: ``SQLiteError``, for a failed write with the reason that the system gave.
   func commit() throws {
+    defer { releaseCheckpointLock() }
     do {
-      try withStatement("COMMIT") { statement in try statement.run() }
+      try hooks.withoutStopping {
+        try withStatement("COMMIT") { statement in try statement.run() }
+      }
     } catch var error as SQLiteError {
       if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
       throw error
@@ -239,24 +292,32 @@ final class Connection {
   /// A cancelled task's interrupt may hit the ROLLBACK itself, which then has to run once more, or
   /// the write lock would stay taken.
   func rollBack() throws(SQLiteError) {
+    defer { releaseCheckpointLock() }
     while isInTransaction {
-      let code = sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      let code = hooks.withoutStopping { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
       guard code == SQLITE_OK || code == SQLITE_INTERRUPT else {
         throw SQLiteError(code: code, database: handle, sql: "ROLLBACK")
       }
     }
   }
 
-  /// Keeps the state that this connection sees beyond the COMMIT that follows, until
-  /// ``releaseState()``: what is read in between does not see what others commit meanwhile.
+  /// Runs `body`, which commits and then reads: it reads the state of its own commit, also when
+  /// others commit meanwhile.
   ///
   /// A COMMIT with a statement under way ends only the writing: the connection goes on reading what
   /// it has just committed. <https://sqlite.org/lang_transaction.html>
   ///
+  /// - Parameter isHeld: Whether the state is held at all.
   /// - Precondition: A transaction is open.
-  func holdState() throws {
-    precondition(isInTransaction, "A state is held from inside a transaction.")
-    guard holder == nil else { return }
+  func withHeldState<Result>(_ isHeld: Bool = true, _ body: () throws -> Result) throws -> Result {
+    guard isHeld else { return try body() }
+    try holdState()
+    defer { releaseState() }
+    return try body()
+  }
+
+  private func holdState() throws {
+    precondition(isInTransaction && holder == nil, "One state is held, inside a transaction.")
     let statement = try statements.take(Self.holdingSQL, on: handle)
     do {
       _ = try statement.step()
@@ -268,7 +329,7 @@ final class Connection {
   }
 
   /// Sees what others commit again.
-  func releaseState() {
+  private func releaseState() {
     guard let held = holder else { return }
     holder = nil
     statements.put(Statement(adopting: held), for: Self.holdingSQL)
@@ -278,6 +339,14 @@ final class Connection {
 
   /// Whether the file could only be opened for reading, whatever was asked for.
   var isFileReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+  /// The largest text, blob or row, in bytes, that SQLite reads or writes here.
+  var valueSizeMax: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
+
+  /// How the file keeps what a transaction changes until it commits.
+  func journalMode() throws -> String? {
+    try firstRow("PRAGMA journal_mode") { row in try row.text(at: 0) }
+  }
 
   var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 

@@ -21,7 +21,7 @@ extension SQLiteError {
   /// <https://sqlite.org/walformat.html#wal_file_format>.
   fileprivate var leavesNoCommit: Bool {
     switch code.primary {
-    case .full, .constraint, .busy, .interrupted: true
+    case .full, .constraint, .busy: true
     case .ioFailure: code == .ioWrite && isForWantOfSpace
     default: false
     }
@@ -34,6 +34,7 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` when nothing was kept; ``ConnectionFailure`` when that is not known.
   func commitTellingOutcome() throws {
+    try linkLog()
     do {
       try commit()
     } catch let error as SQLiteError {
@@ -48,6 +49,8 @@ extension Connection {
   /// - Returns: What to throw: `error`, or a ``ConnectionFailure`` with it when the transaction
   ///   could not be ended.
   func rollBack(after error: any Error) -> any Error {
+    // A ROLLBACK that failed is not tried again.
+    guard !(error is ConnectionFailure) else { return error }
     do {
       try rollBack()
       return error
@@ -64,7 +67,7 @@ extension Connection {
   func inTransaction<Result>(
     isKept: Bool = true, _ body: () throws -> Result
   ) throws -> Result {
-    try execute("BEGIN IMMEDIATE")
+    try beginWriting()
     do {
       let result = try body()
       if isKept {

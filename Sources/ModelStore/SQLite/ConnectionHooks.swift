@@ -11,8 +11,12 @@ internal import CSQLite
 final class ConnectionHooks {
   private let database: OpaquePointer
   private let busyTimeout: Duration
+  private let stopRequest: StopRequest?
   private var busySince: ContinuousClock.Instant?
   private var mayWait = true
+  private var mayStop = true
+  /// Whether waiting for a further lock goes on from when the first one was refused.
+  private var waitsOnce = false
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
   private var sourceRead: ((RowSource) -> Void)?
@@ -21,12 +25,47 @@ final class ConnectionHooks {
   /// How many frames the WAL held after this connection's latest commit.
   private(set) var walFrameCount = 0
 
-  init(database: OpaquePointer, busyTimeout: Duration) {
+  init(database: OpaquePointer, busyTimeout: Duration, stopRequest: StopRequest? = nil) {
     self.database = database
     self.busyTimeout = busyTimeout
+    self.stopRequest = stopRequest
     sqlite3_busy_handler(
       database, { context, count in hooks(context).waitForLock(attempt: Int(count)) ? 1 : 0 },
       context)
+    heedStopRequest()
+  }
+
+  private var isStopRequested: Bool { stopRequest?.isMade() == true }
+
+  /// Stops running statements from now on when the program requests it. Call it again after another
+  /// progress handler, which takes the only slot:
+  /// <https://sqlite.org/c3ref/progress_handler.html>.
+  func heedStopRequest() {
+    guard stopRequest != nil else {
+      sqlite3_progress_handler(database, 0, nil, nil)
+      return
+    }
+    sqlite3_progress_handler(
+      database, Self.stepsBetweenChecks,
+      { context in
+        let hooks = hooks(context)
+        return hooks.mayStop && hooks.isStopRequested ? 1 : 0
+      }, context)
+  }
+
+  /// Steps of SQLite's virtual machine.
+  private static let stepsBetweenChecks: Int32 = 1000
+
+  /// Runs `body`, which begins or ends a transaction, to its end although a stop is requested.
+  ///
+  /// SQLite counts the steps of a cached statement over all its runs, so a short statement is asked
+  /// too. A COMMIT that is stopped then may have been kept.
+  func withoutStopping<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    mayStop = false
+    defer { mayStop = true }
+    return try body()
   }
 
   /// Keeps ``walFrameCount`` up to date from now on. To be called after the last
@@ -160,6 +199,7 @@ final class ConnectionHooks {
     onProgramStart(nil)
     sqlite3_wal_hook(database, nil, nil)
     sqlite3_busy_handler(database, nil, nil)
+    sqlite3_progress_handler(database, 0, nil, nil)
   }
 
   /// Runs `body` with locks tried once: a lock that another process holds fails at once.
@@ -185,11 +225,25 @@ final class ConnectionHooks {
     }
   }
 
+  /// Runs `body`, whose waiting for all locks together ends at the busy timeout.
+  ///
+  /// Otherwise each statement that SQLite begins would wait for as long again.
+  func waitingOnce<Result>(_ body: () throws -> Result) rethrows -> Result {
+    busySince = nil
+    waitsOnce = true
+    defer { waitsOnce = false }
+    return try body()
+  }
+
   /// Sleeps a little longer each time, with jitter so that waiting processes do not march in step.
-  private func waitForLock(attempt: Int) -> Bool {
+  ///
+  /// - Parameter attempt: How often the lock was refused before, since it was first tried.
+  /// - Returns: Whether to try again.
+  func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
-    if attempt == 0 { busySince = now }
-    guard mayWait, let busySince, busySince.duration(to: now) < busyTimeout else { return false }
+    if busySince == nil || attempt == 0 && !waitsOnce { busySince = now }
+    guard mayWait, !isStopRequested, let busySince, busySince.duration(to: now) < busyTimeout
+    else { return false }
     let ceiling = UInt32(min(25_000, 250 << min(attempt, 7)))
     usleep(UInt32.random(in: ceiling / 2...ceiling))
     return true

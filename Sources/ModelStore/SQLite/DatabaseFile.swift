@@ -9,9 +9,9 @@ internal import CSQLite
 /// A path where a store may live, checked before SQLite touches it, and the identity of the file
 /// there.
 ///
-/// Uses `stat`, `statfs` and, for a file that does not exist yet, one exclusive create. It never
-/// opens an existing database: closing any descriptor of it would drop SQLite's locks in this
-/// process (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
+/// Uses `lstat`, `statfs` and exclusive creation of files that do not exist yet. It never opens an
+/// existing database: closing any descriptor of it would drop SQLite's locks in this process
+/// (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 struct DatabaseFile {
   /// Device and inode: the same for every name of one file.
   struct Identity: Hashable, Sendable {
@@ -20,63 +20,95 @@ struct DatabaseFile {
   }
 
   enum Problem: Error, Hashable {
+    case emptyPath
     case notFound(path: String)
     case directoryNotFound(path: String)
     case isDirectory(path: String)
-    case isSymbolicLink(path: String)
+    /// A symbolic link where no file is, so that opening would create a file elsewhere.
+    case danglingLink(path: String, target: String)
+    /// A symbolic link that another user may have made.
+    case untrustedLink(path: String, owner: UInt32)
     case notAFile(path: String)
     /// Longer than SQLite's limit for paths, or with a NUL character, where C would cut it off.
     case unusableName(path: String)
-    /// A file beside the database that SQLite would follow or share with others.
-    case unsafeCompanion(path: String)
+    /// A file beside the database that SQLite must not take for a part of it.
+    case unsafeCompanion(path: String, LocationSafety.CompanionProblem)
     /// Not empty, but shorter than the smallest database.
     case tooShort(path: String, size: Int)
     case hardLinked(path: String, count: Int)
-    case networkFileSystem(path: String)
-    case directoryWritableByAnyone(path: String)
+    case unsuitableFileSystem(path: String, UnsuitableFileSystem)
+    /// Other users may replace the database; only reading is possible.
+    case replaceable(path: String, directory: String, by: OtherWriters)
+    /// Another user may have put the database there; only reading is possible.
+    case planted(path: String, owner: UInt32)
+    /// A log with frames of another page size than the database has.
+    case foreignLog(path: String, logPageSize: Int, pageSize: Int)
+    /// A log that continues another state of the database, or another database.
+    case staleLog(path: String)
     case refused(path: String, errno: Int32)
   }
 
+  /// The file itself, without symbolic links.
   let path: String
   let identity: Identity
+  /// Why what is read may not be what its owner wrote; nil where other users cannot replace the
+  /// file. Only a file that is opened for reading has a doubt.
+  let doubt: Problem?
+  private let safety: LocationSafety
   /// The file's size in bytes, and whether a log or journal with content lay beside it, before it
   /// was opened.
   private let size: Int
   private let hasLog: Bool
 
-  /// Checks `path`; creates an empty file, readable and writable by its owner only, when asked to.
-  init(path: String, creating: Bool, allowingNetwork: Bool = false) throws(Problem) {
+  /// Checks `path`, for what the configuration wants to do with it; creates an empty file where it
+  /// wants that, readable and writable by its owner only, or also by the group that shares it.
+  init(
+    path: String, access: StoreConfiguration.Access = .readWriteCreate,
+    sharing: StoreConfiguration.Sharing = .owner, membership: GroupMembership = .system
+  ) throws(Problem) {
+    guard !path.isEmpty else { throw .emptyPath }
     guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
-    let parts = Self.split(path)
-    guard let directory = Self.resolved(parts.directory) else {
-      throw errno == ENOENT || errno == ENOTDIR
-        ? .directoryNotFound(path: parts.directory) : .refused(path: parts.directory, errno: errno)
+    let user = geteuid()
+    let real = try RealPath(path, user: user, membership: membership)
+    self.path = real.path
+    guard real.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
+    guard let directory = try Self.status(of: real.directory) else {
+      throw .directoryNotFound(path: real.directory)
     }
-    self.path = directory == "/" ? "/" + parts.name : directory + "/" + parts.name
-    guard self.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
-    var status = try Self.status(of: self.path)
-    guard status != nil || creating else { throw .notFound(path: path) }
-    try Self.checkDirectory(directory)
-    if status == nil {
-      try Self.create(self.path)
-      status = try Self.status(of: self.path)
+    let place = FileOwnership(directory)
+    func safety(of file: FileOwnership) -> LocationSafety {
+      LocationSafety(
+        user: user, file: file, directory: place, sharing: sharing, membership: membership)
     }
-    guard let status else { throw .notFound(path: path) }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: break
-    case S_IFDIR: throw .isDirectory(path: path)
-    case S_IFLNK: throw .isSymbolicLink(path: path)
-    default: throw .notAFile(path: path)
+    if try Self.status(of: real.path) == nil {
+      guard access == .readWriteCreate else { throw .notFound(path: real.path) }
+      guard !real.isLinked else { throw .danglingLink(path: path, target: real.path) }
+      try Self.checkFileSystem(of: real.directory)
+      let new = FileOwnership(
+        user: user, group: sharing == .group ? place.group : getegid(),
+        mode: sharing == .group ? 0o660 : 0o600)
+      if let problem = Self.problem(safety(of: new), path: real.path, in: real.directory) {
+        throw problem
+      }
+      try EmptyFile.create(at: real.path, like: new)
     }
-    // A second name would get a second -wal:
-    // https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
-    if status.st_nlink > 1 { throw .hardLinked(path: path, count: Int(status.st_nlink)) }
-    hasLog = try Self.checkCompanions(of: self.path)
+    guard let status = try Self.status(of: real.path) else { throw .notFound(path: real.path) }
+    self.safety = safety(of: FileOwnership(status))
+    doubt = Self.problem(self.safety, path: real.path, in: real.directory)
+    if let doubt, access != .readOnly { throw doubt }
+    try Self.check(status, at: real.path)
+    try Self.checkFileSystem(of: real.path)
     size = Int(status.st_size)
     // SQLite takes a file of one byte for an empty one and would overwrite it.
-    if size > 0, size < Self.pageSizeMin { throw .tooShort(path: path, size: size) }
-    if !allowingNetwork, Self.isOnNetwork(self.path) { throw .networkFileSystem(path: path) }
+    if size > 0, size < Self.pageSizeMin { throw .tooShort(path: real.path, size: size) }
     identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    hasLog = try Self.checkCompanions(of: real.path, self.safety)
+    // Files that a reader creates belong to the reader, and the database's owner would refuse them.
+    if self.safety.verdict == .exposed,
+      access != .readOnly || [status.st_uid, 0].contains(user)
+    {
+      try Self.createCompanions(of: real.path, self.safety)
+    }
   }
 
   /// SQLite's unix layer takes 512 bytes, of which the longest suffix and the end need some.
@@ -84,23 +116,66 @@ struct DatabaseFile {
 
   private static let pageSizeMin = 512
 
+  /// What SQLite keeps beside a database and takes for a part of it.
+  static let companionSuffixes = ["-wal", "-shm", "-journal"]
+
   /// Whether the end of the last page is missing. SQLite reads zeros there and may not notice. With
   /// a log beside the file, the log may hold the page.
   func isCutOff(pageSize: Int64) -> Bool {
     !hasLog && size % Int(pageSize) != 0
   }
 
+  /// Whether other users can make files beside the database, but not remove its own.
+  var isExposed: Bool { safety.verdict == .exposed }
+
+  /// Checks the files beside the database again: since the first check, SQLite has opened them, and
+  /// it removes the empty journal of a new database.
+  ///
+  /// - Parameter access: What the store may do; one that only reads creates nothing.
+  func checkCompanions(for access: StoreConfiguration.Access) throws(Problem) {
+    if isExposed, access != .readOnly { try Self.createCompanions(of: path, safety) }
+    _ = try Self.checkCompanions(of: path, safety)
+  }
+
   /// - Returns: Whether a log or journal has content.
-  private static func checkCompanions(of path: String) throws(Problem) -> Bool {
+  private static func checkCompanions(
+    of path: String, _ safety: LocationSafety
+  ) throws(Problem) -> Bool {
     var hasLog = false
-    for suffix in ["-wal", "-shm", "-journal"] {
+    for suffix in companionSuffixes {
       guard let status = try status(of: path + suffix) else { continue }
-      guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
-        throw .unsafeCompanion(path: path + suffix)
+      if let problem = problem(withCompanion: status, safety) {
+        throw .unsafeCompanion(path: path + suffix, problem)
       }
       if suffix != "-shm", status.st_size > 0 { hasLog = true }
     }
     return hasLog
+  }
+
+  private static func problem(
+    withCompanion status: stat, _ safety: LocationSafety
+  ) -> LocationSafety.CompanionProblem? {
+    guard status.st_mode & S_IFMT == S_IFREG else { return .notARegularFile }
+    guard status.st_nlink <= 1 else { return .hardLinked(count: Int(status.st_nlink)) }
+    return safety.problem(withCompanion: FileOwnership(status))
+  }
+
+  /// Creates the missing files beside the database, so that no other user can from now on. SQLite
+  /// treats an empty log or journal like a missing one.
+  private static func createCompanions(
+    of path: String, _ safety: LocationSafety
+  ) throws(Problem) {
+    for suffix in companionSuffixes {
+      guard try status(of: path + suffix) == nil else { continue }
+      do throws(Problem) {
+        try EmptyFile.create(at: path + suffix, like: safety.file)
+      } catch .refused(_, let number) where [EACCES, EPERM, EROFS].contains(number) {
+        // A user that may not create files here reads without them, or SQLite refuses.
+        return
+      }
+    }
+    // Another process may have created one between the two calls.
+    _ = try checkCompanions(of: path, safety)
   }
 
   /// Whether the file at `path` is still the one that was opened.
@@ -110,18 +185,6 @@ struct DatabaseFile {
       && UInt64(status.st_ino) == identity.inode
   }
 
-  private static func split(_ path: String) -> (directory: String, name: String) {
-    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-    let directory = path[..<slash]
-    return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
-  }
-
-  private static func resolved(_ directory: String) -> String? {
-    guard let real = realpath(directory, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
-  }
-
   private static func status(of path: String) throws(Problem) -> stat? {
     var status = stat()
     if lstat(path, &status) == 0 { return status }
@@ -129,28 +192,31 @@ struct DatabaseFile {
     throw .refused(path: path, errno: errno)
   }
 
-  private static func checkDirectory(_ directory: String) throws(Problem) {
-    var status = stat()
-    guard stat(directory, &status) == 0 else { throw .refused(path: directory, errno: errno) }
-    let mode = status.st_mode
-    if mode & S_IWOTH != 0, mode & S_ISVTX == 0 {
-      throw .directoryWritableByAnyone(path: directory)
+  private static func check(_ status: stat, at path: String) throws(Problem) {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw .isDirectory(path: path)
+    default: throw .notAFile(path: path)
+    }
+    // A second name would get a second -wal:
+    // https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
+    if status.st_nlink > 1 { throw .hardLinked(path: path, count: Int(status.st_nlink)) }
+  }
+
+  private static func problem(
+    _ safety: LocationSafety, path: String, in directory: String
+  ) -> Problem? {
+    switch safety.verdict {
+    case .safe, .exposed: nil
+    case .replaceable(let writers): .replaceable(path: path, directory: directory, by: writers)
+    case .planted(let owner): .planted(path: path, owner: owner)
     }
   }
 
-  private static func create(_ path: String) throws(Problem) {
-    let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    // Another process may have created it meanwhile; then it is simply there.
-    if descriptor < 0, errno == EEXIST { return }
-    guard descriptor >= 0 else { throw .refused(path: path, errno: errno) }
-    close(descriptor)
-  }
-
-  private static func isOnNetwork(_ path: String) -> Bool {
-    // NFS, SMB, SMB2, CIFS, 9P, CODA, FUSE: https://man7.org/linux/man-pages/man2/statfs.2.html
-    let network: Set<UInt32> = [
-      0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x0102_1997, 0x7375_7245, 0x6573_5546,
-    ]
-    return network.contains(csqlite_file_system_type(path))
+  private static func checkFileSystem(of path: String) throws(Problem) {
+    guard let unsuitable = UnsuitableFileSystem(magic: csqlite_file_system_type(path)) else {
+      return
+    }
+    throw .unsuitableFileSystem(path: path, unsuitable)
   }
 }

@@ -191,6 +191,12 @@ public struct ColumnError: Error, Hashable, Sendable {
     self.column = column
     self.problem = problem
   }
+
+  /// The same error about the value in a column; one that names a column already stays.
+  @usableFromInline
+  func placed(at column: Int) -> ColumnError {
+    self.column < 0 ? ColumnError(column: column, problem: problem) : self
+  }
 }
 
 extension ColumnError: CustomStringConvertible {

@@ -80,15 +80,32 @@ struct SQLiteError: Error, Sendable {
   init(code: Int32, database: OpaquePointer?, sql: String? = nil) {
     let extended = database.map { sqlite3_extended_errcode($0) } ?? code
     // The connection's code belongs to its latest call; trust it only when the families agree.
-    self.code = ResultCode(rawValue: extended & 0xFF == code & 0xFF ? extended : code)
-    message = String(cString: database.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(code))
+    let isLatest = extended & 0xFF == code & 0xFF
+    self.code = ResultCode(rawValue: isLatest ? extended : code)
+    // Binding a value that is too large leaves the connection without an error of its own.
+    let text = (isLatest ? database : nil).flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
+    message = text.map { String(cString: $0) } ?? "unknown error"
     self.sql = sql
     let position = database.map { sqlite3_error_offset($0) } ?? -1
     offset = position >= 0 ? Int(position) : nil
     systemErrno = database.map { sqlite3_system_errno($0) } ?? 0
   }
 
-  /// Whether the system had no room for what was to be written. SQLite reports only ENOSPC as
-  /// "full": <https://sqlite.org/rescode.html#full>.
-  var isForWantOfSpace: Bool { [EFBIG, ENOSPC, EDQUOT].contains(systemErrno) }
+  /// Whether the system had no room for what was to be written. SQLite reports only some cases of
+  /// ENOSPC as "full": <https://sqlite.org/rescode.html#full>.
+  var isForWantOfSpace: Bool {
+    switch code.primary {
+    case .full: true
+    case .ioFailure, .cannotOpen: [EFBIG, ENOSPC, EDQUOT].contains(systemErrno)
+    default: false
+    }
+  }
+
+  /// Whether the text of a table, index, view or trigger in the file is not one that this version
+  /// of SQLite can parse. A newer version may have written it.
+  var isUnknownSyntax: Bool {
+    code.primary == .corrupt && message.hasPrefix("malformed database schema (")
+      && (message.contains(") - near \"") || message.contains(") - unrecognized token")
+        || message.contains(") - unknown table option"))
+  }
 }

@@ -48,7 +48,8 @@ struct StoredColumn: Hashable, Sendable {
     let code = withUnsafeMutablePointer(to: &found) { found in
       let code = sqlite3_open_v2(
         ":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY, nil)
-      guard code == SQLITE_OK else { return code }
+      guard code == SQLITE_OK, let database else { return code }
+      ConnectionSafety.apply(to: database)
       sqlite3_preupdate_hook(
         database,
         { context, database, _, _, _, _, _ in

@@ -16,12 +16,18 @@ public struct AdoptableTable: Hashable, Sendable {
   /// What the model cannot express or relies on, one sentence each: constraints that hold in the
   /// file all the same, key columns that accept NULL.
   public let notes: [String]
+  /// What was decided about columns whose declaration leaves their values' meaning open, in column
+  /// order.
+  public let decisions: [TypeDecision]
 
   /// Describes a table; stores make these in ``Store/adoptableTables()``.
-  public init(name: String, result: Result, notes: [String] = []) {
+  public init(
+    name: String, result: Result, notes: [String] = [], decisions: [TypeDecision] = []
+  ) {
     self.name = name
     self.result = result
     self.notes = notes
+    self.decisions = decisions
   }
 
   /// The model, or nil when the table cannot be one.

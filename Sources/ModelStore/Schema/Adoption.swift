@@ -1,7 +1,7 @@
 /// Reads models out of tables that another program made. It looks and never changes the file.
 ///
 /// A table needs a key: a primary key, or a UNIQUE constraint over columns that are NOT NULL. Types
-/// follow the columns' declared types alone, never the values that happen to be there.
+/// are those of the affinity rules; `StoredTypes` decides what these leave open.
 struct Adoption {
   let catalog: Catalog
 
@@ -12,13 +12,34 @@ struct Adoption {
     try catalog.tables.map { table in
       let reading = TableReading(table: table, catalog: catalog)
       if let reason = reading.refusal { return reading.refused(reason) }
-      guard table.kind == .table else { return reading.view }
+      let warnings = try warnings(about: table, on: connection)
+      guard table.kind == .table else { return reading.view(notes: warnings) }
       let nullableKey =
         table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
         ? [] : table.primaryKey.filter { !$0.isNotNull }.map(\.name)
-      let holdsNull = try !nullableKey.isEmpty && hasNull(nullableKey, in: table, on: connection)
-      return reading.table(nullableKey: nullableKey, holdsNull: holdsNull)
+      let holdsNull =
+        try !nullableKey.isEmpty && table.missingCollations.isEmpty
+        && hasNull(nullableKey, in: table, on: connection)
+      return reading.table(nullableKey: nullableKey, holdsNull: holdsNull, warnings: warnings)
     }
+  }
+
+  /// What of the table only the program that made it can do, one sentence each.
+  private func warnings(about table: TableFacts, on connection: Connection) throws -> [String] {
+    let reading = try table.missingForReading(on: connection)
+    let writing = try table.missingForWriting(on: connection).filter { !reading.contains($0) }
+    return reading.map { missing in
+      """
+      \(StoreError.sentence(table.name, needs: [missing])) Reading and writing its records fails \
+      where SQLite needs it; use the program that made the table.
+      """
+    }
+      + writing.map { missing in
+        """
+        Writing \(StoreError.sentence(table.name, needs: [missing])) Its records can be read here; \
+        write them with the program that made the table.
+        """
+      }
   }
 
   private func hasNull(
@@ -75,10 +96,19 @@ private struct TableReading {
     if name.asciiFolded.hasPrefix("sqlite_") { return "\(name) is one of SQLite's own tables." }
     switch table.kind {
     case .virtual:
+      if let problem = table.unreadableReason {
+        return "\(name) is a virtual table that SQLite cannot open here: \(problem)."
+      }
       return "\(name) is a virtual table: its changes cannot be observed."
     case .shadow:
       return "\(name) is the storage of a virtual table, which alone may write it."
     case .table, .view: break
+    }
+    if let owner = unopenedOwner {
+      return """
+        \(name) may be the storage of the virtual table \(owner.name), which SQLite cannot open \
+        here: \(owner.unreadableReason ?? "").
+        """
     }
     if let problem = table.unreadableReason {
       return "SQLite cannot read \(name): \(problem)."
@@ -89,7 +119,18 @@ private struct TableReading {
     return nil
   }
 
-  var view: AdoptableTable {
+  /// The virtual table that the name says the table belongs to. Only a table's module knows which
+  /// tables are its storage, and this one's is missing: <https://sqlite.org/vtab.html#xshadowname>.
+  private var unopenedOwner: TableFacts? {
+    guard table.kind == .table else { return nil }
+    let name = table.name.asciiFolded
+    return catalog.tables.first { owner in
+      owner.kind == .virtual && owner.unreadableReason != nil
+        && name.hasPrefix(owner.name.asciiFolded + "_")
+    }
+  }
+
+  func view(notes: [String]) -> AdoptableTable {
     AdoptableTable(
       name: table.name,
       result: .model(
@@ -100,11 +141,11 @@ private struct TableReading {
               name: column.name, type: type(of: column), declaredType: declaredType(of: column),
               isOptional: true)
           },
-          key: [], isAdopted: true)))
+          key: [], isAdopted: true)), notes: notes)
   }
 
-  func table(nullableKey: [String], holdsNull: Bool) -> AdoptableTable {
-    var notes = notes
+  func table(nullableKey: [String], holdsNull: Bool, warnings: [String]) -> AdoptableTable {
+    var notes = warnings + notes
     let primaryKey = primaryKey
     let key: [String]
     if let primaryKey, !holdsNull {

@@ -101,7 +101,8 @@ struct BindingFields {
   ) throws(StoreError) {
     let plain: Set<FieldType> = [.integer, .real, .text, .blob, .any]
     guard source.affinity == target.affinity,
-      source.type == target.type || plain.contains(target.type)
+      source.type == target.type && FieldForm.holds(source.form, in: target.form)
+        || plain.contains(target.type)
     else {
       throw refusal(
         "\(sourceModel.name).\(source.name) (\(source.declaration)) does not fit \(binding.target) "

@@ -42,7 +42,7 @@ struct BindingInstallation {
     self.bindings = bindings
   }
 
-  private func keeping(
+  func keeping(
     _ isKept: (BindingTriggers) throws -> Bool
   ) rethrows -> BindingInstallation {
     BindingInstallation(try bindings.filter(isKept))
@@ -86,6 +86,7 @@ struct BindingInstallation {
     let found = try Self.objects(in: connection)
     let difference = difference(from: found)
     let wrong = difference.dropped + difference.created.map(\.name)
+    var unread: Set<String> = []
     let declared = try bindings.map { binding in
       var objects = Set(wrong.filter { Self.name($0, isOf: binding) })
       // What is kept in a table that is not there cannot be compared, nor what only another program
@@ -103,13 +104,21 @@ struct BindingInstallation {
           binding: binding.binding.name, triggers: all.sorted(), recordCount: 0, keys: [],
           isCompared: false)
       }
-      if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
-        objects.insert(table)
+      do {
+        if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
+          objects.insert(table)
+        }
+        let count = try binding.driftingRecordCount(on: connection)
+        return BindingFinding(
+          binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
+          keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
+      } catch let error as SQLiteError where error.isAboutMissingObject {
+        // The other bindings are compared all the same.
+        unread.insert(binding.binding.name)
+        return BindingFinding(
+          binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [],
+          isCompared: false)
       }
-      let count = try binding.driftingRecordCount(on: connection)
-      return BindingFinding(
-        binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
-        keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
     }
     let undeclared = difference.undeclared.map { name in
       BindingFinding(
@@ -117,7 +126,9 @@ struct BindingInstallation {
         triggers: found.keys.filter { BindingTriggers.bindingName(ofTrigger: $0) == name }.sorted(),
         recordCount: 0, keys: [])
     }
-    return declared.filter { !$0.triggers.isEmpty || $0.recordCount > 0 } + undeclared
+    return declared.filter {
+      !$0.triggers.isEmpty || $0.recordCount > 0 || unread.contains($0.binding)
+    } + undeclared
   }
 
   static func holds(_ found: [String: String], _ object: BindingTriggers.Object) -> Bool {

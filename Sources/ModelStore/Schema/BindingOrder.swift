@@ -28,6 +28,13 @@ struct BindingOrder {
       resolved.append(try ResolvedBinding(schema, in: models))
       // Trigger names carry the binding's name, and SQLite folds ASCII case in names.
       guard names.insert(schema.name.asciiFolded).inserted else {
+        if schema.name == "\(schema.target)" {
+          throw StoreError(
+            .unsupportedSchema,
+            "\(schema.target) has two bindings. Remove one, or give each a name, a condition and a "
+              + "priority of its own.",
+            model: schema.target.model, field: schema.target.field)
+        }
         throw StoreError(
           .unsupportedSchema,
           "Two bindings are called \(schema.name). Give one of them another name.")

@@ -40,8 +40,9 @@ public struct BindingSchema: Hashable, Sendable, Codable {
 
   /// How much of the target's text follows.
   public enum Mode: String, Hashable, Sendable, Codable {
-    /// The number inside the target's text; the text around it is free. A value that is no text,
-    /// or no number, replaces the whole. A text without a digit, and NULL, stay as they are.
+    /// The number inside the target's text; the text around it is free. A value that is not a text,
+    /// or not a number, replaces the whole. A text without a digit, and NULL, stay as they are; so
+    /// does the whole text while the value is NULL.
     case numberInText
   }
 

@@ -60,8 +60,9 @@ struct BrokenReferences {
       "SELECT DISTINCT fkid FROM pragma_foreign_key_check(\(table.name), 'main') ORDER BY fkid"
     ) { row in
       // SQLite numbers foreign keys from the last one declared.
-      table.foreignKeys[table.foreignKeys.count - 1 - Int(try row.integer(at: 0))]
-    }
+      let place = table.foreignKeys.count - 1 - Int(try row.integer(at: 0))
+      return table.foreignKeys.indices.contains(place) ? table.foreignKeys[place] : nil
+    }.compactMap { $0 }
   }
 
   private mutating func count(

@@ -44,6 +44,35 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     try rows(on: connection).map(entry)
   }
 
+  /// The entries that this library knows, where nothing can be written; for a store that writes, as
+  /// ``read(on:)``: an entry of a newer library may say something of any record, so writing without
+  /// knowing it could break what it says.
+  func understood(on connection: Connection) throws -> [Entry] {
+    guard [.readOnlyFile, .soleReader].contains(connection.role) else {
+      return try read(on: connection)
+    }
+    return try rows(on: connection).compactMap { row in
+      do throws(StoreError) {
+        return try entry(row)
+      } catch {
+        guard [.newerFormat, .corrupt].contains(error.code) else { throw error }
+        return nil
+      }
+    }
+  }
+
+  /// Why some entries cannot be read, in the order of their names; empty when all can.
+  func problems(on connection: Connection) throws -> [StoreError] {
+    try rows(on: connection).compactMap { row in
+      do throws(StoreError) {
+        _ = try entry(row)
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
   /// Writes those of `entries` that the file does not hold in the same words. Entries of the file
   /// that are not among `entries` stay: they may be another program's.
   ///
@@ -115,7 +144,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
       """
       What the file says of the \(noun) \(name) in \(table) is no JSON, so it was damaged or \
       edited by hand. Restore a backup; nothing was changed.
-      """)
+      """, model: Entry.self == ModelSchema.self ? name : nil)
   }
 
   private func newer(_ name: String, _ reason: String) -> StoreError {
@@ -124,7 +153,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
       """
       The file describes the \(noun) \(name) in a way that this version of ModelStore does not \
       know (\(reason)). Update this program; nothing was changed.
-      """)
+      """, model: Entry.self == ModelSchema.self ? name : nil)
   }
 }
 

@@ -22,8 +22,8 @@ package enum ColumnAffinity: Hashable, Sendable {
       }
   }
 
-  /// What a field over such a column means when nothing but the column is known. NUMERIC columns
-  /// (DECIMAL, DATETIME, BOOLEAN) hold what was put there, so they promise no type.
+  /// What a field over such a column means when nothing but the affinity is known. A NUMERIC column
+  /// holds any value, so it promises no type.
   var fieldType: FieldType {
     switch self {
     case .integer: .integer
@@ -39,9 +39,19 @@ package enum ColumnAffinity: Hashable, Sendable {
     case .any, .blob: true
     case .integer, .boolean: self != .text && self != .real
     // A whole number may be kept as an integer; it is read back as the same number.
-    case .real, .date: self != .text && self != .integer
-    case .text, .uuid, .url, .decimal, .json: self == .text || self == .blob
+    case .real, .date: self != .text
+    // No UUID looks like a number, so every column keeps the text.
+    case .uuid: true
+    // A numeric column turns a bare number into one; reading that as JSON text throws.
+    case .json: self != .integer && self != .real
+    case .text, .url, .decimal: self == .text || self == .blob
     }
+  }
+
+  /// Whether every value of the field comes back from such a column as it went in.
+  func keeps(_ field: FieldSchema) -> Bool {
+    // Dates as text never look like numbers.
+    field.form.map { $0.isText || self != .text } ?? keeps(field.type)
   }
 }
 
@@ -75,7 +85,7 @@ extension FieldSchema {
   package var affinity: ColumnAffinity {
     if let declaredType { return ColumnAffinity(declaredType: declaredType) }
     // A STRICT table's ANY keeps values as they are: https://sqlite.org/stricttables.html
-    return type == .any ? .blob : ColumnAffinity(declaredType: type.columnType)
+    return type == .any ? .blob : ColumnAffinity(declaredType: columnType)
   }
 
   /// Whether the column may keep values as they are. A declared ANY does in a STRICT table, and is

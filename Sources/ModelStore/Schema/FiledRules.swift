@@ -64,7 +64,7 @@ struct FiledRules {
     let names = Set(RuleObjects.objectNames(ofRule: rule.name).map { ExactText($0) })
     let own = found.filter { names.contains(ExactText($0.name)) }
     return try !own.isEmpty
-      && own.allSatisfy { try $0.isIndex || connection.compilesWrites(to: $0.table) }
+      && own.allSatisfy { try $0.kind != .trigger || connection.compilesWrites(to: $0.table) }
   }
 }
 

@@ -32,7 +32,7 @@ struct GeneratedColumns: Hashable, Sendable {
       let columns = model.fields + others.map { FieldSchema(name: $0, type: .any) }
       for field in columns {
         guard let expression = expressions[field.column.asciiFolded] else { continue }
-        let names = Self.plainNames(in: expression)
+        let names = SQLExpression.columnNames(in: expression)
         named[Column(model, field)] = columns.filter { names.contains($0.column.asciiFolded) }
           .map { Column(model, $0) }
       }
@@ -65,20 +65,6 @@ struct GeneratedColumns: Hashable, Sendable {
     guard let model else { return nil }
     return model.fields.first { $0.column.asciiFolded == name.asciiFolded }
       .map { Column(model, $0) }
-  }
-
-  /// The names in `expression` that are not called, ASCII letters in lower case.
-  static func plainNames(in expression: String) -> Set<String> {
-    let cut = SQLTokens(expression)
-    let tokens = cut.significant
-    var names: Set<String> = []
-    for (index, token) in tokens.enumerated()
-    where token.kind == .word || token.kind == .quotedName {
-      let isCalled =
-        token.kind == .word && index + 1 < tokens.count && cut.isSymbol(tokens[index + 1], "(")
-      if !isCalled { names.insert(cut.name(token).asciiFolded) }
-    }
-    return names
   }
 
   /// The ways by which values come into `column`, in the direction in which they flow: it alone,

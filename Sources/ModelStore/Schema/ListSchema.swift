@@ -60,11 +60,13 @@ extension ListSchema {
       fields: [
         FieldSchema(name: Field.slot, type: .integer, isRowID: true),
         FieldSchema(
-          name: Field.owner, type: ownerKey.type, collation: ownerKey.collation,
+          name: Field.owner, type: ownerKey.type, form: ownerKey.form,
+          collation: ownerKey.collation,
           reference: ReferenceSchema(table: owner.table, onDelete: .cascade, onUpdate: .cascade)),
         FieldSchema(name: Field.label, type: .integer),
         FieldSchema(
-          name: Field.element, type: elementKey.type, collation: elementKey.collation,
+          name: Field.element, type: elementKey.type, form: elementKey.form,
+          collation: elementKey.collation,
           reference: ReferenceSchema(table: element.table, onDelete: .cascade, onUpdate: .cascade)),
       ],
       key: [Field.slot],

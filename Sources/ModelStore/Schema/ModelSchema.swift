@@ -99,7 +99,11 @@ public struct FieldSchema: Hashable, Sendable, Codable {
   public var column: String
   /// What its values mean.
   public var type: FieldType
-  /// The type as the file declares it, for adopted columns: `NVARCHAR(160)`.
+  /// How the column holds its values; nil for the form that ``FieldType`` names. Only columns of
+  /// adopted tables have another one.
+  public var form: FieldForm?
+  /// The type as the file declares it, for adopted columns: `NVARCHAR(160)`. Empty for a column
+  /// without one whose stored values decided about ``type``.
   public var declaredType: String?
   /// Whether it may be NULL.
   public var isOptional: Bool
@@ -120,14 +124,15 @@ public struct FieldSchema: Hashable, Sendable, Codable {
 
   /// Describes a field. Checks nothing: opening a store does.
   public init(
-    name: String, column: String? = nil, type: FieldType, declaredType: String? = nil,
-    isOptional: Bool = false, isUnique: Bool = false, isRowID: Bool = false,
-    defaultSQL: String? = nil, collation: Collation = .binary, reference: ReferenceSchema? = nil,
-    generated: Generated? = nil, rules: [RuleSchema] = []
+    name: String, column: String? = nil, type: FieldType, form: FieldForm? = nil,
+    declaredType: String? = nil, isOptional: Bool = false, isUnique: Bool = false,
+    isRowID: Bool = false, defaultSQL: String? = nil, collation: Collation = .binary,
+    reference: ReferenceSchema? = nil, generated: Generated? = nil, rules: [RuleSchema] = []
   ) {
     self.name = name
     self.column = column ?? name
     self.type = type
+    self.form = form
     self.declaredType = declaredType
     self.isOptional = isOptional
     self.isUnique = isUnique
@@ -138,6 +143,9 @@ public struct FieldSchema: Hashable, Sendable, Codable {
     self.generated = generated
     self.rules = rules
   }
+
+  /// The column type in a STRICT table of the store.
+  var columnType: String { form?.columnType ?? type.columnType }
 }
 
 /// What a field means, and so how its text form is read and in which storage class it is kept.

@@ -2,26 +2,34 @@
 ///
 /// What is replaced reaches from the text's first digit to its last, whatever stands between them,
 /// with a sign or point right before it where nothing or a blank is before that: `-5 kg` begins
-/// with a number, and `No.5` does not. The text follows a number as soon as the two agree there.
+/// with a number, and `No.5` does not. The text follows a number as soon as the two agree there,
+/// blanks around the number included. While the number is NULL, the text is free.
 /// ``Swift/String/replacingNumber(with:)`` is the same for one text in Swift.
 enum NumberInText {
   /// True where the text `field` does not follow `value`.
   static func differs(_ field: String, from value: String) -> String {
     """
-    (SELECT CASE WHEN \(isNumber) THEN k <> '' \
-    AND NOT (k COLLATE BINARY = j AND instr(t, v) > 0 AND s IN ('', q)) \
+    (SELECT CASE WHEN n IS NULL THEN 0 WHEN \(isNumber) THEN k <> '' \
+    AND NOT (k COLLATE BINARY = j AND instr(t, n) > 0 AND s IN ('', q)) \
     ELSE t COLLATE BINARY IS NOT n END FROM \(parts(field, value)))
     """
   }
 
-  /// The text `field` after `value` was put into it.
+  /// The text `field` after `value` was put into it. Blanks around the value that the text has
+  /// there already are not added again; blanks of another kind take their place.
   static func replaced(in field: String, by value: String) -> String {
     """
-    (SELECT CASE WHEN NOT \(isNumber) THEN n WHEN t IS NULL OR k = '' THEN t \
-    ELSE substr(h, 1, length(h) - CASE WHEN s <> '' THEN length(s) \
-    WHEN q <> '' AND substr(h, -length(q)) = q THEN length(q) ELSE 0 END) || v \
-    || CASE WHEN substr(v, -1) = '.' AND substr(r, 1, 1) = '.' THEN substr(r, 2) ELSE r END \
-    END FROM \(parts(field, value)))
+    (SELECT CASE WHEN n IS NULL THEN t WHEN NOT \(isNumber) THEN n \
+    WHEN t IS NULL OR k = '' THEN t \
+    ELSE CASE WHEN a = '' OR substr(g, -length(a)) = a THEN g \
+    ELSE rtrim(g, \(blanks)) || a END || v \
+    || CASE WHEN substr(z, 1, length(c)) = c THEN z ELSE c || ltrim(z, \(blanks)) END \
+    END FROM (SELECT *, substr(n, 1, instr(n, v) - 1) AS a, \
+    substr(n, instr(n, v) + length(v)) AS c, \
+    substr(h, 1, length(h) - CASE WHEN s <> '' THEN length(s) \
+    WHEN q <> '' AND substr(h, -length(q)) = q THEN length(q) ELSE 0 END) AS g, \
+    CASE WHEN substr(v, -1) = '.' AND substr(r, 1, 1) = '.' THEN substr(r, 2) ELSE r END AS z \
+    FROM \(parts(field, value))))
     """
   }
 
@@ -65,13 +73,14 @@ enum NumberInText {
 extension String {
   /// The text with the number in it replaced by `text`: what stands from its first digit to its
   /// last, and a sign or point right before that where nothing or a blank stands before it. A text
-  /// without a digit stays as it is. What is no number itself, with or without sign, fraction,
-  /// exponent and blanks around it, replaces the whole; of a number the blanks are left out.
+  /// without a digit stays as it is. What is not a number itself, with or without sign, fraction,
+  /// exponent and blanks around it, replaces the whole. Blanks around the number come along, except
+  /// those that the text has there already.
   ///
   /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. The number can stand
   /// in the file that way for every writer: see ``Binding/replacingOnlyTheNumber()``.
   public func replacingNumber(with text: String) -> String {
-    guard let number = text.plainNumber else { return text }
+    guard let (leading, number, trailing) = text.plainNumber else { return text }
     let digits = unicodeScalars.indices.filter { Self.isDigit(unicodeScalars[$0]) }
     guard let first = digits.first, let last = digits.last else { return self }
     var head = unicodeScalars[..<first]
@@ -86,6 +95,14 @@ extension String {
       head.removeLast(sign.count)
     }
     if number.last == ".", tail.first == "." { tail.removeFirst() }
+    if !head.reversed().starts(with: leading.reversed()) {
+      while let scalar = head.last, Self.isBlank(scalar) { head.removeLast() }
+      head += leading
+    }
+    if !tail.starts(with: trailing) {
+      while let scalar = tail.first, Self.isBlank(scalar) { tail.removeFirst() }
+      tail = trailing + tail
+    }
     return String(head) + String(number) + String(tail)
   }
 
@@ -95,8 +112,10 @@ extension String {
     [" ", "\t", "\n", "\u{0B}", "\u{0C}", "\r"].contains(scalar)
   }
 
-  /// The one decimal number that the text is, without blanks around it; nil where it is none.
-  private var plainNumber: Substring.UnicodeScalarView? {
+  private typealias Scalars = Substring.UnicodeScalarView
+
+  /// The one decimal number that the text is, and the blanks on either side; nil where it is none.
+  private var plainNumber: (leading: Scalars, number: Scalars, trailing: Scalars)? {
     var number = unicodeScalars[...]
     while let first = number.first, Self.isBlank(first) { number.removeFirst() }
     while let last = number.last, Self.isBlank(last) { number.removeLast() }
@@ -121,6 +140,9 @@ extension String {
       skipSign()
       guard skipDigits() > 0 else { return nil }
     }
-    return rest.isEmpty ? number : nil
+    guard rest.isEmpty else { return nil }
+    return (
+      unicodeScalars[..<number.startIndex], number, unicodeScalars[number.endIndex...]
+    )
   }
 }

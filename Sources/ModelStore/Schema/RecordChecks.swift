@@ -47,7 +47,7 @@ struct RecordChecks {
           .required, field, "required", "must have a value", "\(column) IS NULL",
           remedy: "Give it one."))
     }
-    if let classes = field.type.storageClassList {
+    if let classes = field.storageClassList {
       checks.append(
         check(
           .type, field, "type", "must be of type \(field.type.rawValue)",
@@ -104,10 +104,11 @@ extension ReferenceSchema {
   }
 }
 
-extension FieldType {
+extension FieldSchema {
   /// The storage classes of well-formed values besides NULL, as SQL; nil where any will do.
   fileprivate var storageClassList: String? {
-    switch self {
+    if let form, form.isText { return "'text'" }
+    return switch type {
     case .integer, .boolean: "'integer'"
     case .real, .date: "'real', 'integer'"
     case .text, .uuid, .url, .decimal, .json: "'text'"

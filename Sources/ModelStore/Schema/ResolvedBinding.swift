@@ -260,7 +260,7 @@ extension ModelSchema {
 
   /// The fields whose columns `expression` may name.
   func fields(in expression: SQLExpression) -> [FieldSchema] {
-    let names = expression.columnNames
+    let names = SQLExpression.columnNames(in: expression.text)
     return fields.filter { names.contains($0.column.asciiFolded) }
   }
 }

@@ -1,22 +1,35 @@
-/// Brings a file's rule triggers and indexes in line with the rules that it is to keep: creates
-/// what is missing, makes anew what differs, drops what no rule needs.
+/// Brings a file's triggers, indexes and tables of rules in line with the rules that it is to keep:
+/// creates what is missing, recreates what differs, drops what no rule needs.
 struct RuleInstallation {
   let rules: [RuleObjects]
-  /// The names of triggers and indexes that are left as they are.
+  /// The names of objects that are left as they are.
   private let untouched: Set<String>
+
+  /// Reads the file's unique indexes, by which REPLACE evicts records, where a rule needs them.
+  ///
+  /// - Throws: As ``init(_:in:leaving:catalog:)``; ``SQLiteError`` when the file cannot be read.
+  init(
+    _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = [],
+    on connection: Connection
+  ) throws {
+    let catalog = rules.contains(where: \.asksEvicted) ? try Catalog(reading: connection) : nil
+    try self.init(rules, in: models, leaving: unresolved, catalog: catalog)
+  }
 
   /// - Parameters:
   ///   - rules: All rules of the file that `models` can tell of.
   ///   - unresolved: The others, whose triggers and indexes stay as they are.
+  ///   - catalog: What the file has; nil where no rule looks at evicted records.
   /// - Throws: ``StoreError`` when a rule cannot be kept, or when two have one name or two of their
   ///   triggers would.
   init(
-    _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = []
+    _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = [], catalog: Catalog?
   ) throws(StoreError) {
+    let untouched = Set(unresolved.flatMap { RuleObjects.objectNames(ofRule: $0.name) })
+    self.untouched = untouched
     var names = Set(models.flatMap { $0.allRules.map(\.rule.name.asciiFolded) })
     names.formUnion(unresolved.map(\.name.asciiFolded))
-    var resolved: [RuleObjects] = []
-    var owners: [String: String] = [:]
+    var resolved: [ResolvedRule] = []
     for rule in rules {
       guard names.insert(rule.name.asciiFolded).inserted else {
         throw StoreError(
@@ -24,25 +37,36 @@ struct RuleInstallation {
           "There is another rule called \(rule.name); names are unique in a store.",
           model: rule.model)
       }
-      let made = RuleObjects(try ResolvedRule(rule, in: models))
+      resolved.append(try ResolvedRule(rule, in: models))
+    }
+    // Sorted, so that the same rules always make the same triggers.
+    let tables = catalog.map {
+      EvictionTables(
+        $0, for: resolved.sorted { $0.rule.name < $1.rule.name }, leaving: untouched)
+    }
+    self.rules = resolved.map { RuleObjects($0, evictions: tables ?? EvictionTables()) }
+    try checkNames()
+  }
+
+  private func checkNames() throws(StoreError) {
+    var owners: [String: String] = [:]
+    for made in rules {
+      let rule = made.rule.rule
       // An index may be called like a trigger.
-      for object in made.objects where rule.kind != .unique {
+      for object in made.objects where object.kind != .index {
         let owner = owners.updateValue(rule.name, forKey: object.name.asciiFolded)
         guard let owner else { continue }
         throw StoreError(
           .configurationConflict,
-          "The rules \(owner) and \(rule.name) would both have a trigger called \(object.name). Give one of them another name.",
+          "The rules \(owner) and \(rule.name) would both have a \(object.kind.rawValue) called \(object.name). Give one of them another name.",
           model: rule.model)
       }
-      resolved.append(made)
     }
-    self.rules = resolved
-    untouched = Set(unresolved.flatMap { RuleObjects.objectNames(ofRule: $0.name) })
   }
 
   /// What must happen to the file.
   struct Difference: Hashable, Sendable {
-    /// By name, with whether it is an index.
+    /// What is in the file and is not wanted so.
     var dropped: [Found] = []
     /// The text of each.
     var created: [String] = []
@@ -50,10 +74,10 @@ struct RuleInstallation {
     var isEmpty: Bool { dropped.isEmpty && created.isEmpty }
   }
 
-  /// A trigger or index of a rule in the file.
+  /// A trigger, index or table of a rule in the file.
   struct Found: Hashable, Sendable {
+    let kind: RuleObjects.Kind
     let name: String
-    let isIndex: Bool
     let sql: String
     var table = ""
   }
@@ -85,26 +109,29 @@ struct RuleInstallation {
       }
     }
     for object in found where !untouched.contains(object.name) && !wanted.contains(object.name) {
-      objects[RuleObjects.ruleName(ofObject: object.name, isIndex: object.isIndex), default: []]
+      objects[RuleObjects.ruleName(ofObject: object.name, object.kind), default: []]
         .insert(object.name)
     }
     return objects.sorted { $0.key < $1.key }
       .map { UnkeptRule(rule: $0.key, objects: $0.value.sorted()) }
   }
 
-  /// The file's rule triggers and indexes, by name.
+  /// The file's triggers, indexes and tables of rules, by name.
   static func objects(in connection: Connection) throws -> [Found] {
     try connection.rows(
       """
       SELECT name, type, sql, tbl_name
       FROM sqlite_schema
-      WHERE type IN ('trigger', 'index') AND instr(name, \(RuleObjects.namePrefix)) = 1
+      WHERE type IN ('trigger', 'index', 'table') AND (
+        instr(name, \(RuleObjects.namePrefix)) = 1
+        OR instr(name, \(RuleEvictions.namePrefix)) = 1
+      )
       ORDER BY name
       """
     ) { row in
       Found(
-        name: try row.text(at: 0), isIndex: try row.text(at: 1) == "index",
-        sql: try row.text(at: 2), table: try row.text(at: 3))
+        kind: RuleObjects.Kind(rawValue: try row.text(at: 1)) ?? .trigger,
+        name: try row.text(at: 0), sql: try row.text(at: 2), table: try row.text(at: 3))
     }
   }
 
@@ -118,7 +145,7 @@ struct RuleInstallation {
     let difference = difference(from: try Self.objects(in: connection))
     guard !difference.isEmpty else { return }
     for object in difference.dropped {
-      let kind = object.isIndex ? "INDEX" : "TRIGGER"
+      let kind = object.kind.rawValue.uppercased()
       try connection.execute("DROP \(kind) \(SQLText.quoted(object.name))")
     }
     for sql in difference.created { try connection.execute(sql) }

@@ -6,45 +6,60 @@
 /// leave the rule's fields alone are not asked, so records that broke the rule before it was there
 /// can still be worked with.
 ///
-/// No trigger sees what REPLACE evicts while `recursive_triggers` is off, which is how other
-/// programs open the file: there a referenced record may go, and a negative part of a sum. The
-/// findings of a store list what is left behind.
+/// The records that REPLACE evicts fire no delete trigger in other programs. ``RuleEvictions``
+/// adds what notes them.
 struct RuleObjects: Hashable, Sendable {
+  enum Kind: String, Hashable, Sendable {
+    case index, table, trigger
+  }
+
   struct Object: Hashable, Sendable {
+    let kind: Kind
     let name: String
     /// Exactly as `sqlite_schema` will hold it.
     let sql: String
   }
 
   let rule: ResolvedRule
-  /// None for a rule that only warns.
+  /// None for a rule that only warns. A table stands before the triggers that use it.
   let objects: [Object]
-  /// True for stored records that break the rule; nil where none can.
+  /// True for stored records that break the rule, in a statement that reads the whole table; nil
+  /// where none can.
   let offence: SQLText?
 
-  /// How the name of every rule's trigger or index begins.
+  /// How the name of every rule's index begins, and of every trigger that asks and writes nothing.
   static let namePrefix = "_ms_rule_"
 
   /// How the names of a rule's triggers may end, the longer ones first; an index has no ending.
   private static let endings = [
-    "_referenced_delete", "_referenced_update", "_insert", "_update", "_delete", "_leave",
+    "_referenced_delete", "_referenced_update", "_replaced_insert", "_replaced_update", "_insert",
+    "_update", "_delete", "_leave",
   ]
 
-  /// What the triggers or the index of the rule `name` may be called.
-  static func objectNames(ofRule name: String) -> [String] {
-    (endings + [""]).map { namePrefix + name + $0 }
+  /// Whether a trigger, index or table called `name` belongs to a rule.
+  static func isName(_ name: String) -> Bool {
+    name.hasPrefix(namePrefix) || name.hasPrefix(RuleEvictions.namePrefix)
   }
 
-  /// The name of the rule that a trigger or index called `name` was made for.
-  static func ruleName(ofObject name: String, isIndex: Bool) -> String {
-    let ending = isIndex ? "" : endings.first { name.hasSuffix($0) } ?? ""
+  /// What the triggers, the table and the index of the rule `name` may be called.
+  static func objectNames(ofRule name: String) -> [String] {
+    (endings + [""]).map { namePrefix + name + $0 } + RuleEvictions.objectNames(ofRule: name)
+  }
+
+  /// The name of the rule that an object called `name` was made for.
+  static func ruleName(ofObject name: String, _ kind: Kind) -> String {
+    guard name.hasPrefix(namePrefix) else {
+      return RuleEvictions.ruleName(ofObject: name, kind)
+    }
+    let ending = kind == .trigger ? endings.first { name.hasSuffix($0) } ?? "" : ""
     return String(name.dropFirst(namePrefix.count).dropLast(ending.count))
   }
 
-  init(_ rule: ResolvedRule) {
+  /// - Parameter tables: What REPLACE may evict; without it no object for that is made.
+  init(_ rule: ResolvedRule, evictions tables: EvictionTables = EvictionTables()) {
     self.rule = rule
     let sql = RuleSQL(rule)
-    offence = sql.offence
+    offence = sql.sweepingOffence
     guard rule.rule.severity == .error else {
       objects = []
       return
@@ -57,7 +72,7 @@ struct RuleObjects: Hashable, Sendable {
     ) -> Object {
       let when = condition.map { "\nWHEN \($0)" } ?? ""
       return Object(
-        name: "\(name)_\(event)",
+        kind: .trigger, name: "\(name)_\(event)",
         sql: """
           CREATE TRIGGER \(SQLText.quoted("\(name)_\(event)"))
           \(moment) ON \(SQLText.quoted(model.table))\(when)
@@ -67,24 +82,26 @@ struct RuleObjects: Hashable, Sendable {
           """)
     }
     let watched = rule.watched
+    let evictions = RuleEvictions(rule, tables)?.objects ?? []
     switch rule.rule.demand {
     case .unique(let condition):
       let columns = SQLText.quotedList(rule.fields.map(\.column))
       let part = condition.map { "\nWHERE (\($0))" } ?? ""
       objects = [
         Object(
-          name: name,
+          kind: .index, name: name,
           sql: """
             CREATE UNIQUE INDEX \(SQLText.quoted(name))
             ON \(SQLText.quoted(rule.model.table)) (\(columns))\(part)
             """)
       ]
     case .immutable:
-      objects = [
-        trigger(
-          "update", TriggerMoment.update(of: watched), on: rule.model,
-          when: TriggerMoment.anyChanged(watched), "  SELECT RAISE(ABORT, \(refusal));")
-      ]
+      objects =
+        [
+          trigger(
+            "update", TriggerMoment.update(of: watched), on: rule.model,
+            when: TriggerMoment.anyChanged(watched), "  SELECT RAISE(ABORT, \(refusal));")
+        ] + evictions
     default:
       let body = """
           SELECT RAISE(ABORT, \(refusal))
@@ -114,7 +131,7 @@ struct RuleObjects: Hashable, Sendable {
       if let referenced = rule.referenced {
         all += Self.referencedTriggers(sql, referenced, trigger)
       }
-      objects = all
+      objects = all + evictions
     }
   }
 

@@ -6,7 +6,7 @@ struct RuleSQL {
   let rule: ResolvedRule
   let table: SQLText
   /// The name of other records' table in subqueries.
-  private static let other = "_ms_other"
+  static let other = "_ms_other"
 
   init(_ rule: ResolvedRule) {
     self.rule = rule
@@ -122,7 +122,7 @@ struct RuleSQL {
 
   /// True for a stored record of which there is another with the same values. Asks no index, which
   /// a rule that is to be added does not have yet: all values are grouped once.
-  private var storedTwice: SQLText {
+  var storedTwice: SQLText {
     let columns = Self.joined(rule.fields.map { "\(identifier: $0.column)" }, ", ")
     let condition = rule.expression.map { SQLText(sql: $0.text) }
     var text: SQLText = "(\(columns)) IN (SELECT \(columns) FROM \(table)"
@@ -172,11 +172,11 @@ struct RuleSQL {
     "\(identifier: Self.other).\(identifier: field.column)"
   }
 
-  private static func literal(_ number: Double) -> SQLText {
+  static func literal(_ number: Double) -> SQLText {
     SQLText(sql: SQLValue.real(number).description)
   }
 
-  private static func joined(_ texts: [SQLText], _ separator: String) -> SQLText {
+  static func joined(_ texts: [SQLText], _ separator: String) -> SQLText {
     var all = SQLText(sql: "")
     for (index, text) in texts.enumerated() {
       if index > 0 { all.append(sql: separator) }

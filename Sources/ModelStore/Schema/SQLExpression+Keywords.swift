@@ -1,9 +1,9 @@
 // Which names of an expression are keywords. SQLite tells by the grammar: a column may be called
 // END or LIKE, and is in quotes or stands where only an operand can.
 extension SQLExpression {
-  /// The names that columns may be meant by, ASCII letters in lower case: neither called nor
-  /// keywords.
-  var columnNames: Set<String> {
+  /// The names in `text`, an expression, that columns may be meant by, ASCII letters in lower case:
+  /// neither called nor keywords.
+  static func columnNames(in text: String) -> Set<String> {
     let cut = SQLTokens(text)
     let tokens = cut.significant
     var names: Set<String> = []
@@ -11,7 +11,7 @@ extension SQLExpression {
     where token.kind == .word || token.kind == .quotedName {
       let isCalled =
         token.kind == .word && index + 1 < tokens.count && cut.isSymbol(tokens[index + 1], "(")
-      if !isCalled, !Self.isKeyword(tokens, index, cut) {
+      if !isCalled, !isKeyword(tokens, index, cut) {
         names.insert(cut.name(token).asciiFolded)
       }
     }

@@ -45,7 +45,7 @@ struct SchemaSQL {
   private func columnDefinition(_ field: FieldSchema) -> String {
     let isWholeKey = schema.key == [field.name]
     let isRowID = schema.rowIDFieldIndex.map { schema.fields[$0].name == field.name } ?? false
-    var parts = [SQLText.quoted(field.column), field.type.columnType]
+    var parts = [SQLText.quoted(field.column), field.columnType]
     // NOT NULL on the rowid would be an ornament: NULL there asks SQLite for the next number.
     if !field.isOptional, !isRowID { parts.append("NOT NULL") }
     if isWholeKey { parts.append("PRIMARY KEY") }

@@ -36,8 +36,9 @@ struct SchemaUpdate {
   ///   the caller rolls back.
   func apply(on connection: Connection) throws {
     precondition(connection.isInTransaction, "A schema changes only inside a transaction.")
+    let differences = Dictionary(grouping: differences, by: \.model)
     for model in models {
-      for difference in differences where difference.model == model.name {
+      for difference in differences[model.name] ?? [] {
         try remove(difference, of: model, on: connection)
       }
     }

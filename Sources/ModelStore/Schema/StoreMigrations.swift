@@ -14,5 +14,8 @@ enum StoreMigrations {
     Migration(
       version: 4, name: "journal_marks",
       sql: String(decoding: PackageResources._004_journal_marks_sql, as: UTF8.self)),
+    Migration(
+      version: 5, name: "log_link",
+      sql: String(decoding: PackageResources._005_log_link_sql, as: UTF8.self)),
   ]
 }

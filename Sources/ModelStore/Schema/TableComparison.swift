@@ -85,7 +85,7 @@ struct TableComparison {
     var kinds: [SchemaDifference.Kind] = []
     if !isTypeKept(field, in: column) {
       let found = column.declaredType
-      kinds.append(.type(field: field.name, declared: field.type.columnType, found: found))
+      kinds.append(.type(field: field.name, declared: field.columnType, found: found))
     }
     if (field.generated != nil) != (column.generated != nil) {
       kinds.append(.generated(field: field.name, declared: field.generated != nil))
@@ -107,13 +107,14 @@ struct TableComparison {
     return kinds
   }
 
-  private func isTypeKept(_ field: FieldSchema, in column: ColumnFacts) -> Bool {
+  /// Whether the column keeps every value of the field as it was written.
+  func isTypeKept(_ field: FieldSchema, in column: ColumnFacts) -> Bool {
     let found = column.declaredType.asciiFolded
     if schema.isAdopted, !table.isStrict {
-      return ColumnAffinity(declaredType: found).keeps(field.type)
+      return ColumnAffinity(declaredType: found).keeps(field)
     }
     if schema.isAdopted, field.type == .any || found == "any" { return true }
-    return (found == "int" ? "integer" : found) == field.type.columnType.asciiFolded
+    return (found == "int" ? "integer" : found) == field.columnType.asciiFolded
   }
 
   private func isNullabilityDifferent(_ field: FieldSchema, _ column: ColumnFacts) -> Bool {

@@ -18,9 +18,7 @@ enum TriggerMoment {
   /// The column's own collation would take 'a' and 'A' for equal, and IS takes 1 and 1.0 for equal;
   /// only a column without affinity can hold both:
   /// <https://sqlite.org/datatype3.html#comparison_expressions>.
-  private static func differ(
-    _ left: String, _ right: String, mayHoldAnything: Bool
-  ) -> String {
+  static func differ(_ left: String, _ right: String, mayHoldAnything: Bool) -> String {
     let content = "\(left) COLLATE BINARY IS NOT \(right)"
     guard mayHoldAnything else { return content }
     return "(\(content) OR typeof(\(left)) <> typeof(\(right)))"

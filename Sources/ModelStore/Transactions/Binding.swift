@@ -88,7 +88,8 @@ public struct Binding: Sendable {
 
   /// The binding, replacing only the number inside the target's text: from its first digit to its
   /// last. The text around it is free. A text without a digit stays, and so does NULL; a value that
-  /// is no number replaces the whole.
+  /// is not a number replaces the whole. While the value is NULL the whole text is free, so you can
+  /// write the text before the first number: "0 kg". Blanks around the value come along.
   ///
   /// A sign or point right before the first digit belongs to the number where nothing or a blank
   /// stands before it: "3 kg" that follows -5 becomes "-5 kg", and "5 kg" when 5 follows. In

@@ -15,6 +15,7 @@ struct DanglingReferences {
       let found = try Self.rows(of: table, on: connection)
       count += found.count
       let model = models.models.first { $0.hasTable(called: table.name) }
+      var keys = DanglingKeys(of: table, as: model, on: connection)
       for row in found.prefix(max(1, countMax) - violations.count) {
         guard let model else {
           violations.append(
@@ -29,29 +30,32 @@ struct DanglingReferences {
         var violation = Violation.missing(
           named(row.parent), for: field?.name ?? row.column, of: model)
         violation.fields = field.map { [$0.name] } ?? []
-        violation.key = try row.rowID.flatMap {
-          try Self.key(ofRow: $0, of: table, as: model, on: connection)
-        }
+        violation.key =
+          if let rowID = row.rowID {
+            try Self.key(ofRow: rowID, of: table, as: model, on: connection)
+          } else {
+            try keys.next(for: row.foreignKey)
+          }
         violations.append(violation)
       }
     }
   }
 
-  private typealias Row = (rowID: Int64?, parent: String, column: String)
+  private typealias Row = (rowID: Int64?, parent: String, column: String, foreignKey: Int64)
 
   private static func rows(of table: TableFacts, on connection: Connection) throws -> [Row] {
     do {
       // https://sqlite.org/pragma.html#pragma_foreign_key_check
       return try connection.rows(
         """
-        SELECT c.rowid, c.parent, l."from"
+        SELECT c.rowid, c.parent, l."from", c.fkid
         FROM pragma_foreign_key_check(\(table.name), 'main') AS c
         JOIN pragma_foreign_key_list(\(table.name), 'main') AS l ON l.id = c.fkid AND l.seq = 0
         """
       ) { row in
         (
           rowID: row.isNull(at: 0) ? nil : try row.integer(at: 0), parent: try row.text(at: 1),
-          column: try row.text(at: 2)
+          column: try row.text(at: 2), foreignKey: try row.integer(at: 3)
         )
       }
     } catch let error as SQLiteError where error.code.primary == .error {

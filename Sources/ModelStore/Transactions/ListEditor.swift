@@ -118,7 +118,7 @@ extension Transaction {
   public borrowing func list<Owner: Model, Element: Model>(
     _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key
   ) throws -> ListEditor<Element.Key> {
-    try editor(try access.models.slots(of: list), try Self.values(key)[0])
+    try editor(try access.models.slots(of: list), try access.holder(of: list, key))
   }
 
   /// One record's list by its name, to read and change. For programs that have no Swift type for
@@ -147,7 +147,9 @@ extension TransactionReads where Self: ~Copyable {
   ) throws -> [Element.Key] {
     let slots = try access.models.slots(of: list)
     do {
-      return try elements(slots, try key.sqlValues()[0]).map { try Element.Key(sqlValues: [$0]) }
+      return try elements(slots, try access.holder(of: list, key)).map {
+        try Element.Key(sqlValues: [$0])
+      }
     } catch let error as ColumnError {
       throw StoreError(.invalidValue, "\(slots.name): \(error).")
     }
@@ -168,6 +170,43 @@ extension TransactionReads where Self: ~Copyable {
   }
 }
 
+extension TransactionAccess {
+  /// The key of the record that owns a list: the one that was asked for, or, where the list is
+  /// shared, the one that it refers to.
+  ///
+  /// - Throws: ``StoreError`` with code `recordNotFound` when there is no such record, or it refers
+  ///   to none; `invalidValue` for a key that cannot be stored.
+  func holder<Owner: Model, Element: Model>(
+    of list: any KeyPath<Owner, OrderedList<Element>> & Sendable, _ key: Owner.Key
+  ) throws -> SQLValue {
+    let schema = Owner.schema
+    let values: [SQLValue]
+    do {
+      values = try key.sqlValues()
+    } catch {
+      throw StoreError(
+        .invalidValue, "\(schema.name): the owner's key cannot be stored: \(error).",
+        model: schema.name)
+    }
+    guard let shared = Owner.definition.sharedList(at: list),
+      let index = Owner.definition.fieldIndex(of: shared)
+    else { return values[0] }
+    let field = schema.fields[index].name
+    guard let owner = try record(schema, key: values) else {
+      throw StoreError(
+        .recordNotFound, "There is no such \(schema.name), so it has no list.",
+        model: schema.name, key: values)
+    }
+    guard !owner.values[index].isNull else {
+      throw StoreError(
+        .recordNotFound,
+        "\(schema.name).\(field) refers to no record whose list could be shared. Set it first.",
+        model: schema.name, field: field, key: values)
+    }
+    return owner.values[index]
+  }
+}
+
 extension ModelRegistry {
   /// The model that holds the slots of a list.
   ///
@@ -176,8 +215,20 @@ extension ModelRegistry {
     of path: any KeyPath<Owner, OrderedList<Element>> & Sendable
   ) throws -> SlotModel {
     let owner = try statements(for: Owner.self).schema
+    if let shared = Owner.definition.sharedList(at: path) {
+      guard let (model, list) = shared.holder() else {
+        throw StoreError(
+          .unknownField,
+          "\(owner.name) shares a list through a key path that is not a list of its model.",
+          model: owner.name)
+      }
+      return try slots(ofList: list, of: try schema.model(named: model))
+    }
     guard let list = Owner.definition.list(at: path) else {
-      throw StoreError(.unknownField, "\(path) is no list of \(owner.name).", model: owner.name)
+      throw StoreError(
+        .unknownField,
+        "\(Owner.definition.described(path)) is not a list of \(owner.name). Declare it as a ModelList.",
+        model: owner.name)
     }
     return try schema.slots(of: list, of: owner)
   }

@@ -14,6 +14,8 @@ final class ModelRegistry: Sendable {
   /// The models whose changes the change journal is to enter, by triggers that are not as they
   /// should be.
   let damagedJournals: Set<String>
+  /// What the file contains.
+  private let catalog: Catalog
   private let bindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
@@ -29,16 +31,17 @@ final class ModelRegistry: Sendable {
   ///     written, ASCII letters in lower case.
   ///   - raisers: The triggers that may refuse a write.
   ///   - bindings: Those of the file.
-  ///   - tables: The definitions of all tables.
+  ///   - catalog: What the file contains.
   ///   - captured: What capture has to know of the file.
   ///   - damagedJournals: The models whose changes the change journal may miss.
   init(
     schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
     tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [],
-    bindings: [BindingSchema] = [], tables: [String] = [],
+    bindings: [BindingSchema] = [], catalog: Catalog = Catalog(schemaVersion: 0, tables: []),
     captured: CaptureFacts = CaptureFacts(), damagedJournals: Set<String> = []
   ) {
     self.bindings = bindings
+    self.catalog = catalog
     self.schema = schema
     self.rules = rules
     self.judgedRules = judgedRules
@@ -46,7 +49,8 @@ final class ModelRegistry: Sendable {
     self.captured = captured
     self.damagedJournals = damagedJournals
     mayRollBack =
-      raisers.contains { $0.endsTransactions } || tables.contains { SQLTokens($0).rollsBack }
+      raisers.contains { $0.endsTransactions }
+      || catalog.tables.contains { SQLTokens($0.sql).rollsBack }
     statements = Dictionary(
       uniqueKeysWithValues: schema.models.map { model in
         let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
@@ -62,12 +66,16 @@ final class ModelRegistry: Sendable {
     guard let found = statements[name],
       found.schema.fields.map(\.name) == M.schema.fields.map(\.name)
     else {
-      throw StoreError(
-        .unknownModel, "\(name) is not a model of this store; pass it to Store(at:models:).",
-        model: name)
+      throw Self.unknown(name)
     }
     known.withLock { $0[identity] = found }
     return found
+  }
+
+  private static func unknown(_ name: String) -> StoreError {
+    StoreError(
+      .unknownModel, "\(name) is not a model of this store; pass it to Store(at:models:).",
+      model: name)
   }
 
   func statements(for schema: ModelSchema) -> RecordSQL {
@@ -99,6 +107,16 @@ final class ModelRegistry: Sendable {
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
     if let error = error as? SQLiteError,
       let missing = StoreError(missingFunction: error, of: bindings)
+    {
+      return missing
+    }
+    if let error = error as? SQLiteError, let schema, statements[schema.name] == nil,
+      error.message.hasPrefix("no such table: ")
+    {
+      return Self.unknown(schema.name)
+    }
+    if let error = error as? SQLiteError, let schema,
+      let missing = StoreError(missingObjectIn: error, about: schema, in: catalog)
     {
       return missing
     }

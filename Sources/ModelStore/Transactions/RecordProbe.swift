@@ -72,7 +72,7 @@ final class RecordProbe: Sendable {
 
   private static func definition(of field: FieldSchema) -> String {
     var parts = [SQLText.quoted(field.column)]
-    let type = field.declaredType ?? field.type.columnType
+    let type = field.declaredType ?? field.columnType
     if type != "ANY" { parts.append(type) }
     if let value = field.defaultSQL { parts.append("DEFAULT (\(value))") }
     switch field.collation {

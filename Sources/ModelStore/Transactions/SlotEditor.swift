@@ -7,6 +7,7 @@ struct SlotEditor {
   let orders: ListOrders
   let slots: SlotModel
   let labels: ListLabels
+  let owner: SQLValue
   let list: ListIdentity
   let sql: SlotSQL
 
@@ -19,6 +20,7 @@ struct SlotEditor {
     self.access = access
     self.orders = orders
     self.slots = slots
+    self.owner = owner
     self.list = list
     labels = slots.isAdopted ? .adopted : .own
     sql = SlotSQL(slots, owner: owner)
@@ -68,10 +70,47 @@ extension SlotEditor {
   private func add(_ elements: [SQLValue], _ labels: [Int64]) throws {
     for (element, label) in zip(elements, labels) {
       let text = sql.insert(element, label: label, slotAtLeast: orders.unusedSlot(of: slots.name))
-      try run(text, expecting: 1)
+      do {
+        try run(text, expecting: 1)
+      } catch let error as StoreError {
+        throw try missing(element, error) ?? error
+      }
       let slot = access.connection.lastInsertRowID
       orders.change(list, removing: [], inserting: [ListPlace(label: label, slot: slot)])
     }
+  }
+}
+
+// Refusing.
+extension SlotEditor {
+  /// SQLite says that a reference of a slot is broken, not which one.
+  ///
+  /// - Returns: What names the record that is missing, owner or element; nil for another reason.
+  private func missing(_ element: SQLValue, _ error: StoreError) throws -> StoreError? {
+    guard error.code == .rejected, error.violations.first?.kind == .reference,
+      access.connection.isInTransaction
+    else { return nil }
+    let ends = [
+      (role: "owner", index: slots.owner, key: owner), ("element", slots.element, element),
+    ]
+    for (role, index, key) in ends {
+      let field = slots.schema.fields[index]
+      guard let table = field.reference?.table.asciiFolded,
+        let model = access.models.schema.models.first(where: { $0.table.asciiFolded == table }),
+        try access.record(model, key: [key]) == nil
+      else { continue }
+      var refusal = StoreError(
+        rejecting: [
+          Violation(
+            kind: .reference, model: slots.name, fields: [field.name],
+            rule: "\(slots.name).\(field.name).reference",
+            message: "the list's \(role) must be an existing \(model.name)",
+            remedy: "Insert that record first.")
+        ], count: 1)
+      refusal.sqliteCode = error.sqliteCode
+      return refusal
+    }
+    return nil
   }
 }
 

@@ -49,7 +49,9 @@ struct StatementOffenders {
     }
     guard let old = change.old else { return }
     if let new = change.new {
-      for rule in questions.immutable where change.concerns(Set(rule.watched.map(\.name))) {
+      let changed = Set(change.fields.map(\.name))
+      for rule in questions.immutable
+      where !changed.isDisjoint(with: rule.watched.map(\.name)) {
         add(rule.rule.violation, change.key, new, of: questions.schema)
       }
     }

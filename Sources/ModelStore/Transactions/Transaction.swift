@@ -106,10 +106,16 @@ extension Transaction {
   /// - Returns: false when there was none.
   @discardableResult
   public borrowing func delete<M: Model>(_ model: M.Type, _ key: M.Key) throws -> Bool {
+    access.noteRemoval()
     let sql = try access.statements(for: model)
-    try access.run(sql.delete, of: sql.schema) { statement in
-      try TransactionAccess.bind(key, to: statement, of: sql.schema)
-      try statement.run()
+    do {
+      try access.run(sql.delete, of: sql.schema) { statement in
+        try TransactionAccess.bind(key, to: statement, of: sql.schema)
+        try statement.run()
+      }
+    } catch {
+      throw access.completed(
+        error, deleting: sql.schema, sql.schema.selection(ofKey: try Self.values(key)))
     }
     return access.connection.changeCount > 0
   }
@@ -138,7 +144,7 @@ extension Transaction {
   ) throws -> Int {
     guard let index = M.definition.fieldIndex(of: field) else {
       throw StoreError(
-        .unknownField, "\(field) is no stored field of \(M.schema.name).", model: M.schema.name)
+        .unknownField, M.definition.notStored(field), model: M.schema.name)
     }
     return index
   }
@@ -164,9 +170,14 @@ extension Transaction {
   @discardableResult
   public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
     try Self.checkWritable(query.schema)
-    return try runCounting(
-      "DELETE FROM \(identifier: query.schema.table) \(try query.selectionText())",
-      of: query.schema)
+    access.noteRemoval()
+    let selection = try query.selectionText()
+    do {
+      return try runCounting(
+        "DELETE FROM \(identifier: query.schema.table) \(selection)", of: query.schema)
+    } catch {
+      throw access.completed(error, deleting: query.schema, selection)
+    }
   }
 
   /// Sets one field of every record that `query` selects.
@@ -249,9 +260,14 @@ extension Transaction {
   public borrowing func delete(_ schema: ModelSchema, key: [SQLValue]) throws -> Bool {
     try Self.checkWritable(schema)
     try TransactionAccess.check(key, of: schema)
-    try access.run(access.models.statements(for: schema).delete, of: schema) { statement in
-      try statement.bind(key)
-      try statement.run()
+    access.noteRemoval()
+    do {
+      try access.run(access.models.statements(for: schema).delete, of: schema) { statement in
+        try statement.bind(key)
+        try statement.run()
+      }
+    } catch {
+      throw access.completed(error, deleting: schema, schema.selection(ofKey: key))
     }
     return access.connection.changeCount > 0
   }
@@ -260,8 +276,10 @@ extension Transaction {
     _ values: [String: SQLValue], into schema: ModelSchema, isUpsert: Bool,
     text: (RecordSQL, [Int]) -> String
   ) throws -> Record {
+    access.noteAddition()
     let named = try Self.fields(values, of: schema)
     let sql = access.models.statements(for: schema)
+    try access.checkKey(in: named, of: sql, isUpsert: isUpsert)
     var returned: [SQLValue]?
     do {
       try access.run(text(sql, named.map(\.index)), of: schema) { statement in

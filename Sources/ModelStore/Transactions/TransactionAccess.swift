@@ -10,6 +10,9 @@ public final class TransactionAccess {
   let refusals: StoreConfiguration.Refusals
   /// Whether a statement ran that may have changed the schema.
   private(set) var ranRawSQL = false
+  /// Whether records were deleted, and whether any were written.
+  private var removesRecords = false
+  private var addsRecords = false
   /// What the change journal calls the transaction.
   private(set) lazy var transactionID = TransactionID.make(first: journalPlace)
   /// How many of the changes on the connection are no reason to say so in the change journal.
@@ -147,20 +150,42 @@ public final class TransactionAccess {
   }
 
   func rows(_ text: SQLText) throws -> [ResultRow] {
+    var rows: [ResultRow] = []
+    try forEachRow(text) { rows.append($0) }
+    return rows
+  }
+
+  func forEachRow(_ text: SQLText, _ body: (ResultRow) throws -> Void) throws {
     try StatementPolicy.check(text.sql)
-    return try run(text.sql) { statement in
+    try run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
-      // A kept statement is compiled anew in its first step when the schema has changed, and may
+      // SQLite recompiles a kept statement in its first step when the schema has changed. It may
       // have other columns then.
       var columns: [String]?
-      var rows: [ResultRow] = []
       try statement.forEachRow { row in
         let names = columns ?? statement.columnNames
         columns = names
-        rows.append(ResultRow(columns: names, values: try row.values()))
+        try body(ResultRow(columns: names, values: try row.values()))
       }
-      return rows
+    }
+  }
+
+  /// The number that `query` counts; nil when that takes more than `stepCountMax` steps.
+  func count<Element>(_ query: Query<Element>, stepCountMax: Int) throws -> Int? {
+    func count(_ text: SQLText) throws -> Int? {
+      try connection.limitingSteps(to: stepCountMax) {
+        try firstRow(text, of: query.schema) { row in Int(try row.integer(at: 0)) } ?? 0
+      }
+    }
+    do {
+      return try count(try query.countText())
+    } catch let error as StoreError where error.code == .unsupportedSchema {
+      // SQLite counts over the smallest index, which may have a collation that is missing here.
+      guard query.condition == nil, !query.isWindow, query.schema.kind == .table else {
+        throw error
+      }
+      return try count("SELECT count(*) FROM \(identifier: query.schema.table) NOT INDEXED")
     }
   }
 
@@ -187,9 +212,11 @@ public final class TransactionAccess {
     }
   }
 
-  func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
+  func firstRow<Row>(
+    _ text: SQLText, of schema: ModelSchema? = nil, _ body: (borrowing RowView) throws -> Row
+  ) throws -> Row? {
     try StatementPolicy.check(text.sql)
-    return try run(text.sql) { statement in
+    return try run(text.sql, of: schema) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
       guard try statement.step() else { return nil }
@@ -222,9 +249,19 @@ public final class TransactionAccess {
         if let mark { capture?.rollBack(to: mark) }
         if let orders { lists?.rollBack(to: orders) }
       }
+      if let schema, let error = error as? SQLiteError, error.code.primary == .tooBig {
+        throw try oversized(in: schema, error)
+      }
       throw models.storeError(error, about: schema)
     }
   }
+
+  /// Whether the transaction deletes records and inserts none, as far as its calls say.
+  var onlyRemoves: Bool { removesRecords && !addsRecords }
+
+  func noteRemoval() { removesRecords = true }
+
+  func noteAddition() { addsRecords = true }
 
   /// A task may be cancelled between two statements, where SQLite has nothing to interrupt.
   func checkNotCancelled() throws(StoreError) {
@@ -244,6 +281,7 @@ public final class TransactionAccess {
   func write<M: Model>(
     _ model: M.Type, with verb: RecordVerb, _ encode: (inout ArgumentWriter) throws -> Void
   ) throws -> WrittenRecord {
+    noteAddition()
     let sql = try statements(for: model)
     let text = verb == .insert ? sql.insert : sql.upsert
     do {
@@ -288,15 +326,36 @@ public final class TransactionAccess {
     do {
       try encode(&arguments)
     } catch let error as ColumnError {
+      let fields = schema.fields.indices
+      let field = fields.contains(error.column) ? schema.fields[error.column].name : nil
       throw StoreError(
-        .invalidValue, "\(schema.name): a value cannot be stored: \(error).", model: schema.name)
+        .invalidValue,
+        "\(schema.name)\(field.map { ".\($0)" } ?? ""): the value cannot be stored: \(error).",
+        model: schema.name, field: field)
     }
-    try statement.check(arguments)
+    do {
+      try statement.check(arguments)
+    } catch {
+      guard let index = arguments.failedIndex, schema.fields.indices.contains(index) else {
+        throw error
+      }
+      let name = schema.fields[index].name
+      var failure = StoreError(error)
+      failure.message = "\(schema.name).\(name): \(failure.message)"
+      failure.model = schema.name
+      failure.field = name
+      throw failure
+    }
   }
 
   func execute(_ text: SQLText) throws {
     try StatementPolicy.check(text.sql)
     ranRawSQL = true
+    if text.sql.drop(while: \.isWhitespace).prefix(6).uppercased() == "DELETE" {
+      noteRemoval()
+    } else {
+      noteAddition()
+    }
     // Table names that the hook caches may have moved.
     defer {
       capture?.forgetTableNames()

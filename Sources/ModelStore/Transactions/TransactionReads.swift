@@ -35,8 +35,24 @@ extension TransactionReads where Self: ~Copyable {
 
   /// How many records `query` selects.
   public borrowing func count<Element>(_ query: Query<Element>) throws -> Int {
-    let number = try access.firstRow(try query.countText()) { row in try row.integer(at: 0) }
+    let number = try access.firstRow(try query.countText(), of: query.schema) { row in
+      try row.integer(at: 0)
+    }
     return Int(number ?? 0)
+  }
+
+  /// Returns how many records `query` selects, or nil when SQLite would take more than
+  /// `stepCountMax` steps of its virtual machine to count them: a view may have rows without end.
+  ///
+  /// A table without a condition is counted in a few steps, however large it is. A view or a
+  /// condition takes some 5 to 20 steps for each row that it looks at.
+  ///
+  /// - Parameter stepCountMax: At least 1000; counted in thousands.
+  /// - Throws: As ``count(_:)``.
+  public borrowing func count<Element>(
+    _ query: Query<Element>, stepCountMax: Int
+  ) throws -> Int? {
+    try access.count(query, stepCountMax: stepCountMax)
   }
 
   /// The smallest, largest, sum, mean or number of different values of one field among the records
@@ -52,9 +68,10 @@ extension TransactionReads where Self: ~Copyable {
   ) throws -> Answer? {
     guard let index = M.definition.fieldIndex(of: field) else {
       throw StoreError(
-        .unknownField, "\(field) is no stored field of \(M.schema.name).", model: M.schema.name)
+        .unknownField, M.definition.notStored(field), model: M.schema.name)
     }
-    return try access.firstRow(try query.aggregateText(aggregate, of: index)) { row in
+    let text = try query.aggregateText(aggregate, of: index)
+    return try access.firstRow(text, of: query.schema) { row in
       try row.decode(Answer?.self, at: 0)
     } ?? nil
   }
@@ -84,6 +101,16 @@ extension TransactionReads where Self: ~Copyable {
   /// - Throws: ``StoreError`` with code `misuse` when the statement could write.
   public borrowing func rows(_ sql: SQLText) throws -> [ResultRow] {
     try access.rows(sql)
+  }
+
+  /// Calls `body` with each row of a SELECT, PRAGMA or other statement that changes nothing, and
+  /// keeps none of them: for results that need not fit in memory, or have no end.
+  ///
+  /// - Throws: What `body` throws, which ends the reading; otherwise as ``rows(_:)``.
+  public borrowing func forEachRow(
+    _ sql: SQLText, _ body: (ResultRow) throws -> Void
+  ) throws {
+    try access.forEachRow(sql, body)
   }
 
   /// The names of the columns that a SELECT, PRAGMA or other statement gives, rows or none, in

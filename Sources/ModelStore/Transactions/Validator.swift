@@ -48,7 +48,7 @@ public struct Validator: Sendable {
       problem: index == nil
         ? StoreError(
           .unknownField,
-          "The validator \(name) is for \(field), which is no stored field of \(schema.name).",
+          "The validator \(name): \(M.definition.notStored(field))",
           model: schema.name) : nil
     ) { changes, reads, judgement in
       guard let index else { return }

@@ -6,9 +6,21 @@ struct AdoptCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
     commandName: "adopt", abstract: "Make tables of an existing database models.",
     discussion: """
-      Example: storecli adopt -d chinook.sqlite
+      Examples: storecli adopt -d chinook.sqlite
+      storecli adopt --type account.is_active=bool --type note.created=date:unix
       The tables stay as they are; the file gets the store's catalog beside them. Without names, \
-      every table and view that can be a model becomes one, and the others are listed with the reason.
+      every table and view that can be a model becomes one, and the others are listed with the \
+      reason. What only the program that made a table can do with it stands in the notes.
+      Declared types say what columns mean, and stored values decide where a declaration is open; \
+      each such column is reported. --type sets the type of a field, also of a table that was \
+      adopted before, if all stored values fit. TYPE is integer, real, text, blob, bool, date, uuid, \
+      json or any; date:FORM is a pattern such as 'YYYY-MM-DD HH:MM:SS', or ISO-8601, unix, unixms, \
+      julian or 2001; uuid:FORM is lowercase or anycase. An empty column of dates or UUIDs takes any \
+      ISO-8601 text or UUID and stores it as given; for dates as numbers, set the unit.
+      A file with a rollback journal gets a write-ahead log, so that readers and writers do not \
+      wait for each other; on a terminal you are asked first. With --keep-journal-mode it stays as \
+      it is: readers and writers then wait for each other, and watch learns of other programs' \
+      changes up to a second late. No other command changes it.
       """)
 
   @Argument(
@@ -16,59 +28,160 @@ struct AdoptCommand: ChangingCommand {
   )
   var names: [String] = []
 
+  @Option(
+    name: .customLong("type"),
+    help: ArgumentHelp("What a field means; may be repeated.", valueName: "table.field=type"))
+  var types: [String] = []
+
+  @Flag(help: "Leave a file with a rollback journal as it is.")
+  var keepJournalMode = false
+
+  @Flag(help: "Do not ask before the file gets a write-ahead log.")
+  var yes = false
+
   @OptionGroup var change: ChangeOptions
   @OptionGroup var options: GlobalOptions
+
+  /// What one table or model becomes.
+  private struct Outcome {
+    var schema: ModelSchema
+    var notes: [String] = []
+    var decisions: [TypeDecision]
+  }
+
+  func validate() throws {
+    guard !yes || !keepJournalMode else {
+      throw ValidationError("Choose one of --yes and --keep-journal-mode.")
+    }
+  }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     // Before anything is written: it refuses fields that the report does not have.
     let writer = try context.reportWriter(
       columns: [
         OutputColumn("model", role: .key), OutputColumn("fields"), OutputColumn("key"),
-        OutputColumn("notes"),
+        OutputColumn("types", meaning: .json), OutputColumn("notes"),
       ])
     let opened = try context.openToLook()
     let found = try opened.store.adoptableTables()
-    let chosen = try chosen(from: found, opened)
-    if change.dryRun || chosen.isEmpty {
-      try report(chosen, of: found, to: writer, context)
+    let choices = try choices(among: found, opened)
+    let chosen = try chosen(from: found, choices, opened)
+    let outcomes = try outcomes(chosen, choices, opened)
+    if change.dryRun || outcomes.isEmpty {
+      try report(outcomes, chosen, of: found, to: writer, context)
     } else {
+      let changesJournal = !opened.store.usesWriteAheadLog && !keepJournalMode
       opened.store.close()
-      try context.openForWriting().store.adopt(chosen.map(\.name))
-      try context.telling { try report(chosen, of: found, to: writer, context) }
+      if changesJournal, try !mayChangeJournal(of: opened.location.path, context) {
+        try context.console.say("nothing was adopted; --keep-journal-mode adopts without that")
+        return .failed
+      }
+      try context.openForWriting(journalMode: changesJournal ? .writeAheadLog : .asFound)
+        .store.adopt(chosen.map(\.name), types: choices)
+      try context.telling {
+        try report(outcomes, chosen, of: found, to: writer, context)
+        guard changesJournal else { return }
+        try context.console.say(
+          "the file had a rollback journal and has a write-ahead log now; sqlite3 "
+            + "\(Shell.quoted(opened.location.path)) 'PRAGMA journal_mode = DELETE' takes that back"
+        )
+      }
     }
     return .ok
   }
 
+  /// Asks on a terminal. A script gets what it asked for: a store has a write-ahead log.
+  private func mayChangeJournal(of path: String, _ context: CommandContext) throws -> Bool {
+    guard !yes, Confirmation.canAsk(context.console) else { return true }
+    return try Confirmation.isGranted(
+      "\(path) has a rollback journal. Change it to a write-ahead log, for all programs?",
+      isGiven: false, flag: "--yes", console: context.console)
+  }
+
   private func report(
-    _ chosen: [AdoptableTable], of found: [AdoptableTable], to writer: any RowWriter,
-    _ context: CommandContext
+    _ outcomes: [Outcome], _ chosen: [AdoptableTable], of found: [AdoptableTable],
+    to writer: any RowWriter, _ context: CommandContext
   ) throws {
     var writer = writer
-    for table in chosen {
-      guard let schema = table.schema else { continue }
+    for outcome in outcomes {
+      let (schema, decisions) = (outcome.schema, outcome.decisions)
+      let types = decisions.map { "\($0.field) \(TypeWords.text($0.type, $0.form))" }
       try writer.write([
         .text(schema.name), .integer(Int64(schema.fields.count)),
-        .text(schema.key.joined(separator: ",")), .text(table.notes.joined(separator: " ")),
+        .text(schema.key.joined(separator: ",")),
+        try context.list(decisions.map(TypeWords.json), as: types.joined(separator: ", ")),
+        .text(outcome.notes.joined(separator: " ")),
       ])
     }
     try context.finish(writer)
-    if names.isEmpty {
+    for outcome in outcomes {
+      for decision in outcome.decisions {
+        try context.console.say(TypeWords.sentence(decision, of: outcome.schema.name))
+      }
+    }
+    if names.isEmpty, types.isEmpty {
       for table in found {
         if let reason = table.reason { try context.console.say("not \(table.name): \(reason)") }
       }
     }
-    let verb = change.dryRun ? "would be adopted; dry run: nothing was written" : "adopted"
-    try context.console.say(
-      chosen.isEmpty
-        ? "no table is left to adopt" : "\(Grouped.text(chosen.count, "table")) \(verb)")
+    try context.console.say(summary(chosen.count))
+  }
+
+  private func summary(_ tableCount: Int) -> String {
+    guard tableCount > 0 || !types.isEmpty else { return "no table is left to adopt" }
+    let ending = change.dryRun ? "; dry run: nothing was written" : ""
+    let modal = change.dryRun ? "would be " : ""
+    var parts: [String] = []
+    if tableCount > 0 { parts.append("\(Grouped.text(tableCount, "table")) \(modal)adopted") }
+    if !types.isEmpty { parts.append("\(Grouped.text(types.count, "type")) \(modal)set") }
+    return parts.joined(separator: ", ") + ending
+  }
+
+  private func choices(
+    among found: [AdoptableTable], _ opened: OpenedStore
+  ) throws -> [TypeChoice] {
+    let tables = opened.store.schema.models.map(\.name) + found.map(\.name)
+    var choices: [TypeChoice] = []
+    for word in types {
+      let choice = try TypeWords.choice(word, among: tables)
+      guard !choices.contains(where: { $0.model == choice.model && $0.field == choice.field })
+      else {
+        throw CommandError.usage(
+          "--type names \(choice.model).\(choice.field) twice.", model: choice.model,
+          field: choice.field)
+      }
+      choices.append(choice)
+    }
+    return choices
+  }
+
+  /// The chosen tables, then the models that only get types.
+  private func outcomes(
+    _ chosen: [AdoptableTable], _ choices: [TypeChoice], _ opened: OpenedStore
+  ) throws -> [Outcome] {
+    var outcomes = chosen.compactMap { table in
+      table.schema.map { Outcome(schema: $0, notes: table.notes, decisions: table.decisions) }
+    }
+    for choice in choices {
+      let decision = try opened.store.typeDecision(choice)
+      if let place = outcomes.firstIndex(where: { $0.schema.name == choice.model }) {
+        outcomes[place].decisions.removeAll { $0.field == choice.field }
+        outcomes[place].decisions.append(decision)
+      } else {
+        let schema = try opened.store.schema.model(named: choice.model)
+        outcomes.append(Outcome(schema: schema, decisions: [decision]))
+      }
+    }
+    return outcomes
   }
 
   private func chosen(
-    from found: [AdoptableTable], _ opened: OpenedStore
+    from found: [AdoptableTable], _ choices: [TypeChoice], _ opened: OpenedStore
   ) throws -> [AdoptableTable] {
-    guard !names.isEmpty else { return found.filter { $0.schema != nil } }
+    if names.isEmpty, types.isEmpty { return found.filter { $0.schema != nil } }
+    let tables = choices.map(\.model).filter { !opened.store.schema.contains($0) }
     var seen: Set<String> = []
-    return try names.filter { seen.insert($0).inserted }.compactMap { name in
+    return try (names + tables).filter { seen.insert($0).inserted }.compactMap { name in
       if let table = found.first(where: { $0.name == name }) {
         if let reason = table.reason {
           throw CommandError(.failed, code: "unsupportedSchema", reason, model: name)

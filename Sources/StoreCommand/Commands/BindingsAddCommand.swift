@@ -34,7 +34,8 @@ struct BindingsAddCommand: WritingCommand {
       storecli bindings add Item.price --two-way Item.cents --as 'cents / 100.0' \
       --back 'CAST(round(price * 100) AS INTEGER)'
       The field of a two-way binding is its right end. Existing records are put right; with the \
-      change journal on, bindings drop and then undo bring their values back.
+      change journal on, bindings drop and then undo bring their values back. Ctrl-C and SIGTERM \
+      stop the running statement, and nothing is added.
       """)
 
   @Argument(help: ArgumentHelp("The field that follows.", valueName: "model.field"))
@@ -170,7 +171,8 @@ struct BindingsAddCommand: WritingCommand {
     if let other = others.first(where: { $0.name == binding.name }), other != binding {
       throw CommandError.usage(
         "There is a binding \(other.name) already: \(other).",
-        hint: "give this one another --name, or storecli bindings drop \(Shell.quoted(other.name))",
+        hint: "give this one another --name, or "
+          + "\(Program.name) bindings drop \(Shell.quoted(other.name))",
         model: other.target.model)
     }
     for model in try binding.writtenModels(among: others, in: looked.store) {
@@ -209,14 +211,17 @@ struct BindingsAddCommand: WritingCommand {
     var progress = Progress(console: context.console)
     defer { progress.clear() }
     let verb = isPreview ? "looking at" : "adding"
-    return try refusingWords {
-      try store.add(Binding(binding), isPreview: isPreview) { done, all in
-        guard !Interruption.isRequested else {
-          throw CommandError(
-            .interrupted, code: "interrupted", "Interrupted; the binding was not added.")
+    let interruption = CommandError(
+      .interrupted, code: "interrupted", "Interrupted; the binding was not added.")
+    do {
+      return try refusingWords {
+        try store.add(Binding(binding), isPreview: isPreview) { done, all in
+          guard !Interruption.isRequested else { throw interruption }
+          progress.show("\(verb) \(binding.name)", done: done, of: all)
         }
-        progress.show("\(verb) \(binding.name)", done: done, of: all)
       }
+    } catch  where Interruption.explains(error) {
+      throw interruption
     }
   }
 

@@ -7,7 +7,8 @@ struct BindingsCheckCommand: LeafCommand {
     commandName: "check", abstract: "Check that every bound field is as its binding says.",
     discussion: """
       Example: storecli bindings check
-      Exits with 2 when a trigger is missing or edited, or a record differs from its source.
+      Exits with 2 when a trigger is missing or edited, or a record differs from its source, with 1
+      when a table cannot be read here.
       Shows the keys of the first 20 such records.
       """)
 
@@ -34,7 +35,7 @@ struct BindingsCheckCommand: LeafCommand {
     let known = try store.bindings()
     try context.console.say(
       "\(Grouped.text(known.count, "binding")) checked, \(findings.count) to mend"
-        + (findings.isEmpty ? "" : " (storecli bindings rebuild)"))
+        + (findings.isEmpty ? "" : " (\(Program.name) bindings rebuild)"))
     for finding in findings
     where !finding.isCompared
       && known.contains(where: { $0.name == finding.binding && $0.functions == nil })
@@ -46,7 +47,7 @@ struct BindingsCheckCommand: LeafCommand {
     for binding in known {
       guard let functions = binding.functions else { continue }
       try context.console.say(
-        "\(binding.name) calls \(functions.joined(separator: ", ")), which storecli does not have: its "
+        "\(binding.name) calls \(functions.joined(separator: ", ")), which \(Program.name) does not have: its "
           + "values were not checked")
     }
     for loss in try store.bindingLosses() {
@@ -54,6 +55,10 @@ struct BindingsCheckCommand: LeafCommand {
         "\(loss.binding): \(Grouped.text(loss.recordCount, "record")) would not come back from there "
           + "as they are")
     }
-    return findings.isEmpty ? .ok : .found
+    var unread = UnreadModels()
+    try unread.noteUnreadableEntries(of: store)
+    let isFound = findings.contains { !$0.triggers.isEmpty || $0.recordCount > 0 }
+    return try unread.report(
+      to: context, otherwise: isFound ? .found : findings.isEmpty ? .ok : .failed)
   }
 }

@@ -7,7 +7,8 @@ struct BindingsRebuildCommand: WritingCommand {
     commandName: "rebuild", abstract: "Put every bound field right and its triggers in place.",
     discussion: """
       Example: storecli bindings rebuild --dry-run
-      With --dry-run, counts the records that differ and changes nothing.
+      With --dry-run, counts the records that differ and changes nothing. Exits with 1 when a table \
+      cannot be read here; the bindings of other tables are rebuilt.
       """)
 
   @OptionGroup var write: WriteOptions
@@ -31,24 +32,27 @@ struct BindingsRebuildCommand: WritingCommand {
       for model in Set(models).sorted() { _ = try looked.writableModel(named: model, write) }
     }
     looked.store.close()
-    let mended = try findings.isEmpty ? [] : mend(context)
+    let rebuild =
+      try findings.isEmpty
+      ? nil
+      : context.openForWriting().store.rebuildReadableBindings(isPreview: context.isDryRun)
+    var unread = UnreadModels()
+    for (binding, error) in rebuild?.unread ?? [] { unread.noteBinding(binding, error) }
+    let leftOut = Set(rebuild?.unread.map(\.binding) ?? [])
     let would = context.isDryRun ? "would be " : ""
-    for finding in findings where !finding.triggers.isEmpty {
+    for finding in findings
+    where !finding.triggers.isEmpty && !leftOut.contains(finding.binding) {
       try context.console.say(
         "\(finding.binding): \(finding.triggers.joined(separator: ", ")) \(would)made anew")
     }
-    for (binding, recordCount) in mended {
+    for (binding, recordCount) in rebuild?.mended ?? [] {
       try context.console.say(
         "\(binding): \(Grouped.text(recordCount, "record")) \(would)put right")
     }
     try context.console.say(
       context.isDryRun
-        ? "dry run: nothing was changed" : "\(Grouped.text(bindings.count, "binding")) in place")
-    return .ok
-  }
-
-  private func mend(_ context: CommandContext) throws -> [(binding: String, recordCount: Int)] {
-    let store = try context.openForWriting().store
-    return try context.isDryRun ? store.previewBindingsRebuild() : store.rebuildBindings()
+        ? "dry run: nothing was changed"
+        : "\(Grouped.text(bindings.count - leftOut.count, "binding")) in place")
+    return try unread.report(to: context, otherwise: .ok)
   }
 }

@@ -8,7 +8,9 @@ struct DoctorCommand: LeafCommand {
     abstract: "Check the file, its references, rules, bindings, journal and catalog.",
     discussion: """
       Example: storecli doctor -d music.store
-      Reads the whole file. Exits with 2 when something is found.
+      Reads the whole file. Exits with 2 when something is found, with 1 when something could not \
+      be examined: its state is unread. Also prints the version of SQLite and warns of one whose \
+      checkpoints can damage a file.
       """)
 
   @OptionGroup var options: GlobalOptions
@@ -21,7 +23,7 @@ struct DoctorCommand: LeafCommand {
       report.add("database", .problem, error.message)
     }
     try report.write(to: context)
-    return report.hasProblem ? .found : .ok
+    return report.hasUnread ? .failed : report.hasProblem ? .found : .ok
   }
 
   /// What is wrong with a file that can be found but not be opened as a store.
@@ -34,22 +36,37 @@ struct DoctorCommand: LeafCommand {
     let store = opened.store
     let models = store.schema.models
     report.add("database", .ok, "\(opened.location.path) via \(opened.location.sourceText)")
+    Self.addLibrary(to: &report)
     try report.examine("integrity") { report in
-      let damage = try store.check()
+      var unread: [String] = []
+      let damage = try store.check { unread.append($0.message) }
       for sentence in damage { report.add("integrity", .problem, sentence) }
-      if damage.isEmpty { report.add("integrity", .ok, "pages, indexes and references are sound") }
+      for sentence in unread { report.add("integrity", .unread, sentence) }
+      if damage.isEmpty {
+        let what = unread.isEmpty ? "pages" : "the other pages"
+        report.add("integrity", .ok, "\(what), indexes and references are sound")
+      }
+    }
+    for error in try store.unreadableEntries() {
+      report.add("catalog", error.code == .newerFormat ? .unread : .problem, error.message)
     }
     try report.examine("catalog") { report in
       let bindings = try store.bindings()
       report.add(
         "catalog", models.isEmpty ? .note : .ok,
         models.isEmpty
-          ? "no models yet (storecli adopt)"
+          ? "no models yet (\(Program.name) adopt)"
           : "\(Grouped.text(models.count, "model")), \(Grouped.text(bindings.count, "binding"))")
     }
     try report.examine("bindings") { report in
       let findings = try store.bindingFindings()
       for finding in findings { Self.add(finding, to: &report) }
+      let called = Set(try store.bindings().filter { $0.functions != nil }.map(\.name))
+      for finding in findings where !finding.isCompared && !called.contains(finding.binding) {
+        report.add(
+          "bindings", .unread,
+          "\(finding.binding): its values could not be compared; a table of it cannot be read here")
+      }
       if findings.isEmpty, try !store.bindings().isEmpty {
         report.add("bindings", .ok, "all triggers and values are in place")
       }
@@ -82,22 +99,46 @@ struct DoctorCommand: LeafCommand {
     try report.examine("tables") { report in
       for table in try store.adoptableTables() {
         report.add(
-          "tables", .note, table.reason ?? "\(table.name) is no model yet (storecli adopt)")
+          "tables", .note, table.reason ?? "\(table.name) is no model yet (\(Program.name) adopt)")
       }
     }
+  }
+
+  /// The version of SQLite, with a warning for one that has the WAL-reset bug:
+  /// <https://sqlite.org/wal.html#walresetbug>.
+  private static func addLibrary(to report: inout Report) {
+    let version = Store.sqliteVersion
+    guard hasWALResetBug(version) else {
+      return report.add("sqlite", .ok, "version \(version)")
+    }
+    report.add(
+      "sqlite", .note,
+      "version \(version) has the WAL-reset bug, which 3.51.3 fixes. Stores are guarded against it; "
+        + "two other programs that write at the same time are not, such as two sqlite3 shells "
+        + "(run PRAGMA wal_autocheckpoint = 0 in each)")
+  }
+
+  /// Whether that version of SQLite has the WAL-reset bug. Besides 3.51.3 and later, two releases
+  /// of older versions have the fix: <https://sqlite.org/wal.html#walresetbug>.
+  static func hasWALResetBug(_ version: String) -> Bool {
+    let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
+    let hasBackport = [[3, 44, 6], [3, 50, 7]].contains { fixed in
+      numbers.starts(with: fixed.prefix(2)) && !numbers.lexicographicallyPrecedes(fixed)
+    }
+    return !hasBackport && numbers.lexicographicallyPrecedes([3, 51, 3])
   }
 
   private static func add(_ rule: UnkeptRule, to report: inout Report) {
     guard !rule.objects.isEmpty else {
       return report.add(
         "rules", .problem,
-        "\(rule.rule): its model or a field of it is gone (storecli validators drop "
+        "\(rule.rule): its model or a field of it is gone (\(Program.name) validators drop "
           + "\(Shell.quoted(rule.rule)))")
     }
     report.add(
       "rules", .problem,
       "\(rule.rule): missing or changed in the file: "
-        + "\(rule.objects.joined(separator: ", ")) (storecli validators rebuild)")
+        + "\(rule.objects.joined(separator: ", ")) (\(Program.name) validators rebuild)")
   }
 
   private static func add(_ finding: BindingFinding, to report: inout Report) {
@@ -106,13 +147,13 @@ struct DoctorCommand: LeafCommand {
         "bindings", .problem,
         "\(finding.binding): missing or changed "
           + "\(finding.triggers.count == 1 ? "trigger" : "triggers") "
-          + "\(finding.triggers.joined(separator: ", ")) (storecli bindings rebuild)")
+          + "\(finding.triggers.joined(separator: ", ")) (\(Program.name) bindings rebuild)")
     }
     if finding.recordCount > 0 {
       let verb = finding.recordCount == 1 ? "differs" : "differ"
       report.add(
         "bindings", .problem,
-        "\(finding.binding): \(Grouped.text(finding.recordCount, "record")) \(verb) from the source (storecli bindings rebuild)"
+        "\(finding.binding): \(Grouped.text(finding.recordCount, "record")) \(verb) from the source (\(Program.name) bindings rebuild)"
       )
     }
   }
@@ -145,14 +186,18 @@ struct DoctorCommand: LeafCommand {
       case ok
       case note
       case problem
+      /// Could not be examined.
+      case unread
     }
 
     private var rows: [[SQLValue]] = []
     private(set) var hasProblem = false
+    private(set) var hasUnread = false
 
     mutating func add(_ check: String, _ state: State, _ text: String) {
       rows.append([.text(check), .text(state.rawValue), .text(text)])
       if state == .problem { hasProblem = true }
+      if state == .unread { hasUnread = true }
     }
 
     /// Runs one examination. The damage that keeps it from its end is what it has found.
@@ -163,7 +208,10 @@ struct DoctorCommand: LeafCommand {
         try body(&self)
       } catch let error as StoreError {
         guard error.code != .busy, error.code != .cancelled else { throw error }
-        add(check, .problem, (model.map { "\($0): " } ?? "") + error.message)
+        let isUnread =
+          [.unsupportedSchema, .newerFormat].contains(error.code) || error.isOversized
+        let message = error.isOversized ? CommandError(error).message : error.message
+        add(check, isUnread ? .unread : .problem, (model.map { "\($0): " } ?? "") + message)
       }
     }
 

@@ -8,8 +8,10 @@ struct ExportCommand: LeafCommand {
     discussion: """
       Example: storecli export Track 'genreID = 1' --to rock.csv
       The format is that of -o, else the one the file's name ends in, else ndjson. A file appears \
-      when it is complete. Ctrl-C leaves what was there; a second one ends at once and may leave \
-      FILE.PID.partial beside it.
+      when it is complete. Ctrl-C and SIGTERM leave what was there. A second one ends at once, \
+      SIGTERM after a second at the latest; then FILE.PID.partial may stay beside it.
+      Spreadsheets run text such as =cmd as a formula; --escape-formulas prevents it, and import \
+      --unescape-formulas restores the text.
       """)
 
   @Argument(help: "The model.")
@@ -47,20 +49,24 @@ struct ExportCommand: LeafCommand {
       to == "-" ? nil : try OutputFile(path: to, refusing: opened.location.storePaths)
     var choices = OutputFormat.Options()
     choices.header = options.header ? .present : nil
+    choices.formulas = options.escapeFormulas ? .escaped : .asStored
+    if file == nil, context.console.dataTerminal.isInteractive { choices.controls = .shown }
     var writer = try format.writer(
-      columns: columns.columns, to: file?.sink ?? context.console.data, terminal: .pipe,
+      columns: columns.exportColumns(as: format), to: file?.sink ?? context.console.data,
+      terminal: .pipe,
       options: choices)
     var count = 0
-    try opened.read { reads in
-      try reads.forEach(query) { (record: Record) in
-        if Interruption.isRequested {
-          throw CommandError(
-            .interrupted, code: "interrupted", "Interrupted; \(to) is as it was.")
+    do {
+      try opened.read { reads in
+        try reads.forEach(query) { (record: Record) in
+          if Interruption.isRequested { throw interruption }
+          try columns.checkReadable(record, as: format)
+          try writer.write(columns.exportRow(of: record.values, as: format))
+          count += 1
         }
-        try columns.checkReadable(record, as: format)
-        try writer.write(columns.row(of: record.values))
-        count += 1
       }
+    } catch  where Interruption.explains(error) {
+      throw interruption
     }
     try writer.finish()
     try file?.close()
@@ -68,6 +74,10 @@ struct ExportCommand: LeafCommand {
       try context.console.say("\(Grouped.text(count, "record")) to \(file.path)")
     }
     return .ok
+  }
+
+  private var interruption: CommandError {
+    CommandError(.interrupted, code: "interrupted", "Interrupted; \(to) is as it was.")
   }
 
   /// What the file's name promises and nothing here writes; nil for other names.

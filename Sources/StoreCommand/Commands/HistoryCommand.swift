@@ -8,6 +8,8 @@ struct HistoryCommand: LeafCommand {
     discussion: """
       Example: storecli history Track 17 --limit 5
       Only what the journal keeps: storecli journal. What other programs did has no time.
+      Where changes may be missing, there is a line with op gap, also with -q; --fail-on-gap ends \
+      with 2 then.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -52,6 +54,9 @@ struct HistoryCommand: LeafCommand {
   @Flag(help: "Show each value before and after on a line of its own.")
   var diff = false
 
+  @Flag(help: "End with 2 when changes may be missing.")
+  var failOnGap = false
+
   @OptionGroup var options: GlobalOptions
 
   static let terminalLimit = 20
@@ -73,29 +78,50 @@ struct HistoryCommand: LeafCommand {
     var shown = 0
     var before: JournalPosition?
     var hasMore = false
+    // Newest first, until an older change shows that they are in between.
+    var gaps: [StreamGap] = []
     try report.begin()
     search: while true {
       let page = try page(of: journal, before: before, filter)
       for transaction in page {
         if let start, transaction.positions.upperBound <= start { break search }
+        var found = transaction.streamGaps(after: start ?? .start, of: { model ?? $0 == $0 })
         for change in transaction.changes.reversed() {
           if let start, change.position <= start { break }
+          while let gap = found.last, gap.placeBefore >= change.position {
+            gaps.append(found.removeLast())
+          }
           guard shown < limit else {
             hasMore = true
             break search
           }
+          for gap in gaps { try report.write(gap) }
+          gaps = []
           try report.write(JournalLine(change, of: transaction, in: models))
           shown += 1
         }
-        for gap in transaction.gapWords() { try context.console.say(gap) }
+        gaps += found.reversed()
       }
       guard let last = page.last, transaction == nil else { break }
       before = last.positions.lowerBound
     }
+    if !hasMore { try write(gaps, behind: start, journal, to: &report, context) }
+    for gap in try losses(behind: hasMore ? nil : start, journal) { try report.write(gap) }
     try report.finish()
-    try sayLosses(behind: hasMore ? nil : start, journal, context)
     try sayEnd(shown: shown, hasMore: hasMore, journal, context)
-    return .ok
+    return failOnGap && report.hasGap ? .found : .ok
+  }
+
+  /// Writes the gaps before the oldest change. Where the journal begins, nothing is missing from
+  /// it, so that is only said.
+  private func write(
+    _ gaps: [StreamGap], behind start: JournalPosition?, _ journal: ChangeJournal,
+    to report: inout JournalReport, _ context: CommandContext
+  ) throws {
+    let isWithin = try start.map { try $0 > journal.oldestPlace() } ?? false
+    let end = isWithin ? gaps.count : (gaps.lastIndex { $0.reason != .started } ?? -1) + 1
+    for gap in gaps[..<end] { try report.write(gap) }
+    for gap in gaps[end...] { try context.console.say(gap.text) }
   }
 
   private static let pageSize = 200
@@ -145,20 +171,18 @@ struct HistoryCommand: LeafCommand {
       hint: "storecli models", field: name)
   }
 
-  /// Says what the journal has lost or may not have of what was asked for.
+  /// Returns what the journal has lost or may not have of what was asked for.
   ///
   /// - Parameter start: Back to which position all was shown; nil for to none.
-  private func sayLosses(
-    behind start: JournalPosition?, _ journal: ChangeJournal, _ context: CommandContext
-  ) throws {
+  private func losses(
+    behind start: JournalPosition?, _ journal: ChangeJournal
+  ) throws -> [StreamGap] {
+    var gaps: [StreamGap] = []
     if let start, transaction == nil {
       let oldest = try journal.oldestPlace()
-      if start < oldest {
-        try context.console.say("gap: the entries from seq \(start) to \(oldest) are trimmed")
-      }
+      if start < oldest { gaps.append(.trimmed(from: start, to: oldest)) }
     }
-    try context.console.sayDamage(
-      of: journal.damagedModels.filter { model ?? $0 == $0 }, in: journal)
+    return try gaps + journal.damageGaps(of: journal.damagedModels.filter { model ?? $0 == $0 })
   }
 
   private func sayEnd(
@@ -167,7 +191,7 @@ struct HistoryCommand: LeafCommand {
     if hasMore {
       try context.console.say("\(Grouped.text(shown)) shown  (--limit N, or --all)")
     } else if shown == 0, try journal.details().isEmpty {
-      try context.console.say("no changes; the journal is off (storecli journal on)")
+      try context.console.say("no changes; the journal is off (\(Program.name) journal on)")
     } else {
       try context.console.say(Grouped.text(shown, "change"))
     }

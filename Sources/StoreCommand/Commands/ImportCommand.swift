@@ -1,7 +1,7 @@
 import ArgumentParser
 import ModelStore
 
-/// `import`: the records of a file, however many, into one model.
+/// `import`: the records of files, however many, into their models.
 struct ImportCommand: WritingCommand {
   /// What to do with a record that cannot be taken.
   enum ErrorPolicy: String, CaseIterable, ExpressibleByArgument {
@@ -14,20 +14,27 @@ struct ImportCommand: WritingCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Read the records of a file into a model.",
+    commandName: "import", abstract: "Read the records of files into models.",
     discussion: """
-      Example: storecli import people.csv --model Person --upsert
-      Reads CSV or TSV with a header, NDJSON, and one JSON array or object. Everything is one \
-      transaction unless --batch is given. Before it begins, a pipe is read to its end into a \
-      temporary file. Ctrl-C stops, rolls the running transaction back and says what is committed; \
-      a second one ends at once and may leave FILE.PID.partial beside the file of rejects.
+      Examples: storecli import people.csv --model Person --upsert
+      storecli import Artist.ndjson Album.ndjson Track.ndjson
+      Reads CSV or TSV with a header, NDJSON, and one JSON array or object, in UTF-8 or UTF-16. \
+      Everything is one transaction unless --batch is given, and references are checked at its \
+      end: a record may come before the one that it refers to, in the same file or another. With \
+      --on-error skip or collect, such records are kept in memory until then. Values of fields \
+      that the database computes are compared with what it computes, and a record is refused \
+      where they differ.
+      Before a transaction begins, a pipe is read to its end into a temporary file. Ctrl-C and \
+      SIGTERM stop the running statement, roll its transaction back and say what is committed. A \
+      second one ends at once, SIGTERM after a second at the latest; then nothing is said, and \
+      FILE.PID.partial may stay beside the file of rejects.
       """)
 
-  @Argument(help: ArgumentHelp("The file, - for standard input.", valueName: "file"))
-  var path: String
+  @Argument(help: ArgumentHelp("The files, - for standard input.", valueName: "file"))
+  var paths: [String]
 
-  @Option(help: "The model.")
-  var model: String
+  @Option(help: "The model; by default, the name of each file without its ending.")
+  var model: String?
 
   @Option(
     help: ArgumentHelp(
@@ -49,11 +56,14 @@ struct ImportCommand: WritingCommand {
       "The field for a name in the file; repeat for others.", valueName: "name=field"))
   var map: [String] = []
 
-  @Flag(help: "Pass over names in the file that are no field.")
+  @Flag(help: "Leave out names in the file that are no field, and computed fields.")
   var ignoreExtra = false
 
   @Option(help: ArgumentHelp("The CSV cell that means null.", valueName: "text"))
   var null: String?
+
+  @Flag(help: "Take away the apostrophe that --escape-formulas wrote before text in CSV and TSV.")
+  var unescapeFormulas = false
 
   @Option(
     help: ArgumentHelp("What separates CSV cells; a comma by default.", valueName: "character"))
@@ -79,6 +89,24 @@ struct ImportCommand: WritingCommand {
     guard rejects != "-" else {
       throw ValidationError("--rejects takes the name of a file; - is none.")
     }
+    guard paths.count == 1 || model == nil else {
+      throw ValidationError("--model goes with one file; several files are named after models.")
+    }
+    guard paths.count == 1 || onError != .collect else {
+      throw ValidationError("--on-error collect goes with one file.")
+    }
+    guard model != nil || !paths.contains("-") else {
+      throw ValidationError("--model is needed for standard input.")
+    }
+  }
+
+  /// The model of each file.
+  private var models: [String] {
+    model.map { [$0] }
+      ?? paths.map { path in
+        let name = String(path.split(separator: "/").last ?? "")
+        return name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+      }
   }
 
   private var delimiterByte: UInt8? {
@@ -92,12 +120,13 @@ struct ImportCommand: WritingCommand {
   var takesFields: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let (opened, schema, _) = try context.openForWriting(write, model: model)
+    let (opened, schemas) = try open(context)
     var reading = RecordInput.Options()
     reading.format = format
     reading.delimiter = delimiterByte
     reading.ignoresExtra = ignoreExtra
     reading.nullText = self.null
+    reading.formulas = unescapeFormulas ? .escaped : .asStored
     for pair in map {
       let cut = pair.lastIndex(of: "=") ?? pair.endIndex
       reading.fieldNames[String(pair[..<cut])] = String(pair[cut...].dropFirst())
@@ -106,17 +135,39 @@ struct ImportCommand: WritingCommand {
       isUpsert: upsert, stopsAtError: onError == .stop, batchCount: batch, isDryRun: change.dryRun)
     reading.readsAhead = plan.isOneTransaction
     Interruption.await()
-    let input = try RecordInput(
-      path: path, schema: schema, options: reading, refusing: opened.location.storePaths)
+    let sources = try zip(paths, schemas).map { path, schema in
+      Importing.Source(
+        input: try RecordInput(
+          path: path, schema: schema, options: reading, refusing: opened.location.storePaths),
+        schema: schema)
+    }
     // A dry run counts the rejects and writes no file.
     let rejects =
       onError == .collect && !change.dryRun
       ? RejectsFile(
-        path: self.rejects ?? RejectsFile.path(for: path, model: model),
-        headerBytes: input.headerBytes, refusing: opened.location.storePaths + [path]) : nil
+        path: self.rejects ?? RejectsFile.path(for: paths[0], model: models[0]),
+        headerBytes: sources[0].input.headerBytes,
+        refusing: opened.location.storePaths + [paths[0]]) : nil
     var importing = Importing(
-      input: input, schema: schema, store: opened.store, rejects: rejects,
-      console: context.console, plan: plan)
+      sources: sources, store: opened.store, rejects: rejects, console: context.console,
+      plan: plan)
     return try importing.run()
+  }
+
+  /// The store, and the model of each file.
+  private func open(
+    _ context: CommandContext
+  ) throws -> (opened: OpenedStore, schemas: [ModelSchema]) {
+    let names = models
+    do {
+      let (opened, _, _) = try context.openForWriting(write, model: names[0]) { looked, _ in
+        for name in names.dropFirst() { _ = try looked.writableModel(named: name, write) }
+      }
+      return (opened, try names.map { try opened.writableModel(named: $0, write) })
+    } catch var error as CommandError where model == nil && error.code == "unknownModel" {
+      guard paths.count == 1 else { throw error }
+      error.hint = "add --model MODEL; without it, the file's name is the model's"
+      throw error
+    }
   }
 }

@@ -42,7 +42,7 @@ struct InsertCommand: WritingCommand {
     }
     guard let from else {
       try context.writing(opened) { transaction in
-        try insert(values, into: schema, transaction)
+        _ = try insert(values, into: schema, transaction)
         return 1
       }
       return .ok
@@ -53,11 +53,12 @@ struct InsertCommand: WritingCommand {
     // All of them are read before the transaction begins, so that nobody waits for the input.
     let records = try records(of: input)
     try context.writing(opened) { transaction in
-      for record in records {
+      try transaction.deferReferenceChecks()
+      for (record, line) in records {
         do {
-          try insert(record.values, into: schema, transaction)
+          try record.checkComputed(try insert(record.values, into: schema, transaction))
         } catch {
-          throw input.refusal(error, line: record.line)
+          throw input.refusal(error, line: line)
         }
       }
       return records.count
@@ -75,20 +76,17 @@ struct InsertCommand: WritingCommand {
 
   private func insert(
     _ values: [String: SQLValue], into schema: ModelSchema, _ transaction: borrowing Transaction
-  ) throws {
-    if upsert {
-      try transaction.upsert(values, into: schema)
-    } else {
-      try transaction.insert(values, into: schema)
-    }
+  ) throws -> Record {
+    upsert
+      ? try transaction.upsert(values, into: schema) : try transaction.insert(values, into: schema)
   }
 
   private func records(
     of input: RecordInput
-  ) throws -> [(values: [String: SQLValue], line: Int)] {
-    var records: [(values: [String: SQLValue], line: Int)] = []
+  ) throws -> [(record: InputRecord, line: Int)] {
+    var records: [(record: InputRecord, line: Int)] = []
     do {
-      while let values = try input.next() { records.append((values, input.position.line)) }
+      while let record = try input.next() { records.append((record, input.position.line)) }
     } catch {
       throw input.refusal(error, line: input.position.line)
     }

@@ -68,7 +68,7 @@ extension JournalStatus {
   fileprivate var sentences: [String] {
     var sentences =
       details.isEmpty
-      ? ["the journal is off (storecli journal on)"]
+      ? ["the journal is off (\(Program.name) journal on)"]
       : ["the journal enters the changes of \(Grouped.text(details.count, "model"))"]
     sentences += damagedModels.map { damage(of: $0) }
     if let positions {

@@ -24,6 +24,7 @@ struct JournalOnCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
+    let views = Set(looked.store.schema.models.filter { $0.kind == .view }.map(\.name))
     let refusals = models.isEmpty ? looked.store.changeJournal.refusals : [:]
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
@@ -38,8 +39,13 @@ struct JournalOnCommand: ChangingCommand {
     try context.console.say(
       (context.isDryRun ? "dry run: the journal was not turned on" : "the journal is on")
         + " for \(whose), with \(keys ? "keys only" : "old and new values")")
-    for (model, reason) in refusals.sorted(by: { $0.key < $1.key }) {
+    // A view has no changes of its own, and a database may have many views.
+    for (model, reason) in refusals.sorted(by: { $0.key < $1.key }) where !views.contains(model) {
       try context.console.say("left out: \(model), because \(reason)")
+    }
+    if !refusals.keys.allSatisfy({ !views.contains($0) }) {
+      try context.console.say(
+        "left out: \(Grouped.text(views.count, "view")); a view has no changes of its own")
     }
     return .ok
   }

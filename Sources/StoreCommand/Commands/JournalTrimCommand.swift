@@ -53,7 +53,7 @@ struct JournalTrimCommand: ChangingCommand {
     try context.console.say(
       (context.isDryRun ? "dry run: \(count) would be removed" : "\(count) removed") + kept)
     if let name = trimming.heldBackBy {
-      try context.console.say("more is kept for the consumer \(name) (storecli consumers)")
+      try context.console.say("more is kept for the consumer \(name) (\(Program.name) consumers)")
     }
     return .ok
   }

@@ -5,7 +5,11 @@ import ModelStore
 struct ModelsCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "models", abstract: "List the models, or describe one.",
-    discussion: "Example: storecli models Track")
+    discussion: """
+      Example: storecli models Track
+      A model that cannot be read, or a view that takes more than about a second to count, has ? \
+      for its number of records, null in JSON. Exits with 1 when a model cannot be read.
+      """)
 
   @Argument(help: ArgumentHelp("The model to describe.", valueName: "model"))
   var name: String?
@@ -19,15 +23,17 @@ struct ModelsCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
-    if let name {
-      try ModelSheet(schema: try opened.model(named: name), store: opened.store).write(to: context)
-    } else {
-      try list(opened, context)
-    }
+    guard let name else { return try list(opened, context) }
+    try ModelSheet(schema: try opened.model(named: name), store: opened.store).write(to: context)
     return .ok
   }
 
-  private func list(_ opened: OpenedStore, _ context: CommandContext) throws {
+  /// How much SQLite may work to count one model's records, in steps of its virtual machine: about
+  /// a second. A table takes a few steps, a view some ten for each row that it looks at.
+  static let countStepMax = 50_000_000
+
+  private func list(_ opened: OpenedStore, _ context: CommandContext) throws -> ExitCode {
+    var unread = UnreadModels()
     let store = opened.store
     let models = store.schema.models
     let bindings = try store.bindings()
@@ -45,13 +51,19 @@ struct ModelsCommand: LeafCommand {
         let added = added.count { $0.model == model.name }
         let code = validators.count { $0.models.contains(model.name) }
         try writer.write([
-          .text(model.name), .integer(Int64(try reads.count(Query<Record>(model)))),
+          .text(model.name), try number(of: model, reads, &unread, context),
           .integer(Int64(model.fields.count)), .text(model.key.joined(separator: ",")),
           .integer(Int64(rules + added + code)),
           .integer(Int64(bindings.count { $0.target.model == model.name })),
           .text(model.kind == .view ? "view" : model.isAdopted ? "adopted" : "declared"),
         ])
       }
+    }
+    try unread.noteUnreadableEntries(of: store)
+    for error in try store.unreadableEntries() {
+      guard let name = error.model else { continue }
+      let nothing = context.unknownValue
+      try writer.write([.text(name), nothing, nothing, nothing, nothing, nothing, .text("newer")])
     }
     try context.finish(writer)
     try context.console.say(
@@ -60,7 +72,19 @@ struct ModelsCommand: LeafCommand {
     let tables = try store.adoptableTables().filter { $0.schema != nil }
     if !tables.isEmpty {
       try context.console.say(
-        "\(Grouped.text(tables.count, "more table")) could be a model (storecli adopt)")
+        "\(Grouped.text(tables.count, "more table")) could be a model (\(Program.name) adopt)")
     }
+    return try unread.report(to: context, otherwise: .ok)
+  }
+
+  /// How many records a model has; unknown when it cannot be read or takes too long to count.
+  private func number(
+    of model: ModelSchema, _ reads: borrowing ReadTransaction, _ unread: inout UnreadModels,
+    _ context: CommandContext
+  ) throws -> SQLValue {
+    let count = try unread.attempt(model.name) {
+      try reads.count(Query<Record>(model), stepCountMax: Self.countStepMax)
+    }
+    return count.flatMap { $0 }.map { .integer(Int64($0)) } ?? context.unknownValue
   }
 }

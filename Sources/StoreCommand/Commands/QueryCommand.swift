@@ -128,10 +128,10 @@ struct QueryCommand: LeafCommand {
   private func explain(
     _ text: SQLText, _ opened: OpenedStore, _ context: CommandContext
   ) throws {
-    let rows = try result(
-      of: SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)", arguments: text.arguments), opened
-    ).rows
-    let plan = rows.map { CellText.display($0["detail"] ?? .null) }
+    let rows = try reading(opened) { reads in
+      try reads.rows(SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)", arguments: text.arguments))
+    }
+    let plan = rows.map { CellText.exchange($0["detail"] ?? .null) ?? "" }
     if context.format == .json || context.format == .ndjson {
       let explanation = JSONValue.object([
         .init("sql", .string(text.sql)),
@@ -140,23 +140,28 @@ struct QueryCommand: LeafCommand {
       ])
       return try context.console.writeLine(try JSONText.text(explanation))
     }
-    try context.console.writeLine(text.sql)
+    try context.console.writeSQL(text.sql)
     if !text.arguments.isEmpty {
       let arguments = text.arguments.map(\.description).joined(separator: ", ")
       try context.console.writeLine("-- arguments: \(CellText.visible(arguments))")
     }
-    for line in plan { try context.console.writeLine("-- " + line) }
+    for line in plan { try context.console.writeLine("-- " + CellText.visible(line)) }
   }
 
-  private func result(
-    of text: SQLText, _ opened: OpenedStore
-  ) throws -> (columns: [String], rows: [ResultRow]) {
+  /// Reads with a statement that the user wrote.
+  private func reading<Result>(
+    _ opened: OpenedStore, _ body: (borrowing ReadTransaction) throws -> Result
+  ) throws -> Result {
     do {
-      return try opened.read { reads in (try reads.columnNames(of: text), try reads.rows(text)) }
+      return try opened.read(body)
     } catch let error as StoreError where error.code == .misuse {
       throw CommandError.usage(
         "--sql runs statements that only read; records are changed by insert, update and delete.",
         hint: "storecli update --help")
+    } catch let error as StoreError
+      where error.code == .invalidQuery && error.message.hasPrefix("The text holds ")
+    {
+      throw CommandError.usage("--sql: \(error.message) Pass one statement.")
     } catch let error as StoreError where error.code == .invalidQuery {
       // The statement is the user's, not one that the store made of the catalog.
       throw CommandError(
@@ -164,18 +169,33 @@ struct QueryCommand: LeafCommand {
     }
   }
 
+  /// Shows rows as SQLite finds them and keeps none. Reading stops at the limit: a result need not
+  /// have an end.
   private func show(_ text: SQLText, _ opened: OpenedStore, _ context: CommandContext) throws {
+    struct EnoughRows: Error {}
     if explain { return try explain(text, opened, context) }
-    let (names, rows) = try result(of: text, opened)
-    var writer = try context.reportWriter(columns: names.map { OutputColumn($0) })
-    let isForScreen = context.format == .table && context.console.dataTerminal.isInteractive
-    let shownMax = limit ?? (isForScreen && !all ? Self.terminalLimit : rows.count)
-    for row in rows.dropFirst(offset).prefix(shownMax) { try writer.write(row.values) }
-    try context.finish(writer)
-    if rows.isEmpty {
+    let shownMax = shownMax(context) ?? .max
+    var seen = 0
+    var hasMore = false
+    try reading(opened) { reads in
+      let columns = try reads.columnNames(of: text).map { OutputColumn($0) }
+      var writer = try context.reportWriter(columns: columns)
+      do {
+        try reads.forEachRow(text) { row in
+          guard seen - offset < shownMax else { throw EnoughRows() }
+          if seen >= offset { try writer.write(row.values) }
+          seen += 1
+        }
+      } catch is EnoughRows {
+        hasMore = true
+      }
+      try context.finish(writer)
+    }
+    if hasMore {
+      try context.console.say(
+        "\(Grouped.text(shownMax, "row")) shown, there are more  (--limit, or --all)")
+    } else if seen == 0 {
       try context.console.say("no rows")
-    } else if rows.count > offset + shownMax {
-      try sayShown(shownMax, of: rows.count, context)
     }
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `redo`: takes back an undo.
-struct RedoCommand: WritingCommand {
+struct RedoCommand: SteppingCommand {
   static let configuration = CommandConfiguration(
     commandName: "redo", abstract: "Do again what was undone last.",
     discussion: """
@@ -16,12 +16,6 @@ struct RedoCommand: WritingCommand {
   @OptionGroup var write: WriteOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
-
-  func validate() throws {
-    try StepCount.check(count)
-  }
-
   func run(_ context: CommandContext) throws -> ExitCode {
     try Reversing(verb: "redid", write: write) { store, isPreview in
       try store.redo(isPreview: isPreview)
@@ -30,6 +24,7 @@ struct RedoCommand: WritingCommand {
     }
     .run(
       times: count,
-      nothing: "There is nothing to redo: storecli undid nothing since its last change.", context)
+      nothing: "There is nothing to redo: \(Program.name) undid nothing since its last change.",
+      context)
   }
 }

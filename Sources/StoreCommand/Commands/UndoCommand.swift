@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 
 /// `undo`: takes back what this program did last.
-struct UndoCommand: WritingCommand {
+struct UndoCommand: SteppingCommand {
   static let configuration = CommandConfiguration(
     commandName: "undo", abstract: "Take back the last changes that storecli made.",
     discussion: """
@@ -17,12 +17,6 @@ struct UndoCommand: WritingCommand {
   @OptionGroup var write: WriteOptions
   @OptionGroup var options: GlobalOptions
 
-  var takesFields: Bool { false }
-
-  func validate() throws {
-    try StepCount.check(count)
-  }
-
   func run(_ context: CommandContext) throws -> ExitCode {
     try Reversing(verb: "undid", write: write) { store, isPreview in
       try store.undo(isPreview: isPreview)
@@ -30,7 +24,7 @@ struct UndoCommand: WritingCommand {
       try store.previewUndo(count)
     }
     .run(
-      times: count, nothing: "There is nothing to undo: storecli made no change that holds.",
+      times: count, nothing: "There is nothing to undo: \(Program.name) made no change that holds.",
       context)
   }
 }

@@ -7,7 +7,8 @@ struct ValidateCommand: LeafCommand {
     commandName: "validate", abstract: "Check stored records against the rules in the file.",
     discussion: """
       Example: storecli validate Track
-      Exits with 2 when records break a rule. Rules in Swift are not run; they are named.
+      Exits with 2 when records break a rule, with 1 when a model cannot be read. Rules in Swift \
+      are not run; they are named.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -21,12 +22,21 @@ struct ValidateCommand: LeafCommand {
     let models = try model.map { [try opened.model(named: $0)] } ?? store.schema.models
     var progress = Progress(console: context.console)
     var findings: [RuleFinding] = []
+    var checkedCount = 0
+    var unread = UnreadModels()
+    if self.model == nil { try unread.noteUnreadableEntries(of: store) }
     for (place, model) in models.enumerated() {
       let title = "checking \(model.name), \(place + 1) of \(models.count)"
-      findings += try OpenedStore.reading {
-        try store.findings(in: model) { done, all in
-          progress.show(title, done: done, of: all)
+      let found = try unread.attempt(model.name) {
+        try OpenedStore.reading {
+          try store.findings(in: model) { done, all in
+            progress.show(title, done: done, of: all)
+          }
         }
+      }
+      if let found {
+        findings += found
+        checkedCount += 1
       }
     }
     progress.clear()
@@ -55,8 +65,8 @@ struct ValidateCommand: LeafCommand {
       )
     }
     try context.console.say(
-      "\(Grouped.text(models.count, "model")) checked, \(Grouped.text(findings.count, "rule")) broken"
+      "\(Grouped.text(checkedCount, "model")) checked, \(Grouped.text(findings.count, "rule")) broken"
     )
-    return findings.isEmpty ? .ok : .found
+    return try unread.report(to: context, otherwise: findings.isEmpty ? .ok : .found)
   }
 }

@@ -183,7 +183,8 @@ struct ValidatorsAddCommand: ChangingCommand {
     else { return }
     throw CommandError.usage(
       "There is a rule \(other.name) already: \(other.model) \(other.message).",
-      hint: "give this one another --name, or storecli validators drop \(Shell.quoted(other.name))",
+      hint: "give this one another --name, or "
+        + "\(Program.name) validators drop \(Shell.quoted(other.name))",
       model: other.model)
   }
 

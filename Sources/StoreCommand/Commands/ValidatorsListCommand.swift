@@ -46,7 +46,7 @@ struct ValidatorsListCommand: LeafCommand {
     try context.console.say(Grouped.text(rows.count, "rule"))
     if !damaged.isEmpty {
       try context.console.say(
-        "\(Grouped.text(damaged.count, "rule")) damaged (storecli validators rebuild)")
+        "\(Grouped.text(damaged.count, "rule")) damaged (\(Program.name) validators rebuild)")
     }
     return .ok
   }

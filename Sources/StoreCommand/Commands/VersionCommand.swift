@@ -9,12 +9,15 @@ struct VersionCommand: LeafCommand {
   /// This release.
   static let number = "0.1.0"
 
+  /// What the number is the version of: an application has one of its own.
+  static var program: String { Program.name == "storecli" ? "storecli" : "ModelStore" }
+
   @OptionGroup var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     var writer = try context.reportWriter(
       columns: [OutputColumn("program"), OutputColumn("version")])
-    try writer.write([.text("storecli"), .text(Self.number)])
+    try writer.write([.text(Self.program), .text(Self.number)])
     try context.finish(writer)
     return .ok
   }

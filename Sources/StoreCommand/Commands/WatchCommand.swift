@@ -25,6 +25,9 @@ struct WatchCommand: LeafCommand {
       --fold tells of what was read at once only what it comes to for each record: a command is \
       run once for it, with a line for each. On a terminal it shows the records of a model as a \
       table, kept up to date.
+      Where changes may be missing, there is a line with op gap, also with -q: seq and side say \
+      where, models of which models, message why. A command of --exec is run for it, too, with \
+      STORECLI_GAP set. --fail-on-gap ends with 2 then; a slot is not moved beyond the gap.
       Ctrl-C ends it with 130, SIGTERM with 143, after what is being told. Ends with 1 when the \
       time is over before --count was reached.
       """)
@@ -82,6 +85,9 @@ struct WatchCommand: LeafCommand {
       valueName: "span"))
   var timeout: String?
 
+  @Flag(help: "End with 2 at the first place where changes may be missing.")
+  var failOnGap = false
+
   @OptionGroup var options: GlobalOptions
 
   private var modelNames: [String] { (model.map { [$0] } ?? []) + otherModels }
@@ -111,6 +117,7 @@ struct WatchCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let ending = try isTable(context) ? show(context) : tell(context)
+    if ending.hasFailedOnGap { return .found }
     switch ending.waking {
     case nil: return ending.failureCount == 0 ? .ok : .failed
     case .interrupted:
@@ -127,6 +134,7 @@ struct WatchCommand: LeafCommand {
     let changeCount: Int
     /// Commands that failed.
     var failureCount = 0
+    var hasFailedOnGap = false
   }
 
   /// Shows the records of the only model as a table.
@@ -148,10 +156,12 @@ struct WatchCommand: LeafCommand {
         command: EventCommand(text: $0), takesAll: fold, isOwed: slot != nil)
     }
     var output = try WatchOutput(
-      context, countMax: count, splitsParts: slot == nil, handler: handler)
+      context, countMax: count, splitsParts: slot == nil, handler: handler,
+      gapPolicy: failOnGap ? .end : .goOn)
     let waking = try follow(try watching(context), to: &output)
     return Ending(
-      waking: waking, changeCount: output.count, failureCount: output.failureCount)
+      waking: waking, changeCount: output.count, failureCount: output.failureCount,
+      hasFailedOnGap: output.hasFailedOnGap)
   }
 
   private func watching(_ context: CommandContext) throws -> Watching {
@@ -178,6 +188,10 @@ struct WatchCommand: LeafCommand {
     }
 
     func sayStart(_ start: String) throws {
+      if !opened.store.usesWriteAheadLog {
+        try context.console.say(
+          "the file has a rollback journal: changes of other programs are seen up to a second late")
+      }
       try context.console.say("watching \(names) from \(start) (Ctrl-C to stop)")
     }
   }
@@ -204,7 +218,8 @@ struct WatchCommand: LeafCommand {
       }
       return try followResults(queries, watching, &output)
     }
-    let missing = store.schema.models.map(\.name).filter { details[$0] == nil }
+    let missing = store.schema.models.filter { $0.kind == .table && details[$0.name] == nil }
+      .map(\.name)
     if watching.models.isEmpty, !missing.isEmpty {
       try watching.context.console.say("not in the journal: \(missing.joined(separator: ", "))")
     }
@@ -216,7 +231,7 @@ struct WatchCommand: LeafCommand {
 
   /// Whether the result is shown as a table.
   private func isTable(_ context: CommandContext) -> Bool {
-    fold && exec == nil && slot == nil && since == nil && modelNames.count == 1
+    fold && exec == nil && !failOnGap && slot == nil && since == nil && modelNames.count == 1
       && context.console.dataTerminal.isInteractive && [nil, .table].contains(options.format)
   }
 
@@ -257,9 +272,8 @@ struct WatchCommand: LeafCommand {
     guard let slot else {
       if snapshot {
         let present =
-          queries.isEmpty
-          ? store.schema.models.filter { details[$0.name] != nil }.map { Query<Record>($0) }
-          : queries
+          try queries.isEmpty
+          ? readable(watching).filter { details[$0.schema.name] != nil } : queries
         try output.write(try stored(present, in: store, at: start))
         try output.flush()
       }
@@ -271,7 +285,7 @@ struct WatchCommand: LeafCommand {
       try watching.context.console.say("the slot \(slot) goes on where it ended, not at --since")
     }
     store.close()
-    let writable = try watching.context.openForWriting().store
+    let writable = try watching.context.openToFollow().store
     let consumer = try writable.consumer(slot, startingAt: .position(start))
     try watching.sayStart("seq \(try consumer.status().position), slot \(slot)")
     var follower = watch(writable)
@@ -304,9 +318,7 @@ struct WatchCommand: LeafCommand {
     _ queries: [Query<Record>], _ watching: Watching, _ output: inout WatchOutput
   ) throws -> Bell.Waking? {
     let store = watching.opened.store
-    let followed =
-      queries.isEmpty
-      ? store.schema.models.filter { !$0.key.isEmpty }.map { Query<Record>($0) } : queries
+    let followed = try queries.isEmpty ? readable(watching) : queries
     return try LiveWatch(watching.bell, isFolding: fold, fields: options.fieldNames).follow(
       followed, of: store, snapshot: snapshot,
       tellsPlaces: chosenCondition != nil || sort != nil, until: watching.deadline, to: &output,
@@ -314,5 +326,23 @@ struct WatchCommand: LeafCommand {
     ) {
       try watching.sayStart("now")
     }
+  }
+
+  /// Every model that has a key and can be read here. Says which ones cannot.
+  private func readable(_ watching: Watching) throws -> [Query<Record>] {
+    let store = watching.opened.store
+    var unread = UnreadModels()
+    let models = try store.schema.models.filter { !$0.key.isEmpty }.filter { model in
+      let isReadable: Void? = try unread.attempt(model.name) {
+        try store.read { reads in
+          // By key, too: changes are read so.
+          guard let record = try reads.fetchFirst(Query<Record>(model)) else { return }
+          _ = try reads.find(model, key: record.key)
+        }
+      }
+      return isReadable != nil
+    }
+    _ = try unread.report(to: watching.context, otherwise: .ok)
+    return models.map { Query<Record>($0) }
   }
 }

@@ -12,11 +12,13 @@ struct ConfigurationFile {
 
   /// Reads the file at `path`; nil when there is none.
   ///
-  /// - Throws: ``CommandError`` naming the line for a string that is not well-formed.
+  /// - Throws: ``CommandError`` for a file that another user may have written, and naming the line
+  ///   for a string that is not well-formed.
   init?(path: String) throws {
+    guard let file = try ConfigurationTrust.trustedFile(at: path) else { return nil }
     let source: ByteSource
     do {
-      source = try ByteSource(path: path, refusing: [])
+      source = try ByteSource(path: file, refusing: [])
     } catch {
       if case .unreadable(let system) = error.problem, system.isNoSuchFile { return nil }
       throw CommandError(.failed, code: "configuration", "\(path): \(error)")

@@ -1,14 +1,18 @@
+import ModelStore
+
 #if canImport(Glibc)
   import Glibc
 #else
   import Darwin
 #endif
 
-/// Where the database is, and who said so. It looks and opens nothing but configuration files.
+/// Where the database is, and which source named it. It opens configuration files only.
 struct DatabaseLocation: Hashable, Sendable {
   /// Who named the database.
   enum Source: Hashable, Sendable {
     case option
+    /// The application whose command line this is.
+    case application
     case environment
     /// The nearest `storecli.toml`, by its path.
     case project(String)
@@ -21,15 +25,22 @@ struct DatabaseLocation: Hashable, Sendable {
 
   let path: String
   let source: Source
+  /// Which users share the database, where the file that names it says so.
+  let sharing: StoreConfiguration.Sharing?
 
-  /// Finds the database: `-d`, then `STORECLI_DB`, then `db` in the nearest `storecli.toml` from
-  /// the current directory up to the root of the repository, then `db` in
-  /// `$XDG_CONFIG_HOME/storecli/config.toml`. A path in a file counts from that file.
+  /// Finds the database: `-d`, then the application's own, then `STORECLI_DB`, then `db` in the
+  /// nearest `storecli.toml` from the current directory up to the root of the repository, then `db`
+  /// in `$XDG_CONFIG_HOME/storecli/config.toml`. A path in a file counts from that file.
   ///
-  /// - Throws: ``CommandError``, with the databases lying here as a hint, when nobody names one.
-  init(option: String?) throws {
+  /// - Throws: ``CommandError`` for a configuration file that another user may have written; with
+  ///   the databases in the current directory as a hint, when no source names a database.
+  init(option: String?, application: String? = nil) throws {
     if let option {
       self.init(path: option, source: .option)
+      return
+    }
+    if let application {
+      self.init(path: application, source: .application)
       return
     }
     let variables = Terminal.environment([Self.environmentName, "XDG_CONFIG_HOME", "HOME"])
@@ -39,8 +50,8 @@ struct DatabaseLocation: Hashable, Sendable {
     }
     for directory in Self.directoriesUpToRepositoryRoot() {
       let file = directory + "/" + Self.projectFileName
-      if let path = try ConfigurationFile(path: file)?.string(named: "db") {
-        self.init(path: Self.path(path, from: directory), source: .project(file))
+      if let found = try Self(configuration: file, in: directory, source: .project(file)) {
+        self = found
         return
       }
     }
@@ -48,8 +59,8 @@ struct DatabaseLocation: Hashable, Sendable {
     let configured = variables["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     if let directory = (configured ?? home).map({ $0 + "/storecli" }) {
       let file = directory + "/config.toml"
-      if let path = try ConfigurationFile(path: file)?.string(named: "db") {
-        self.init(path: Self.path(path, from: directory), source: .person(file))
+      if let found = try Self(configuration: file, in: directory, source: .person(file)) {
+        self = found
         return
       }
     }
@@ -60,22 +71,45 @@ struct DatabaseLocation: Hashable, Sendable {
         ?? "storecli help environment")
   }
 
-  private init(path: String, source: Source) {
+  private init(path: String, source: Source, sharing: StoreConfiguration.Sharing? = nil) {
     self.path = path
     self.source = source
+    self.sharing = sharing
+  }
+
+  /// The database that a configuration file names; nil when there is no file or it names none.
+  private init?(configuration file: String, in directory: String, source: Source) throws {
+    guard let configuration = try ConfigurationFile(path: file),
+      let path = try configuration.string(named: "db")
+    else { return nil }
+    let word = try configuration.string(named: "sharing")
+    let sharing = word.flatMap(StoreConfiguration.Sharing.init(rawValue:))
+    if let word, sharing == nil {
+      throw CommandError(
+        .failed, code: "configuration",
+        "\(file): sharing is \"\(word)\"; write sharing = \"owner\" or sharing = \"group\".")
+    }
+    self.init(path: Self.path(path, from: directory), source: source, sharing: sharing)
   }
 
   /// Where the path came from, to follow it: `./app.store via -d`.
   var sourceText: String {
     switch source {
     case .option: "-d"
+    case .application: Program.name
     case .environment: Self.environmentName
     case .project(let file), .person(let file): file
     }
   }
 
-  /// The file itself and what SQLite keeps beside it; nobody else may open these.
-  var storePaths: [String] { [path, path + "-wal", path + "-shm", path + "-journal"] }
+  /// The database and the files that SQLite and the store keep beside it; no command reads or
+  /// writes them as data. A link to the database is among them too.
+  var storePaths: [String] {
+    let real = realpath(path, nil)
+    defer { free(real) }
+    let file = real.map { String(cString: $0) } ?? path
+    return [path] + ["", "-wal", "-shm", "-journal", "-reserve"].map { file + $0 }
+  }
 
   /// Whether something is there, whatever it is.
   var exists: Bool {
@@ -93,7 +127,8 @@ struct DatabaseLocation: Hashable, Sendable {
     return CommandError(
       .notFound, code: "fileNotFound",
       "There is no file at \(path) (named by \(sourceText))" + CommandError.meant(shown),
-      hint: shown.first.map { "storecli models -d \(Shell.quoted($0))" } ?? "storecli demo")
+      hint: shown.first.map { "storecli models -d \(Shell.quoted($0))" }
+        ?? (source == .application ? nil : "storecli demo"))
   }
 
   private static func split(_ path: String) -> (directory: String, name: String) {

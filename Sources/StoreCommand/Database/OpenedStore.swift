@@ -12,6 +12,7 @@ struct OpenedStore {
   func model(named name: String) throws -> ModelSchema {
     let models = store.schema.models
     if let model = models.first(where: { $0.name == name }) { return model }
+    if let error = try store.unreadableEntries().first(where: { $0.model == name }) { throw error }
     let database = Shell.quoted(location.path)
     let tables = try store.adoptableTables()
     if let table = tables.first(where: { $0.name == name }) {
@@ -98,7 +99,8 @@ struct OpenedStore {
   func writableModel(named name: String, _ options: WriteOptions) throws -> ModelSchema {
     let model = try model(named: name)
     guard !options.skipCodeValidators else { return model }
-    let validators = try store.declaredValidators().filter { $0.models.contains(name) }.map(\.name)
+    let validators = try store.declaredValidators()
+      .filter { !$0.isInForce && $0.models.contains(name) }.map(\.name)
     guard validators.isEmpty else {
       throw CommandError(
         .rejected, code: "codeValidators",

@@ -1,11 +1,21 @@
 import ModelStore
 
-/// One import: records from an input into a model, in one transaction or in batches, in memory
+/// One import: records from inputs into their models, in one transaction or in batches, in memory
 /// bounded by the longest record or the batch.
 ///
 /// No transaction is open while the input may keep its reader waiting: a batch is read before its
 /// transaction begins, and what goes into one transaction comes from a file.
+///
+/// References are checked at the end of a transaction, because an export holds records in the order
+/// of their keys, and a record may refer to one behind it. Where bad records are left out, those
+/// that refer to nothing yet wait in memory for the end: ``WaitingRecords``.
 struct Importing {
+  /// The records of one model.
+  struct Source {
+    let input: RecordInput
+    let schema: ModelSchema
+  }
+
   /// How to go about it.
   struct Plan {
     var isUpsert: Bool
@@ -26,15 +36,16 @@ struct Importing {
   }
 
   /// The next record of the input, or why it is none.
-  private struct Item {
-    var content: Result<[String: SQLValue], any Error>
+  struct Item {
+    var content: Result<InputRecord, any Error>
+    /// The place of its source among all.
+    var source: Int
     var line: Int
     /// As it stands in the input, where rejects are collected.
     var bytes: [UInt8]
   }
 
-  private let input: RecordInput
-  private let schema: ModelSchema
+  private let sources: [Source]
   private let store: Store
   private let rejects: RejectsFile?
   private let console: Console
@@ -43,14 +54,19 @@ struct Importing {
   private var tally = ImportTally()
   private var committed = ImportTally()
   private var transactionCount = 0
-  private var isAtEnd = false
+  /// The place of the source that is being read.
+  private var current = 0
+  /// What waits for the records that it refers to.
+  private var waiting = WaitingRecords()
+  /// The computed fields that were compared.
+  private var comparedNames: [String] = []
+
+  private var isAtEnd: Bool { current == sources.count }
 
   init(
-    input: RecordInput, schema: ModelSchema, store: Store, rejects: RejectsFile?,
-    console: Console, plan: Plan
+    sources: [Source], store: Store, rejects: RejectsFile?, console: Console, plan: Plan
   ) {
-    self.input = input
-    self.schema = schema
+    self.sources = sources
     self.store = store
     self.rejects = rejects
     self.console = console
@@ -62,17 +78,20 @@ struct Importing {
   mutating func run() throws -> ExitCode {
     do {
       while !isAtEnd { try writeBatch() }
-    } catch Stop.interrupted {
+    } catch  where isInterruption(error) {
       progress.clear()
       throw closingRejects(
         CommandError(.interrupted, code: "interrupted", "Interrupted; \(whatIsCommitted)."))
     } catch {
       progress.clear()
-      let isUnknown = (error as? StoreError)?.code == .outcomeUnknown
+      let code = (error as? StoreError)?.code
+      let isUnknown = code == .outcomeUnknown
       // Its rejects are kept with it: whichever way it went, they are not in the store.
       if isUnknown { committed.takeRejects(of: tally) }
       var error = CommandError(error)
-      error.details.append("  \(isUnknown ? whatMayBeCommitted : whatIsCommitted)")
+      error.details.append(
+        "  \(code == .fileReplaced ? whatIsLost : isUnknown ? whatMayBeCommitted : whatIsCommitted)"
+      )
       throw closingRejects(error, keepingAll: isUnknown)
     }
     progress.clear()
@@ -85,6 +104,10 @@ struct Importing {
     }
     try report()
     return tally.rejected > 0 ? .rejected : .ok
+  }
+
+  private func isInterruption(_ error: any Error) -> Bool {
+    if case Stop.interrupted = error { true } else { Interruption.explains(error) }
   }
 
   /// `error`, and where the rejects of the batches before it are.
@@ -110,6 +133,15 @@ struct Importing {
         + "\(Grouped.text(transactionCount, "earlier batch", "earlier batches")) stay written"
   }
 
+  /// What became of earlier batches when the file was replaced.
+  private var whatIsLost: String {
+    committed.written == 0
+      ? "nothing was written"
+      : "\(Grouped.text(committed.written, "record")) of "
+        + "\(Grouped.text(transactionCount, "earlier batch", "earlier batches")) "
+        + "went to the earlier file, not to the one that is there now"
+  }
+
   private var whatMayBeCommitted: String {
     let last = "whether the last transaction was written is unknown"
     return committed.written == 0 ? last : "\(last); \(whatIsCommitted)"
@@ -125,7 +157,6 @@ struct Importing {
     }
     try inTransaction { importing, transaction in
       while let item = try importing.read() { try importing.take(item, transaction) }
-      importing.isAtEnd = true
     }
   }
 
@@ -133,9 +164,12 @@ struct Importing {
     _ body: (inout Importing, borrowing Transaction) throws -> Void
   ) throws {
     tally = committed
+    waiting = WaitingRecords()
     do {
       try store.write { transaction in
+        if plan.stopsAtError { try transaction.deferReferenceChecks() }
         try body(&self, transaction)
+        try takeWaiting(transaction)
         if plan.isDryRun { throw Stop.dryRun }
       }
     } catch Stop.dryRun {
@@ -150,10 +184,7 @@ struct Importing {
   private mutating func readBatch() throws -> [Item] {
     var items: [Item] = []
     while items.count < plan.batchCount ?? 0 {
-      guard let item = try read() else {
-        isAtEnd = true
-        break
-      }
+      guard let item = try read() else { break }
       items.append(item)
       if case .failure(let error) = item.content, !isRejectable(error) { break }
     }
@@ -161,41 +192,109 @@ struct Importing {
   }
 
   /// The next record of the input, fit or not; nil at the end.
-  private func read() throws -> Item? {
+  private mutating func read() throws -> Item? {
     if Interruption.isRequested { throw Stop.interrupted }
-    let content: Result<[String: SQLValue], any Error>
-    do {
-      guard let values = try input.next() else { return nil }
-      content = .success(values)
-    } catch let error as InputError where error.problem == .interrupted {
-      throw Stop.interrupted
-    } catch {
-      content = .failure(error)
+    while !isAtEnd {
+      let input = sources[current].input
+      let content: Result<InputRecord, any Error>
+      do {
+        guard let record = try input.next() else {
+          current += 1
+          continue
+        }
+        content = .success(record)
+      } catch let error as InputError where error.problem == .interrupted {
+        throw Stop.interrupted
+      } catch {
+        content = .failure(error)
+      }
+      return Item(
+        content: content, source: current, line: input.position.line,
+        bytes: rejects == nil ? [] : input.recordBytes)
     }
-    return Item(
-      content: content, line: input.position.line, bytes: rejects == nil ? [] : input.recordBytes)
+    return nil
   }
 
-  /// Writes a record, or rejects it.
+  /// Writes a record, rejects it, or lets it wait.
   private mutating func take(_ item: Item, _ transaction: borrowing Transaction) throws {
     if Interruption.isRequested { throw Stop.interrupted }
     do {
-      try write(try item.content.get(), transaction)
+      if plan.isUpsert, waiting.count > 0 {
+        // It may have the key of one that waits, and the later record has to come out.
+        waiting.add(item)
+      } else {
+        _ = try write(try item.content.get(), item.source, transaction)
+      }
     } catch {
-      guard isRejectable(error) else { throw input.refusal(error, line: item.line) }
-      tally.reject(ImportTally.reason(error, line: item.line))
-      try rejects?.write(item.bytes)
+      if WaitingRecords.mayWait(error) {
+        waiting.add(item)
+      } else {
+        try refuse(item, error)
+      }
     }
-    progress.note(tally.read)
+    progress.note(tally.read + waiting.count)
+  }
+
+  /// Rejects a record, or stops the import.
+  private mutating func refuse(_ item: Item, _ error: any Error) throws {
+    if Interruption.explains(error) { throw Stop.interrupted }
+    guard isRejectable(error) else {
+      throw sources[item.source].input.refusal(error, line: item.line)
+    }
+    let place = sources.count > 1 ? "\(sources[item.source].schema.name) " : ""
+    tally.reject(place + ImportTally.reason(error, line: item.line))
+    try rejects?.write(item.bytes)
+  }
+
+  /// Writes the records that wait, all that can be, and rejects the others.
+  private mutating func takeWaiting(_ transaction: borrowing Transaction) throws {
+    while waiting.count > 0 {
+      let before = tally
+      var waiting = waiting
+      let refused = try waiting.write(in: transaction) { item, transaction in
+        if Interruption.isRequested { throw Stop.interrupted }
+        let record = try write(try item.content.get(), item.source, transaction)
+        return (sources[item.source].schema.name, record.key)
+      }
+      self.waiting = waiting
+      guard !refused.isEmpty else { return }
+      tally = before
+      for (item, error) in refused { try refuse(item, error) }
+    }
+    // Where nothing is left out, COMMIT would refuse; here a dry run finds it, too.
+    try transaction.checkReferences()
+  }
+
+  /// - Returns: The record as it is stored.
+  private mutating func write(
+    _ record: InputRecord, _ source: Int, _ transaction: borrowing Transaction
+  ) throws -> Record {
+    for value in record.computed where !comparedNames.contains(value.field.name) {
+      comparedNames.append(value.field.name)
+    }
+    guard !record.computed.isEmpty else {
+      return try write(record.values, sources[source].schema, transaction)
+    }
+    let before = tally
+    do {
+      return try transaction.savepoint { transaction in
+        let stored = try write(record.values, sources[source].schema, transaction)
+        try record.checkComputed(stored)
+        return stored
+      }
+    } catch {
+      tally = before
+      throw error
+    }
   }
 
   private mutating func write(
-    _ values: [String: SQLValue], _ transaction: borrowing Transaction
-  ) throws {
+    _ values: [String: SQLValue], _ schema: ModelSchema, _ transaction: borrowing Transaction
+  ) throws -> Record {
     guard plan.isUpsert else {
-      try transaction.insert(values, into: schema)
+      let record = try transaction.insert(values, into: schema)
       tally.inserted += 1
-      return
+      return record
     }
     let key = schema.key.compactMap { values[$0] }
     let before =
@@ -207,6 +306,7 @@ struct Importing {
     case after: tally.unchanged += 1
     default: tally.updated += 1
     }
+    return after
   }
 
   /// Whether the record can be left out and the import go on.
@@ -224,6 +324,11 @@ struct Importing {
       tally.summary(isUpsert: plan.isUpsert)
         + "  in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
     for line in tally.reasonLines { try console.say(line) }
+    if !comparedNames.isEmpty {
+      try console.say(
+        "computed by the database, so compared and not written: "
+          + comparedNames.joined(separator: ", "))
+    }
     if let rejects, tally.rejected > 0 { try console.say("rejects: \(rejects.path)") }
     if plan.isDryRun { try console.say("dry run: nothing was written") }
   }

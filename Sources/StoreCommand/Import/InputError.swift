@@ -6,6 +6,10 @@ struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case malformed(detail: String)
     /// A byte that is not UTF-8 stands at the position.
     case invalidUTF8(byte: UInt8)
+    /// The input begins as UTF-16 and holds half a character at that byte.
+    case invalidUTF16(ByteOrder, byteOffset: Int)
+    /// The input is a text in an encoding that is not read.
+    case otherEncoding(String)
     /// A record has another number of columns than the first.
     case columnCount(expected: Int, found: Int)
     /// One record is longer than the reader holds.
@@ -38,6 +42,11 @@ struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .malformed(let detail): "\(place): \(detail)"
     case .invalidUTF8(let byte):
       "\(place): byte 0x\(Self.hexadecimal(byte)) is not valid UTF-8"
+    case .invalidUTF16(let order, let byteOffset):
+      "byte \(byteOffset): the text is \(order.rawValue) and has half a character here"
+    case .otherEncoding(let name):
+      "the text is \(name)\(name == "UTF-32" ? "" : " without a byte order mark"); "
+        + "UTF-8 is needed"
     case .columnCount(let expected, let found):
       "line \(position.line): expected \(expected) \(expected == 1 ? "column" : "columns"), "
         + "got \(found)"

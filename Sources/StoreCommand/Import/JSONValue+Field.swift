@@ -1,10 +1,49 @@
 import ModelStore
 
 extension JSONValue {
+  /// The member that marks an object as a value that its field's type does not have, to be stored
+  /// as it is: `{"$stored": "unknown"}`.
+  private static let storedMemberName = "$stored"
+
+  /// A field's value for programs: booleans as true and false, dates as ISO-8601.
+  init(_ value: SQLValue, in field: FieldSchema) {
+    switch (value, field.type) {
+    case (.integer(0), .boolean): self = .boolean(false)
+    case (.integer(1), .boolean): self = .boolean(true)
+    default: self = JSONValue(FieldColumns.shown(value, field))
+    }
+  }
+
+  /// A field's value so that ``stored(in:)`` gives it back, whatever the column of another design
+  /// holds.
+  init(exporting value: SQLValue, of field: FieldSchema) {
+    self = field.form?.isText == false ? JSONValue(value) : JSONValue(value, in: field)
+    switch (value, field.type) {
+    case (.text, .text), (.integer, .integer), (.real, .real): return
+    default: break
+    }
+    let isExact: Bool
+    do throws(StoreError) {
+      isExact = field.stores(try stored(in: field), as: value)
+    } catch {
+      isExact = false
+    }
+    if !isExact { self = .object([Member(Self.storedMemberName, JSONValue(value))]) }
+  }
+
+  private var markedValue: SQLValue? {
+    guard case .object(let members) = self, members.count == 1,
+      members[0].name == Self.storedMemberName
+    else { return nil }
+    return members[0].value.storedValue
+  }
+
   /// This value as `field` stores it. Types are not bent: a text is no number, 1 is not true.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue`.
   func stored(in field: FieldSchema) throws(StoreError) -> SQLValue {
+    // Exports mark values of these fields only.
+    if field.declaredType != nil, field.type != .any, let marked = markedValue { return marked }
     switch (self, field.type) {
     case (.null, _): return .null
     case (.string(let text), .integer), (.string(let text), .real), (.string(let text), .boolean):
@@ -16,6 +55,14 @@ extension JSONValue {
     case (.integer(let number), .integer), (.integer(let number), .any): return .integer(number)
     case (.integer(let number), .real), (.integer(let number), .decimal):
       return try FieldText.parse(String(number), for: field)
+    case (.integer, .date) where field.form?.isText == false,
+      (.real, .date) where field.form?.isText == false:
+      guard let number = storedValue else { throw refusal(noun, field) }
+      return number
+    case (.integer, .date) where field.form == .anyDateText,
+      (.real, .date) where field.form == .anyDateText:
+      // Refuses it, with the advice that belongs to such a column.
+      return try FieldText.parse(noun, for: field)
     case (.real(let number), .real), (.real(let number), .any): return .real(number)
     case (.object, .blob), (.object, .any):
       guard let value = storedValue else { throw refusal("an object", field) }

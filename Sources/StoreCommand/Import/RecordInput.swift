@@ -23,6 +23,8 @@ final class RecordInput {
     var readsAhead = false
     /// The CSV cell that means null, besides an empty one without quotes.
     var nullText: String?
+    /// Whether CSV and TSV texts have the mark of ``FormulaText``.
+    var formulas = OutputFormat.Options.Formulas.asStored
   }
 
   let format: Format
@@ -48,7 +50,7 @@ final class RecordInput {
     do {
       let bytes = try ByteSource(path: path, refusing: storePaths)
       let source = SniffedSource(
-        options.readsAhead && ByteSource.mayWait(path) ? try bytes.spooled() : bytes)
+        try (options.readsAhead && ByteSource.mayWait(path) ? try bytes.spooled() : bytes).inUTF8())
       // What ends in .json may be one text or lines, and is JSON even where nothing shows it.
       let fallback = path.lowercased().hasSuffix(".json") ? Format.json : .csv
       format =
@@ -66,6 +68,7 @@ final class RecordInput {
       header = try csv?.readTexts() ?? []
       headerBytes = csv?.recordBytes ?? []
       if format == .tsv { header = try header.map { try Self.unescaped($0) ?? "" } }
+      if options.formulas == .escaped { header = header.map(FormulaText.unescaped) }
     } catch {
       throw CommandError(error).naming(path)
     }
@@ -74,14 +77,14 @@ final class RecordInput {
     try checkDuplicates()
   }
 
-  /// The values of the next record by field; nil at the end. A field that is missing is left out.
+  /// The next record; nil at the end. A field that is missing is left out.
   ///
   /// - Throws: ``InputError``, and ``StoreError`` with code `invalidValue` or `unknownField` for a
   ///   record that does not fit; after those, and where the error says so, the next record can be
   ///   read.
-  func next() throws -> [String: SQLValue]? {
-    if try csv?.advance() == true { return try csvValues() }
-    if let value = try json?.readRecord() { return try values(of: value) }
+  func next() throws -> InputRecord? {
+    if try csv?.advance() == true { return try csvRecord() }
+    if let value = try json?.readRecord() { return try record(of: value) }
     return nil
   }
 
@@ -105,6 +108,10 @@ final class RecordInput {
         "--delimiter is for CSV; this input is read as \(format.rawValue).",
         hint: "add --format csv")
     }
+    guard options.formulas == .asStored || format == .csv || format == .tsv else {
+      throw CommandError.usage(
+        "--unescape-formulas is for CSV and TSV; this input is read as \(format.rawValue).")
+    }
     guard options.nullText == nil || format == .csv || format == .tsv else {
       throw CommandError.usage(
         "--null is for CSV and TSV; this input is read as \(format.rawValue), which has null.")
@@ -127,6 +134,8 @@ final class RecordInput {
       stopped.message = "A record was refused."
       if error.code == .unknownField, let field = error.field {
         stopped.hint = Self.hint(forUnknown: field)
+      } else if let name = error.field, schema.field(named: name)?.generated != nil {
+        stopped.hint = "add --ignore-extra to leave computed fields unread"
       }
       return stopped.naming(path)
     default: return error
@@ -154,14 +163,7 @@ final class RecordInput {
         "The input names \(fieldName), which is no field of \(schema.name)"
           + CommandError.meant(near), model: schema.name, field: fieldName)
     }
-    guard field.generated == nil else {
-      if options.ignoresExtra { return nil }
-      throw StoreError(
-        .unknownField,
-        "\(schema.name).\(fieldName) is computed by the database and cannot be imported.",
-        model: schema.name, field: fieldName)
-    }
-    return field
+    return field.generated != nil && options.ignoresExtra ? nil : field
   }
 
   /// The field of a column, before any record was read.
@@ -208,25 +210,27 @@ final class RecordInput {
     }
   }
 
-  private func csvValues() throws -> [String: SQLValue] {
-    var values: [String: SQLValue] = [:]
-    values.reserveCapacity(csvFields.count)
+  private func csvRecord() throws -> InputRecord {
+    var record = InputRecord()
+    record.values.reserveCapacity(csvFields.count)
     for (index, field) in csvFields.enumerated() {
       guard let csv, let field else { continue }
       if format == .csv, csv.isMissing(at: index) {
-        if field.isOptional { values[field.name] = .null }
+        // Of a computed field, an empty cell says nothing.
+        if field.isOptional, field.generated == nil { record.values[field.name] = .null }
         continue
       }
       let cell = csv.text(at: index)
-      guard cell != options.nullText || csv.isQuoted(at: index),
-        let text = try self.text(of: cell, for: field)
-      else {
-        values[field.name] = .null
+      let isNull = cell == options.nullText && !csv.isQuoted(at: index)
+      let written = isNull ? nil : try self.text(of: cell, for: field)
+      let text = options.formulas == .escaped ? written.map(FormulaText.unescaped) : written
+      guard field.generated == nil else {
+        record.computed.append(ComputedValue(field: field, form: text.map { .cell($0) } ?? .null))
         continue
       }
-      values[field.name] = try field.parse(cell: text)
+      record.values[field.name] = try text.map { try field.parse(cell: $0) } ?? .null
     }
-    return values
+    return record
   }
 
   /// What a cell holds; nil for null.
@@ -268,21 +272,25 @@ final class RecordInput {
     return String(text)
   }
 
-  private func values(of record: JSONValue) throws -> [String: SQLValue] {
-    guard case .object(let members) = record else {
+  private func record(of value: JSONValue) throws -> InputRecord {
+    guard case .object(let members) = value else {
       throw StoreError(.invalidValue, "A record must be a JSON object.", model: schema.name)
     }
-    var values: [String: SQLValue] = [:]
-    values.reserveCapacity(members.count)
+    var record = InputRecord()
+    record.values.reserveCapacity(members.count)
     for member in members {
       guard let field = try field(named: member.name) else { continue }
-      guard values[field.name] == nil else {
+      guard field.generated == nil else {
+        record.computed.append(ComputedValue(field: field, form: .json(member.value)))
+        continue
+      }
+      guard record.values[field.name] == nil else {
         throw StoreError(
           .invalidValue, "Two members of the object are \(field.name).", model: schema.name,
           field: field.name)
       }
-      values[field.name] = try member.value.stored(in: field)
+      record.values[field.name] = try member.value.stored(in: field)
     }
-    return values
+    return record
   }
 }

@@ -44,6 +44,12 @@ enum CellText {
   /// `text` with each character that has no shape of its own, or that reorders others, spelled out:
   /// `\n`, `\t`, `\u{1b}`. A backslash stays as it is, so this is not reversible.
   static func visible(_ text: String) -> String {
+    // The first bytes of what is invisible beyond ASCII are C2, D8 and E2.
+    guard
+      text.utf8.contains(where: {
+        $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2
+      })
+    else { return text }
     guard text.unicodeScalars.contains(where: { isInvisible($0) }) else { return text }
     var shown = ""
     for scalar in text.unicodeScalars {
@@ -56,12 +62,12 @@ enum CellText {
     return shown
   }
 
-  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+  /// Whether a character has no shape of its own, or reorders others: controls, line and paragraph
+  /// separators, and all bidirectional marks, embeddings, overrides and isolates.
+  static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x00..<0x20, 0x7F..<0xA0: true
-    case 0x2028...0x2029: true
-    // Bidirectional embeddings, overrides and isolates.
-    case 0x202A...0x202E, 0x2066...0x2069: true
+    case 0x061C, 0x200E...0x200F, 0x2028...0x2029, 0x202A...0x202E, 0x2066...0x2069: true
     default: false
     }
   }

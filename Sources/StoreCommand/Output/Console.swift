@@ -1,3 +1,5 @@
+import ModelStore
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -93,9 +95,26 @@ final class Console {
     }
   }
 
-  /// Replaces the line of a running count on a terminal; an empty text takes it away.
+  /// Replaces the line of a running count on a terminal; an empty text takes it away. What it
+  /// quotes cannot steer the terminal.
   func showProgress(_ text: String) {
-    utter("\r\u{1B}[K" + text)
+    utter("\r\u{1B}[K" + CellText.visible(text))
+  }
+
+  /// Asks the person a question, whatever the loudness, after all data before it. What it quotes
+  /// cannot steer a terminal.
+  ///
+  /// - Throws: ``OutputError`` from the data before it; the question is asked all the same.
+  func ask(_ question: String) throws(OutputError) {
+    try report("\(CellText.visible(question)) [y/N]")
+  }
+
+  /// Writes SQL as lines of data. Its line ends stay; on a terminal nothing else of it can steer.
+  func writeSQL(_ text: String) throws(OutputError) {
+    guard dataTerminal.isInteractive else { return try writeLine(text) }
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      try writeLine(CellText.visible(String(line)))
+    }
   }
 
   /// Says an error, which may be several lines and is dressed already, whatever the loudness, after
@@ -105,6 +124,23 @@ final class Console {
   func report(_ message: String) throws(OutputError) {
     defer { utter(message + "\n") }
     try data.flush()
+  }
+
+  /// Prints a warning, dressed already, whatever the loudness.
+  func warn(_ message: String) {
+    utter(message + "\n")
+  }
+
+  /// Prints a failure that a store reports while a command runs, from any thread: one write to
+  /// standard error. What it quotes cannot steer a terminal.
+  static func warnAtOnce(_ error: StoreError) {
+    StoreError.writeToStandardError(shown(error))
+  }
+
+  static func shown(_ error: StoreError) -> StoreError {
+    var shown = error
+    shown.message = CellText.visible(error.message)
+    return shown
   }
 
   /// Hands on the data written so far. Call it before the command ends.

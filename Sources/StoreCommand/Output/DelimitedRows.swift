@@ -1,6 +1,7 @@
 import ModelStore
 
 /// Rows as lines of delimited fields: plain, CSV or TSV. ``CellText`` says how values are spelled.
+/// On a terminal, control characters are spelled out.
 struct DelimitedRows: RowWriter {
   /// The rules for delimiters, line ends and awkward text.
   enum Dialect: Hashable, Sendable {
@@ -15,22 +16,35 @@ struct DelimitedRows: RowWriter {
 
   private let dialect: Dialect
   private let columns: [OutputColumn]
+  private let options: OutputFormat.Options
   private let sink: ByteSink
   private var pendingHeader: [String]?
 
   init(
     _ dialect: Dialect, columns: [OutputColumn], header: OutputFormat.Options.Header,
-    sink: ByteSink
+    options: OutputFormat.Options, sink: ByteSink
   ) {
     self.dialect = dialect
     self.columns = columns
+    self.options = options
     self.sink = sink
-    pendingHeader = header == .present ? columns.map(\.name) : nil
+    let escapes = options.formulas == .escaped
+    pendingHeader =
+      header == .present
+      ? columns.map { escapes ? FormulaText.escaped($0.name) : $0.name } : nil
   }
 
   mutating func write(_ row: [SQLValue]) throws(OutputError) {
     try writeHeader()
-    let fields = zip(row, columns).map { CellText.exchange($0, as: $1.meaning) }
+    let fields = zip(row, columns).map { value, column -> String? in
+      let text = CellText.exchange(value, as: column.meaning)
+      guard options.formulas == .escaped else { return text }
+      return switch value {
+      case .text, .blob: text.map(FormulaText.escaped)
+      // A negative number is no formula.
+      case .null, .integer, .real: text
+      }
+    }
     try writeLine(fields)
   }
 
@@ -49,10 +63,17 @@ struct DelimitedRows: RowWriter {
     try sink.append { output throws(OutputError) in
       for (index, field) in fields.enumerated() {
         if index > 0 { output.append(dialect.delimiter) }
-        dialect.append(field, to: &output)
+        append(field, to: &output)
       }
       dialect.appendLineEnd(to: &output)
     }
+  }
+
+  private func append(_ field: String?, to output: inout [UInt8]) {
+    guard options.controls == .shown else { return dialect.append(field, to: &output) }
+    var bytes: [UInt8] = []
+    dialect.append(field, to: &bytes)
+    output.append(contentsOf: CellText.visible(String(decoding: bytes, as: UTF8.self)).utf8)
   }
 }
 

@@ -71,13 +71,15 @@ struct JSONRows: RowWriter {
       output.append(contentsOf: quotedNames[index])
       switch (value, columns[index].meaning) {
       case (.null, _): output.append(contentsOf: "null".utf8)
+      case (_, .exported(let field)):
+        try JSONText.append(JSONValue(exporting: value, of: field), to: &output)
       case (.integer(0), .truth): output.append(contentsOf: "false".utf8)
       case (.integer(1), .truth): output.append(contentsOf: "true".utf8)
       case (.integer(let number), _): JSONText.append(number, to: &output)
       case (.real(let number), _) where isYAML && number.isInfinite:
         output.append(contentsOf: number < 0 ? "-.inf".utf8 : ".inf".utf8)
       case (.real(let number), _): try JSONText.append(number, to: &output)
-      case (.text(let text), .json): output.append(contentsOf: text.utf8)
+      case (.text(let text), .json): JSONText.append(json: text, to: &output)
       case (.text(let text), _): JSONText.append(text, to: &output)
       case (.blob, _): try JSONText.append(JSONValue(value), to: &output)
       }

@@ -54,61 +54,67 @@ enum JSONText {
     output.append(contentsOf: text.utf8)
   }
 
-  /// Appends a quoted string. Control characters are escaped, C1 ones and DEL too, so that printing
-  /// a record can never steer a terminal.
+  /// Appends a quoted string. Control characters, C1 ones and DEL too, and characters that reorder
+  /// others are escaped, so that a printed record can never steer a terminal or deceive its reader.
   static func append(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     if text.utf8.allSatisfy(isPlain) {
       output.append(contentsOf: text.utf8)
     } else {
-      appendEscaping(text, to: &output)
+      for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"", "\\":
+          output.append(UInt8(ascii: "\\"))
+          output.append(contentsOf: scalar.utf8)
+        case "\u{08}": output.append(contentsOf: "\\b".utf8)
+        case "\t": output.append(contentsOf: "\\t".utf8)
+        case "\n": output.append(contentsOf: "\\n".utf8)
+        case "\u{0C}": output.append(contentsOf: "\\f".utf8)
+        case "\r": output.append(contentsOf: "\\r".utf8)
+        default: appendVisibly(scalar, to: &output)
+        }
+      }
     }
     output.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte stands for itself whatever follows.
+  /// Appends a text that is JSON already, with the same characters escaped in its strings. Beyond
+  /// white space JSON has such characters only there.
+  static func append(json text: String, to output: inout [UInt8]) {
+    guard !text.utf8.allSatisfy(isPlain) else {
+      output.append(contentsOf: text.utf8)
+      return
+    }
+    for scalar in text.unicodeScalars {
+      if scalar.value < 0x20 {
+        output.append(contentsOf: scalar.utf8)
+      } else {
+        appendVisibly(scalar, to: &output)
+      }
+    }
+  }
+
+  /// Whether a byte stands for itself whatever follows: what has to be escaped begins with another.
   private static func isPlain(_ byte: UInt8) -> Bool {
-    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F
-      && byte != 0xC2
-  }
-
-  private static func appendEscaping(_ text: String, to output: inout [UInt8]) {
-    // C1 controls are C2 80 to C2 9F in UTF-8: the lead byte waits for the one that decides.
-    var hasLeadByte = false
-    for byte in text.utf8 {
-      if hasLeadByte {
-        hasLeadByte = false
-        if byte < 0xA0 {
-          appendEscape(byte, to: &output)
-        } else {
-          output.append(0xC2)
-          output.append(byte)
-        }
-        continue
-      }
-      switch byte {
-      case 0xC2: hasLeadByte = true
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        output.append(UInt8(ascii: "\\"))
-        output.append(byte)
-      case 0x00..<0x20, 0x7F: appendEscape(byte, to: &output)
-      default: output.append(byte)
-      }
+    switch byte {
+    case 0x00..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x7F, 0xC2, 0xD8, 0xE2: false
+    default: true
     }
   }
 
-  private static func appendEscape(_ control: UInt8, to output: inout [UInt8]) {
-    switch control {
-    case 0x08: output.append(contentsOf: "\\b".utf8)
-    case 0x09: output.append(contentsOf: "\\t".utf8)
-    case 0x0A: output.append(contentsOf: "\\n".utf8)
-    case 0x0C: output.append(contentsOf: "\\f".utf8)
-    case 0x0D: output.append(contentsOf: "\\r".utf8)
-    default:
-      let digits = Array("0123456789abcdef".utf8)
-      output.append(contentsOf: "\\u00".utf8)
-      output.append(digits[Int(control >> 4)])
-      output.append(digits[Int(control & 0xF)])
+  private static func appendVisibly(_ scalar: Unicode.Scalar, to output: inout [UInt8]) {
+    guard CellText.isInvisible(scalar) else {
+      output.append(contentsOf: scalar.utf8)
+      return
     }
+    let digits = Array("0123456789abcdef".utf8)
+    output.append(contentsOf: "\\u".utf8)
+    for shift in [12, 8, 4, 0] { output.append(digits[Int(scalar.value >> shift & 0xF)]) }
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var utf8: Unicode.UTF8.EncodedScalar {
+    Unicode.UTF8.encode(self) ?? Unicode.UTF8.encodedReplacementCharacter
   }
 }

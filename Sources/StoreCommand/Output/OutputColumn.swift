@@ -1,3 +1,5 @@
+import ModelStore
+
 /// One column of a result: its name and how its values are to be read.
 struct OutputColumn: Hashable, Sendable {
   /// What a column is for.
@@ -15,6 +17,8 @@ struct OutputColumn: Hashable, Sendable {
     case stored
     /// Integers 0 and 1 are false and true; anything else is itself.
     case truth
+    /// Values of a field that import reads again: ``JSONValue/init(exporting:of:)``.
+    case exported(FieldSchema)
     /// Texts are JSON to the formats that are JSON: ``CommandContext/list(_:as:)``.
     case json
   }

@@ -28,6 +28,23 @@ enum OutputFormat: String, CaseIterable, Hashable, Sendable {
     var header: Header?
     /// What one record is called where a table falls back to one field per line.
     var recordName: String?
+    /// How delimited formats write characters that could steer a terminal.
+    var controls = Controls.asStored
+    /// How delimited formats write text that a spreadsheet would run.
+    var formulas = Formulas.asStored
+
+    /// What happens to control characters, and to those that reorder others.
+    enum Controls: Hashable, Sendable {
+      case asStored
+      /// Spelled out, for a person. No program can read that back.
+      case shown
+    }
+
+    /// What happens to text that begins like a formula; see ``FormulaText``.
+    enum Formulas: Hashable, Sendable {
+      case asStored
+      case escaped
+    }
 
     /// Whether column names come first.
     enum Header: Hashable, Sendable {
@@ -46,11 +63,14 @@ enum OutputFormat: String, CaseIterable, Hashable, Sendable {
     case .table:
       Table(columns: columns, sink: sink, terminal: terminal, recordName: options.recordName)
     case .plain:
-      DelimitedRows(.plain, columns: columns, header: options.header ?? .absent, sink: sink)
+      DelimitedRows(
+        .plain, columns: columns, header: options.header ?? .absent, options: options, sink: sink)
     case .csv:
-      DelimitedRows(.csv, columns: columns, header: options.header ?? .present, sink: sink)
+      DelimitedRows(
+        .csv, columns: columns, header: options.header ?? .present, options: options, sink: sink)
     case .tsv:
-      DelimitedRows(.tsv, columns: columns, header: options.header ?? .present, sink: sink)
+      DelimitedRows(
+        .tsv, columns: columns, header: options.header ?? .present, options: options, sink: sink)
     case .md: MarkdownRows(columns: columns, sink: sink)
     case .yaml: try JSONRows(.yaml, columns: columns, sink: sink)
     case .json: try JSONRows(.array, columns: columns, sink: sink)

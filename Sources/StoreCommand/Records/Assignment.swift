@@ -71,7 +71,7 @@ struct Assignment: Sendable {
             .invalidValue, "\(field.name) is no number, so nothing can be added to it.",
             field: field.name)
         }
-        return .increment(try FieldText.parse(text, for: field))
+        return .increment(try FieldText.parse(text, for: field.asNumber))
       case .literal(let text): return .value(try FieldText.parse(text, for: field))
       case .value("-"): return .value(try Self.contents(of: "-", for: field, storePaths))
       case .value(let text) where text.hasPrefix("@"):
@@ -120,6 +120,14 @@ struct Assignment: Sendable {
     if rest.hasPrefix("+=") { return .increment(String(rest.dropFirst(2))) }
     if rest.hasPrefix(":=") { return .literal(String(rest.dropFirst(2))) }
     return rest.hasPrefix("=") ? .value(String(rest.dropFirst())) : nil
+  }
+}
+
+extension FieldSchema {
+  /// The field as one whose texts are numbers: a column of any type may hold some, and takes whole
+  /// ones as integers.
+  fileprivate var asNumber: FieldSchema {
+    type == .any ? FieldSchema(name: name, type: .real, declaredType: "NUMERIC") : self
   }
 }
 

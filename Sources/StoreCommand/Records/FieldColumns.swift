@@ -20,13 +20,46 @@ struct FieldColumns {
     columns = fields.map { field in
       OutputColumn(
         field.name, role: keys.contains(field.name) ? .key : .field,
-        meaning: field.type == .boolean ? .truth : .stored)
+        meaning: Self.meaning(of: field))
     }
+  }
+
+  /// How the values of a field are to be read.
+  static func meaning(of field: FieldSchema) -> OutputColumn.Meaning {
+    field.type == .boolean ? .truth : .stored
   }
 
   /// The values of one record, dates as ISO-8601.
   func row(of values: [SQLValue]) -> [SQLValue] {
     zip(indices, fields).map { Self.shown(values[$0], $1) }
+  }
+
+  /// The columns of an export. In JSON those of another program's design mark values that their
+  /// fields' types do not have.
+  func exportColumns(as format: OutputFormat) -> [OutputColumn] {
+    zip(columns, fields).map { column, field in
+      var column = column
+      if Self.isMarked(field, in: format) { column.meaning = .exported(field) }
+      return column
+    }
+  }
+
+  /// The values of one record for ``exportColumns(as:)``.
+  func exportRow(of values: [SQLValue], as format: OutputFormat) -> [SQLValue] {
+    zip(indices, fields).map { index, field in
+      Self.isMarked(field, in: format) ? values[index] : Self.exchanged(values[index], field)
+    }
+  }
+
+  /// A value as an export writes it. Dates that another program keeps as numbers stay numbers: a
+  /// table that was adopted while it was empty does not know their unit.
+  static func exchanged(_ value: SQLValue, _ field: FieldSchema) -> SQLValue {
+    field.form?.isText == false ? value : shown(value, field)
+  }
+
+  private static func isMarked(_ field: FieldSchema, in format: OutputFormat) -> Bool {
+    // Without a type every value fits, and in a STRICT table no other is stored.
+    (format == .json || format == .ndjson) && field.declaredType != nil && field.type != .any
   }
 
   /// Refuses a record that `format` could not carry back: a blob, or a number in a field without a
@@ -41,10 +74,18 @@ struct FieldColumns {
       let key = record.key.isEmpty ? "" : " \(KeyText.text(record.key))"
       throw CommandError(
         .failed, code: "output",
-        "\(record.schema.name)\(key): \(format.rawValue) cannot tell the \(Self.noun(value)) in "
-          + "\(field.name) from \(field.takesBytes ? "a blob" : "text").",
+        "\(record.schema.name)\(key): \(format.rawValue) \(Self.problem(value, field)).",
         hint: "add -o ndjson", model: record.schema.name, field: field.name)
     }
+  }
+
+  private static func problem(_ value: SQLValue, _ field: FieldSchema) -> String {
+    if case .text = value, !field.takesBytes {
+      return "would bring back another value for the text in \(field.name), which does not fit "
+        + "the type \(field.type.rawValue)"
+    }
+    return "cannot tell the \(noun(value)) in \(field.name) from "
+      + (field.takesBytes ? "a blob" : "text")
   }
 
   private static func noun(_ value: SQLValue) -> String {
@@ -60,7 +101,10 @@ struct FieldColumns {
   static func shown(_ value: SQLValue, _ field: FieldSchema) -> SQLValue {
     guard field.type == .date else { return value }
     switch value {
-    case .real, .integer: return .text(FieldText.text(of: value, for: field))
+    case .real, .integer:
+      // A number that is no date in the column's form stays one.
+      guard field.form == nil || FieldText.fits(value, field) else { return value }
+      return .text(FieldText.text(of: value, for: field))
     case .null, .text, .blob: return value
     }
   }

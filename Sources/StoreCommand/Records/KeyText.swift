@@ -18,7 +18,7 @@ enum KeyText {
     let list = CommaList(text)
     guard list.isClosed else { throw wrongShape(text, schema, "a quote is never closed") }
     guard list.parts.count == fields.count else {
-      throw wrongShape(text, schema, "it has \(Grouped.text(list.parts.count, "value"))")
+      throw wrongShape(text, schema, list.texts)
     }
     let isNamed = list.parts.allSatisfy { part in
       !part.isQuoted && fields.contains { part.text.hasPrefix($0.name + "=") }
@@ -75,6 +75,21 @@ enum KeyText {
         error.message, hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name,
         field: field.name)
     }
+  }
+
+  /// The number of values is wrong. One too many is mostly a comma inside a value.
+  private static func wrongShape(
+    _ text: String, _ schema: ModelSchema, _ values: [String]
+  ) -> CommandError {
+    var error = wrongShape(text, schema, "it has \(Grouped.text(values.count, "value"))")
+    guard values.count > schema.key.count else { return error }
+    let last = schema.key.count - 1
+    let meant = Array(values[..<last]) + [values[last...].joined(separator: ",")]
+    error.message += " A value that holds a comma stands in double quotes."
+    error.hint =
+      "storecli get \(Shell.quoted(schema.name)) "
+      + Shell.quoted(Self.text(meant.map { .text($0) }))
+    return error
   }
 
   private static func wrongShape(

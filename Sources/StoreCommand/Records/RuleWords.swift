@@ -159,7 +159,7 @@ extension RuleWords {
     func bound(_ words: Substring) throws -> Number? {
       guard !words.isEmpty else { return nil }
       guard let bound = number(String(words)) else {
-        throw wrong("takes a range of numbers that suit it; got \(text)")
+        throw wrong("takes numbers that suit the field; “\(words)” is not one")
       }
       return bound
     }
@@ -207,8 +207,9 @@ extension RuleWords {
   ) throws -> (field: FieldSchema, text: String) {
     let (field, text) = try pair(words, of: schema)
     switch field.type {
-    case .integer, .real, .any, .date: return (field, text)
-    case .boolean, .text, .blob, .uuid, .url, .decimal, .json:
+    case .integer, .real, .any: return (field, text)
+    case .date where field.form?.isText != true: return (field, text)
+    case .boolean, .date, .text, .blob, .uuid, .url, .decimal, .json:
       throw wrong("takes a field of numbers; \(field.name) is of type \(field.type.rawValue)")
     }
   }

@@ -62,8 +62,8 @@ enum TimeText {
 
   /// Whole seconds and the microseconds above them, before 1970 too.
   private static func split(_ time: Int64) -> (seconds: Int64, microseconds: Int64) {
-    let microseconds = (time % 1_000_000 + 1_000_000) % 1_000_000
-    return ((time - microseconds) / 1_000_000, microseconds)
+    let (quotient, remainder) = time.quotientAndRemainder(dividingBy: 1_000_000)
+    return remainder < 0 ? (quotient - 1, remainder + 1_000_000) : (quotient, remainder)
   }
 
   private static func date(_ parts: tm) -> String {
@@ -78,7 +78,9 @@ enum TimeText {
 
   /// How long ago `time` was, for a person: `2 s ago`.
   static func ago(_ time: Int64, now: Int64 = TimeText.now) -> String {
-    let seconds = (now - time) / 1_000_000
+    // Another program may have written any time.
+    let (distance, isTooLong) = now.subtractingReportingOverflow(time)
+    let seconds = (isTooLong ? (time < 0 ? .max : 0) : distance) / 1_000_000
     switch seconds {
     case ..<1: return "now"
     case ..<60: return "\(seconds) s ago"

@@ -97,12 +97,7 @@ extension ChangeLine {
   }
 
   private static func json(_ value: SQLValue, _ field: FieldSchema?) -> JSONValue {
-    guard let field else { return JSONValue(value) }
-    switch (value, field.type) {
-    case (.integer(0), .boolean): return .boolean(false)
-    case (.integer(1), .boolean): return .boolean(true)
-    default: return JSONValue(FieldColumns.shown(value, field))
-    }
+    field.map { JSONValue(value, in: $0) } ?? JSONValue(value)
   }
 
   /// The line for a person; cut to `width` cells where there is a width.
@@ -166,9 +161,9 @@ extension ChangeLine {
   private var doer: String? {
     switch origin {
     case .user: nil
-    case .binding(let name): "binding \(name)"
+    case .binding(let name): "binding \(CellText.visible(name))"
     case .cascade: "cascade"
-    case .trigger(let name): "trigger \(name)"
+    case .trigger(let name): "trigger \(CellText.visible(name))"
     case .foreign: "foreign"
     }
   }
@@ -193,8 +188,8 @@ extension ChangeLine {
     guard case .text(let text) = shown else {
       return CellText.display(shown, as: schema?.type == .boolean ? .truth : .stored)
     }
-    if schema?.type == .date { return text }
     let visible = CellText.visible(text)
+    if schema?.type == .date { return visible }
     return "\"" + (isWhole ? visible : DisplayWidth.truncated(visible, to: Self.textWidthMax))
       + "\""
   }

@@ -9,6 +9,8 @@ struct JournalReport {
   private let isDifference: Bool
   private var writer: (any RowWriter)?
   private var count = 0
+  /// Whether changes may be missing somewhere.
+  private(set) var hasGap = false
 
   init(_ context: CommandContext, showsRecord: Bool, isDifference: Bool) {
     self.context = context
@@ -56,6 +58,32 @@ struct JournalReport {
     case .plain, .csv, .tsv, .yaml, .md:
       let row = Self.row(line)
       try writer?.write(row)
+    }
+    count += 1
+  }
+
+  /// Writes a place where changes may be missing, in every format.
+  mutating func write(_ gap: StreamGap) throws {
+    hasGap = true
+    try context.console.say(beside: gap)
+    switch context.format {
+    case .table where isDifference, .plain where isDifference:
+      if count > 0 { try context.console.writeLine("") }
+      try context.console.writeLine(CellText.visible(gap.text))
+    case .json:
+      try context.console.data.append(count == 0 ? "[\n" : ",\n")
+      try context.console.data.append(try JSONText.text(gap.json))
+    case .ndjson: try context.console.writeLine(try JSONText.text(gap.json))
+    case .table:
+      try writer?.write([
+        gap.position.map { .integer($0.rawValue) } ?? .null, .text(Self.unknown),
+        .text(Self.unknown), .text(gap.text), .text(Self.unknown),
+      ])
+    case .plain, .csv, .tsv, .yaml, .md:
+      try writer?.write([
+        gap.position.map { .integer($0.rawValue) } ?? .null, .null, .null, .null, .text("gap"),
+        gap.models.map { .text($0.joined(separator: ", ")) } ?? .null, .null, .text(gap.words),
+      ])
     }
     count += 1
   }

@@ -46,10 +46,11 @@ struct ModelSheet {
         + (reference.onDelete == .noAction
           ? "" : ", delete \(reference.onDelete.rawValue.lowercased())")
     }
+    let declared = field.declaredType ?? ""
     let type =
-      field.type.rawValue
+      TypeWords.text(field.type, field.form)
       + (field.generated == nil ? "" : ", computed")
-      + (field.declaredType.map { $0.lowercased() == field.type.rawValue ? "" : " (\($0))" } ?? "")
+      + (declared.isEmpty || declared.lowercased() == field.type.rawValue ? "" : " (\(declared))")
     return [
       .text(field.name), .text(type), .text(key), .text(field.isOptional ? "yes" : "no"),
       text(field.defaultSQL), text(followed ?? bindingSource(of: field)),
@@ -131,6 +132,7 @@ struct ModelSheet {
     .object([
       .init("name", .string(field.name)), .init("column", .string(field.column)),
       .init("type", .string(field.type.rawValue)),
+      .init("form", field.form.map { .string($0.rawValue) } ?? .null),
       .init("declaredType", field.declaredType.map { .string($0) } ?? .null),
       .init("optional", .boolean(field.isOptional)), .init("unique", .boolean(field.isUnique)),
       .init("generated", field.generated.map { .string($0.rawValue) } ?? .null),

@@ -22,11 +22,20 @@ struct RuleRefusal {
     return CommandError(
       .rejected, code: StoreError.Code.rejected.rawValue,
       "The rule \(violation.rule) was not \(verb): "
-        + "\(Grouped.text(finding.count, "record")) \(breaking) it already. "
-        + "Change those first; nothing was changed.",
+        + "\(Grouped.text(finding.count, "record")) \(breaking) it already. \(remedy)",
       details: CommandError.lines(for: offenders, count: finding.count), hint: hint,
       model: violation.model, field: violation.fields.count == 1 ? violation.fields[0] : nil,
       violations: offenders, violationCount: finding.count)
+  }
+
+  /// A unique rule is an index, which holds no value twice.
+  private var remedy: String {
+    guard finding.violation.kind == .unique else {
+      return "Change those first; nothing was changed."
+    }
+    let option = verb == "added" ? ", not even with --keep-offenders" : ""
+    return "A unique rule cannot keep them\(option). "
+      + "Give them other values first; nothing was changed."
   }
 
   private var hint: String? {

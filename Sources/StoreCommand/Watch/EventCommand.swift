@@ -33,14 +33,19 @@ struct EventCommand {
   /// Runs it to its end; its output and errors go where this program's go. It need not read its
   /// input.
   ///
+  /// - Parameter environment: Variables that the command gets besides those of this program.
   /// - Throws: ``CommandError`` when the shell cannot be started.
-  func run(_ input: [UInt8]) throws -> Ending {
+  func run(_ input: [UInt8], environment: [String: String] = [:]) throws -> Ending {
+    // Ended now, the command would go on without anybody who notes that it is done.
+    Interruption.beginWaiting()
+    defer { Interruption.endWaiting() }
     do {
       let pipe = try SystemPipe()
       let process: pid_t
       do {
         defer { close(pipe.readEnd) }
-        process = try Self.start(["/bin/sh", "-c", text, "storecli"], reading: pipe.readEnd)
+        process = try Self.start(
+          ["/bin/sh", "-c", text, "storecli"], environment, reading: pipe.readEnd)
       } catch {
         close(pipe.writeEnd)
         throw error
@@ -71,7 +76,9 @@ struct EventCommand {
     if isIgnored { signal(SIGCHLD, SIG_DFL) }
   }
 
-  private static func start(_ words: [String], reading input: Int32) throws(SystemError) -> pid_t {
+  private static func start(
+    _ words: [String], _ variables: [String: String], reading input: Int32
+  ) throws(SystemError) -> pid_t {
     #if canImport(Glibc)
       var actions = posix_spawn_file_actions_t()
       var attributes = posix_spawnattr_t()
@@ -96,7 +103,10 @@ struct EventCommand {
     posix_spawnattr_setsigdefault(&attributes, &signals)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-    let environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
+    // A gap that this program was run for is none of the command's.
+    let environment = ProcessInfo.processInfo.environment.filter { $0.key != "STORECLI_GAP" }
+      .merging(variables) { _, given in given }
+      .map { "\($0)=\($1)" }
     var arguments = words.map { strdup($0) } + [nil]
     var variables = environment.map { strdup($0) } + [nil]
     defer { for word in arguments + variables { free(word) } }

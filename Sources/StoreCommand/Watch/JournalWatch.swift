@@ -30,11 +30,18 @@ struct JournalWatch {
     var anchor = try JournalAnchor(at: position, in: journal)
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
-      try sayDamage(told: &damaged)
+      try writeDamage(told: &damaged, to: &output)
+      if output.isFull { break }
       let end = try journal.position()
       guard try end >= position && anchor.holds(in: journal) else {
-        try context.console.say("gap: somebody emptied the journal; what is in it now follows")
+        let old = position
         (past, position) = (end, try journal.oldestPlace())
+        try output.write([
+          StreamGap(
+            reason: .emptied, side: .before, position: position, start: old,
+            words: "somebody emptied the journal; what is in it now follows")
+        ])
+        try output.flush()
         start = position
         anchor = try JournalAnchor(at: position, in: journal)
         continue
@@ -45,7 +52,7 @@ struct JournalWatch {
         case let waking: return waking
         }
       }
-      let last = min(end, JournalPosition(rawValue: position.rawValue + Int64(pageSize)))
+      let last = try journal.place(ofEntry: pageSize, after: position, through: end)
       do {
         let transactions = try journal.transactions(
           after: position, through: last, matching: JournalFilter(model: onlyModel))
@@ -55,6 +62,8 @@ struct JournalWatch {
         guard try anchor.holds(in: journal) else { continue }
         for group in try groups(of: transactions, after: start) where !output.isFull {
           if let waking = reasonToStop(at: position, output) { return waking }
+          try output.write(group.gaps)
+          if output.isFull { break }
           try output.write(group.changes)
         }
         try output.flush()
@@ -62,7 +71,8 @@ struct JournalWatch {
         if isOver(at: position), !output.isFull { return .timedOut }
       } catch let error as StoreError where error.code == .journalTrimmed {
         let oldest = try journal.oldestPlace()
-        try context.console.say("gap: the entries from seq \(position) to \(oldest) are trimmed")
+        try output.write([.trimmed(from: position, to: oldest)])
+        try output.flush()
         position = oldest
         anchor = try JournalAnchor(at: position, in: journal)
       }
@@ -80,7 +90,8 @@ struct JournalWatch {
     defer { follower.cancel() }
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
-      try sayDamage(told: &damaged)
+      try writeDamage(told: &damaged, to: &output)
+      if output.isFull { break }
       guard let batch = try consumer.next(limit: pageSize) else {
         switch try bell.wait(until: deadline) {
         case .rung: continue
@@ -88,11 +99,20 @@ struct JournalWatch {
         }
       }
       if batch.reset == .trimmed {
-        try context.console.say("gap: entries that were not acknowledged are trimmed")
+        let first = batch.transactions.first?.positions.lowerBound ?? batch.end
+        try output.write([
+          StreamGap(
+            reason: .trimmed, side: .before, position: first,
+            start: try consumer.status().position,
+            words: "entries that were not acknowledged are trimmed")
+        ])
+        guard !output.isCut, !output.isFull else {
+          return Interruption.isRequested ? .interrupted : nil
+        }
         // Somebody may have emptied the journal.
         past = min(past, try store.changeJournal.position())
       }
-      if let waking = try handOn(batch, of: consumer, to: &output) { return waking }
+      if let waking = try handOn(batch, to: &output) { return waking }
       if isOver(at: batch.end), !output.isFull { return .timedOut }
     }
     return nil
@@ -100,22 +120,27 @@ struct JournalWatch {
 
   /// Writes a batch and acknowledges what of it is handed on.
   private func handOn(
-    _ batch: ConsumerBatch, of consumer: Consumer, to output: inout WatchOutput
+    _ batch: ConsumerBatch, to output: inout WatchOutput
   ) throws -> Bell.Waking? {
     var done: JournalPosition?
-    for group in try groups(of: batch.transactions, after: .start) where !group.changes.isEmpty {
+    for group in try groups(of: batch.transactions, after: .start) where !group.isEmpty {
       let waking = reasonToStop(at: group.end, output)
       guard waking == nil, !output.isFull else {
         try output.flush()
-        if let done { try acknowledge(batch, through: done, by: consumer) }
+        if let done { try batch.acknowledge(through: done) }
         return waking
       }
-      try output.write(group.changes)
+      try output.write(group.gaps)
+      if !output.isFull { try output.write(group.changes) }
       // What was cut off comes again.
-      guard !output.isCut else { return .interrupted }
+      guard !output.isCut else {
+        try output.flush()
+        if let done { try batch.acknowledge(through: done) }
+        return Interruption.isRequested ? .interrupted : nil
+      }
       if output.isStepwise {
         try output.flush()
-        try acknowledge(batch, through: group.end, by: consumer)
+        try batch.acknowledge(through: group.end)
       }
       done = group.end
     }
@@ -124,29 +149,16 @@ struct JournalWatch {
     return nil
   }
 
-  /// Acknowledges what of `whole` leads up to `end`, a place between two transactions.
-  private func acknowledge(
-    _ whole: ConsumerBatch, through end: JournalPosition, by consumer: Consumer
-  ) throws {
-    var position = try consumer.status().position
-    if whole.reset == .trimmed, let first = whole.transactions.first?.positions.lowerBound,
-      position > end || position < first
-    {
-      // It stands where the journal is no more, and goes on where the batch began.
-      position = JournalPosition(rawValue: first.rawValue - 1)
-    }
-    guard position < end else { return }
-    // So many entries end there: a batch never splits a transaction.
-    let batch = try consumer.next(limit: Int(end.rawValue - position.rawValue))
-    if let batch, batch.end <= end { try batch.acknowledge() }
-  }
-
-  /// Says of which models changes may not be entered from now on: once for as long as that is so.
-  private func sayDamage(told: inout Set<String>) throws {
+  /// Reports of which models changes may not be recorded from now on: once for as long as that is
+  /// so.
+  private func writeDamage(told: inout Set<String>, to output: inout WatchOutput) throws {
     let journal = store.changeJournal
     let damaged = Set(journal.damagedModels.filter(selection.includes))
-    try context.console.sayDamage(of: damaged.subtracting(told), in: journal)
+    let gaps = try journal.damageGaps(of: damaged.subtracting(told))
     told = damaged
+    guard !gaps.isEmpty else { return }
+    try output.write(gaps)
+    try output.flush()
   }
 
   private var onlyModel: String? {
@@ -184,10 +196,7 @@ struct JournalWatch {
   private func groups(
     of transactions: [JournalTransaction], after start: JournalPosition
   ) throws -> [WatchSelection.Group] {
-    for transaction in transactions {
-      for gap in transaction.gapWords(of: selection.includes) { try context.console.say(gap) }
-    }
-    return try knownGroups(of: transactions[...], after: start)
+    try knownGroups(of: transactions[...], after: start)
   }
 
   /// The groups of what can be held against the predicate: where not all can, of what came wholly
@@ -205,9 +214,16 @@ struct JournalWatch {
         ?? (transactions, [])
       let first = lost.first?.positions.lowerBound ?? start
       let last = lost.last?.positions.upperBound ?? start
-      try context.console.say(
-        "gap: what met the predicate from seq \(first) to \(last) is not known: \(gap.reason)")
-      return rest.isEmpty ? [] : try knownGroups(of: rest, after: start)
+      let unknown = WatchSelection.Group(
+        end: JournalPosition(rawValue: first.rawValue - 1),
+        gaps: lost.flatMap { $0.streamGaps(after: start, of: selection.includes) } + [
+          StreamGap(
+            reason: .predicate, side: .before, position: last, start: first,
+            models: selection.models?.map(\.name),
+            words:
+              "what met the predicate from seq \(first) to \(last) is not known: \(gap.reason)")
+        ])
+      return try [unknown] + (rest.isEmpty ? [] : knownGroups(of: rest, after: start))
     }
   }
 }

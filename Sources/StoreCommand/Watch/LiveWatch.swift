@@ -64,9 +64,15 @@ final class LiveWatch: Sendable {
       let unheard = gaps.subtracting(told).sorted()
       told.formUnion(gaps)
       if !unheard.isEmpty {
-        try context.console.say(
-          "gap: what others change in fields of \(unheard.joined(separator: ", ")) cannot be told "
-            + "from now on (see storecli journal on)")
+        try output.write([
+          StreamGap(
+            reason: .unrecorded, side: .after, models: unheard,
+            words:
+              "what others change in fields of \(unheard.joined(separator: ", ")) cannot be told "
+              + "from now on (see \(Program.name) journal on)")
+        ])
+        try output.flush()
+        if output.isFull { break }
       }
       if !waiting.changes.isEmpty {
         room.signal()

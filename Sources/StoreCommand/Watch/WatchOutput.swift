@@ -16,16 +16,25 @@ struct WatchOutput {
   private let countMax: Int
   private let splitsParts: Bool
   private let handler: Handler?
+  private let gapPolicy: GapPolicy
   private(set) var count = 0
+  /// Whether a gap ended the stream.
+  private(set) var hasFailedOnGap = false
   /// Whether the last changes were not all handed on.
   private(set) var isCut = false
   /// Runs of the command that failed.
   private(set) var failureCount = 0
 
-  /// - Parameter splitsParts: Whether counting may end in the middle of what is written at once.
+  /// What a gap does besides being written.
+  enum GapPolicy { case goOn, end }
+
+  /// - Parameters:
+  ///   - splitsParts: Whether counting may end in the middle of what is written at once.
+  ///   - gapPolicy: Whether the stream ends at the first gap.
   /// - Throws: ``CommandError`` for a format that has an end or a heading.
   init(
-    _ context: CommandContext, countMax: Int?, splitsParts: Bool, handler: Handler?
+    _ context: CommandContext, countMax: Int?, splitsParts: Bool, handler: Handler?,
+    gapPolicy: GapPolicy = .goOn
   ) throws {
     switch context.options.format {
     case nil, .ndjson: break
@@ -40,9 +49,11 @@ struct WatchOutput {
     self.countMax = countMax ?? .max
     self.splitsParts = splitsParts
     self.handler = handler
+    self.gapPolicy = gapPolicy
   }
 
-  var isFull: Bool { count >= countMax }
+  /// Whether nothing more is to be written.
+  var isFull: Bool { count >= countMax || hasFailedOnGap }
 
   /// Whether a command takes the changes.
   var hasHandler: Bool { handler != nil }
@@ -55,6 +66,35 @@ struct WatchOutput {
       return !context.console.dataTerminal.isInteractive
     }
     return format == .ndjson
+  }
+
+  /// Hands on gaps, which do not count as changes. A command is run for each.
+  ///
+  /// - Throws: ``CommandError`` when the command fails and its work is owed; ``OutputError``.
+  mutating func write(_ gaps: [StreamGap]) throws {
+    for gap in gaps where !isFull {
+      if let handler {
+        guard !Interruption.isRequested, try run(handler, for: gap) else {
+          isCut = true
+          return
+        }
+      } else {
+        try context.console.write(gap, as: isForProgram ? try JSONText.text(gap.json) : nil)
+      }
+      guard gapPolicy == .end else { continue }
+      hasFailedOnGap = true
+      // It is not acknowledged: the next run ends there, too.
+      isCut = true
+    }
+  }
+
+  private mutating func run(_ handler: Handler, for gap: StreamGap) throws -> Bool {
+    var input: [UInt8] = []
+    try JSONText.append(gap.json, to: &input)
+    input.append(UInt8(ascii: "\n"))
+    try context.console.say(gap.text)
+    let ending = try handler.command.run(input, environment: ["STORECLI_GAP": gap.words])
+    return try check(ending, handler, place: gap.position.map { " for the gap at seq \($0)" } ?? "")
   }
 
   /// Hands on changes, as many as are wanted, at once. Lines wait until they are many, or for
@@ -107,9 +147,19 @@ struct WatchOutput {
       input.append(UInt8(ascii: "\n"))
     }
     let ending = try handler.command.run(input)
+    let place = changes.first?.logged.map { " for seq \($0.position)" } ?? ""
+    guard try check(ending, handler, place: place) else { return false }
+    count += changes.count
+    return true
+  }
+
+  /// - Returns: Whether the work is done with: not when Ctrl-C ended the command, too.
+  /// - Throws: ``CommandError`` when the command failed and its work is owed.
+  private mutating func check(
+    _ ending: EventCommand.Ending, _ handler: Handler, place: String
+  ) throws -> Bool {
     if !ending.isSuccess {
       guard !Interruption.isRequested else { return false }
-      let place = changes.first?.logged.map { " for seq \($0.position)" } ?? ""
       let sentence = "the command \(ending)\(place)"
       guard !handler.isOwed else {
         throw CommandError(
@@ -118,7 +168,6 @@ struct WatchOutput {
       failureCount += 1
       try context.console.say(sentence)
     }
-    count += changes.count
     return true
   }
 }

@@ -6,7 +6,11 @@ struct WatchSelection {
   struct Group {
     /// Where its last entry stands.
     let end: JournalPosition
-    var changes: [WatchedChange]
+    /// Before the changes.
+    var gaps: [StreamGap] = []
+    var changes: [WatchedChange] = []
+
+    var isEmpty: Bool { gaps.isEmpty && changes.isEmpty }
   }
 
   /// nil for all.
@@ -49,10 +53,19 @@ struct WatchSelection {
         transaction.isForeign
         ? changes.map { Group(end: $0.logged?.position ?? start, changes: [$0]) }
         : [Group(end: transaction.positions.upperBound, changes: changes)]
-      return parts
+      let gaps = transaction.streamGaps(after: start, of: includes)
+      guard !gaps.isEmpty else { return parts }
+      // What comes first stands first. A gap is acknowledged with what follows it.
+      return (parts + gaps.map { Group(end: $0.placeBefore, gaps: [$0]) })
+        .sorted { ($0.end, $0.gaps.count) < ($1.end, $1.gaps.count) }
     }
     guard isFolding, let last = groups.last else { return groups.map(narrowed) }
-    return [narrowed(Group(end: last.end, changes: NetChanges.of(groups.flatMap(\.changes))))]
+    return [
+      narrowed(
+        Group(
+          end: last.end, gaps: groups.flatMap(\.gaps),
+          changes: NetChanges.of(groups.flatMap(\.changes))))
+    ]
   }
 
   /// Whether changes of the model called `name` are watched.
@@ -60,7 +73,9 @@ struct WatchSelection {
 
   private func narrowed(_ group: Group) -> Group {
     guard fields != nil else { return group }
-    return Group(end: group.end, changes: group.changes.compactMap { $0.narrowed(to: fields) })
+    var group = group
+    group.changes = group.changes.compactMap { $0.narrowed(to: fields) }
+    return group
   }
 }
 

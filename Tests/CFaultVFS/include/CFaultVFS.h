@@ -95,6 +95,14 @@ int fault_vfs_register(void);
 /// SQLite result code.
 int fault_vfs_make_default(int enabled);
 
+/// Makes every later sync report success without doing anything (non-zero), or sync again (zero):
+/// a disk that lies, the negative control of the power cuts.
+void fault_vfs_skip_syncs(int enabled);
+
+/// Seeds SQLite's own randomness in this process, as of the salts of a write-ahead log. Returns a
+/// SQLite result code.
+int fault_vfs_seed_randomness(int seed);
+
 /// Removes every fault and hook and zeroes every counter. Files stay open.
 void fault_vfs_reset(void);
 
@@ -182,6 +190,16 @@ fault_vfs_wal_reset fault_vfs_wal_reset_scenario(
 fault_vfs_wal_reset fault_vfs_wal_reset_scenario_around(
     const char *path, fault_vfs_checkpoint checkpoint, void *_Nullable context, char *report,
     size_t n);
+
+/// Makes one commit that rewrites the first four rows of `wal_reset_row` with `sql`, and returns
+/// its SQLite result code.
+typedef int (*fault_vfs_rival)(void *_Nullable context, const char *sql);
+
+/// The same race between an unguarded checkpoint, as another program makes it, and the caller's own
+/// writer, which commits inside the window. `SQLITE_BUSY` from `rival` means that it waited for the
+/// checkpoint in vain.
+fault_vfs_wal_reset fault_vfs_wal_reset_scenario_against(
+    const char *path, fault_vfs_rival rival, void *_Nullable context, char *report, size_t n);
 
 /// Forks, runs `body` in the child and returns what it returned, from 0 to 254; -1 when the child
 /// could not be made, crashed or took longer than 20 seconds. The child ends without cleaning up.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct AggregateBindingTests {
+@Suite(.tags(.unit)) struct AggregateBindingTests {
   typealias Aggregate = BindingSchema.Aggregate
 
   private static let functions = Aggregate.Function.allCases.filter { $0 != .joined }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct BindingCauseTests {
+@Suite(.tags(.unit)) struct BindingCauseTests {
   private static func cause(
     _ operation: RecordChange.Operation, _ model: String, _ key: Int64, _ fields: String...
   ) -> Cause {
@@ -64,6 +64,26 @@ import Testing
     }
     #expect(found["Album 2 artistName binding:Album.artistName"] == .some(first))
     #expect(found["Album 1 artistName binding:Album.artistName"] == .some(first))
+  }
+
+  /// A trigger before the statement's own change has no cause yet, least of all the record that an
+  /// earlier statement changed.
+  @Test func anEarlierStatementIsNoCause() throws {
+    let shop = try MusicShop()
+    try PlainDatabase(shop.store.path).execute(
+      """
+      CREATE TRIGGER renaming BEFORE INSERT ON Artist BEGIN
+        UPDATE Album SET title = 'from the trigger' WHERE id = 3;
+      END
+      """)
+    let found = try Self.causes(shop) { tx in
+      try tx.set(\Artist.name, to: "Davis", for: 1)
+      try tx.insert(Artist(id: 2, name: "Coltrane"))
+    }
+    #expect(found["Album 3 title trigger:renaming"] == .some(nil))
+    #expect(
+      found["Album 2 artistName binding:Album.artistName"]
+        == .some(Self.cause(.update, "Artist", 1, "name")))
   }
 
   @Test func whatWasRolledBackIsNoCause() throws {

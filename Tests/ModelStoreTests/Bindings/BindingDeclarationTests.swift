@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct BindingDeclarationTests {
+@Suite(.tags(.unit)) struct BindingDeclarationTests {
   private struct Artist: Model {
     var id: Int64
     var name: String

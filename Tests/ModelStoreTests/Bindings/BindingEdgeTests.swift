@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Edges of bindings: collations, 64 bits, conflict clauses, and values of other types.
-@Suite struct BindingEdgeTests {
+@Suite(.tags(.unit)) struct BindingEdgeTests {
   private static func field(
     _ name: String, _ type: FieldType = .integer, collation: Collation = .binary,
     isUnique: Bool = false

@@ -4,7 +4,7 @@ import Testing
 
 /// Bindings where REPLACE evicts what does not look equal to the new record: by a unique index that
 /// compares by another collation than its columns, and by a default in the place of NULL.
-@Suite struct BindingEvictionTests {
+@Suite(.tags(.unit)) struct BindingEvictionTests {
   private static func field(
     _ name: String, _ type: FieldType = .text, isUnique: Bool = false
   ) -> FieldSchema {

@@ -16,7 +16,7 @@ final class BindingFixture {
       .appendingPathComponent("modelstore-bindings-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
     path = directory.appendingPathComponent("test.store").path
-    let file = try DatabaseFile(path: path, creating: true)
+    let file = try DatabaseFile(path: path)
     var configuration = StoreConfiguration()
     configuration.durability = .normal
     connection = try Connection(

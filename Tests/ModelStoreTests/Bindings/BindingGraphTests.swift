@@ -5,7 +5,7 @@ import Testing
 
 /// Random graphs of bindings under random writes of the library and, at the same moment, of the
 /// `sqlite3` shell.
-@Suite struct BindingGraphTests {
+@Suite(.tags(.law)) struct BindingGraphTests {
   /// Three models alike: `up` refers to a record of the next one, `code` is unique, the rest is
   /// bound or free.
   private static let names = ["A", "B", "C"]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct BindingInstallationTests {
+@Suite(.tags(.unit)) struct BindingInstallationTests {
   private let world = BindingWorld.defaulted
 
   @Test func installingPutsExistingRecordsRightAndTouchesNoOther() throws {

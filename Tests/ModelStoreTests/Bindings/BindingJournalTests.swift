@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What declaring a binding changes in records is this program's doing, and is told as that.
-@Suite struct BindingJournalTests {
+@Suite(.tags(.unit)) struct BindingJournalTests {
   private static let tables = """
     CREATE TABLE Artist (id INTEGER PRIMARY KEY, name TEXT);
     CREATE TABLE Album (

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Bindings when tables are rebuilt, and when databases are attached.
-@Suite struct BindingMigrationTests {
+@Suite(.tags(.law)) struct BindingMigrationTests {
   private static let bindings: [Binding] = [
     .copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)
   ]

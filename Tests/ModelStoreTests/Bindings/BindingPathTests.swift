@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Every kind of binding, on every way that a value can take into the file, for every writer.
-@Suite struct BindingPathTests {
+@Suite(.tags(.law)) struct BindingPathTests {
   struct Path: Sendable, CustomStringConvertible {
     let description: String
     let sql: String

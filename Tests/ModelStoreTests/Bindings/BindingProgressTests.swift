@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct BindingProgressTests {
+@Suite(.tags(.unit)) struct BindingProgressTests {
   private static func store(_ directory: TemporaryDirectory, _ count: Int64) throws -> Store {
     let store = try Store(at: directory.file("a.store"), models: Artist.self, Album.self)
     try store.write { tx in

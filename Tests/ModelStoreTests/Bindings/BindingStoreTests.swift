@@ -5,7 +5,7 @@ import Testing
 
 /// Every kind of binding in a store, on every path: what the file holds is right, checks find
 /// nothing, and the objects in memory that bound fields are bound to have the same values.
-@Suite struct BindingStoreTests {
+@Suite(.tags(.law)) struct BindingStoreTests {
   /// One import, as the command line does it: record by record in one transaction, and what a rule
   /// refuses is left out.
   private struct Import {

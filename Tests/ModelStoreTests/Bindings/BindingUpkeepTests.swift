@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct BindingUpkeepTests {
+@Suite(.tags(.unit)) struct BindingUpkeepTests {
   private static let name = "Album.artistName"
 
   /// How bindings go wrong: another program has no triggers, or edits them.
@@ -97,16 +97,23 @@ import Testing
     #expect(failure { try store.rebuildBindings() }?.code == .readOnly)
     #expect(try store.bindings().map(\.name) == [Self.name])
   }
-  /// What is kept in tables cannot be compared without them; it is put right as anything else.
-  @Test func validatorsJudgeWhatIsMendedWhereTablesAreMissing() throws {
+
+  /// A shop whose binding keeps tables and an index of its own.
+  private static func shopWithAMinimum() throws -> MusicShop {
     let shop = try MusicShop()
-    try shop.store.dropBinding(Self.name)
+    try shop.store.dropBinding(name)
     try shop.store.add(
       Binding(
         BindingSchema(
           target: .init(model: "Album", field: "artistName"),
           formula: .aggregate(
             .init(.minimum, model: "Artist", field: "name", match: [], place: [.integer(1)])))))
+    return shop
+  }
+
+  /// What is kept in tables cannot be compared without them; it is put right as anything else.
+  @Test func validatorsJudgeWhatIsMendedWhereTablesAreMissing() throws {
+    let shop = try Self.shopWithAMinimum()
     let strict = Validator("Album.free", Album.self) { change, _ in
       change.new?.artistName == "Miles" ? .reject("must not be Miles", \.artistName) : .accept
     }
@@ -144,14 +151,7 @@ import Testing
   }
 
   @Test func valuesAreComparedWhereOnlyAnIndexIsMissing() throws {
-    let shop = try MusicShop()
-    try shop.store.dropBinding(Self.name)
-    try shop.store.add(
-      Binding(
-        BindingSchema(
-          target: .init(model: "Album", field: "artistName"),
-          formula: .aggregate(
-            .init(.minimum, model: "Artist", field: "name", match: [], place: [.integer(1)])))))
+    let shop = try Self.shopWithAMinimum()
     let store = try Store(
       at: shop.directory.file("shop.store"), models: Artist.self, Album.self)
     let shell = try PlainDatabase(shop.directory.file("shop.store"))

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What SQLite writes along: generated columns, fields or not, and references with ON UPDATE.
-@Suite struct ComputedColumnTests {
+@Suite(.tags(.unit)) struct ComputedColumnTests {
   @Test func theWayToAFieldLeadsThroughGeneratedColumns() throws {
     let world = try JournalWorld(
       """

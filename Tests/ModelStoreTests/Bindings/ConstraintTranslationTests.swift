@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Real refusals of SQLite, turned into violations.
-@Suite struct ConstraintTranslationTests {
+@Suite(.tags(.unit)) struct ConstraintTranslationTests {
   private static let tables = """
     CREATE TABLE Album (id INTEGER PRIMARY KEY, title TEXT) STRICT;
     CREATE TABLE Track (

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// A copied field is right after every statement, whoever wrote it.
-@Suite struct CopyBindingTests {
+@Suite(.tags(.unit)) struct CopyBindingTests {
   @Test(arguments: BindingWorld.all)
   func everyPathOfTheLibraryKeepsTheTargets(world: BindingWorld) throws {
     let fixture = try BindingFixture(world.setUp)

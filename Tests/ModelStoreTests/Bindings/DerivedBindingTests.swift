@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct DerivedBindingTests {
+@Suite(.tags(.unit)) struct DerivedBindingTests {
   private static let track = ModelSchema(
     name: "Track",
     fields: [

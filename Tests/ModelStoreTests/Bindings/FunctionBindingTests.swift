@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Bindings that call functions in Swift.
-@Suite struct FunctionBindingTests {
+@Suite(.tags(.unit)) struct FunctionBindingTests {
   private static let slug = SQLFunction("slug") { values in
     guard case .text(let text) = values[0] else { return .null }
     return .text(text.lowercased().split(separator: " ").joined(separator: "-"))

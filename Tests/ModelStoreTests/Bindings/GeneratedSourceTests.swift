@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Values come into a generated column too, so it does not hide that a binding reads its own field.
-@Suite struct GeneratedSourceTests {
+@Suite(.tags(.unit)) struct GeneratedSourceTests {
   private static let tables = """
     CREATE TABLE Node (
       id INTEGER PRIMARY KEY, parent INTEGER REFERENCES Node (id), own INTEGER,

@@ -4,7 +4,7 @@ import Testing
 
 /// Bindings of adopted tables, whose columns hold what their types do not say, and whose keys a
 /// trigger may give.
-@Suite struct LooseTableBindingTests {
+@Suite(.tags(.unit)) struct LooseTableBindingTests {
   private static let tables = """
     CREATE TABLE P (id INTEGER PRIMARY KEY, days INTEGER, big INTEGER, total INTEGER);
     CREATE TABLE C (

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct TwoWayBindingTests {
+@Suite(.tags(.unit)) struct TwoWayBindingTests {
   typealias TwoWay = BindingSchema.TwoWay
 
   private static func field(

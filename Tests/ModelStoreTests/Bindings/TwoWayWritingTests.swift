@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Which end of a two-way binding leads, by what was written.
-@Suite struct TwoWayWritingTests {
+@Suite(.tags(.unit)) struct TwoWayWritingTests {
   typealias TwoWay = BindingSchema.TwoWay
 
   private static func field(

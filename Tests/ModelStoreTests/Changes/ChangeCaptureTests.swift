@@ -4,7 +4,7 @@ import Testing
 
 /// The state machine alone: every short interleaving of row operations, savepoints and rollbacks,
 /// compared with a model that keeps whole copies.
-@Suite struct ChangeCaptureTests {
+@Suite(.tags(.unit)) struct ChangeCaptureTests {
   enum Operation: CaseIterable, CustomStringConvertible {
     case insert1, update1, delete1, insert2, update2, delete2, savepoint, rollBack
 

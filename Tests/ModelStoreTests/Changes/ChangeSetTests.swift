@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Folding change sets: what a slow observer gets must be what one commit for everything would say.
-@Suite struct ChangeSetTests {
+@Suite(.tags(.unit)) struct ChangeSetTests {
   private static let fields = [(index: 0, name: "id"), (index: 1, name: "v")]
 
   /// The rows after some transactions, and one change set for each transaction.

@@ -4,7 +4,7 @@ import Testing
 
 /// What a transaction's statements do to rows, and what the store says of it. Each test is one
 /// kind of statement; each transaction is also compared with the tables themselves.
-@Suite struct DetectionMatrixTests {
+@Suite(.tags(.law)) struct DetectionMatrixTests {
   static let plain = """
     CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);
     INSERT INTO t VALUES (1, 1, 'x'), (2, 2, 'y'), (3, 3, 'z');

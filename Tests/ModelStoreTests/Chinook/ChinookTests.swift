@@ -14,7 +14,9 @@ private enum ChinookFile {
 }
 
 /// The store at work on a database that nobody here designed.
-@Suite(.enabled("needs shared/data/chinook.sqlite beside the project") { ChinookFile.isPresent })
+@Suite(
+  .tags(.law),
+  .enabled("needs shared/data/chinook.sqlite beside the project") { ChinookFile.isPresent })
 struct ChinookTests {
   private let directory: TemporaryDirectory
   private let path: String

@@ -109,7 +109,7 @@ extension PublicSymbols {
     private func isPublic(at index: Int) -> Bool {
       let modifiers: Set = [
         "static", "final", "borrowing", "consuming", "mutating", "nonisolated", "indirect",
-        "prefix", "private", "internal", "(", "set", ")",
+        "convenience", "prefix", "private", "internal", "(", "set", ")",
       ]
       var place = index - 1
       while place >= 0, modifiers.contains(word(place)) { place -= 1 }

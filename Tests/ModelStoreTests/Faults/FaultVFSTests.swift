@@ -5,7 +5,7 @@ import Testing
 
 /// The fault-injecting VFS does what it promises, and SQLite's behaviour under it is what the
 /// design relies on.
-@Suite struct FaultVFSTests {
+@Suite(.tags(.unit)) struct FaultVFSTests {
   @Test func aFailedSyncOfACommitCanComeBackAfterAKill() throws {
     for effect in [fault_vfs_effect.none, .full] {
       let directory = try TemporaryDirectory()

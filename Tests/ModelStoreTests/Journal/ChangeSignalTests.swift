@@ -6,7 +6,7 @@ import Testing
 @testable import ModelStore
 
 /// Listening for other processes by itself, beneath the store.
-@Suite struct ChangeSignalTests {
+@Suite(.tags(.process)) struct ChangeSignalTests {
   /// A connection that hears what others commit to a file.
   private final class Listener: Sendable {
     let queue = DispatchQueue(label: "listener")
@@ -42,7 +42,7 @@ import Testing
   }
 
   private static func file(_ directory: TemporaryDirectory) throws -> String {
-    let path = try DatabaseFile(path: directory.file("signals.db"), creating: true).path
+    let path = try DatabaseFile(path: directory.file("signals.db")).path
     let connection = try Connection(path: path, role: .writer, policy: .scratch())
     try connection.enterWAL()
     try connection.execute("CREATE TABLE t(x)")
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    SQLiteShell.isNeeded, .timeLimit(.minutes(10)), arguments: [ChangeSignal.Means.best, .polling])
+    SQLiteShell.isNeeded, .timeLimit(.minutes(30)), arguments: [ChangeSignal.Means.best, .polling])
   func everyCommitOfAnotherProcessIsHeard(by means: ChangeSignal.Means) throws {
     let directory = try TemporaryDirectory()
     let path = try Self.file(directory)
@@ -71,7 +71,7 @@ import Testing
     listener.signal.end()
   }
 
-  @Test(.timeLimit(.minutes(10))) func itListensOnlyWhileItIsWanted() throws {
+  @Test(.timeLimit(.minutes(30))) func itListensOnlyWhileItIsWanted() throws {
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .best)
     #expect(watchCount(of: directory.path) == 0)
@@ -93,7 +93,7 @@ import Testing
     #expect(watchCount(of: directory.path) == 0)
   }
 
-  @Test(.timeLimit(.minutes(10))) func whatItCallsIsLetGoWhenItStops() throws {
+  @Test(.timeLimit(.minutes(30))) func whatItCallsIsLetGoWhenItStops() throws {
     final class Kept: Sendable {}
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .best)
@@ -108,7 +108,7 @@ import Testing
     while kept != nil { sched_yield() }
   }
 
-  @Test(.timeLimit(.minutes(10))) func aFailureIsToldOnceUntilALookSucceeds() throws {
+  @Test(.timeLimit(.minutes(30))) func aFailureIsToldOnceUntilALookSucceeds() throws {
     struct Failure: Error {}
     let directory = try TemporaryDirectory()
     let listener = try Listener(try Self.file(directory), means: .polling)

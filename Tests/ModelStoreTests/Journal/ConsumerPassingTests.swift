@@ -4,9 +4,9 @@ import Testing
 @testable import ModelStore
 
 /// Consumers that are put behind what does not concern them.
-@Suite struct ConsumerPassingTests {
+@Suite(.tags(.law)) struct ConsumerPassingTests {
   /// Whom the writer may wait for are those who read, and who work on the system's queues.
-  @Test(.timeLimit(.minutes(10))) func whoWaitsToBePutForwardIsInNobodysWay() async throws {
+  @Test(.timeLimit(.minutes(30))) func whoWaitsToBePutForwardIsInNobodysWay() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("journal.store")
     try PlainDatabase(path).execute(ConsumerTests.tables)
@@ -20,8 +20,8 @@ import Testing
       try await store.write { tx in try tx.execute("UPDATE Sum SET id = 1") }
     }
     let gate = DispatchGate()
-    let core = store.core
-    async let writing: Void = core.writer.async { _ in gate.wait() }
+    let engine = store.engine
+    async let writing: Void = engine.connections.writer.async { _ in gate.wait() }
     async let lags = withThrowingTaskGroup(of: Int64.self) { group in
       for consumer in consumers {
         group.addTask {
@@ -32,7 +32,7 @@ import Testing
       return try await group.reduce(into: [Int64]()) { $0.append($1) }
     }
     for _ in 0..<500 {
-      try await core.readers.async { _ in }
+      try await engine.connections.readers.async { _ in }
       await withCheckedContinuation { continuation in
         DispatchQueue.global().async { continuation.resume() }
       }

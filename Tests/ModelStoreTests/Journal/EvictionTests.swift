@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What the triggers of the journal look for before a write, in tables that others designed.
-@Suite struct EvictionTests {
+@Suite(.tags(.unit)) struct EvictionTests {
   /// In an index and after DEFAULT, SQLite takes names for texts; in triggers the store does not.
   @Test func textsThatAreWrittenAsNamesHinderNobody() throws {
     let world = try JournalWorld(
@@ -58,7 +58,7 @@ import Testing
           "update Item 1 (code: 'a' → 'c', n: 1 → 3)",
         ])
     func isToldExactly(_ table: String) throws -> Bool {
-      try world.store.core.readers.sync { connection in
+      try world.store.engine.connections.readers.sync { connection in
         try #require(Catalog(reading: connection).table(named: table)).evictsUnforeseen == false
       }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// With a journal, what another program commits is told like a commit of the store's own.
-@Suite struct ForeignEventTests {
+@Suite(.tags(.law)) struct ForeignEventTests {
   @Test func everyObserverIsToldExactlyWhatAnotherProgramDid() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()
@@ -143,6 +143,24 @@ import Testing
     try world.foreign("UPDATE Album SET title = 'two' WHERE id = 1")
     #expect(told.taken() == ["one → two false"])
     field.cancel()
+  }
+
+  /// The next write reads it again, so that no write works with models of another schema.
+  @Test func aSchemaThatCannotBeReadEndsEveryWriteUntilItCan() throws {
+    let world = try ForeignWorld()
+    func retitle(_ title: String) throws {
+      try world.store.write { tx in try tx.set(\Album.title, to: title, for: 1) }
+    }
+    try world.other.execute(
+      "CREATE TABLE unrelated (x); UPDATE _ms_journal_layouts SET format = format + 1")
+    for _ in 1...2 {
+      #expect(failure { try retitle("two") }?.code == .newerFormat)
+    }
+    try world.other.execute("UPDATE _ms_journal_layouts SET format = format - 1")
+    try retitle("three")
+    let titles = try world.other.rows("SELECT title FROM Album WHERE id = 1")
+    #expect(titles == [[.text("three")]])
+    #expect(world.errors.events == [])
   }
 
   @Test func aJournalThatSomebodyEmptiedIsAReset() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What is entered of tables as no store makes them.
-@Suite struct ForeignTableTests {
+@Suite(.tags(.unit)) struct ForeignTableTests {
   @Test func whatAStrictTableKeepsAsItIsIsToldApart() throws {
     let world = try JournalWorld(
       "CREATE TABLE Item (id ANY PRIMARY KEY NOT NULL, v ANY) STRICT")

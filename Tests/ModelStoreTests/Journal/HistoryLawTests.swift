@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct HistoryLawTests {
+@Suite(.tags(.law)) struct HistoryLawTests {
   /// How many transactions: MODELSTORE_HISTORY=10000 for a long run.
   private static let count =
     ProcessInfo.processInfo.environment["MODELSTORE_HISTORY"].flatMap { Int($0) } ?? 1000

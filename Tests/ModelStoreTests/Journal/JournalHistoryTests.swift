@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct JournalHistoryTests {
+@Suite(.tags(.unit)) struct JournalHistoryTests {
   static let tables = """
     CREATE TABLE Item (id INTEGER PRIMARY KEY, name TEXT, n INTEGER);
     CREATE TABLE Tag (name TEXT PRIMARY KEY, colour);
@@ -252,7 +252,7 @@ import Testing
       try batch.acknowledge()
     }
     #expect(given == forward.flatMap(\.changes).map { $0.key[0] })
-    try world.store.core.readers.sync { connection in
+    try world.store.engine.connections.readers.sync { connection in
       for (operation, direction) in [(">", "ASC"), ("<=", "DESC")] {
         let text: SQLText = """
           SELECT position FROM _ms_journal
@@ -333,7 +333,7 @@ import Testing
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()
     try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1)")
-    try world.store.core.writer.sync { writer in
+    try world.store.engine.connections.writer.sync { writer in
       let isForeign = try writer.noticeForeignCommit()
       #expect(isForeign)
     }

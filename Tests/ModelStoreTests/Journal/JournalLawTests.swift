@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// The journal, replayed, is the tables: whatever statements run, by whomever.
-@Suite struct JournalLawTests {
+@Suite(.tags(.law)) struct JournalLawTests {
   @Test(arguments: 1...4 as ClosedRange<UInt64>, ["OFF", "ON"])
   func theJournalReplayedIsTheTables(seed: UInt64, recursiveTriggers: String) throws {
     print("seed \(seed)")

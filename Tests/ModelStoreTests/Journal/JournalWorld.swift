@@ -14,7 +14,7 @@ final class JournalWorld {
     directory = try TemporaryDirectory()
     let path = directory.file("journal.store")
     let database = try PlainDatabase(path)
-    try database.execute(tables)
+    try database.execute("PRAGMA journal_mode = WAL;" + tables)
     store = try Store(at: path, onError: { [errors] in errors.add($0) })
     try store.adopt()
     if let detail { try store.changeJournal.turnOn(detail) }
@@ -23,7 +23,7 @@ final class JournalWorld {
 
   /// Everything in the journal behind `position`, one line for each entry.
   func entries(after position: JournalPosition = .start) throws -> [String] {
-    try store.core.readers.sync { connection in
+    try store.engine.connections.readers.sync { connection in
       let layouts = try #require(try JournalLayouts(reading: connection))
       var lines: [String] = []
       try JournalReader(connection: connection, layouts: layouts)
@@ -67,7 +67,7 @@ final class JournalWorld {
   }
 
   static func replayed(_ model: String, in store: Store) throws -> [[SQLValue]: [SQLValue]] {
-    try store.core.readers.sync { connection in
+    try store.engine.connections.readers.sync { connection in
       let layouts = try #require(try JournalLayouts(reading: connection))
       var records: [[SQLValue]: [SQLValue]] = [:]
       try JournalReader(connection: connection, layouts: layouts).forEachEntry(after: 0) { entry in

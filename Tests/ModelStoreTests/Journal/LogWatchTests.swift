@@ -5,7 +5,7 @@
 
   /// What the system tells of writes to a log. It tells before the writer's call returns, so
   /// nothing here has to wait.
-  @Suite struct LogWatchTests {
+  @Suite(.tags(.unit)) struct LogWatchTests {
     private func isSign(_ watch: LogWatch) -> Bool {
       var isSign = false
       // Each take has room for some hundred events.

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// When a store looks for other processes' commits, on a clock that the tests turn.
-@Suite struct LookScheduleTests {
+@Suite(.tags(.unit)) struct LookScheduleTests {
   private static let microsecond: UInt64 = 1_000
   private static let millisecond: UInt64 = 1_000_000
   private static let second: UInt64 = 1_000_000_000

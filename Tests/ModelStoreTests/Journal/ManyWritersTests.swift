@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// Several programs write to one file while this one and others observe it; this one writes, too.
-@Suite struct ManyWritersTests {
+@Suite(.tags(.law)) struct ManyWritersTests {
   /// How many commits all of them make: `MODELSTORE_FOREIGN_COMMITS`, or enough for every day.
   private static var commitCount: Int {
     ProcessInfo.processInfo.environment["MODELSTORE_FOREIGN_COMMITS"].flatMap { Int($0) } ?? 800
@@ -177,7 +177,7 @@ import Testing
     _ plays: KeptField<Int64>, _ albums: KeptQuery, _ songs: KeptList, in store: Store
   ) throws {
     try store.write { tx in
-      store.core.broker.drain()
+      store.engine.broker.drain()
       let connection = tx.access.connection
       func rows(_ text: SQLText) throws -> [[SQLValue]] {
         try connection.rows(text) { row in try row.values() }

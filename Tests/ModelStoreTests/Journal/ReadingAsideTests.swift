@@ -6,8 +6,8 @@ import Testing
 
 /// Results are read while others write as fast as they can: whoever reads is told exactly what
 /// comes after, and so is everybody else.
-@Suite struct ReadingAsideTests {
-  @Test(.timeLimit(.minutes(10)), arguments: 1...3 as ClosedRange<UInt64>)
+@Suite(.tags(.law)) struct ReadingAsideTests {
+  @Test(.timeLimit(.minutes(30)), arguments: 1...3 as ClosedRange<UInt64>)
   func nobodyIsToldToLookAnewBecauseSomebodyReads(seed: UInt64) throws {
     print("seed \(seed)")
     let world = try JournalWorld(LiveQueryTests.setup)

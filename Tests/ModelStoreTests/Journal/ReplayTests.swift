@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// That those who replay what `watch` tells would find what is wrong with it.
-@Suite struct ReplayTests {
+@Suite(.tags(.unit)) struct ReplayTests {
   private static let changes = [
     #"{"seq":5,"op":"insert","model":"M","id":1,"changes":{"id":{"new":1},"n":{"new":null}}}"#,
     #"{"seq":6,"op":"update","model":"M","id":1,"changes":{"n":{"old":null,"new":"b"}}}"#,

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What a journal keeps: by count, size, age and the slowest consumer, in steps.
-@Suite struct RetentionTests {
+@Suite(.tags(.unit)) struct RetentionTests {
   private static let tables = "CREATE TABLE Item (id INTEGER PRIMARY KEY, n);"
 
   private static func insert(_ count: Int, in world: JournalWorld) throws {
@@ -18,7 +18,7 @@ import Testing
 
   /// The sizes of what is left: those of stores' transactions, and those of others negative.
   private static func sizes(_ world: JournalWorld) throws -> [Int] {
-    try world.store.core.readers.sync { connection in
+    try world.store.engine.connections.readers.sync { connection in
       let history = try #require(try JournalHistory(reading: connection))
       var sizes: [Int] = []
       try history.forEach(after: 0, through: .max) {
@@ -64,7 +64,7 @@ import Testing
     try Self.insert(1, in: world)
     var steps: [Int64] = []
     while true {
-      let step = try world.store.core.maintaining { connection in
+      let step = try world.store.engine.maintenance.transaction { connection in
         let trimmer = JournalTrimmer(
           connection: connection, retention: JournalRetention(entryCountMax: 0), now: 0)
         return try trimmer.step()

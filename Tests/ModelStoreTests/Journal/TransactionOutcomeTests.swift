@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct TransactionOutcomeTests {
+@Suite(.tags(.unit)) struct TransactionOutcomeTests {
   private struct World {
     let faulty: FaultyStore
     let store: Store

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct UndoTests {
+@Suite(.tags(.unit)) struct UndoTests {
   static let tables = """
     CREATE TABLE Parent (id INTEGER PRIMARY KEY, name TEXT UNIQUE, n INTEGER);
     CREATE TABLE Child (

@@ -4,7 +4,7 @@ import Testing
 
 /// Several commits told as one, in lists whose rows keep their number when their element gives way
 /// to another: an element may leave a row and come back to it.
-@Suite struct AdoptedListLawTests {
+@Suite(.tags(.law)) struct AdoptedListLawTests {
   @Test func fieldsOfAnotherElementAreNotToldOfTheOneThatCameBack() throws {
     let world = try AdoptedListWorld(entries: [(1, "0")])
     let subscription = try world.observe(fields: ["Name"], backlog: .latest)

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Lists in a link table of another program's design.
-@Suite struct AdoptedListTests {
+@Suite(.tags(.unit)) struct AdoptedListTests {
   typealias Design = AdoptedListWorld.Design
 
   @Test(
@@ -278,10 +278,11 @@ import Testing
     var random = SeededGenerator(seed: 7)
     var writes: Int64 = 0
     for _ in 0..<500 {
-      let before = try world.store.core.writer.sync { $0.connection.totalChangeCount }
+      let before = try world.store.engine.connections.writer.sync { $0.connection.totalChangeCount }
       let place = Int.random(in: 0..<Int(count), using: &random)
       try world.edit { try $0.move(from: place, to: Int(count) / 2) }
-      writes += try world.store.core.writer.sync { $0.connection.totalChangeCount } - before
+      writes +=
+        try world.store.engine.connections.writer.sync { $0.connection.totalChangeCount } - before
     }
     // Positions 0, 1, 2 … have no room at all: the first move spreads all rows, the others few.
     #expect(writes < 500 * 30, "\(writes) rows")

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Two commits as one, where the parts cannot be had from an editor.
-@Suite struct ListDeltaTests {
+@Suite(.tags(.law)) struct ListDeltaTests {
   private static func entry(_ slot: Int64, at label: Int64) -> ListRows.Entry {
     ListRows.Entry(place: ListPlace(label: label, slot: slot), element: .integer(slot))
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct ListEditorTests {
+@Suite(.tags(.unit)) struct ListEditorTests {
   @Test func randomEditsAgreeWithAnArray() throws {
     let seed: UInt64 = 20_261_121
     print("seed \(seed)")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct ListLabelsTests {
+@Suite(.tags(.unit)) struct ListLabelsTests {
   private static let borders: [Int64] = [.min, .min + 1, -9, -1, 0, 1, 2, 7, .max - 1, .max]
 
   @Test func freeLabelsLieInOrderBetweenTheirNeighbours() {

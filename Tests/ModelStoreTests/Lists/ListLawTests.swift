@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// The laws of change sets, for lists: random transactions against SQL.
-@Suite struct ListLawTests {
+@Suite(.tags(.law)) struct ListLawTests {
   @Test(
     "P1 P2 P3 P7 P8 P9 P13 P14 every commit is told exactly", arguments: [1, 2, 12] as [UInt64])
   func everyCommitIsToldExactly(seed: UInt64) throws {
@@ -92,9 +92,9 @@ extension ListWorld {
   /// Whether the orders that the writer keeps are those of the file.
   func keptOrderIsTrue() throws -> Bool {
     try [1, 2].allSatisfy { mix in
-      let slots = try store.core.models.slots(of: \Mix.songs)
+      let slots = try store.engine.models.slots(of: \Mix.songs)
       let stored = try ListState(of: Int64(mix), in: store).slots
-      return try store.core.writer.sync { writer in
+      return try store.engine.connections.writer.sync { writer in
         guard let list = writer.lists.identity(of: .integer(Int64(mix)), in: slots),
           let places = writer.lists.places(of: list)
         else { return true }

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What observers of a list are told, case by case. `pN` is song N.
-@Suite struct ListObservationTests {
+@Suite(.tags(.unit)) struct ListObservationTests {
   /// The events of one edit: in words, with the whole list after.
   private func events(
     from songs: [Int64], fields: [any PartialKeyPath<Song> & Sendable] = [],
@@ -132,7 +132,7 @@ import Testing
     try world.store.write { tx in try tx.set(\Song.title, to: "3", for: 1) }
     world.store.waitForDelivery()
     #expect(world.told.events.isEmpty)
-    #expect(world.store.core.broker.interests().isEmpty)
+    #expect(world.store.engine.broker.interests().isEmpty)
   }
 
   @Test("JK31 a list whose owner goes while it is observed empties")
@@ -144,10 +144,10 @@ import Testing
     world.store.waitForDelivery()
     #expect(world.told.taken().map(\.words) == ["unknown | -0 -1"])
     subscription.cancel()
-    #expect(world.store.core.broker.interests().isEmpty)
+    #expect(world.store.engine.broker.interests().isEmpty)
   }
 
-  @Test("JK32 two observers of one list are told the same, with the list before and after")
+  @Test("two observers of one list are told the same, with the list before and after")
   func twoObservers() throws {
     let world = try ListWorld()
     let first = try world.observe()
@@ -159,7 +159,7 @@ import Testing
     #expect(events.map(\.new.count) == [1, 1])
     first.cancel()
     second.cancel()
-    #expect(world.store.core.broker.interests().isEmpty)
+    #expect(world.store.engine.broker.interests().isEmpty)
   }
 
   @Test("JK33 elements that come are observed at once, those that left no more")
@@ -218,7 +218,7 @@ import Testing
     let world = try ListWorld(songs: [1, 2])
     let subscription = try world.observe()
     func changeCount() throws -> Int64 {
-      try world.store.core.writer.sync { $0.connection.totalChangeCount }
+      try world.store.engine.connections.writer.sync { $0.connection.totalChangeCount }
     }
     let before = try changeCount()
     try world.edit { try $0.replace(at: 1, with: 2) }

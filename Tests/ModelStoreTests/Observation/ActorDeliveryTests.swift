@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Events on an actor.
-@Suite struct ActorDeliveryTests {
+@Suite(.tags(.unit)) struct ActorDeliveryTests {
   /// A reader that tells what it heard, once it has heard enough.
   private actor Shelf {
     private(set) var titles: [String] = []

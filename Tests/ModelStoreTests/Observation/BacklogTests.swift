@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What becomes of commits that nobody takes at once.
-@Suite struct BacklogTests {
+@Suite(.tags(.unit)) struct BacklogTests {
   /// One of each kind of observer, with the versions that they were told of.
   private struct Everyone {
     let store: Store

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct CanonicalMovesTests {
+@Suite(.tags(.law)) struct CanonicalMovesTests {
   @Test func aRowThatSlidesDoesNotMove() {
     // Row 1 leaves and row 5 enters: rows 2 to 4 slide and nothing moves.
     #expect(moves([1, 2, 3, 4], [2, 3, 4, 5], changed: []) == [])

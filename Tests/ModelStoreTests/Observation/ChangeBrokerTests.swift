@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Who is told of which commit, without a database.
-@Suite struct ChangeBrokerTests {
+@Suite(.tags(.unit)) struct ChangeBrokerTests {
   private final class Witness: ChangeBroker.Observer {
     let commits = Recorder<String>()
     /// How often its interests were asked for.

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Who is found for a change, held against asking everyone.
-@Suite struct ChangeRoutesTests {
+@Suite(.tags(.law)) struct ChangeRoutesTests {
   private static let schema = ModelSchema(
     name: "t",
     fields: [

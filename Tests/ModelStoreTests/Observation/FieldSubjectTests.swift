@@ -1,10 +1,11 @@
+import Glibc
 import Synchronization
 import Testing
 
 @testable import ModelStore
 
 /// Fields as sources of values and as places to send them to.
-@Suite struct FieldSubjectTests {
+@Suite(.tags(.unit)) struct FieldSubjectTests {
   @Test("RX1 RX2 a subscriber hears what happens from then on, until it lets go")
   func hotAndUntilReleased() throws {
     let shop = try MusicShop()
@@ -256,13 +257,15 @@ import Testing
   @Test("a subject does not keep its store, and says so when the store is gone")
   func theStoreGoes() throws {
     let subject: FieldSubject<Album, String>
-    weak var core: StoreCore?
+    weak var engine: StoreEngine?
     do {
       let shop = try MusicShop()
-      core = shop.store.core
+      engine = shop.store.engine
       subject = try shop.store.subject(\Album.title, of: 1)
     }
-    #expect(core == nil)
+    // A queue of the store may still hold the last reference for the block that it is ending.
+    for _ in 0..<10_000_000 where engine != nil { sched_yield() }
+    #expect(engine == nil)
     #expect(failure { try subject.send("x") }?.code == .misuse)
     #expect(failure { try subject.stream.subscribe { _ in } }?.code == .misuse)
   }

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Results that are read while others write.
-@Suite struct HydrationTests {
+@Suite(.tags(.law)) struct HydrationTests {
   private static let schema = ModelSchema(
     name: "t",
     fields: [FieldSchema(name: "id", type: .integer), FieldSchema(name: "k", type: .integer)],
@@ -83,7 +83,7 @@ import Testing
 
   /// Queries are opened while a thread writes without pause; each must be what SQL says at the end,
   /// and what its events made of its first state must be that too.
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func queriesOpenedWhileSomebodyWritesMissNothing() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("busy.store"), models: Artist.self, Album.self)

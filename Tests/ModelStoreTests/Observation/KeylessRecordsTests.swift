@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Adopted tables whose keys hold NULLs, which SQLite allows and other programs write.
-@Suite struct KeylessRecordsTests {
+@Suite(.tags(.unit)) struct KeylessRecordsTests {
   private struct World {
     let directory: TemporaryDirectory
     let store: Store
@@ -15,7 +15,8 @@ import Testing
       self.failures = failures
       directory = try TemporaryDirectory()
       let path = directory.file("k.store")
-      try PlainDatabase(path).execute(table + "; INSERT INTO k VALUES ('a', 1), ('b', 2)")
+      try PlainDatabase(path).execute(
+        "PRAGMA journal_mode = WAL; \(table); INSERT INTO k VALUES ('a', 1), ('b', 2)")
       store = try Store(at: path, onError: { failures.add($0.message) })
       schema = try #require(try store.adopt().first)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct LateObserverTests {
+@Suite(.tags(.unit)) struct LateObserverTests {
   /// An observer that came after the transaction's capture was planned once heard nothing of it.
   @Test func anObserverThatComesDuringATransactionLooksAnew() throws {
     let directory = try TemporaryDirectory()

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Laws of change sets that need several of them at once, over random steps without a database.
-@Suite struct LiveLawTests {
+@Suite(.tags(.law)) struct LiveLawTests {
   private typealias State = SmallTable.State
 
   /// The state of a table, for those who look records up.

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// How live queries are kept, and that it makes no difference to what they tell.
-@Suite struct LivePlanTests {
+@Suite(.tags(.unit)) struct LivePlanTests {
   private static let setup =
     LiveQueryTests.setup + """
       CREATE VIEW pair AS SELECT item.t AS t, g.n AS n FROM item JOIN g ON g.id = item.g;
@@ -102,7 +102,7 @@ import Testing
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
     let byA = [QueryOrdering(fieldIndex: 1)]
-    let prepared = { try file.store.core.writer.sync { $0.connection.preparedCount } }
+    let prepared = { try file.store.engine.connections.writer.sync { $0.connection.preparedCount } }
     let first = try file.store.live(Query<Record>(item, orderings: byA))
     let before = try prepared()
     let second = try file.store.live(
@@ -121,9 +121,9 @@ import Testing
     let item = try Self.schema("item", in: file)
     let live = try file.store.live(Query<Record>(item, limit: 2))
     var held: Subscription? = try live.observe { _ in }
-    #expect(file.store.core.broker.interests().keys.sorted() == ["item"])
+    #expect(file.store.engine.broker.interests().keys.sorted() == ["item"])
     withExtendedLifetime(live) {}
-    let watched = { file.store.core.broker.interests().keys.sorted() }
+    let watched = { file.store.engine.broker.interests().keys.sorted() }
     do { _ = consume live }
     #expect(watched() == ["item"])
     withExtendedLifetime(held) {}

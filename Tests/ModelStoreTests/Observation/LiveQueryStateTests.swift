@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Live results without a database: every step between any two small states.
-@Suite struct LiveQueryStateTests {
+@Suite(.tags(.law)) struct LiveQueryStateTests {
   /// A row's sort key and whether the filter admits it, or no row.
   private struct Row: Hashable {
     var sortKey: Int64

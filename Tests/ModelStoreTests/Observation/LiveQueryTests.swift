@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// Live queries over random transactions, each event compared with what SQL says before and after.
-@Suite struct LiveQueryTests {
+@Suite(.tags(.law)) struct LiveQueryTests {
   static let setup = """
     CREATE TABLE g(id INTEGER PRIMARY KEY, n TEXT);
     CREATE TABLE item(

@@ -6,7 +6,7 @@ import Testing
 @testable import ModelStore
 
 /// Records as the standard library's Observation sees them.
-@Suite struct LiveRecordTests {
+@Suite(.tags(.unit)) struct LiveRecordTests {
   @Test func aLiveRecordIsTheRecordAsItIs() throws {
     let shop = try MusicShop()
     let album = try shop.store.live(Album.self, 1)
@@ -119,14 +119,14 @@ import Testing
 
   @Test func itDoesNotKeepTheStoreOpen() throws {
     let album: LiveRecord<Album>
-    weak var core: StoreCore?
+    weak var engine: StoreEngine?
     do {
       let shop = try MusicShop()
-      core = shop.store.core
+      engine = shop.store.engine
       album = try shop.store.live(Album.self, 1)
     }
     // A look for other processes' commits that was running may have it last.
-    while core != nil { sched_yield() }
+    while engine != nil { sched_yield() }
     #expect(album.title == "one")
   }
 

@@ -44,9 +44,9 @@ struct MusicShop: Sendable {
   func settle() {
     var version: UInt64
     repeat {
-      version = store.core.broker.version
+      version = store.engine.broker.version
       store.waitForDelivery()
-    } while version != store.core.broker.version
+    } while version != store.engine.broker.version
   }
 
   /// What is observed, as `path` or `path (context)`.

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Callbacks whose writes answer each other.
-@Suite struct NotificationCycleTests {
+@Suite(.tags(.unit)) struct NotificationCycleTests {
   private struct World: Sendable {
     let directory: TemporaryDirectory
     let store: Store

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What an observation tells besides the changes, and when.
-@Suite struct ObservationOptionsTests {
+@Suite(.tags(.unit)) struct ObservationOptionsTests {
   private static func line<Value>(_ change: FieldChange<Value>) -> String {
     "\(change.phase) \(change.text) \(change.origin)\(change.isReset ? " reset" : "")"
   }
@@ -42,12 +42,12 @@ import Testing
   /// What is read for the beginning is read in a transaction, and its COMMIT may fail.
   @Test func whatCannotBeginIsNotAmongTheObservers() throws {
     let shop = try MusicShop()
-    let core = shop.store.core
+    let engine = shop.store.engine
     // When the first observer has entered, there is no transaction any more that could end.
-    core.broker.onAudienceChange { [weak core] in
-      guard let core, core.writer.isCurrent else { return }
+    engine.broker.onAudienceChange { [weak engine] in
+      guard let engine, engine.connections.writer.isCurrent else { return }
       do {
-        try core.writer.inside { try $0.rollBack() }
+        try engine.connections.writer.inside { try $0.rollBack() }
       } catch {
         Issue.record(error)
       }
@@ -56,16 +56,16 @@ import Testing
     #expect(throws: (any Error).self) {
       _ = try shop.store.observe(title, options: .initial) { shop.told.add(Self.line($0)) }
     }
-    #expect(!core.broker.hasObservers)
+    #expect(!engine.broker.hasObservers)
     #expect(throws: (any Error).self) {
       _ = try shop.store.changes(of: title, options: .initial)
     }
-    #expect(!core.broker.hasObservers)
+    #expect(!engine.broker.hasObservers)
     #expect(throws: (any Error).self) { _ = try shop.store.live(Album.all) }
-    #expect(!core.broker.hasObservers)
+    #expect(!engine.broker.hasObservers)
     try shop.setTitle("after")
     #expect(!shop.news().contains("after one → after user"))
-    core.broker.onAudienceChange {}
+    engine.broker.onAudienceChange {}
     #expect(try shop.store.live(Album.all).count == 3)
   }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// What bags tell apart, and what outlives what.
-@Suite struct ObservationTargetTests {
+@Suite(.tags(.unit)) struct ObservationTargetTests {
   private static let title = Observed.field(\Album.title, of: 1)
   private static let whole = Observed.record(Album.self, 1, fields: [\.title])
 
@@ -50,7 +50,7 @@ import Testing
     var numbers: Set<UInt64> = []
     for round in 1...3 {
       let shop = try MusicShop()
-      #expect(numbers.insert(shop.store.core.number).inserted)
+      #expect(numbers.insert(shop.store.engine.number).inserted)
       try shop.store.observe(Self.title, in: bag) { shop.told.add("\(round) \($0.text)") }
       try shop.setTitle("a")
       #expect(shop.news() == ["\(round) one → a"])
@@ -104,11 +104,14 @@ import Testing
     }
     let shop = try MusicShop()
     let mailbox = Mailbox<QueryDelta>(backlog: .latest)
+    let subscription = Subscription(mailbox) {}
     do {
-      let guest = Guest(Subscription(mailbox) {})
+      let guest = Guest(subscription)
       mailbox.whenReady { _ in withExtendedLifetime(guest) {} }
     }
+    #expect(!subscription.isEnded)
     mailbox.whenReady { _ in }
+    #expect(subscription.isEnded)
     mailbox.resume()
     withExtendedLifetime(shop) {}
   }

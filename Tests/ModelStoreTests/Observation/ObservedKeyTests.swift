@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// An observed record is the one that SQLite finds by the key, not the one with the same bytes.
-@Suite struct ObservedKeyTests {
+@Suite(.tags(.unit)) struct ObservedKeyTests {
   /// A key whose texts compare without regard to case.
   struct Word: Model, Hashable {
     var name: String

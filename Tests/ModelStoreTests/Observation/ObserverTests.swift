@@ -1,10 +1,11 @@
+import Glibc
 import Synchronization
 import Testing
 
 @testable import ModelStore
 
 /// Observers of fields, records and models: what they are told, when, and when no more.
-@Suite struct ObserverTests {
+@Suite(.tags(.unit)) struct ObserverTests {
   private struct Shop: Sendable {
     let directory: TemporaryDirectory
     let store: Store
@@ -85,7 +86,7 @@ import Testing
       shop.told() == [
         "all So What → So What [\"artistName\"] binding:Album.artistName",
         "all So What → T [\"title\", \"artistID\", \"artistName\"] user",
-        "title So What → T [\"title\", \"artistID\", \"artistName\"] user",
+        "title So What → T [\"title\"] user",
         "all T → none [] user", "title T → none [] user",
       ])
     all.cancel()
@@ -254,7 +255,7 @@ import Testing
     // Told on the occasion of the next write, ahead of it.
     try PlainDatabase(shop.store.path).execute("DELETE FROM Album WHERE id = 1")
     try shop.store.write { tx in
-      shop.store.core.broker.drain()
+      shop.store.engine.broker.drain()
       try tx.insert(Album(id: 1, title: "again"))
     }
     #expect(
@@ -330,12 +331,12 @@ import Testing
   @Test func nothingKeepsTheStoreOrTheCallbackAlive() throws {
     final class Token: Sendable {}
     let directory = try TemporaryDirectory()
-    weak var core: StoreCore?
+    weak var engine: StoreEngine?
     weak var token: Token?
     weak var query: LiveQuery<Artist>?
     do {
       let store = try Store(at: directory.file("a.store"), models: Artist.self)
-      core = store.core
+      engine = store.engine
       let made = Token()
       token = made
       let live = try store.live(Artist.all)
@@ -349,7 +350,9 @@ import Testing
       #expect(token != nil && query != nil)
       withExtendedLifetime(subscriptions) {}
     }
-    #expect(core == nil)
+    // A poll for other processes' commits that was running may hold them last.
+    for _ in 0..<10_000_000 where engine != nil || token != nil || query != nil { sched_yield() }
+    #expect(engine == nil)
     #expect(token == nil)
     #expect(query == nil)
   }
@@ -397,8 +400,10 @@ import Testing
       try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
       withExtendedLifetime(changes) {}
     }
-    #expect(query == nil)
+    // A look for other processes' commits that was running may have it last.
+    while query != nil { sched_yield() }
     try shop.store.write { tx in try tx.insert(Artist(id: 3, name: "c")) }
+    #expect(try shop.store.fetch(Artist.all).map(\.id) == [1, 2, 3])
   }
 
   @Test func manyObserversComeAndGoWhileOthersWrite() async throws {
@@ -436,7 +441,7 @@ import Testing
     let title = try #require(try store.find(Album.self, 1)).title
     #expect(last.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, title) }))
     for subscription in staying { subscription.cancel() }
-    #expect(store.core.broker.interests().isEmpty)
+    #expect(store.engine.broker.interests().isEmpty)
   }
 
   /// Letting go of a callback may run the caller's code, which may end other subscriptions.

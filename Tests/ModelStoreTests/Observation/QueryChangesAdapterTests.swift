@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// The other forms of a change set, over random steps between random results, without a database.
-@Suite struct QueryChangesAdapterTests {
+@Suite(.tags(.law)) struct QueryChangesAdapterTests {
   private typealias State = SmallTable.State
 
   private static func observed(

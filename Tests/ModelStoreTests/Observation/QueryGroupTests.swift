@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Several live queries told together.
-@Suite struct QueryGroupTests {
+@Suite(.tags(.unit)) struct QueryGroupTests {
   private struct World {
     let directory: TemporaryDirectory
     let store: Store

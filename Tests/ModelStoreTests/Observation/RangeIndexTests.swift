@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Which ranges contain a value, held against looking at all of them.
-@Suite struct RangeIndexTests {
+@Suite(.tags(.law)) struct RangeIndexTests {
   private static func place(_ value: Int) -> SortKey {
     ValueRange.place(of: .integer(Int64(value)), .binary)
   }

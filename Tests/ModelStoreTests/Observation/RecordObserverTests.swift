@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct RecordObserverTests {
+@Suite(.tags(.unit)) struct RecordObserverTests {
   /// Each delivery once wrapped the callback in one more function, so that a commit seen by an
   /// observer cost more the longer the observer lived, until the stack ran out.
   @Test func theThousandthDeliveryCallsAsDirectlyAsTheFirst() {

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Cells that show records: each hears of its own record, for as long as it shows it.
-@Suite struct RecordWindowTests {
+@Suite(.tags(.unit)) struct RecordWindowTests {
   @Test("TC1 TC3 only the visible records are observed, and scrolling exchanges them")
   func scrollingExchangesRecords() throws {
     let shop = try MusicShop()

@@ -4,7 +4,7 @@ import Testing
 
 /// Live queries found for a change by values and ranges, held against SQL's own answer for every
 /// row: a query that is not found can have had nothing to do with the row.
-@Suite struct RoutedQueriesTests {
+@Suite(.tags(.law)) struct RoutedQueriesTests {
   private static let schema = ModelSchema(
     name: "t",
     fields: [

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// The line that events wait in, and events that are folded in it.
-@Suite struct WaitingLineTests {
+@Suite(.tags(.unit)) struct WaitingLineTests {
   @Test func itIsAnArrayThatIsTakenFromTheFront() {
     let seed: UInt64 = 20_261_121
     print("seed \(seed)")

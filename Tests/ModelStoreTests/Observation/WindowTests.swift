@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Windows on sorted results: over a tree, and over an index with their own rows only.
-@Suite struct WindowTests {
+@Suite(.tags(.unit)) struct WindowTests {
   private struct World {
     let file: DetectionFile
     let schema: ModelSchema

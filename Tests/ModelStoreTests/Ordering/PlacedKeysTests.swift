@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct PlacedKeysTests {
+@Suite(.tags(.unit)) struct PlacedKeysTests {
   private static let schema = ModelSchema(
     name: "t",
     fields: [

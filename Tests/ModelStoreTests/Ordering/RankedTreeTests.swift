@@ -3,7 +3,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct RankedTreeTests {
+@Suite(.tags(.law)) struct RankedTreeTests {
   @Test func equalsASortedArrayUnderRandomEdits() {
     for seed in UInt64(1)...16 {
       var generator = SeededGenerator(seed: seed)

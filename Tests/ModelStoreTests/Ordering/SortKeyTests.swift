@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct SortKeyTests {
+@Suite(.tags(.unit)) struct SortKeyTests {
   @Test(arguments: goldenRanks) func corpusStandsInTheOrderOfSQLite(golden: GoldenRanks) {
     let keys = sortCorpus.map { SortKey(values: [$0], terms: [golden.term], key: []) }
     #expect(denseRanks(of: keys) == golden.ranks)

@@ -10,7 +10,7 @@ import Testing
 
 /// Predicates over a database that nobody here designed: what the evaluator keeps is what SQLite
 /// selects.
-@Suite struct ChinookQueryTests {
+@Suite(.tags(.unit)) struct ChinookQueryTests {
   private static let source = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct ConditionEvaluatorTests {
+@Suite(.tags(.law)) struct ConditionEvaluatorTests {
   /// A table, how a model sees it, and its rows as SQLite stored them.
   private struct Corpus {
     var connection: Connection

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct ConditionTests {
+@Suite(.tags(.unit)) struct ConditionTests {
   private let schema = ModelSchema(
     name: "T",
     fields: [

@@ -8,7 +8,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite struct FieldReferencesTests {
+@Suite(.tags(.unit)) struct FieldReferencesTests {
   private typealias Song = QueryFixtures.Song
   private typealias Predicate = Query<QueryFixtures.Song>.Predicate
 

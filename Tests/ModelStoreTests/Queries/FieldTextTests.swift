@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct FieldTextTests {
+@Suite(.tags(.unit)) struct FieldTextTests {
   private func value(_ text: String, _ type: FieldType, declared: String? = nil) -> SQLValue? {
     do {
       return try FieldText.parse(

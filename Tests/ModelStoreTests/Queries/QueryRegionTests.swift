@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct QueryRegionTests {
+@Suite(.tags(.law)) struct QueryRegionTests {
   private let schema = ModelSchema(
     name: "T", table: "t",
     fields: [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct QueryTests {
+@Suite(.tags(.unit)) struct QueryTests {
   private let orders = ModelSchema(
     name: "Order", table: "Order Details",
     fields: [

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct SpellingTests {
+@Suite(.tags(.unit)) struct SpellingTests {
   private let names = ["Album", "Artist", "Track", "Playlist", "PlaylistTrack", "Order Details"]
 
   @Test(arguments: [

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What is bound comes back as it was, or does not go in.
-@Suite struct ArgumentRoundTripTests {
+@Suite(.tags(.unit)) struct ArgumentRoundTripTests {
   static let values: [SQLValue] = [
     .null, .integer(0), .integer(-1), .integer(.max), .integer(.min), .integer(1 << 53 + 1),
     .real(0), .real(1), .real(-1.5), .real(.infinity), .real(-.infinity),

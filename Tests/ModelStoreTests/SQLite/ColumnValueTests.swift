@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Every value type comes back bit by bit from a column of its own type, or is refused.
-@Suite struct ColumnValueTests {
+@Suite(.tags(.unit)) struct ColumnValueTests {
   private let scratch: ScratchDatabase
   private let seed = UInt64.random(in: 0...UInt64.max)
 

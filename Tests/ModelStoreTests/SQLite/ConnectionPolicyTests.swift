@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Every connection has the store's policy from its first moment, whatever its role.
-@Suite struct ConnectionPolicyTests {
+@Suite(.tags(.unit)) struct ConnectionPolicyTests {
   private static let pragmas = [
     "mmap_size", "cell_size_check", "temp_store", "recursive_triggers", "foreign_keys",
     "trusted_schema", "query_only", "synchronous", "wal_autocheckpoint",

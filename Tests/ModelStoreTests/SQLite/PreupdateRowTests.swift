@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct PreupdateRowTests {
+@Suite(.tags(.unit)) struct PreupdateRowTests {
   /// Which of the row number and the columns each update changes.
   @Test func aRowNumberWithoutAColumnIsComparedToo() throws {
     let database = try ScratchDatabase(

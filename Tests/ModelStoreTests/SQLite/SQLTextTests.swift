@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct SQLTextTests {
+@Suite(.tags(.unit)) struct SQLTextTests {
   @Test func interpolatedValuesBecomeArguments() {
     let name = "a\"b"
     let text: SQLText =

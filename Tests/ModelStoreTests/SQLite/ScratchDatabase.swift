@@ -8,7 +8,7 @@ final class ScratchDatabase {
 
   init(_ script: String = "", role: Connection.Role = .writer, cacheCapacity: Int = 16) throws {
     directory = try TemporaryDirectory()
-    path = try DatabaseFile(path: directory.file("scratch.store"), creating: true).path
+    path = try DatabaseFile(path: directory.file("scratch.store")).path
     connection = try Connection(
       path: path, role: role, policy: .scratch(statementCacheCapacity: cacheCapacity))
     try connection.execute("PRAGMA journal_mode = WAL")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ModelStore
 
-@Suite struct StatementTests {
+@Suite(.tags(.unit)) struct StatementTests {
   @Test(arguments: [
     ("", "The text holds no SQL statement."),
     ("  -- nothing\n ", "The text holds no SQL statement."),

@@ -6,7 +6,7 @@ import Testing
 @testable import ModelStore
 
 /// The write-ahead log is copied back, and never in the way that loses frames.
-@Suite struct CheckpointTests {
+@Suite(.tags(.unit)) struct CheckpointTests {
   private final class Race {
     let writer: Connection
     let checkpointer: Checkpointer
@@ -67,6 +67,69 @@ import Testing
       "SQLite \(String(cString: sqlite3_libversion())): the WAL-reset bug is \(isFixed ? "fixed" : "present")"
     )
     #expect(outcome == (isFixed ? .survived : .damaged))
+  }
+
+  /// Another program's checkpoint, which no store guards, races with a write of ours.
+  private func raceOfOthers(_ write: @escaping fault_vfs_rival) throws -> fault_vfs_wal_reset {
+    let faulty = try FaultyStore()
+    try faulty.open().close()
+    let writer = try Connection(
+      path: faulty.path, role: .writer,
+      policy: .scratch(busyTimeout: .milliseconds(10), fileSystem: "fault"))
+    try writer.enterWAL()
+    var report = [CChar](repeating: 0, count: 2048)
+    let outcome = withExtendedLifetime(writer) {
+      fault_vfs_wal_reset_scenario_against(
+        faulty.path, write, Unmanaged.passUnretained(writer).toOpaque(), &report, report.count)
+    }
+    print(String(decoding: report.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+    return outcome
+  }
+
+  @Test func aWriteOfOursWaitsForTheCheckpointOfAnotherProgram() throws {
+    let outcome = try raceOfOthers { context, sql in
+      guard let context else { return SQLITE_MISUSE }
+      let writer = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+      return Race.result {
+        try writer.inTransaction { try writer.execute(String(cString: sql)) }
+      }
+    }
+    #expect(outcome == .excluded)
+  }
+
+  /// The negative control: the same connection without the lock for checkpoints.
+  @Test func aWriteThatDoesNotWaitIsLostWhereTheLibraryHasTheBug() throws {
+    let outcome = try raceOfOthers { context, sql in
+      guard let context else { return SQLITE_MISUSE }
+      let writer = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+      return Race.result {
+        try writer.execute("BEGIN IMMEDIATE; \(String(cString: sql)); COMMIT")
+      }
+    }
+    #expect(outcome == (sqlite3_libversion_number() >= 3_051_003 ? .survived : .damaged))
+  }
+
+  @Test func otherProgramsCheckpointBetweenOurWritesOnly() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("shared.store")
+    let store = try Store(at: path, models: Artist.self)
+    let other = try PlainDatabase(path)
+    // The first column says whether the checkpoint found the file busy.
+    let isBusy = { try other.rows("PRAGMA wal_checkpoint(PASSIVE)").first?.first == .integer(1) }
+    try store.write { tx in
+      try tx.insert(Artist(id: 1, name: "a"))
+      #expect(try isBusy())
+    }
+    #expect(try !isBusy())
+    // Every end of a transaction releases the lock.
+    _ = try store.preview { tx in try tx.insert(Artist(id: 2, name: "b")) }
+    #expect(try !isBusy())
+    #expect(
+      code { try store.write { tx in try tx.insert(Artist(id: 1, name: "taken")) } } == .rejected)
+    #expect(try !isBusy())
+    try store.write { tx in try tx.insert(Artist(id: 3, name: "c")) }
+    store.close()
+    #expect(try !isBusy())
   }
 
   @Test func theLogStaysSmallHoweverMuchIsWritten() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// A COMMIT is kept, undone or unknown, and the store says which.
-@Suite struct CommitOutcomeTests {
+@Suite(.tags(.unit)) struct CommitOutcomeTests {
   @Test(arguments: [fault_vfs_effect.none, .full])
   func aFailedSyncLeavesTheOutcomeUnknownUntilReopening(effect: fault_vfs_effect) throws {
     let faulty = try FaultyStore()
@@ -97,6 +97,34 @@ import Testing
     let again = try faulty.open()
     try again.write { tx in try tx.insert(Artist(id: 2, name: "next")) }
     #expect(try again.fetch(Artist.all).map(\.id) == [1, 2])
+  }
+
+  @Test func aFullDiskAtACheckpointIsReportedOnceAndSaysThatTheCommitStands() throws {
+    // Post-mortem: the report said "nothing was changed" after a COMMIT that had succeeded.
+    let faulty = try FaultyStore()
+    let reports = Recorder<String>()
+    let store = try faulty.open(checkpointFrameCount: 1) { reports.add("\($0)") }
+    let sentence =
+      "outOfSpace: The commit stands; copying the write-ahead log into the database failed after it"
+      + ": The disk is full. Free space, then try again."
+    for round in 1...2 {
+      let fault = fault_vfs_arm(.write, faulty.path, 1, SQLITE_FULL, .none, .sticky)
+      for id in 1...3 {
+        try store.write { tx in
+          try tx.insert(Artist(id: Int64(round * 10 + id), name: "kept"))
+        }
+      }
+      #expect(reports.events == Array(repeating: sentence, count: round))
+      let error = thrownError { try store.checkpoint() } as? StoreError
+      #expect(
+        error?.message
+          == "Every commit stands; copying the write-ahead log into the database failed: "
+          + "The disk is full. Free space, then try again.")
+      fault_vfs_disarm(fault)
+      try store.write { tx in try tx.insert(Artist(id: Int64(round * 10), name: "kept")) }
+    }
+    #expect(try store.fetch(Artist.all).map(\.id) == [10, 11, 12, 13, 20, 21, 22, 23])
+    #expect(try faulty.afterKill().fetch(Artist.all).count == 8)
   }
 
   @Test func anotherStoresUnknownOutcomeDoesNotStopThisOne() throws {

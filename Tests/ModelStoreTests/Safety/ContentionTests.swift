@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Two processes write one file.
-@Suite struct ContentionTests {
+@Suite(.tags(.process)) struct ContentionTests {
   private static let holder = """
     db = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)
     db.execute("BEGIN IMMEDIATE")
@@ -115,7 +115,7 @@ import Testing
   @Test func processesThatCreateTheFileTogetherAllGetTheirTurn() async throws {
     for _ in 0..<20 {
       let directory = try TemporaryDirectory()
-      let path = try DatabaseFile(path: directory.file("new.store"), creating: true).path
+      let path = try DatabaseFile(path: directory.file("new.store")).path
       // As many writers as processes would be: each its own connection, none knows the others.
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<4 {

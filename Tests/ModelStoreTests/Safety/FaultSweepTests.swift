@@ -6,7 +6,7 @@ import Testing
 
 /// Every call of the file system that a small program makes fails once, in turn. Whatever the store
 /// says of a write must be what the file holds after a crash and after a reopening.
-@Suite struct FaultSweepTests {
+@Suite(.tags(.law)) struct FaultSweepTests {
   struct Fault: Sendable, CustomTestStringConvertible {
     let operation: fault_vfs_op
     let code: CInt

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What a store says about a file that another program has been at.
-@Suite struct FindingTests {
+@Suite(.tags(.unit)) struct FindingTests {
   private let directory: TemporaryDirectory
 
   init() throws {
@@ -120,7 +120,8 @@ import Testing
     store = try open()
     #expect(
       try store.bindingFindings() == [
-        BindingFinding(binding: "Album.artistName", triggers: [], recordCount: 1, keys: [[.integer(2)]])
+        BindingFinding(
+          binding: "Album.artistName", triggers: [], recordCount: 1, keys: [[.integer(2)]])
       ])
     try execute("DROP TRIGGER \"_ms_binding_Album.artistName_target_insert\"")
     store.close()
@@ -151,7 +152,7 @@ import Testing
     let store = try Store(at: directory.file("music.store"), configuration: configuration)
     let isInTransaction = Recorder<Bool>()
     func record(_ isRecording: Bool) throws {
-      try store.core.readers.sync { connection in
+      try store.engine.connections.readers.sync { connection in
         connection.hooks.onProgramStart(
           isRecording
             ? { [unowned connection] _ in isInTransaction.add(connection.isInTransaction) } : nil)

@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// A process that is killed while it writes: what it was told is kept, and nothing is half kept.
-@Suite struct KillTests {
+@Suite(.tags(.law)) struct KillTests {
   /// How many rounds of kills: `MODELSTORE_KILL_ROUNDS`, or enough for every day.
   private static var roundCount: Int {
     ProcessInfo.processInfo.environment["MODELSTORE_KILL_ROUNDS"].flatMap { Int($0) } ?? 20

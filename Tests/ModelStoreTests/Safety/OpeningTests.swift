@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Glibc
 import Testing
@@ -5,7 +6,7 @@ import Testing
 @testable import ModelStore
 
 /// What is no store is refused with one clear error and left as it was.
-@Suite struct OpeningTests {
+@Suite(.tags(.process)) struct OpeningTests {
   private let directory: TemporaryDirectory
 
   init() throws {
@@ -149,7 +150,7 @@ import Testing
     #expect(code { try open(directory.file("no/such/x.store")) } == .fileNotFound)
     #expect(code { try open(directory.path) } == .unsafeLocation)
     #expect(code { try open(directory.path + "/") } == .unsafeLocation)
-    #expect(code { try open("") } == .unsafeLocation)
+    #expect(code { try open("") } == .fileNotFound)
     #expect(code { try open(missing + "\0.txt") } == .unsafeLocation)
     #expect(
       code { try open(directory.file(String(repeating: "n", count: 300))) } == .permissionDenied)
@@ -166,13 +167,72 @@ import Testing
         .filter { !$0.hasPrefix("dots") } == [long, "pipe"])
   }
 
-  @Test func linksAreRefused() throws {
+  @Test func aLinkLeadsToTheRealFileAndItsLog() throws {
+    let path = directory.file("real.store")
+    let link = directory.file("link.store")
+    #expect(mkdir(directory.file("links"), 0o700) == 0)
+    #expect(symlink("links/second.store", link) == 0)
+    #expect(symlink("../real.store", directory.file("links/second.store")) == 0)
+    let store = try open(path)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    let linked = try open(link)
+    #expect(linked.engine === store.engine)
+    #expect(linked.path == realPath(path))
+    try linked.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+    #expect(names == ["link.store", "links", "real.store", "real.store-shm", "real.store-wal"])
+    store.close()
+    #expect(try open(link).fetch(Artist.all).count == 2)
+  }
+
+  /// A store closes its file's descriptor, and with it every lock of the process on the file, only
+  /// where no other store has begun.
+  @Test func threadsOpenAndCloseOneNewFileByDifferentPaths() throws {
+    let (threadCount, openingCount) = (4, 6)
+    #expect(symlink(directory.path, directory.file("way")) == 0)
+    for round in 0..<10 {
+      let name = "new\(round).store"
+      let paths = [
+        directory.file(name), directory.file("way/\(name)"), directory.file("way/way/\(name)"),
+      ]
+      let failures = Recorder<String>()
+      DispatchQueue.concurrentPerform(iterations: threadCount) { thread in
+        for opening in 0..<openingCount {
+          let id = Int64(thread * openingCount + opening)
+          do {
+            let store = try Store(at: paths[(thread + opening) % paths.count], models: Artist.self)
+            try store.write { tx in
+              try tx.insert(Artist(id: id, name: "a"))
+              try tx.update(Artist(id: id, name: "thread \(thread)"))
+            }
+            let found = try store.find(Artist.self, id)
+            if found?.name != "thread \(thread)" {
+              failures.add("\(id): \(String(describing: found))")
+            }
+            // Dropping it closes it too.
+            if opening % 2 == 0 { store.close() }
+          } catch {
+            failures.add("\(id): \(error)")
+          }
+        }
+      }
+      #expect(failures.events == [])
+      let store = try Store(at: paths[0], models: Artist.self)
+      #expect(try store.fetch(Artist.all).count == threadCount * openingCount)
+      #expect(try store.check().isEmpty)
+    }
+  }
+
+  @Test func linksWithoutAFileAndFilesWithTwoNamesAreRefused() throws {
     let path = directory.file("real.store")
     do { _ = try open(path) }
-    #expect(symlink(path, directory.file("link.store")) == 0)
-    #expect(code { try open(directory.file("link.store")) } == .unsafeLocation)
     #expect(symlink(directory.file("nowhere"), directory.file("dangling.store")) == 0)
     #expect(code { try open(directory.file("dangling.store")) } == .unsafeLocation)
+    #expect(
+      code { try open(directory.file("dangling.store")) { $0.access = .readOnly } }
+        == .fileNotFound)
+    #expect(symlink("round.store", directory.file("round.store")) == 0)
+    #expect(code { try open(directory.file("round.store")) } == .permissionDenied)
     #expect(!FileManager.default.fileExists(atPath: directory.file("nowhere")))
     #expect(symlink(directory.path, directory.file("way")) == 0)
     #expect(thrownError { try open(directory.file("way/real.store")) } == nil)
@@ -278,23 +338,68 @@ import Testing
     }
     let content = try bytes(of: other)
     #expect(rename(other, path) == 0)
+    let refusal = failure {
+      try store.write { tx in try tx.insert(Artist(id: 3, name: "third")) }
+    }
+    let real = realPath(path)
     #expect(
-      code { try store.write { tx in try tx.insert(Artist(id: 3, name: "third")) } }
-        == .unsafeLocation)
+      refusal
+        == StoreError(
+          .fileReplaced,
+          "\(real) was replaced, renamed or removed while the store was open, so nothing was done. What this store committed is in the earlier file and its log, not at this path. Close every program that has the database open. If the log of the earlier file is then still there, run mv \(real)-wal \(real)-wal.old && rm -f \(real)-shm before you open \(real): SQLite would apply that log to the new file and damage it."
+        ))
     // A reader that is opened only now must not read the other file.
-    #expect(code { try store.fetch(Artist.all) } == .unsafeLocation)
+    #expect(code { try store.fetch(Artist.all) } == .fileReplaced)
     store.close()
     #expect(try bytes(of: path) == content)
+  }
+
+  /// The log of a killed program, beside a database that was put in the place of its own.
+  @Test(arguments: [StoreConfiguration.Access.readWrite, .readOnly])
+  func aLogOfAnotherPageSizeIsRefused(access: StoreConfiguration.Access) throws {
+    let killed = directory.file("killed.db")
+    let restored = directory.file("restored.db")
+    let first = try PlainDatabase(killed)
+    try first.execute(
+      "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)"
+    )
+    try PlainDatabase(restored).execute("PRAGMA page_size = 4096; CREATE TABLE t (x)")
+    let log = try bytes(of: killed + "-wal")
+    try write(log, to: restored + "-wal")
+    let content = try bytes(of: restored)
+    #expect(code { _ = try open(restored) { $0.access = access } } == .fileReplaced)
+    #expect(try bytes(of: restored) == content)
+    #expect(try bytes(of: restored + "-wal") == log)
+    #expect(rename(restored + "-wal", restored + "-wal.old") == 0)
+    #expect(try Store(at: restored).adoptableTables().map(\.name) == ["t"])
+    // SQLite ignores a log with a wrong checksum, and so does the store.
+    var damaged = log
+    damaged[100] ^= 1
+    try write(damaged, to: restored + "-wal")
+    #expect(try Store(at: restored).adoptableTables().map(\.name) == ["t"])
+    withExtendedLifetime(first) {}
+  }
+
+  @Test func aDatabaseBesideItsOwnLogIsOpened() throws {
+    let path = directory.file("own.db")
+    let copy = directory.file("copy.db")
+    let writer = try PlainDatabase(path)
+    try writer.execute(
+      "PRAGMA page_size = 512; PRAGMA journal_mode = WAL; CREATE TABLE t (x); PRAGMA wal_checkpoint"
+    )
+    try writer.execute("CREATE TABLE u (x)")
+    for suffix in ["", "-wal"] { try write(try bytes(of: path + suffix), to: copy + suffix) }
+    #expect(try Store(at: copy).adoptableTables().map(\.name) == ["t", "u"])
   }
 
   @Test func twoStoresOnOneFileShareEverything() throws {
     let path = directory.file("shared.store")
     let first = try open(path)
     let second = try open(directory.path + "/./shared.store")
-    #expect(first.core === second.core)
+    #expect(first.engine === second.engine)
     #expect(code { try open(path) { $0.durability = .full } } == .configurationConflict)
     #expect(code { try open(path) { $0.access = .readOnly } } == .configurationConflict)
-    #expect(try open(path) { $0.access = .readWrite }.core === first.core)
+    #expect(try open(path) { $0.access = .readWrite }.engine === first.engine)
     try first.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
     #expect(try second.fetch(Artist.all) == [Artist(id: 1, name: "a")])
   }

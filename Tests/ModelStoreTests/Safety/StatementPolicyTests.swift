@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Raw SQL can do everything to the data and nothing to the store.
-@Suite struct StatementPolicyTests {
+@Suite(.tags(.unit)) struct StatementPolicyTests {
   static let refused = [
     "COMMIT", "END", "ROLLBACK", "BEGIN", "SAVEPOINT a", "RELEASE a", "VACUUM",
     "VACUUM INTO '/tmp/never'", "ATTACH ':memory:' AS other", "DETACH other",

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct AdoptionTests {
+@Suite(.tags(.unit)) struct AdoptionTests {
   private func adopt(_ script: String) throws -> [AdoptableTable] {
     let file = try SchemaTestFile(script)
     let connection = try file.connect()

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct CatalogEntriesTests {
+@Suite(.tags(.unit)) struct CatalogEntriesTests {
   private func file() throws -> SchemaTestFile {
     let file = try SchemaTestFile()
     try Migrator(connection: try file.connect(), scope: .store).apply(StoreMigrations.all)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct CatalogTests {
+@Suite(.tags(.unit)) struct CatalogTests {
   @Test func aTableIsReadWhole() throws {
     let file = try SchemaTestFile(
       """

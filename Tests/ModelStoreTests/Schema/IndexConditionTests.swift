@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Which conditions of partial indexes may stand in a trigger.
-@Suite struct IndexConditionTests {
+@Suite(.tags(.unit)) struct IndexConditionTests {
   /// A table with columns of many names, one of which compares as some program likes.
   private static let table: TableFacts = {
     var table = TableFacts(name: "Job", kind: .table)

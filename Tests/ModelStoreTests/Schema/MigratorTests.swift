@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct MigratorTests {
+@Suite(.tags(.unit)) struct MigratorTests {
   private static let steps = [
     Migration(
       version: 1, name: "people", sql: "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT);"),
@@ -71,8 +71,8 @@ internal import Testing
       try file.catalog().tables.map(\.name)
         == [
           "_ms_bindings", "_ms_journal", "_ms_journal_consumers", "_ms_journal_evicted",
-          "_ms_journal_layouts", "_ms_migrations", "_ms_models", "_ms_rules", "_ms_validators",
-          "person",
+          "_ms_journal_layouts", "_ms_log", "_ms_migrations", "_ms_models", "_ms_rules",
+          "_ms_validators", "person",
         ])
   }
 

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct SQLExpressionTests {
+@Suite(.tags(.unit)) struct SQLExpressionTests {
   private func problem(_ text: String) -> String? {
     do throws(SQLExpression.Problem) {
       _ = try SQLExpression(text)

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct SQLTokensTests {
+@Suite(.tags(.unit)) struct SQLTokensTests {
   @Test(arguments: [
     "SELECT 'it''s', \"a\"\"b\", [c d], `e` -- end\nFROM t /* x */ WHERE a>=1.5e-3",
     "x'00ff' ?1 :name @a $b #c 0x1F 1e 'open", "/* open", "\"open", "[open", "", "é中🎵",

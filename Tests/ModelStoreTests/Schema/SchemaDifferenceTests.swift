@@ -13,7 +13,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 }
 
-@Suite struct SchemaDifferenceTests {
+@Suite(.tags(.unit)) struct SchemaDifferenceTests {
   static let person = ModelSchema(
     name: "Person",
     fields: [

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct SchemaSQLTests {
+@Suite(.tags(.unit)) struct SchemaSQLTests {
   @Test func aTableIsWrittenForPeopleToRead() {
     #expect(
       SchemaSQL(SchemaSamples.track).statements.map(\.sql) == [

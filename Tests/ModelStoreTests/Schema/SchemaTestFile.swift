@@ -12,7 +12,7 @@ final class SchemaTestFile {
       .appendingPathComponent("modelstore-schema-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     path = directory.appendingPathComponent("test.store").path
-    _ = try DatabaseFile(path: path, creating: true)
+    _ = try DatabaseFile(path: path)
     try connect().execute(script)
   }
 

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct SchemaUpdateTests {
+@Suite(.tags(.unit)) struct SchemaUpdateTests {
   private func open(
     _ models: [ModelSchema], _ file: SchemaTestFile,
     allowing changes: StoreConfiguration.SchemaChanges

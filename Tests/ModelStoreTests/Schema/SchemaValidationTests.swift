@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import ModelStore
 
-@Suite struct SchemaValidationTests {
+@Suite(.tags(.unit)) struct SchemaValidationTests {
   @Test func soundModelsHaveNoProblems() {
     #expect(SchemaValidation(SchemaSamples.all).problems == [])
   }

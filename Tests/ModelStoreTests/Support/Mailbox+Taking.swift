@@ -3,7 +3,7 @@
 extension Mailbox {
   /// A mailbox of no store.
   convenience init(backlog: Backlog) {
-    self.init(ChangeBroker(), backlog: backlog)
+    self.init(nil, backlog: backlog)
   }
 
   /// The oldest event, as its callback would be called with it.

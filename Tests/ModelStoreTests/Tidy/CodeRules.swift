@@ -18,6 +18,20 @@ extension Project {
       ["SQLite", "Schema", "Ordering", "Changes", "Journal", "Models", "Queries"]
     ),
     ("Observation", ["SQLite", "Schema", "Ordering", "Changes", "Models", "Queries"]),
+    (
+      "Engine",
+      [
+        "SQLite", "Schema", "Ordering", "Changes", "Journal", "Models", "Queries", "Transactions",
+        "Observation", "Catalog",
+      ]
+    ),
+    (
+      "Catalog",
+      [
+        "SQLite", "Schema", "Ordering", "Changes", "Journal", "Models", "Queries", "Transactions",
+        "Engine",
+      ]
+    ),
   ]
 
   /// What stands beside the folders and may be named in all of them.

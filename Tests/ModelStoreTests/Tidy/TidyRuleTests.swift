@@ -1,7 +1,7 @@
 import Testing
 
 /// Every rule of the house finds what it is for, and only that.
-@Suite struct TidyRuleTests {
+@Suite(.tags(.unit)) struct TidyRuleTests {
   struct Planted: Sendable, CustomTestStringConvertible {
     let rule: Project.Rule
     let texts: [String: String]
@@ -257,6 +257,37 @@ import Testing
         "Sources/A/A.swift": "// I1 holds, and I9.",
       ],
       ["ARCHITECTURE.md:2: expected I2", "Sources/A/A.swift:1: there is no invariant I9"]),
+    Planted(
+      "a suite without one tier", Project.everySuiteHasOneTier,
+      [
+        "Tests/A/A.swift": """
+        @Suite(.tags(.unit)) struct One {}
+        @MainActor @Suite(
+          .tags(.law), .serialized)
+        struct Two {}
+        @Suite struct Three {}
+        @Suite(.serialized) struct Four {}
+        @Suite(.tags(.slow)) struct Five {}
+        @Suite(.tags(.unit, .law)) struct Six {}
+        """
+      ],
+      [5, 6, 7, 8].map {
+        "Tests/A/A.swift:\($0): a suite opens with its tier: @Suite(.tags(.unit))"
+      }
+    ),
+    Planted(
+      "an unexplained id", Project.acceptanceIsExplained,
+      [
+        "Documentation/Acceptance.md":
+          "| P1 | a | |\n| P1 | a | |\n| P2 | b | |\n## Not covered by a test\n| P3 | c | |\n| P4 | d | |",
+        "Tests/A/ATests.swift": "@Test(\"P1 P4 P5 holds\") func holds() {}",
+      ],
+      [
+        "Documentation/Acceptance.md:2: explains P1 a second time",
+        "Documentation/Acceptance.md:3: no test carries P2",
+        "Documentation/Acceptance.md:6: a test carries P4",
+        "Tests/A/ATests.swift:1: Documentation/Acceptance.md does not explain P5",
+      ]),
     Planted(
       "a changelog without what is unreleased", Project.changelogOpensWithUnreleased,
       ["CHANGELOG.md": "# Changes\n\n## 1.0\n"],

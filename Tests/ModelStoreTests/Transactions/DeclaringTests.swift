@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// What a program brings to a store that may be open already.
-@Suite struct DeclaringTests {
+@Suite(.tags(.unit)) struct DeclaringTests {
   private static func rejecting(_ name: String, _ message: String) -> Validator {
     Validator(name, Artist.self) { _, _ in .reject(message, \Artist.name) }
   }
@@ -109,7 +109,7 @@ import Testing
 
   /// Has SQLite refuse every ROLLBACK of the store's writer.
   private static func refuseRollbacks(in store: Store) throws {
-    _ = try store.core.writer.sync { writer in
+    _ = try store.engine.connections.writer.sync { writer in
       sqlite3_set_authorizer(
         writer.connection.handle,
         { _, action, verb, _, _, _ in
@@ -137,7 +137,7 @@ import Testing
     let failed = SQLiteError(code: .ioFailure, message: "disk I/O error")
     let errors = [nil, failed].map { (cause: SQLiteError?) in
       failure {
-        try store.core.readers.sync { _ in
+        try store.engine.connections.readers.sync { _ in
           throw ConnectionFailure(moment: .rollback, failure: failed, cause: cause)
         }
       }
@@ -175,7 +175,7 @@ extension DeclaringTests {
   private static func declare(
     _ models: [ModelSchema], bindings: [Binding] = [], in store: Store
   ) throws {
-    try store.core.declare(
+    try store.engine.catalog.declare(
       Declarations(migrations: [], models: models, bindings: bindings, validators: []),
       allowing: .additive)
   }

@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// Commits that the file system fails: rolled back, or not known until the store is opened anew.
-@Suite struct FailedCommitTests {
+@Suite(.tags(.unit)) struct FailedCommitTests {
   private struct Shop: Sendable {
     let directory: TemporaryDirectory
     let path: String

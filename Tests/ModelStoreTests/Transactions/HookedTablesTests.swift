@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Which rows of the preupdate hook are the file's own.
-@Suite struct HookedTablesTests {
+@Suite(.tags(.unit)) struct HookedTablesTests {
   @Test func aTemporaryTableOfTheSameNameIsNotTheFiles() throws {
     let scratch = try ScratchDatabase(
       "CREATE TABLE main.Song (id); CREATE TEMP TABLE song (id); CREATE TABLE other (id)")

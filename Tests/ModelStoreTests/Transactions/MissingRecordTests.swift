@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Writes to a record that is not there, and records whose key the database makes.
-@Suite struct MissingRecordTests {
+@Suite(.tags(.unit)) struct MissingRecordTests {
   /// Nothing but a key.
   struct Tag: Model, Hashable {
     var name: String

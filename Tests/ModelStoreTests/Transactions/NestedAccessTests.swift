@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Transactions begun, and stores closed, while others run.
-@Suite struct NestedAccessTests {
+@Suite(.tags(.unit)) struct NestedAccessTests {
   @Test func aWriteInsideTheOnlyReadCanReadLiveQueriesAnew() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
@@ -72,5 +72,69 @@ extension NestedAccessTests {
     try store.write { tx in try tx.execute("ALTER TABLE t ADD COLUMN c DEFAULT 3") }
     let row = try store.read { tx in try tx.rows(select)[0] }
     #expect(row["c"] == .integer(3))
+  }
+
+  @Test("a report between transactions on the writer's thread fetches and reads from the store")
+  func aReportBetweenTransactionsFetches() throws {
+    let directory = try TemporaryDirectory()
+    var configuration = StoreConfiguration()
+    configuration.changeJournal = .full
+    let opened = Recorder<Store>()
+    let found = Recorder<String>()
+    let store = try Store(
+      at: directory.file("a.store"), models: Artist.self, configuration: configuration
+    ) { report in
+      do {
+        for store in opened.events {
+          let isWriter = store.engine.connections.writer.isCurrent
+          let all = try store.fetch(Artist.all).map(\.name)
+          let one = try store.find(Artist.self, 1)?.name
+          let count = try store.read { reads in try reads.count(Artist.all) }
+          found.add("\(report.code) \(isWriter) \(all) \(one ?? "none") \(count)")
+        }
+      } catch {
+        found.add("\(error)")
+      }
+    }
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    opened.add(store)
+    // The next write repairs the journal first, and reports that.
+    try PlainDatabase(store.path).execute("DROP TRIGGER _ms_journal_Artist_update")
+    try store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
+    #expect(found.events == ["journalGap true [\"a\"] a 1"])
+    // The report holds the store.
+    _ = opened.taken()
+  }
+
+  @Test("a callback fetches and reads from the store, while its own write or preview may not")
+  func aCallbackFetches() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"), models: Artist.self)
+    let found = Recorder<String>()
+    let subscription = try store.observe(Artist.self) { [weak store] _ in
+      do {
+        let all = try store?.fetch(Artist.all).map(\.id)
+        let one = try store?.find(Artist.self, 1)?.name
+        let count = try store?.read { reads in try reads.count(Artist.all) }
+        found.add("\(all ?? []) \(one ?? "none") \(count ?? 0)")
+      } catch {
+        found.add("\(error)")
+      }
+    }
+    try store.write { tx in
+      try tx.insert(Artist(id: 1, name: "a"))
+      #expect(failure { try store.fetch(Artist.all) }?.code == .misuse)
+      #expect(failure { try store.find(Artist.self, 1) }?.code == .misuse)
+      #expect(try store.read { reads in try reads.count(Artist.all) } == 0)
+    }
+    store.waitForDelivery()
+    _ = try store.preview { tx in
+      try tx.delete(Artist.all)
+      #expect(failure { try store.fetch(Artist.all) }?.code == .misuse)
+      #expect(failure { try store.find(Artist.self, 1) }?.code == .misuse)
+    }
+    store.waitForDelivery()
+    #expect(found.events == ["[1] a 1"])
+    subscription.cancel()
   }
 }

@@ -4,8 +4,8 @@ import Testing
 @testable import ModelStore
 
 /// Validators of fields, of records, of several records and of whole transactions.
-@Suite struct ClosureValidatorTests {
-  private typealias Shop = CommitPipelineTests.Shop
+@Suite(.tags(.unit)) struct ClosureValidatorTests {
+  private typealias Shop = WriteCycleTests.Shop
 
   private static func logged(
     _ asked: Recorder<String>, rejecting: Bool = false

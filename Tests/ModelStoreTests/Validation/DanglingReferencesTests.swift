@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Naming the records whose deferred references COMMIT refuses, in files with oddities.
-@Suite struct DanglingReferencesTests {
+@Suite(.tags(.unit)) struct DanglingReferencesTests {
   private static func refusal(_ schema: String, _ sql: SQLText) throws -> StoreError? {
     let directory = try TemporaryDirectory()
     let path = directory.file("d.store")

@@ -4,7 +4,7 @@ import Testing
 
 /// What becomes of a file's rules when programs open it that do not declare them, or that have
 /// renamed what the rules are about.
-@Suite struct FiledRulesTests {
+@Suite(.tags(.unit)) struct FiledRulesTests {
   /// The same table for programs of different age: what they call a field, and its column.
   private struct Paper: Model {
     var id: Int64

@@ -5,7 +5,7 @@ import Testing
 @testable import ModelStore
 
 /// Whatever changes on whatever thread, a gate ends on what is.
-@Suite struct GateOrderTests {
+@Suite(.tags(.unit)) struct GateOrderTests {
   @Test func theLastChangeIsToldLast() throws {
     for _ in 1...200 {
       let draft = LiveDraft(0)

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// Gates whose values cannot be read, compare themselves, or add up inexactly.
-@Suite struct GateReadingTests {
+@Suite(.tags(.unit)) struct GateReadingTests {
   enum Kind: String, ColumnValue { case plain, odd }
 
   struct Ticket: Model, Hashable {
@@ -81,8 +81,8 @@ import Testing
   }
 
   @Test func aGateGuardsAnAsynchronousWriteByRecordsOfAnotherStoreToo() async throws {
-    let shop = try CommitPipelineTests.Shop()
-    let other = try CommitPipelineTests.Shop()
+    let shop = try WriteCycleTests.Shop()
+    let other = try WriteCycleTests.Shop()
     let store = shop.store
     let gate = try Gate(
       store.check("own", \Album.title, of: 1) { $0 == "So What" },
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test func ofChecksOfOneNameTheErrorIsAboutTheOneThatFailed() throws {
-    let shop = try CommitPipelineTests.Shop()
+    let shop = try WriteCycleTests.Shop()
     let store = shop.store
     let gate = try Gate(
       store.check("title", \Album.title, of: 1) { !$0.isEmpty },

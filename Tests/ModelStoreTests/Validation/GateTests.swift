@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Several conditions, one verdict.
-@Suite struct GateTests {
+@Suite(.tags(.unit)) struct GateTests {
   /// What somebody types to log in.
   struct Login: Equatable, Sendable {
     var name = ""
@@ -63,7 +63,7 @@ import Testing
     _ = name()
     login.name = "Ada"
     #expect(asked.events == [])
-    let shop = try CommitPipelineTests.Shop()
+    let shop = try WriteCycleTests.Shop()
     let observation = try shop.store.observe(\Album.title, of: 1) { [asked] change in
       asked.add("title \(change.new ?? "")")
     }
@@ -217,7 +217,7 @@ import Testing
 
   @Test("GS10 a field that is none is refused, and a record that is shown in another cell")
   func recordsInCells() throws {
-    let shop = try CommitPipelineTests.Shop()
+    let shop = try WriteCycleTests.Shop()
     #expect(
       failure { try shop.store.check("first", \Album.title.shouted, of: 1) { !$0.isEmpty } }?.code
         == .unknownField)
@@ -264,7 +264,7 @@ import Testing
   }
 
   @Test func aCommitIsOneChangeHoweverManyRecordsItTouches() throws {
-    let shop = try CommitPipelineTests.Shop()
+    let shop = try WriteCycleTests.Shop()
     let store = shop.store
     let gate = try Gate(
       store.check("title 1", \Album.title, of: 1, "must be long") { $0.count > 3 },
@@ -293,7 +293,7 @@ import Testing
   }
 
   @Test func whatAnotherProgramWroteIsLookedAtAnew() throws {
-    let shop = try CommitPipelineTests.Shop()
+    let shop = try WriteCycleTests.Shop()
     let gate = try Gate(shop.store.check("title", \Album.title, of: 1) { $0.count > 3 })
     try PlainDatabase(shop.store.path).execute("UPDATE Album SET title = 'no' WHERE id = 1")
     try shop.store.refresh()
@@ -302,7 +302,7 @@ import Testing
   }
 
   @Test func aGateGuardsAWrite() throws {
-    let shop = try CommitPipelineTests.Shop()
+    let shop = try WriteCycleTests.Shop()
     let store = shop.store
     let gate = try Gate(
       name(), store.check("title", \Album.title, of: 1, "must be blue") { $0 == "Blue" })

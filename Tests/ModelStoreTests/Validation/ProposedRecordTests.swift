@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Everything that is wrong with one record, before and after it is refused.
-@Suite struct ProposedRecordTests {
+@Suite(.tags(.unit)) struct ProposedRecordTests {
   private static let oneLate = Rule.unique(
     "Booking.oneLate", \Booking.room, where: "note = 'late'")
 

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Every way in which a write can break a rule, and what is told of it.
-@Suite struct RefusedWriteTests {
+@Suite(.tags(.unit)) struct RefusedWriteTests {
   private static func rules(_ violations: [Violation]) -> [String] { violations.map(\.rule) }
 
   @Test func aRecordIsToldEverythingThatIsWrongWithIt() throws {

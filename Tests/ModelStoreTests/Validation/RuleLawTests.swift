@@ -6,7 +6,7 @@ import Testing
 /// Random transactions against a model of the rules: what the model accepts is committed as it
 /// stands, what it refuses leaves no trace in the file and is told to no observer.
 /// `MODELSTORE_SEED` shifts the seed, and `MODELSTORE_RULE_TRANSACTIONS` says how many.
-@Suite struct RuleLawTests {
+@Suite(.tags(.law)) struct RuleLawTests {
   /// The rules once more, in Swift.
   private struct World: Equatable {
     var rooms: [Int64: String] = [:]

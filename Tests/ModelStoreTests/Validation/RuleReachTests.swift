@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// What else touches a rule's records and the rule itself: keys that change, other programs.
-@Suite struct RuleReachTests {
+@Suite(.tags(.unit)) struct RuleReachTests {
   @Test func aLimitOnAllRecordsIsKept() throws {
     let hotel = try Hotel()
     try hotel.store.add(.atMost(4, of: Booking.self, name: "Booking.few"))
@@ -85,9 +85,10 @@ import Testing
 
   @Test func whatBelongsToARuleThatCannotBeToldOfIsLeftAlone() throws {
     let kept = Rule("Gone.note.required", of: "Gone", fields: ["note"], .required)
-    let installation = try RuleInstallation([], in: [Booking.schema], leaving: [kept])
+    let installation = try RuleInstallation(
+      [], in: [Booking.schema], leaving: [kept], catalog: nil)
     func found(_ name: String) -> RuleInstallation.Found {
-      RuleInstallation.Found(name: name, isIndex: false, sql: "")
+      RuleInstallation.Found(kind: .trigger, name: name, sql: "")
     }
     let others = [found("_ms_rule_Gone.note.required2_insert"), found("_ms_rule_Gone.note_update")]
     #expect(

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Rules that are added to a file in use.
-@Suite struct RuleTests {
+@Suite(.tags(.unit)) struct RuleTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let rule: Rule
     /// A statement of another program that breaks it, and one that does not.

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Running a refused statement once more without rules, to find all records that break them.
-@Suite struct StatementOffendersTests {
+@Suite(.tags(.unit)) struct StatementOffendersTests {
   private static let bad: SQLText = "UPDATE Booking SET price = -1"
 
   @Test func nothingIsRunOnceMoreWhileAnotherStatementRuns() throws {

@@ -3,7 +3,7 @@ import Testing
 @testable import ModelStore
 
 /// Rules whose triggers or index another program lost, edited or left behind.
-@Suite struct UnkeptRuleTests {
+@Suite(.tags(.unit)) struct UnkeptRuleTests {
   private static let late = Rule.required(\Booking.note)
   private static let once = Rule.unique("Booking.once", \Booking.room, \Booking.start)
 

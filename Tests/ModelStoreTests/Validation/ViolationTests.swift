@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 
 /// The one error, as a value that travels.
-@Suite struct ViolationTests {
+@Suite(.tags(.unit)) struct ViolationTests {
   private static let error = StoreError(
     .rejected, "Nothing was changed.", model: "Album", field: "title",
     key: [.integer(1), .real(1), .text("1"), .blob([0, 255]), .null],

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A binding that would write records is looked at first: dry, and where values would be lost.
-@Suite struct AddingBindingsTests {
+@Suite(.tags(.process)) struct AddingBindingsTests {
   /// The store of the demonstration without its binding.
   private func music() throws -> Workplace {
     let place = try Workplace()

@@ -3,7 +3,7 @@ import Testing
 
 /// Values also flow by what SQLite computes: generated columns and ON UPDATE. Who writes a record
 /// by a binding needs the leave to write each that follows.
-@Suite struct BindingReachTests {
+@Suite(.tags(.process)) struct BindingReachTests {
   private func place(_ tables: String) throws -> Workplace {
     let place = try Workplace()
     try RawDatabase(place.path("data.db")).execute(tables)

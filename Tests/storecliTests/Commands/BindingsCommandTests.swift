@@ -2,7 +2,7 @@ import Foundation
 import ModelStore
 import Testing
 
-@Suite struct BindingsCommandTests {
+@Suite(.tags(.process)) struct BindingsCommandTests {
   @Test func whatIsFoundIsMended() throws {
     let place = try Workplace()
     try place.makeMusic()

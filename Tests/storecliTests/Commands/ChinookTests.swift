@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 /// A database that knows nothing of this project becomes a store.
-@Suite struct ChinookTests {
+@Suite(.tags(.process)) struct ChinookTests {
   /// The sample lies beside the project where it was fetched; it is not part of it.
-  private static let sample = URL(fileURLWithPath: #filePath)
+  static let sample = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("shared/data/chinook.sqlite")
 
-  private static let isThere = FileManager.default.fileExists(atPath: sample.path)
+  static let isThere = FileManager.default.fileExists(atPath: sample.path)
 
   private func adopted() throws -> Workplace {
     let place = try Workplace()

@@ -4,7 +4,7 @@ import Testing
 @testable import ModelStore
 @testable import StoreCommand
 
-@Suite struct CommandContextTests {
+@Suite(.tags(.process)) struct CommandContextTests {
   private func console() -> Console {
     let terminal = Terminal(
       isInteractive: false, width: nil, palette: Palette(isColoured: false))
@@ -32,7 +32,7 @@ import Testing
     try place.makeMusic()
     try place.write("id,name,founded\n100,A,1960\n", to: "in.csv")
     let store = try Store(at: place.path("music.store"))
-    _ = try store.core.writer.sync { writer in
+    _ = try store.engine.connections.writer.sync { writer in
       writer.noting(
         ConnectionFailure(
           moment: .commit, failure: SQLiteError(code: .ioFailure, message: "disk I/O error"),
@@ -40,9 +40,13 @@ import Testing
     }
     let schema = try store.schema.model(named: "Artist")
     var importing = Importing(
-      input: try RecordInput(
-        path: place.path("in.csv"), schema: schema, options: RecordInput.Options(), refusing: []),
-      schema: schema, store: store, rejects: nil, console: console(),
+      sources: [
+        Importing.Source(
+          input: try RecordInput(
+            path: place.path("in.csv"), schema: schema, options: RecordInput.Options(),
+            refusing: []),
+          schema: schema)
+      ], store: store, rejects: nil, console: console(),
       plan: Importing.Plan(isUpsert: false, stopsAtError: true, batchCount: 1, isDryRun: false))
     let error = #expect(throws: CommandError.self) { try importing.run() }
     #expect(error?.code == "outcomeUnknown")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct DatabaseLocationTests {
+@Suite(.tags(.process)) struct DatabaseLocationTests {
   @Test func theFirstSourceThatNamesADatabaseWins() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 
-@Suite struct DoctorTests {
+@testable import StoreCommand
+
+@Suite(.tags(.process)) struct DoctorTests {
   /// The problems that `doctor` finds, and that it says so by its exit status.
   private func problems(in place: Workplace, _ words: String...) throws -> [String] {
     let outcome = try place.run(["doctor", "-q"] + words)
@@ -30,6 +32,27 @@ import Testing
       try problems(in: place).last
         == "bindings\tproblem\tAlbum.artistName: 3 records differ from the source (storecli bindings rebuild)"
     )
+  }
+
+  @Test func theVersionOfSQLiteIsNamedWithItsBug() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let lines = try place.run("doctor", "-q").out.split(separator: "\n")
+    let version = try RawDatabase(place.path("music.store")).value("SELECT sqlite_version()")
+    let hasBug = DoctorCommand.hasWALResetBug(version)
+    let line = try #require(lines.first { $0.hasPrefix("sqlite\t") })
+    #expect(line.hasPrefix("sqlite\t\(hasBug ? "note" : "ok")\tversion \(version)"))
+    #expect(line.contains("WAL-reset bug") == hasBug)
+  }
+
+  /// The versions of <https://sqlite.org/wal.html#walresetbug>.
+  @Test func theVersionsWithTheWALResetBugAreKnown() {
+    let affected = [
+      "3.37.0", "3.44.0", "3.44.5", "3.45.1", "3.46.1", "3.49.2", "3.50.0", "3.50.6", "3.51.0",
+      "3.51.2",
+    ]
+    let fixed = ["3.44.6", "3.50.7", "3.51.3", "3.51.10", "3.52.0", "4.0.0"]
+    #expect((affected + fixed).filter(DoctorCommand.hasWALResetBug) == affected)
   }
 
   @Test func aLostJournalTriggerIsAProblem() throws {
@@ -83,6 +106,34 @@ import Testing
 
               """), "\(words)")
     }
+  }
+
+  /// A thousand rows with one fault are one finding that names the first.
+  @Test(arguments: [(1, "1"), (5, "1, 2, 3, 4, 5"), (7, "1, 2, 3, 4, 5, …")])
+  func equalFindingsAreGroupedWithTheirCountAndFirstKeys(count: Int, keys: String) throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("a.db")).execute(
+      """
+      PRAGMA foreign_keys = OFF;
+      CREATE TABLE P (id INTEGER PRIMARY KEY);
+      CREATE TABLE C (id INTEGER PRIMARY KEY, p INTEGER REFERENCES P, a INTEGER);
+      CREATE INDEX i ON C(a) WHERE a > 0;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+      INSERT INTO C SELECT i, 99, 0 FROM n;
+      PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = 'CREATE INDEX i ON C(a) WHERE a >= 0' WHERE name = 'i';
+      """)
+    let found = try problems(in: place, "-d", "a.db").filter { $0.hasPrefix("integrity\t") }
+    let missing =
+      count == 1
+      ? "row 1 missing from index i" : "\(count) rows missing from index i (\(keys))"
+    let dangling =
+      count == 1
+      ? "1 row of C refers to a missing row of P: 1."
+      : "\(count) rows of C refer to missing rows of P: \(keys)."
+    #expect(
+      found.filter { !$0.contains("wrong # of entries") }
+        == [missing, dangling].map { "integrity\tproblem\t\($0)" }, "\(found)")
   }
 
   @Test func damagedPagesAreProblems() throws {

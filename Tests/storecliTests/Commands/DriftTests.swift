@@ -1,7 +1,7 @@
 import Testing
 
 /// Tables that are not as the catalog says are no fault of the command's words.
-@Suite struct DriftTests {
+@Suite(.tags(.process)) struct DriftTests {
   @Test(arguments: [
     ["validate"], ["validate", "T"], ["query", "T"], ["get", "T", "1"],
     ["update", "T", "1", "s=y"],
@@ -17,18 +17,17 @@ import Testing
     try raw.execute("ALTER TABLE T RENAME COLUMN n TO m")
     let outcome = try place.run(words + ["-d", "t.db"])
     #expect(outcome.code == 1)
-    #expect(
-      outcome.err == """
-        error[invalidQuery]: The tables are not as the file's catalog says: no such column: n.
-        hint: storecli doctor -d t.db
+    // `validate` reports the model and goes on to the next one.
+    let counted = words[0] == "validate" ? "0 models checked, 0 rules broken\n" : ""
+    let expected = ["n", "T.n"].map { column in
+      """
+      \(counted)error[invalidQuery]: The tables are not as the file's catalog says: \
+      no such column: \(column).
+      hint: storecli doctor -d t.db
 
-        """
-        || outcome.err == """
-          error[invalidQuery]: The tables are not as the file's catalog says: no such column: T.n.
-          hint: storecli doctor -d t.db
-
-          """,
-      "\(outcome)")
+      """
+    }
+    #expect(expected.contains(outcome.err), "\(outcome)")
   }
 
   @Test func aDroppedTableIsAFailureOfTheFile() throws {

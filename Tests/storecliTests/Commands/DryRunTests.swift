@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A dry run says and exits as the real one does, and what is written over the unreadable is told.
-@Suite struct DryRunTests {
+@Suite(.tags(.process)) struct DryRunTests {
   private func music() throws -> (place: Workplace, raw: RawDatabase) {
     let place = try Workplace()
     try place.makeMusic()

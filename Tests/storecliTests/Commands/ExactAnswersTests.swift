@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Every option either does something or is refused, and every answer has the form asked for.
-@Suite struct ExactAnswersTests {
+@Suite(.tags(.process)) struct ExactAnswersTests {
   @Test func aStatementWithoutRowsAnswersInItsFormat() throws {
     let place = try Workplace()
     try place.makeMusic()

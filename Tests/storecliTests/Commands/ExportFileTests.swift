@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// An export replaces a file's contents and nothing else about it.
-@Suite struct ExportFileTests {
+@Suite(.tags(.process)) struct ExportFileTests {
   private func mode(of path: String) throws -> mode_t {
     var status = stat()
     try #require(lstat(path, &status) == 0)
@@ -57,7 +57,7 @@ import Testing
     #expect(full.code == 1 && full.err.hasPrefix("error[output]: "), "\(full)")
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func aPipeIsWrittenToAndStays() throws {
     let place = try Workplace()
     try place.makeMusic()
@@ -92,7 +92,7 @@ import Testing
     return (process, try place.contents(of: "talk"))
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func interruptingTheWaitForAReaderEndsTheExport() throws {
     let place = try Workplace()
     try place.makeMusic()
@@ -106,7 +106,7 @@ import Testing
     #expect(!talk.contains("error"))
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func interruptingAStalledReaderEndsTheExport() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// A database whose last writer ended in the middle of a transaction.
-@Suite struct HotJournalTests {
+@Suite(.tags(.process)) struct HotJournalTests {
   /// `cut.db` as a writer leaves it that was killed after a part of its changes had been written.
   private func makeCut() throws -> Workplace {
     let place = try Workplace()

@@ -7,7 +7,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite struct ImportExportTests {
+@Suite(.tags(.process)) struct ImportExportTests {
   @Test(arguments: ["csv", "ndjson", "json"])
   func whatIsExportedIsImportedAgain(format: String) throws {
     let place = try Workplace()
@@ -107,7 +107,7 @@ import Testing
     #expect(try place.run("query", "Artist", "--count").out == "40\n")
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func controlCStopsAtABatchAndSaysWhatIsWritten() throws {
     let place = try Workplace()
     try place.makeMusic()
@@ -137,6 +137,42 @@ import Testing
         ))
     #expect(try raw.value("SELECT count(*) FROM Artist") == "2040")
     #expect(try raw.value("PRAGMA integrity_check") == "ok")
+  }
+
+  /// Earlier batches of an import went to a file that has lost its name: they are not "written".
+  @Test(.timeLimit(.minutes(30)))
+  func anImportIntoAReplacedFileSaysThatItsBatchesAreLost() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    let path = place.path("music.store")
+    try FileManager.default.copyItem(atPath: path, toPath: place.path("restored.store"))
+    let process = try place.process(["import", "-", "--model", "Artist", "--batch", "1000"])
+    let input = Pipe()
+    let errors = Pipe()
+    process.standardInput = input
+    process.standardError = errors
+    try process.run()
+    func lines(_ ids: Range<Int>) -> Data {
+      Data(ids.map { "{\"id\":\($0),\"name\":\"n\",\"founded\":1990}\n" }.joined().utf8)
+    }
+    try input.fileHandleForWriting.write(contentsOf: lines(1000..<2500))
+    let raw = try RawDatabase(path)
+    while process.isRunning, try raw.value("SELECT count(*) FROM Artist") != "1040" {
+      sched_yield()
+    }
+    try #require(rename(place.path("restored.store"), path) == 0)
+    try input.fileHandleForWriting.write(contentsOf: lines(2500..<3500))
+    try input.fileHandleForWriting.close()
+    process.waitUntilExit()
+    let said = String(
+      decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(process.terminationStatus == 1)
+    #expect(said.hasPrefix("error[fileReplaced]: \(path) was replaced"), "\(said)")
+    #expect(
+      said.contains(
+        "  1 000 records of 1 earlier batch went to the earlier file, not to the one that is there now\n"
+      ), "\(said)")
+    #expect(!said.contains("stay written"))
   }
 
   @Test func anExportToAReaderThatGoesAwayEndsQuietly() throws {

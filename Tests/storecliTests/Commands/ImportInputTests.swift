@@ -7,7 +7,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite struct ImportInputTests {
+@Suite(.tags(.process)) struct ImportInputTests {
   /// A process fed through a pipe until it must have read some of it: more than a pipe holds.
   private func expectNoLockWhileWaiting(_ words: [String]) throws {
     let place = try Workplace()
@@ -27,12 +27,12 @@ import Testing
     #expect(try raw.value("SELECT count(*) FROM Artist") == "8040")
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func nobodyIsLockedOutWhileAPipeIsSlow() throws {
     try expectNoLockWhileWaiting(["import", "-", "--model", "Artist"])
   }
 
-  @Test(.timeLimit(.minutes(10)))
+  @Test(.timeLimit(.minutes(30)))
   func nobodyIsLockedOutBetweenBatches() throws {
     try expectNoLockWhileWaiting(["import", "-", "--model", "Artist", "--batch", "3000"])
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct JournalCommandTests {
+@Suite(.tags(.process)) struct JournalCommandTests {
   @Test func itIsTurnedOnAndOff() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -1,7 +1,7 @@
 import Testing
 
 /// A rule whose triggers another program lost or edited is no rule, and everybody is told.
-@Suite struct LostRuleTests {
+@Suite(.tags(.process)) struct LostRuleTests {
   private func place() throws -> (place: Workplace, raw: RawDatabase) {
     let place = try Workplace()
     try place.makeMusic()
@@ -89,7 +89,8 @@ import Testing
             code: 4, out: "",
             err: """
               error[rejected]: The rule T.n.unique was not put in place: 2 records break it \
-              already. Change those first; nothing was changed.
+              already. A unique rule cannot keep them. Give them other values first; nothing \
+              was changed.
                 T 7.n  must be unique  (rule T.n.unique)
                 T 9.n  must be unique  (rule T.n.unique)
               hint: storecli get T 7

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct ReadingCommandsTests {
+@Suite(.tags(.process)) struct ReadingCommandsTests {
   @Test func modelsListsWhatTheStoreHas() throws {
     let place = try Workplace()
     try place.makeMusic()

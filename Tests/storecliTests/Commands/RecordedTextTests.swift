@@ -6,7 +6,7 @@ import Testing
 
 /// Text that is reviewed as a file. `RECORD=1 swift test --filter RecordedTextTests` writes it
 /// anew.
-@Suite struct RecordedTextTests {
+@Suite(.tags(.process)) struct RecordedTextTests {
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What an import leaves out can be put right and imported again.
-@Suite struct RejectsTests {
+@Suite(.tags(.process)) struct RejectsTests {
   private let csv = ["import", "in.csv", "--model", "Artist", "--on-error", "collect"]
 
   @Test func rejectsOfCommittedBatchesStayWhenALaterErrorStops() throws {

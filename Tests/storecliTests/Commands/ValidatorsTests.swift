@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct ValidatorsTests {
+@Suite(.tags(.process)) struct ValidatorsTests {
   private func place() throws -> Workplace {
     let place = try Workplace()
     try place.makeMusic()

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite struct WritingCommandsTests {
+@Suite(.tags(.process)) struct WritingCommandsTests {
   @Test func anUpdateReportsBoundFieldsWithTheirOwnOrigin() throws {
     let place = try Workplace()
     try place.makeMusic()

@@ -9,7 +9,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite struct CSVReaderTests {
+@Suite(.tags(.unit)) struct CSVReaderTests {
   /// Everything a reader says of an input: records as texts, errors as sentences.
   private func said(
     of bytes: some Sequence<UInt8>, chunkByteCount: Int = .max, delimiter: UInt8 = 0x2C,

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct JSONParserTests {
+@Suite(.tags(.unit)) struct JSONParserTests {
   @Test(arguments: [
     ("null", JSONValue.null), (" true\n", .boolean(true)), ("false", .boolean(false)),
     ("0", .integer(0)), ("-0", .integer(0)), ("-9223372036854775808", .integer(.min)),

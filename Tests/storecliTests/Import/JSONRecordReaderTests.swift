@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct JSONRecordReaderTests {
+@Suite(.tags(.unit)) struct JSONRecordReaderTests {
   private func said(
     of bytes: some Sequence<UInt8>, _ framing: JSONRecordReader.Framing,
     chunkByteCount: Int = .max

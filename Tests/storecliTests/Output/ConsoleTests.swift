@@ -10,7 +10,7 @@ import Testing
   import Darwin
 #endif
 
-@Suite struct ConsoleTests {
+@Suite(.tags(.process)) struct ConsoleTests {
   private func console(
     loudness: Console.Loudness, isInteractive: Bool = false
   ) -> (console: Console, data: Collected, talk: Collected) {

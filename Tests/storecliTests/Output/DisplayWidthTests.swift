@@ -2,7 +2,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct DisplayWidthTests {
+@Suite(.tags(.unit)) struct DisplayWidthTests {
   @Test(arguments: [
     ("", 0), ("plain", 5), ("é", 1), ("e\u{301}", 1), ("Ａ", 2), ("你好", 4), ("한글", 4),
     ("\u{1112}\u{1161}\u{11AB}", 2), ("ｱ", 1), ("👍", 2), ("👍🏽", 2), ("👨‍👩‍👧", 2), ("🇨🇭", 2),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct JSONTextTests {
+@Suite(.tags(.unit)) struct JSONTextTests {
   @Test(arguments: [
     (JSONValue.null, "null"), (.boolean(true), "true"), (.boolean(false), "false"),
     (.integer(.min), "-9223372036854775808"), (.integer(.max), "9223372036854775807"),

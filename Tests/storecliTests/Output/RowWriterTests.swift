@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct RowWriterTests {
+@Suite(.tags(.unit)) struct RowWriterTests {
   private static let columns = [
     OutputColumn("title"), OutputColumn("id", role: .key), OutputColumn("done", meaning: .truth),
     OutputColumn("score"), OutputColumn("photo"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct TableTests {
+@Suite(.tags(.unit)) struct TableTests {
   private static let columns = [
     OutputColumn("title"), OutputColumn("id", role: .key), OutputColumn("done", meaning: .truth),
     OutputColumn("price"),
@@ -124,7 +124,7 @@ import Testing
   }
 }
 
-@Suite struct RecordSheetTests {
+@Suite(.tags(.unit)) struct RecordSheetTests {
   @Test func fieldsStandUnderEachOtherWithAllTheirLines() {
     let sheet = RecordSheet(
       title: "Todo 42   rev 6",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct TerminalTests {
+@Suite(.tags(.unit)) struct TerminalTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var choice = ColourPolicy.Choice.auto
     var environment: [String: String] = [:]

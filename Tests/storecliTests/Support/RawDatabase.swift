@@ -25,6 +25,15 @@ final class RawDatabase {
     sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_CONSTRAINT
   }
 
+  /// Whether no other connection writes at this moment; waits for nothing.
+  func canBegin() throws -> Bool {
+    sqlite3_busy_timeout(handle, 0)
+    defer { sqlite3_busy_timeout(handle, 5000) }
+    let code = sqlite3_exec(handle, "BEGIN IMMEDIATE; ROLLBACK", nil, nil, nil)
+    try #require(code == SQLITE_OK || code == SQLITE_BUSY)
+    return code == SQLITE_OK
+  }
+
   /// The first column of the first row, as text.
   func value(_ sql: String) throws -> String {
     var statement: OpaquePointer?

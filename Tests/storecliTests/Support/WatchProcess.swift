@@ -58,12 +58,17 @@ final class WatchProcess {
     return process.terminationStatus
   }
 
-  /// The next line of data, waited for.
+  /// The next line of data that is not a gap, waited for.
   func nextLine() throws -> String {
     var line: [UInt8] = []
     while let byte = try out.fileHandleForReading.read(upToCount: 1)?.first {
-      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
-      line.append(byte)
+      guard byte == UInt8(ascii: "\n") else {
+        line.append(byte)
+        continue
+      }
+      let text = String(decoding: line, as: UTF8.self)
+      if !text.hasPrefix("gap: "), !text.contains("\"op\":\"gap\"") { return text }
+      line = []
     }
     throw Ended()
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreCommand
 
 /// Following the journal, with much of it waiting when it is told.
-@Suite struct JournalWatchTests {
+@Suite(.tags(.process)) struct JournalWatchTests {
   private let place: Workplace
   private let raw: RawDatabase
   private let store: Store
@@ -61,5 +61,11 @@ import Testing
       (-62_167_219_200_000_001, "00-1-12-31T23:59:59.999999Z"),
     ]
     for (time, text) in times { #expect(TimeText.iso(time) == text) }
+    // Another program may have written any number.
+    #expect(TimeText.iso(.min) == "-290308-12-21T19:59:05.224192Z")
+    #expect(TimeText.iso(.max) == "294247-01-10T04:00:54.775807Z")
+    #expect(TimeText.ago(.min, now: 0) == "106751991 d ago")
+    #expect(TimeText.ago(.min, now: .max) == "106751991 d ago")
+    #expect(TimeText.ago(.max, now: -2) == "now")
   }
 }

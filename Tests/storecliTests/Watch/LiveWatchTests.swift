@@ -7,7 +7,7 @@ import Testing
 @testable import StoreCommand
 
 /// Following a result, with all that happened meanwhile waiting when it is told.
-@Suite struct LiveWatchTests {
+@Suite(.tags(.process)) struct LiveWatchTests {
   private let place: Workplace
   private let store: Store
 

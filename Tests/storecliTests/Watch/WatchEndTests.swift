@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-@Suite struct WatchEndTests {
+@Suite(.tags(.process)) struct WatchEndTests {
   @Test func terminationKeepsWhatIsAcknowledged() throws {
     let world = try WatchWorld()
     try world.set("seconds = 100", of: 1)
-    let watch = try WatchProcess(world.place, ["Track", "--slot", "work", "--since", "0"])
+    let watch = try WatchProcess(world.place, ["Track", "--slot", "work", "--since", world.start])
     #expect(try told(try watch.nextLine()).count == 1)
     watch.terminate()
     let outcome = try watch.finish(by: SIGTERM)
@@ -49,7 +49,7 @@ import Testing
     let watch = try WatchProcess(
       world.place,
       [
-        "Track", "--slot", "work", "--since", "0", "--exec",
+        "Track", "--slot", "work", "--since", world.start, "--exec",
         "mkfifo gate-$$; echo gate-$$; read line < gate-$$",
       ])
     let gate = try watch.nextLine()
@@ -65,7 +65,7 @@ import Testing
     let world = try WatchWorld()
     for number in 1...changeCount { try world.set("seconds = \(100 + number)", of: 1) }
     let outcome = try world.place.run(
-      "watch", "Track", "--since", "0", "--timeout", "60s", "-q",
+      "watch", "Track", "--since", world.start, "--timeout", "60s", "-q",
       launching: ["/bin/sh", "-c", "{ \"$0\" \"$@\"; echo $? >&2; } | head -n 1"])
     #expect(try told(outcome.out).count == 1)
     #expect(outcome.err == "141\n", "\(outcome)")
@@ -79,10 +79,10 @@ import Testing
     for number in 1...5 {
       try world.raw.execute("INSERT INTO Note VALUES (\(number), hex(zeroblob(50000)))")
     }
-    let watch = try WatchProcess(world.place, ["Note", "--slot", "work", "--since", "0"])
+    let watch = try WatchProcess(world.place, ["Note", "--slot", "work", "--since", world.start])
     watch.interrupt()
     #expect(try watch.endUnread() == 130)
     let position = try world.place.run("consumers", "list", "-q", "--fields", "position").out
-    #expect(position == "0\n")
+    #expect(position == "\(world.start)\n")
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StoreCommand
 
-@Suite struct WatchFoldTests {
+@Suite(.tags(.law)) struct WatchFoldTests {
   @Test func whatWasUndoneOnTheWayIsNotTold() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = 100, albumID = 1 WHERE id <= 4")

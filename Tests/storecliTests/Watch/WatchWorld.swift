@@ -5,6 +5,8 @@ import Testing
 struct WatchWorld {
   let place: Workplace
   let raw: RawDatabase
+  /// The journal's position when it began.
+  let start: String
 
   init(journal: [String] = ["on"]) throws {
     place = try Workplace()
@@ -14,6 +16,7 @@ struct WatchWorld {
       try #require(outcome.code == 0, "\(outcome)")
     }
     raw = try RawDatabase(place.path("music.store"))
+    start = journal.isEmpty ? "0" : try raw.value("SELECT max(position) FROM _ms_journal")
   }
 
   /// Changes one track, as another program would.
@@ -22,8 +25,10 @@ struct WatchWorld {
   }
 
   /// Runs `watch` over what the journal has, to its end.
-  func watch(_ arguments: String..., from start: String = "0") throws -> Outcome {
-    try place.run(["watch", "--since", start, "--timeout", "0s"] + arguments)
+  ///
+  /// - Parameter start: nil for where the journal began.
+  func watch(_ arguments: String..., from start: String? = nil) throws -> Outcome {
+    try place.run(["watch", "--since", start ?? self.start, "--timeout", "0s"] + arguments)
   }
 
   /// What the journal has come to.
@@ -32,11 +37,12 @@ struct WatchWorld {
   }
 }
 
-/// Lines of ndjson as words: `+ 3 entered`, `~ 3 seconds 10 -> 20`, `- 3 left`.
+/// Lines of ndjson as words: `+ 3 entered`, `~ 3 seconds 10 -> 20`, `- 3 left`; without gaps.
 func told(_ lines: String) throws -> [String] {
-  try lines.split(separator: "\n").map { line in
+  try lines.split(separator: "\n").compactMap { line in
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+    if object["op"] as? String == "gap" { return nil }
     let changes = try #require(object["changes"] as? [String: [String: Any]])
     var words: [String] = []
     switch object["op"] as? String {

@@ -181,13 +181,13 @@ struct Story {
     let database = Shell.quoted(path)
     try heading("The store is yours now. Try")
     for command in [
-      "storecli models -d \(database)",
-      "storecli query Track 'seconds > 300' --sort title --limit 5 -d \(database)",
-      "storecli update Artist 2 name='Somebody Else' -d \(database)",
-      "storecli delete Artist 3 --dry-run -d \(database)",
-      "storecli update Track 1 title= -d \(database)",
+      "\(Program.name) models -d \(database)",
+      "\(Program.name) query Track 'seconds > 300' --sort title --limit 5 -d \(database)",
+      "\(Program.name) update Artist 2 name='Somebody Else' -d \(database)",
+      "\(Program.name) delete Artist 3 --dry-run -d \(database)",
+      "\(Program.name) update Track 1 title= -d \(database)",
       "sqlite3 \(database) \"UPDATE Artist SET name = 'From the shell' WHERE id = 4\"",
-      "storecli query Album 'artistID = 4' -d \(database)",
+      "\(Program.name) query Album 'artistID = 4' -d \(database)",
     ] {
       try line("  " + command)
     }

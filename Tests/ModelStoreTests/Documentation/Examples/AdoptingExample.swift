@@ -2,7 +2,7 @@ import Foundation
 import ModelStore
 import Testing
 
-@Suite struct AdoptingExample {
+@Suite(.tags(.unit)) struct AdoptingExample {
   @Test func tablesOfAnotherProgramBecomeModels() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("music.sqlite")

@@ -118,7 +118,7 @@ private struct Product: Model {
   }
 }
 
-@Suite struct BindingKindsExample {
+@Suite(.tags(.unit)) struct BindingKindsExample {
   @Test func aggregatesFollowTheirRecords() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("discs.store")

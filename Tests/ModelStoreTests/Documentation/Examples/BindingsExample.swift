@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct BindingsExample {
+@Suite(.tags(.unit)) struct BindingsExample {
   @Test func boundFieldsFollowTheirSource() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -2,7 +2,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite struct DeliveryExample {
+@Suite(.tags(.unit)) struct DeliveryExample {
   private static func library(_ directory: TemporaryDirectory) throws -> Store {
     let store = try Store(at: directory.file("library.store"), models: Author.self, Book.self)
     try store.write { tx in
@@ -68,6 +68,27 @@ import Testing
     while await reader.title == nil { await Task.yield() }
     #expect(await reader.title == "The Dispossessed")
     subscription.cancel()
+  }
+
+  @MainActor private final class Label {
+    var text = ""
+  }
+
+  @MainActor @Test func theMainActorReceivesEvents() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Self.library(directory)
+    let label = Label()
+    // snippet: delivery-main-actor
+    let subscription = try store.changes(of: .field(\Book.title, of: 1), backlog: .latest)
+      .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
+    // end
+    try await store.write { tx in try tx.set(\Book.title, to: "Always Coming Home", for: 1) }
+    while label.text != "Always Coming Home" { await Task.yield() }
+    subscription.cancel()
+    try await store.write { tx in try tx.set(\Book.title, to: "Gifts", for: 1) }
+    store.waitForDelivery()
+    await Task.yield()
+    #expect(label.text == "Always Coming Home")
   }
 
   @Test func aWriteWaitsForThoseWhoAskForIt() throws {

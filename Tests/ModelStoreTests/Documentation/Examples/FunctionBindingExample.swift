@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct FunctionBindingExample {
+@Suite(.tags(.unit)) struct FunctionBindingExample {
   @Test func aFunctionInSwiftComputesAField() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -2,7 +2,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite struct GatesExample {
+@Suite(.tags(.unit)) struct GatesExample {
   @Test func aForm() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

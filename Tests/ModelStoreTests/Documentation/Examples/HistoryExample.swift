@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct HistoryExample {
+@Suite(.tags(.unit)) struct HistoryExample {
   private static func library(at path: String) throws -> Store {
     let store = try Store(at: path, models: Author.self, Book.self)
     try store.changeJournal.turnOn()

@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct JournalCostExample {
+@Suite(.tags(.unit)) struct JournalCostExample {
   @Test func theJournalIsLimitedAndTurnedOff() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -2,7 +2,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite struct LiveQueriesExample {
+@Suite(.tags(.unit)) struct LiveQueriesExample {
   @Test func aListFollowsTheStoreByIndices() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

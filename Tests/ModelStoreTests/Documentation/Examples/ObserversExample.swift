@@ -2,7 +2,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite struct ObserversExample {
+@Suite(.tags(.unit)) struct ObserversExample {
   @Test func aBagIsAnObserver() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -2,7 +2,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite struct ObservingChangesExample {
+@Suite(.tags(.unit)) struct ObservingChangesExample {
   @Test func eachCommitReachesTheObserversItConcerns() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -2,7 +2,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite struct OrderedListsExample {
+@Suite(.tags(.unit)) struct OrderedListsExample {
   @Test func aShelfKeepsItsBooksInOrder() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

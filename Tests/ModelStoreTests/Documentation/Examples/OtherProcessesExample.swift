@@ -3,7 +3,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct OtherProcessesExample {
+@Suite(.tags(.process), .timeLimit(.minutes(30))) struct OtherProcessesExample {
   @Test(SQLiteShell.isNeeded) func aCommitOfAnotherProgramReachesALiveQuery() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

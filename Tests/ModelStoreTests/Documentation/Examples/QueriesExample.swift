@@ -2,7 +2,7 @@ import Foundation
 import ModelStore
 import Testing
 
-@Suite struct QueriesExample {
+@Suite(.tags(.unit)) struct QueriesExample {
   @Test func typedAndTextConditionsSelectAsSQLDoes() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

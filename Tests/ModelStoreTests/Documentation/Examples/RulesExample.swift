@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct RulesExample {
+@Suite(.tags(.unit)) struct RulesExample {
   @Test func rulesOfOneRecordAndOfSeveral() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

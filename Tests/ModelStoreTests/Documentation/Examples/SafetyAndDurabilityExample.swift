@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct SafetyAndDurabilityExample {
+@Suite(.tags(.unit)) struct SafetyAndDurabilityExample {
   @Test func everyOutcomeOfAWriteHasAnAnswer() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct SchemaAndMigrationsExample {
+@Suite(.tags(.unit)) struct SchemaAndMigrationsExample {
   @Test func migrationsRunOnceAndTheRestIsCompared() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -3,7 +3,37 @@ import Observation
 import Synchronization
 import Testing
 
-@Suite struct SubjectsExample {
+// snippet: subjects-form
+@MainActor @Observable final class TitleForm {
+  var title = ""
+}
+// end
+
+@Suite(.tags(.unit)) struct SubjectsExample {
+  @MainActor private final class Label {
+    var text = ""
+  }
+
+  @MainActor @Test func aLabelAndAFormFollowAField() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(
+      at: directory.file("library.store"), models: Author.self, Book.self)
+    try await store.write { tx in _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274)) }
+    let label = Label()
+    // snippet: subjects-main-actor
+    let title = try store.subject(\Book.title, of: 1)
+    let shown = try title.stream.bind(to: label, \.text)
+
+    let form = TitleForm()
+    let edited = try title.bindBothWays(to: form, \.title)
+    // end
+    while form.title != "Gifts" { await Task.yield() }
+    form.title = "Voices"
+    while label.text != "Voices" { await Task.yield() }
+    #expect(try store.find(Book.self, 1)?.title == "Voices")
+    withExtendedLifetime((shown, edited)) {}
+  }
+
   @Test func fieldsFeedEachOther() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

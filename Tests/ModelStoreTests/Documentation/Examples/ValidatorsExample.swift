@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct ValidatorsExample {
+@Suite(.tags(.unit)) struct ValidatorsExample {
   @Test func oneErrorListsEveryRejection() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -2,7 +2,7 @@ import ModelStore
 import Synchronization
 import Testing
 
-@Suite struct WindowsExample {
+@Suite(.tags(.unit)) struct WindowsExample {
   @Test func aPartOfAResultSlidesAndIsMoved() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")

@@ -1,7 +1,7 @@
 import ModelStore
 import Testing
 
-@Suite struct WritingAndReadingExample {
+@Suite(.tags(.unit)) struct WritingAndReadingExample {
   @Test func aWriteCommitsAsAWholeAndReadsSeeOneState() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
@@ -50,5 +50,32 @@ import Testing
     expected.rating = 5
     expected.authorName = "U. K. Le Guin"
     #expect(try store.fetch(Book.all) == [expected])
+  }
+
+  @Test func aCopyHasTheContentHashOfItsOriginal() throws {
+    let directory = try TemporaryDirectory()
+    let copyPath = directory.file("copy.store")
+    let store = try Store(
+      at: directory.file("library.store"), models: Author.self, Book.self)
+    try store.write { tx in
+      try tx.insert(Author(id: 1, name: "Ursula K. Le Guin"))
+      try tx.insert(Book(id: 2, title: "The Dispossessed", pages: 341, authorID: 1))
+    }
+    // snippet: content-hash
+    let copy = try Store(at: copyPath, models: Author.self, Book.self)
+    try copy.write { tx in
+      for author in try store.fetch(Author.all) { try tx.insert(author) }
+      for book in try store.fetch(Book.all) { try tx.insert(book) }
+    }
+    let isComplete = try copy.contentHash() == store.contentHash()
+
+    // Of one model, of a query, and as text to compare later:
+    let books = try store.contentHash(of: Book.self)
+    let rated = try store.contentHash(of: Book.where { $0.rating > 3 })
+    let kept = books.description
+    // end
+    #expect(isComplete)
+    #expect(rated != books)
+    #expect(ContentHash(kept) == books)
   }
 }

@@ -1,0 +1,166 @@
+// Tables of another design that become models and lists.
+extension CatalogEditor {
+  /// Every table and view that is not a model yet, with the model it would make or the reason why
+  /// not.
+  func adoptableTables() throws -> [AdoptableTable] {
+    try adoptableTables { _ in true }
+  }
+
+  /// - Parameter isWanted: By folded name. Values are read of these tables only.
+  private func adoptableTables(_ isWanted: (String) -> Bool) throws -> [AdoptableTable] {
+    var tables = Set(models.schema.models.map { ExactText($0.table.asciiFolded) })
+    return try engine.connections.readers.sync { connection in
+      // A newer library's models: they are models already.
+      for problem in try CatalogEntries.models.problems(on: connection) {
+        if let name = problem.model { tables.insert(ExactText(name.asciiFolded)) }
+      }
+      let catalog = try Catalog(reading: connection)
+      return try Adoption(catalog: catalog).tables(on: connection)
+        .filter { table in
+          let name = table.name.asciiFolded
+          return !tables.contains(ExactText(name)) && !name.hasPrefix("_ms_") && isWanted(name)
+        }
+        .map { try $0.decided(in: catalog, on: connection) }
+    }
+  }
+
+  func adopt(_ names: [String]?, types choices: [TypeChoice]) throws -> [ModelSchema] {
+    var schemas = try adoptable(names).compactMap(\.schema)
+    let newCount = schemas.count
+    for choice in choices {
+      if !schemas.contains(where: { $0.name == choice.model }) {
+        schemas.append(try retypable(choice))
+      }
+      guard let index = schemas.firstIndex(where: { $0.name == choice.model }) else { continue }
+      schemas[index].apply(try decision(choice, for: schemas[index]))
+    }
+    try declare(Declarations(models: schemas), allowing: .none)
+    return Array(schemas.prefix(newCount))
+  }
+
+  private func adoptable(_ names: [String]?) throws -> [AdoptableTable] {
+    guard let names else { return try adoptableTables() }
+    let wanted = Set(names.map { ExactText($0.asciiFolded) })
+    let found = names.isEmpty ? [] : try adoptableTables { wanted.contains(ExactText($0)) }
+    return try names.map { name in
+      let folded = name.asciiFolded
+      guard let table = found.first(where: { $0.name.asciiFolded.isExactly(folded) }) else {
+        throw StoreError(
+          .unknownModel, "There is no table \(name) that could be adopted.", model: name)
+      }
+      if let reason = table.reason {
+        throw StoreError(.unsupportedSchema, reason, model: name)
+      }
+      return table
+    }
+  }
+
+  /// The adopted model that the choice is about.
+  private func retypable(_ choice: TypeChoice) throws -> ModelSchema {
+    let model = try models.schema.model(named: choice.model)
+    let isSlot = models.schema.slotModels.contains { $0.schema.name == model.name }
+    guard model.isAdopted, model.kind == .table, !isSlot else {
+      let reason =
+        isSlot
+        ? "holds the places of a list"
+        : model.kind == .view ? "is a view" : "is declared in Swift, and so are its types"
+      throw StoreError(
+        .unsupportedSchema, "\(model.name) \(reason). Only fields of adopted tables take a type.",
+        model: model.name, field: choice.field)
+    }
+    return model
+  }
+
+  func decision(_ choice: TypeChoice) throws -> TypeDecision {
+    let isModel = models.schema.contains(choice.model)
+    let schema =
+      try isModel ? retypable(choice) : adoptable([choice.model]).compactMap(\.schema).first
+    guard let schema else {
+      throw StoreError(
+        .unknownModel, "There is no table \(choice.model).", model: choice.model)
+    }
+    return try decision(choice, for: schema)
+  }
+
+  private func decision(_ choice: TypeChoice, for schema: ModelSchema) throws -> TypeDecision {
+    try engine.connections.readers.sync { connection in
+      let catalog = try Catalog(reading: connection)
+      guard let table = catalog.table(named: schema.table), schema.kind == .table else {
+        throw StoreError(
+          .unsupportedSchema,
+          "\(schema.name) is a view. Only fields of adopted tables take a type.",
+          model: schema.name, field: choice.field)
+      }
+      return try StoredTypes(schema: schema, table: table)
+        .decision(choice, in: catalog, on: connection)
+    }
+  }
+
+  /// Makes the rows of a table of another design the slots of lists that records of `owner` own.
+  func adopt(_ list: ListSchema, of owner: String) throws -> ModelSchema {
+    var model = try models.schema.model(named: owner)
+    guard model.isAdopted, !model.lists.contains(where: { $0.name == list.name }) else {
+      throw StoreError(
+        .configurationConflict,
+        model.isAdopted
+          ? "\(owner) has a list \(list.name) already."
+          : "\(owner) is declared in Swift, and so are its lists; declare \(list.name) there.",
+        model: owner, field: list.name)
+    }
+    if let claimant = try claimant(of: list.slotTable) {
+      throw StoreError(
+        .configurationConflict,
+        "The table \(list.slotTable) is in use as a model: \(claimant) speaks of it. Remove that first.",
+        model: owner, field: list.name)
+    }
+    model.lists.append(list)
+    try declare(Declarations(models: [model]), allowing: .none)
+    return try models.schema.model(named: list.slotModelName(of: model))
+  }
+
+  /// What in the file would be lost if the table were no longer the model that it is: a binding or
+  /// rule, or another model's list. Nil when nothing would.
+  private func claimant(of table: String) throws -> String? {
+    let folded = ExactText(table.asciiFolded)
+    guard
+      let model = models.schema.models.first(where: { ExactText($0.table.asciiFolded) == folded })
+    else { return nil }
+    if let slots = models.schema.slotModels.first(where: { $0.schema == model }) {
+      return "the list \(slots.name)"
+    }
+    let others = models.schema.models.filter { $0 != model }
+    let binding = try catalogEntries(.bindings).first {
+      ResolvedBinding.canResolve($0, in: others + [model])
+        && !ResolvedBinding.canResolve($0, in: others)
+    }
+    if let binding { return "the binding \(binding.name)" }
+    let rule = try catalogEntries(.rules).first { $0.model == model.name }
+    return rule.map { "the rule \($0.name)" }
+  }
+
+  func withAdoptedSlots(
+    _ declared: [ModelSchema], on connection: Connection
+  ) throws -> [ModelSchema] {
+    try declared.withAdoptedSlots(
+      in: { try Catalog(reading: connection) },
+      beside: models.schema.models + CatalogEntries.models.understood(on: connection))
+  }
+}
+
+extension AdoptableTable {
+  /// The table with the types of its open columns decided by their values.
+  fileprivate func decided(in catalog: Catalog, on connection: Connection) throws -> AdoptableTable
+  {
+    guard var schema, let table = catalog.table(named: name) else { return self }
+    do {
+      let decisions = try StoredTypes(schema: schema, table: table).decisions(on: connection)
+      for decision in decisions { schema.apply(decision) }
+      return AdoptableTable(
+        name: name, result: .model(schema), notes: notes, decisions: decisions)
+    } catch let error as SQLiteError where error.code != .interrupted {
+      let note =
+        "The values of \(name) could not be read (\(error.message)), so its types are as declared."
+      return AdoptableTable(name: name, result: result, notes: notes + [note])
+    }
+  }
+}

@@ -1,0 +1,225 @@
+// Bindings that are in the file.
+extension CatalogEditor {
+  func add(
+    _ binding: Binding, isPreview: Bool, onProgress: (_ done: Int, _ all: Int) throws -> Void
+  ) throws -> Int {
+    try changing(isPreview: isPreview) { connection in
+      let models = self.models.schema.models
+      let schema = try binding.schema(in: models)
+      try self.checkFunctions(of: [schema])
+      let others = try CatalogEntries.bindings.read(on: connection)
+        .filter { $0.name != schema.name }
+      let synchronised = try BindingInstallation(others + [schema], in: models, on: connection)
+        .apply(to: connection, onProgress: onProgress)
+      if !isPreview { try CatalogEntries.bindings.write([schema], on: connection) }
+      return synchronised.reduce(0) { $0 + $1.recordCount }
+    }
+  }
+
+  /// Lets `bindings`, which are all of their target now, take over from one that is gone.
+  ///
+  /// - Returns: How many records had to follow.
+  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
+    let models = self.models.schema.models
+    // A binding may be dropped because a model or field is gone.
+    let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
+    return try BindingInstallation(kept, in: models, on: connection).apply(to: connection)
+      .reduce(0) { $0 + $1.recordCount }
+  }
+
+  /// Refuses declared bindings that this program cannot keep itself.
+  func checkFunctions(of bindings: [BindingSchema]) throws(StoreError) {
+    let known = Set(configuration.functions.map(\.name.asciiFolded))
+    for binding in bindings {
+      guard let name = binding.functions?.first(where: { !known.contains($0) }) else { continue }
+      throw StoreError(
+        .unknownFunction,
+        "The binding \(binding.name) calls the function \(name), which this store was not given. "
+          + "Add it to StoreConfiguration.functions.",
+        model: binding.target.model, field: binding.target.field)
+    }
+  }
+
+  func dropBinding(_ name: String, isPreview: Bool) throws -> Int {
+    try changing(isPreview: isPreview) { connection in
+      let bindings = try CatalogEntries.bindings.read(on: connection)
+      guard let dropped = bindings.first(where: { $0.name.isExactly(name) }) else {
+        throw StoreError(.unknownBinding, "There is no binding \(name) in this store.")
+      }
+      _ = try BindingInstallation.remove(name, from: connection)
+      let recordCount = try self.follow(
+        bindings.filter { $0.target == dropped.target && $0 != dropped }, on: connection)
+      if !isPreview { try CatalogEntries.bindings.remove([name], on: connection) }
+      return recordCount
+    }
+  }
+
+  func rebuildBindings() throws -> [(binding: String, recordCount: Int)] {
+    // Values first, in a transaction like any other: observers receive exact changes. Recreating
+    // the triggers then finds nothing to update.
+    let mended = try engine.write { tx in
+      var unread = UnreadBindings(policy: .stop)
+      return try self.synchroniseBindings(in: tx.access, &unread)
+    }
+    return try completed(mended, besides: [])
+  }
+
+  /// See ``Store/rebuildReadableBindings(isPreview:)``.
+  func rebuildReadableBindings(isPreview: Bool) throws -> BindingsRebuild {
+    func synchronise(_ access: TransactionAccess) throws -> BindingsRebuild {
+      var unread = UnreadBindings(policy: .goOn)
+      let mended = try self.synchroniseBindings(in: access, &unread)
+      return BindingsRebuild(mended: mended, unread: unread.errors)
+    }
+    guard !isPreview else {
+      return try engine.preview { tx in try synchronise(tx.access) }.value
+    }
+    var rebuild = try engine.write { tx in try synchronise(tx.access) }
+    rebuild.mended = try completed(rebuild.mended, besides: Set(rebuild.unread.map(\.binding)))
+    return rebuild
+  }
+
+  /// Puts triggers in place and adds the records that had to follow because of that.
+  private func completed(
+    _ mended: [(binding: String, recordCount: Int)], besides left: Set<String>
+  ) throws -> [(binding: String, recordCount: Int)] {
+    let made = try changing { connection in
+      try self.installedBindings(on: connection).keeping { !left.contains($0.binding.name) }
+        .apply(to: connection)
+    }
+    let others = made.filter { made in !mended.contains { $0.binding == made.binding } }
+      .map { (binding: $0.binding, recordCount: $0.recordCount) }
+    return mended + others.filter { $0.recordCount > 0 }
+  }
+
+  func previewBindingsRebuild() throws -> [(binding: String, recordCount: Int)] {
+    try engine.preview { tx in
+      var unread = UnreadBindings(policy: .stop)
+      return try self.synchroniseBindings(in: tx.access, &unread)
+    }.value
+  }
+
+  /// Puts every record right that is not.
+  ///
+  /// - Returns: The bindings of which some were wrong, and how many.
+  private func synchroniseBindings(
+    in access: TransactionAccess, _ unread: inout UnreadBindings
+  ) throws -> [(binding: String, recordCount: Int)] {
+    let connection = access.connection
+    let found = try BindingInstallation.objects(in: connection)
+    let bindings = try installedBindings(on: connection).bindings
+      .filter { try $0.missingFunction(on: connection) == nil }
+    // For all bindings first: updating a value fires the triggers of others.
+    for binding in bindings {
+      _ = try unread.attempt(binding.binding, of: models, in: access) {
+        try binding.restoreStorage(besides: found, on: connection)
+      }
+    }
+    var mended: [(binding: String, recordCount: Int)] = []
+    for binding in bindings {
+      let count = try unread.attempt(binding.binding, of: models, in: access) {
+        try binding.synchronise(on: connection)
+      }
+      if let count, count > 0 { mended.append((binding.binding.name, count)) }
+    }
+    return mended
+  }
+
+  private func installedBindings(on connection: Connection) throws -> BindingInstallation {
+    let models = models.schema.models
+    var bindings = try CatalogEntries.bindings.understood(on: connection)
+    if try !CatalogEntries.models.problems(on: connection).isEmpty {
+      // The bindings of a model that only a newer library knows cannot be compared here.
+      bindings = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
+    }
+    return try BindingInstallation(bindings, in: models, on: connection)
+  }
+
+  /// What is wrong with the bindings of the file.
+  func bindingFindings(keyCountMax: Int) throws -> [BindingFinding] {
+    try readingBindings { bindings, connection in
+      let left = Set(try CatalogEntries.bindings.understood(on: connection).map(\.name))
+        .subtracting(bindings.bindings.map(\.binding.name))
+      return try bindings.findings(on: connection, keyCountMax: keyCountMax)
+        .filter { !left.contains($0.binding) }
+    }
+  }
+
+  func bindingLosses() throws -> [BindingLoss] {
+    try readingBindings { bindings, connection in
+      try bindings.bindings.compactMap { binding in
+        guard try binding.missingFunction(on: connection) == nil else { return nil }
+        let count = try binding.lossyRecordCount(on: connection)
+        return count == 0
+          ? nil : BindingLoss(binding: binding.binding.name, recordCount: count)
+      }
+    }
+  }
+
+  /// The bindings that `field` of `model` follows, sources first.
+  func bindings(into field: FieldSchema, of model: ModelSchema) throws -> [BindingSchema] {
+    try readingBindings { bindings, connection in
+      let generated = try GeneratedColumns(of: self.models.schema.models, on: connection)
+      return bindings.chain(into: generated.origins(of: [.init(model, field)]))
+    }
+  }
+
+  /// See ``Store/computedFields()``.
+  func computedFields() throws -> [BindingSchema.Field: [BindingSchema.Field]] {
+    try engine.connections.readers.sync { connection in
+      try GeneratedColumns(of: models.schema.models, on: connection).computed
+    }
+  }
+
+  private func readingBindings<Result>(
+    _ body: (BindingInstallation, Connection) throws -> Result
+  ) throws -> Result {
+    try engine.connections.readers.sync { connection in
+      try engine.read(connection) { reads in
+        let connection = reads.access.connection
+        return try body(try self.installedBindings(on: connection), connection)
+      }
+    }
+  }
+}
+
+/// The bindings that a rebuild cannot read or write, each with the reason.
+private struct UnreadBindings {
+  /// What happens at the first one.
+  enum Policy { case stop, goOn }
+
+  let policy: Policy
+  private(set) var errors: [(binding: String, error: StoreError)] = []
+
+  init(policy: Policy) {
+    self.policy = policy
+  }
+
+  /// Runs `body`, which is about one binding, unless that was left out before.
+  ///
+  /// - Returns: What `body` returns; nil when the binding is left out. Nothing of it is kept then.
+  mutating func attempt<Result>(
+    _ binding: BindingSchema, of models: ModelRegistry, in access: TransactionAccess,
+    _ body: () throws -> Result
+  ) throws -> Result? {
+    guard policy == .goOn else { return try body() }
+    guard !errors.contains(where: { $0.binding == binding.name }) else { return nil }
+    do {
+      return try access.savepoint(body)
+    } catch let error as SQLiteError where error.code.primary == .error {
+      errors.append((binding.name, reason(error, binding, models)))
+      return nil
+    }
+  }
+
+  /// What a table of the binding lacks here, or what SQLite said.
+  private func reason(
+    _ error: SQLiteError, _ binding: BindingSchema, _ models: ModelRegistry
+  ) -> StoreError {
+    let schemas = binding.boundFields.compactMap { field in
+      models.schema.models.first { $0.name == field.model }
+    }
+    let reasons = schemas.compactMap { models.storeError(error, about: $0) as? StoreError }
+    return reasons.first { $0.code == .unsupportedSchema } ?? reasons.first ?? StoreError(error)
+  }
+}

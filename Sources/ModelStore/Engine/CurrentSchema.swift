@@ -1,0 +1,109 @@
+internal import Synchronization
+
+/// The models and validators in effect for every store on one file.
+///
+/// Changed on the writer's queue only, read on any thread. A ``ModelRegistry`` never changes: a new
+/// one takes its place.
+final class CurrentSchema: Sendable {
+  private struct State {
+    var models = ModelRegistry(schema: StoreSchema(models: []))
+    var validators: [Validator] = []
+    /// The names of the models that stores on the file have declared since it was opened.
+    var declaredModels: Set<ExactText> = []
+    var generation: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  var models: ModelRegistry { state.withLock { $0.models } }
+
+  /// In the order in which they are asked.
+  var validators: [Validator] { state.withLock { $0.validators } }
+
+  /// Whether a store on the file has declared a model called `name` since it was opened.
+  func isDeclared(_ name: String) -> Bool {
+    state.withLock { $0.declaredModels.contains(ExactText(name)) }
+  }
+
+  /// Notes the models of `declarations` and puts its validators into effect: each takes the place
+  /// of the one that has its name, or comes last among those of its scope.
+  func add(_ declarations: Declarations) {
+    state.withLock { state in
+      state.declaredModels.formUnion(declarations.models.map { ExactText($0.name) })
+      for validator in declarations.validators {
+        if let place = state.validators.firstIndex(where: { $0.name == validator.name }) {
+          state.validators[place] = validator
+        } else {
+          state.validators.append(validator)
+        }
+      }
+      // Equal scopes keep their order: the place decides.
+      state.validators = state.validators.enumerated()
+        .sorted { ($0.element.scope.rawValue, $0.offset) < ($1.element.scope.rawValue, $1.offset) }
+        .map(\.element)
+      state.generation += 1
+    }
+  }
+
+  // Reading the file
+
+  /// Reads the file's schema again after it changed, and puts it into effect.
+  func reload(_ writer: inout Writer) throws {
+    try load(models.schema, &writer)
+  }
+
+  /// As ``reload(_:)``, with `declared` models in addition to the known ones.
+  func reload(_ writer: inout Writer, declaring declared: [ModelSchema]) throws {
+    try load(
+      StoreSchema(models: try known(on: writer.connection, declaring: declared)), &writer)
+  }
+
+  private func load(_ schema: StoreSchema, _ writer: inout Writer) throws {
+    try writer.adopt(schema, catalog: try Catalog(reading: writer.connection))
+    let models = writer.models
+    state.withLock { state in
+      state.models = models
+      state.generation += 1
+    }
+  }
+
+  /// The declared models, those that another `Store` on the file declared before, and those of the
+  /// catalog. Each table has one model, whose changes are published: the first of these.
+  func known(
+    on connection: Connection, declaring declared: [ModelSchema]
+  ) throws -> [ModelSchema] {
+    var known = declared
+    var names = Set(declared.map(\.name))
+    var tables = Set(declared.map { ExactText($0.table.asciiFolded) })
+    for model in models.schema.models + (try CatalogEntries.models.understood(on: connection)) {
+      let table = ExactText(model.table.asciiFolded)
+      guard !names.contains(model.name), !tables.contains(table) else { continue }
+      names.insert(model.name)
+      tables.insert(table)
+      known.append(model)
+    }
+    return known
+  }
+
+  // Capturing
+
+  /// A number that changes whenever ``interests(of:and:)`` may have changed.
+  func captureGeneration(with broker: ChangeBroker) -> UInt64 {
+    broker.generation &+ state.withLock { $0.generation } << 32
+  }
+
+  /// For each model that observers or validators ask for, the fields to capture; nil for all.
+  func interests(of validators: [Validator], and broker: ChangeBroker) -> [String: Set<Int>?] {
+    var interests = broker.interests()
+    for validator in validators {
+      for model in validator.models {
+        guard let fields = validator.fields, let known = interests[model] ?? .some([]) else {
+          interests[model] = .some(nil)
+          continue
+        }
+        interests[model] = known.union(fields)
+      }
+    }
+    return interests
+  }
+}

@@ -1,0 +1,106 @@
+/// Opens the first connection to a file, and prepares the file for the store.
+struct FileOpening {
+  let file: DatabaseFile
+  let configuration: StoreConfiguration
+
+  /// How the file keeps transactions, and what to report of it.
+  struct PreparedJournal {
+    let usesWriteAheadLog: Bool
+    var notice: StoreError?
+  }
+
+  /// Opens the first connection to `file`. On a full disk it uses the reserve for the `-shm` file;
+  /// without a reserve, a file that is only to be read is opened so that it needs none.
+  func firstConnection(lending reserve: SpaceReserve) throws -> (Connection, PreparedJournal) {
+    let readOnly = configuration.access == .readOnly
+    let policy = configuration.connectionPolicy
+    func connected() throws -> (Connection, PreparedJournal) {
+      let connection = try connect(readOnly: readOnly)
+      return (connection, try prepare(connection))
+    }
+    defer { reserve.takeBack() }
+    do {
+      let opened = try connected()
+      if !readOnly { reserve.adjust() }
+      return opened
+    } catch let error as SQLiteError where error.isForWantOfSpace {
+      reserve.refresh()
+      if reserve.lend() { return try connected() }
+      guard readOnly, policy.fileSystem == nil else { throw error }
+      let connection = try Connection(path: file.path, role: .soleReader, policy: policy)
+      return (connection, try prepare(connection))
+    }
+  }
+
+  private func connect(readOnly: Bool) throws -> Connection {
+    do {
+      return try Connection(
+        path: file.path, role: readOnly ? .readOnlyFile : .writer,
+        policy: configuration.connectionPolicy)
+    } catch {
+      guard error.code.primary == .readOnly, !readOnly else { throw error }
+      throw notWritable
+    }
+  }
+
+  private var notWritable: StoreError {
+    StoreError(
+      .permissionDenied,
+      "\(file.path) or its directory may be read but not written by this user. Open the store read-only, or change the permissions."
+    )
+  }
+
+  /// Refuses a file that cannot be a store, then gives it a write-ahead log where `configuration`
+  /// says so.
+  private func prepare(_ connection: Connection) throws -> PreparedJournal {
+    // First what refuses a file, then what changes it.
+    let encoding = try connection.firstRow("PRAGMA encoding") { try $0.text(at: 0) }
+    guard encoding == "UTF-8" else {
+      throw StoreError(
+        .unsupportedSchema,
+        "The database keeps text as \(encoding ?? "unknown"); a store needs UTF-8.")
+    }
+    if let pageSize = try connection.firstRow("PRAGMA page_size", { try $0.integer(at: 0) }),
+      file.isCutOff(pageSize: pageSize)
+    {
+      throw StoreError(
+        .corrupt,
+        "\(file.path) ends in the middle of a page: a part of it is missing. Restore a backup, or run sqlite3 FILE .recover."
+      )
+    }
+    let found = try connection.journalMode()
+    guard configuration.access != .readOnly else {
+      return PreparedJournal(usesWriteAheadLog: found == "wal")
+    }
+    guard !connection.isFileReadOnly else { throw notWritable }
+    let isEmpty = try connection.schemaVersion() == 0
+    guard found == "wal" || isEmpty || configuration.journalMode == .writeAheadLog else {
+      // DELETE mode would remove the file that keeps other users from making one.
+      if file.isExposed { try connection.execute("PRAGMA journal_mode = TRUNCATE") }
+      return PreparedJournal(usesWriteAheadLog: false)
+    }
+    let isOtherPrograms = try found != "wal" && !isEmpty && !hasCatalog(connection)
+    let mode = try connection.enterWAL()
+    guard mode == "wal" else {
+      throw StoreError(
+        .unsafeLocation,
+        "SQLite cannot use a write-ahead log here (journal mode \(mode ?? "unknown")).")
+    }
+    return PreparedJournal(
+      usesWriteAheadLog: true,
+      notice: isOtherPrograms ? changedJournal(from: found ?? "unknown") : nil)
+  }
+
+  private func hasCatalog(_ connection: Connection) throws -> Bool {
+    try connection.firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(CatalogEntries.models.table)"
+    ) { try $0.integer(at: 0) } != nil
+  }
+
+  private func changedJournal(from mode: String) -> StoreError {
+    StoreError(
+      .configurationConflict,
+      "\(file.path) had a rollback journal (journal mode \(mode)); the store changed it to a write-ahead log. To leave files as they are, set StoreConfiguration.journalMode to asFound."
+    )
+  }
+}

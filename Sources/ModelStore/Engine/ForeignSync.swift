@@ -1,0 +1,173 @@
+/// The path of a foreign commit: how this process notices what other connections wrote, and
+/// publishes it.
+///
+/// The broker receives exact changes where the change journal has them, and a reset otherwise.
+final class ForeignSync: Sendable {
+  private let connections: Connections
+  private let schema: CurrentSchema
+  private let broker: ChangeBroker
+  private let listeners: JournalListeners
+  private let reports: SharedReport
+  /// Watches for other processes' commits while anything is observed.
+  let signal: ChangeSignal
+  private let process = OpeningProcess()
+
+  init(
+    connections: Connections, schema: CurrentSchema, broker: ChangeBroker,
+    listeners: JournalListeners, reports: SharedReport, path: String
+  ) {
+    self.connections = connections
+    self.schema = schema
+    self.broker = broker
+    self.listeners = listeners
+    self.reports = reports
+    signal = ChangeSignal(
+      path: path, queue: connections.writer.makeTurnQueue(label: "modelstore.signal"))
+  }
+
+  /// Stops watching.
+  func end() { signal.end() }
+
+  // Watching
+
+  /// Watches for as long as there are observers, or consumers that wait. In a forked child it does
+  /// nothing.
+  ///
+  /// - Parameter engine: Stays while a poll runs, because observers read through its parts.
+  func followAudience(of engine: StoreEngine) {
+    guard process.isCurrent else { return }
+    signal.listen(
+      while: { broker.hasObservers || !listeners.isEmpty },
+      look: { [weak engine] in
+        guard let engine else {
+          return ChangeSignal.Sight(hasForeignCommit: false, ownCommitCount: 0)
+        }
+        return try withExtendedLifetime(engine) { try engine.foreignSync.poll() }
+      },
+      report: { [reports] error in reports.send(StoreError(reporting: error)) })
+  }
+
+  /// Checks whether others have committed, and publishes it. On the signal's queue, so in one order
+  /// with the commits of this store.
+  private func poll() throws -> ChangeSignal.Sight {
+    try connections.writer.inTurn { writer in
+      let isBehind = try writer.isBehind()
+      if isBehind { try self.atPublishedState(&writer) { _ in } }
+      return ChangeSignal.Sight(hasForeignCommit: isBehind, ownCommitCount: self.broker.version)
+    }
+  }
+
+  // Catching up
+
+  /// Begins a write transaction, and publishes what others committed before it.
+  ///
+  /// - Throws: ``SQLiteError``, ``StoreError`` or ``ConnectionFailure``. Only after the last of
+  ///   these a transaction may be open.
+  func beginWrite(_ writer: inout Writer) throws {
+    try writer.connection.beginWriting()
+    do {
+      var isNewToJournal = false
+      if try !writer.knowsSchema() {
+        let hadJournal = writer.journal != nil
+        try schema.reload(&writer)
+        isNewToJournal = writer.journal != nil && !hadJournal
+      }
+      if try writer.noticeForeignCommit() { publish(&writer, isNewToJournal: isNewToJournal) }
+    } catch {
+      throw writer.connection.rollBack(after: error)
+    }
+  }
+
+  /// Publishes what other connections wrote, then runs `body` in the same state of the file: it
+  /// reads what observers have received, and nothing newer.
+  ///
+  /// - Parameter body: Reads, and does not write.
+  func atPublishedState<Result>(
+    _ writer: inout Writer, _ body: (Writer) throws -> Result
+  ) throws -> Result {
+    let connection = writer.connection
+    try connection.withStatement("BEGIN") { try $0.run() }
+    do {
+      try catchUp(&writer)
+      let result = try body(writer)
+      try connection.withStatement("COMMIT") { try $0.run() }
+      return result
+    } catch {
+      throw writer.noting(connection.rollBack(after: error))
+    }
+  }
+
+  /// Publishes what other connections have committed since the last time, if anything.
+  ///
+  /// - Precondition: A transaction is open on the writer's connection.
+  func catchUp(_ writer: inout Writer) throws {
+    if try writer.noticeForeignCommit() {
+      publish(&writer)
+    } else if broker.hasFailed {
+      broker.publish(.nothing)
+    }
+  }
+
+  /// Reads on the committing thread the state that observers are receiving. What others may have
+  /// committed since is not seen.
+  func readPublished<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try connections.writer.inside(body)
+  }
+
+  /// Publishes what other connections committed: exactly, where the change journal has it.
+  ///
+  /// - Parameter isNewToJournal: Whether another connection gave the file its journal since: it
+  ///   lacks what was done before.
+  private func publish(_ writer: inout Writer, isNewToJournal: Bool = false) {
+    // What observers read may not be interrupted: they could not follow then.
+    connections.writer.shield()
+    defer {
+      connections.writer.unshield()
+      listeners.ring()
+    }
+    let observed = broker.interests().keys
+    let registry = schema.models
+    let models = registry.schema.models.filter {
+      $0.kind == .table && observed.contains($0.name)
+    }
+    let access = TransactionAccess(
+      connection: writer.connection, models: registry, capture: nil, isWritable: false)
+    var announcement = ChangeBroker.Announcement.reset
+    do {
+      if try !writer.knowsSchema() {
+        // Later commits are exact again.
+        try schema.reload(&writer)
+        try writer.passJournal()
+      } else {
+        let news = try writer.foreignNews(
+          of: models, newest: { try access.record($0, key: $1)?.values })
+        if let news, !isNewToJournal {
+          announcement = ChangeBroker.Announcement(
+            changes: news.changes, resetModels: news.resetModels)
+        }
+      }
+    } catch {
+      // A commit is noticed once. Where it cannot be read exactly, observers refetch.
+      reports.send(StoreError(reporting: schema.models.storeError(error, about: nil)))
+    }
+    broker.publish(announcement)
+  }
+
+  /// Has observers refetch after a change that was not captured.
+  func publishReset(_ writer: inout Writer) {
+    defer { listeners.ring() }
+    let connection = writer.connection
+    do {
+      try connection.withStatement("BEGIN") { try $0.run() }
+      // What others did until now is part of it.
+      _ = try writer.noticeForeignCommit()
+      try writer.passJournal()
+      broker.publish(.reset)
+      try connection.withStatement("COMMIT") { try $0.run() }
+    } catch {
+      let failure = writer.noting(connection.rollBack(after: error))
+      reports.send(StoreError(reporting: schema.models.storeError(failure, about: nil)))
+      broker.publish(.reset)
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/// Upkeep of the file: repairing the change journal's triggers, trimming the journal, checkpoints,
+/// and transactions that change what the journal keeps and no record.
+final class Maintenance: Sendable {
+  private let turns: WriterTurns
+  private let schema: CurrentSchema
+  private let foreignSync: ForeignSync
+  private let reports: SharedReport
+  private let configuration: StoreConfiguration
+
+  init(
+    turns: WriterTurns, schema: CurrentSchema, foreignSync: ForeignSync,
+    reports: SharedReport, configuration: StoreConfiguration
+  ) {
+    self.turns = turns
+    self.schema = schema
+    self.foreignSync = foreignSync
+    self.reports = reports
+    self.configuration = configuration
+  }
+
+  /// Step 11 of a write: does what is due after a commit. A failure is reported; the commit stands.
+  ///
+  /// - Parameter schemaChanged: Whether the commit changed the file's schema.
+  func run(_ writer: inout Writer, afterSchemaChange schemaChanged: Bool) {
+    repairJournal(&writer, afterOwnChange: schemaChanged, waiting: false)
+    reporting("trimming the change journal") { try writer.trimIfNeeded() }
+    checkpointIfNeeded(&writer)
+  }
+
+  private func checkpointIfNeeded(_ writer: inout Writer) {
+    reporting("copying the write-ahead log into the database") {
+      try writer.checkpointIfNeeded()
+    }
+  }
+
+  private func reporting(_ work: String, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      reports.send(error, afterCommit: work, schema.models)
+    }
+  }
+
+  // Repairing the journal
+
+  /// As ``repairJournal(_:afterOwnChange:waiting:)`` before a write, which waits for another
+  /// process's write anyway.
+  func repairJournal(before writer: inout Writer) {
+    // Interrupted by a cancelled write, it would not be tried again.
+    turns.writer.shield()
+    defer { turns.writer.unshield() }
+    repairJournal(&writer, afterOwnChange: false, waiting: true)
+  }
+
+  /// Recreates the change journal's triggers where another program has changed them or their table,
+  /// which is a gap for readers of the journal.
+  ///
+  /// This happens after each such change, but only once for triggers of the same text, which a
+  /// library of another version may write. While another process writes it does nothing: the next
+  /// commit tries again.
+  ///
+  /// - Parameter isWaiting: Whether to wait for another process's write.
+  private func repairJournal(
+    _ writer: inout Writer, afterOwnChange isOwn: Bool, waiting isWaiting: Bool
+  ) {
+    guard let head = writer.journal, !head.damaged.isEmpty, isOwn || writer.mayRepairJournal
+    else { return }
+    let connection = writer.connection
+    let journal = JournalEditor(schema: schema)
+    do {
+      func repair() throws {
+        try connection.inTransaction { try journal.align(keeping: nil, on: connection) }
+      }
+      try isWaiting ? repair() : connection.hooks.withoutWaiting(repair)
+      try schema.reload(&writer)
+      reportRepair(of: head, &writer, afterOwnChange: isOwn)
+    } catch let error as SQLiteError where error.code.primary == .busy {
+      return
+    } catch {
+      _ = writer.noteUnfitJournal()
+      reports.send(
+        writer.noting(error), afterCommit: "repairing the change journal's triggers",
+        schema.models)
+    }
+  }
+
+  private func reportRepair(
+    of head: JournalHead, _ writer: inout Writer, afterOwnChange isOwn: Bool
+  ) {
+    let left = writer.journal?.damaged ?? []
+    let repaired = head.damaged.subtracting(left)
+    if !repaired.isEmpty {
+      if !isOwn { writer.noteReplacement(of: head) }
+      foreignSync.publishReset(&writer)
+      reports.send(
+        StoreError(
+          .journalGap,
+          "The change journal's triggers of \(repaired.sorted().joined(separator: ", ")) were missing, changed or older than their tables, so changes may be missing in it. They were made anew."
+        ))
+    }
+    guard !left.isEmpty, writer.noteUnfitJournal() else { return }
+    reports.send(
+      StoreError(
+        .journalGap,
+        "Changes of \(left.sorted().joined(separator: ", ")) are not entered in the change journal: the table is gone, or lacks columns of the model."
+      ))
+  }
+
+  // Transactions of its own
+
+  /// Whether a transaction waits while another process writes.
+  enum Patience {
+    case waits
+    /// It throws `busy` at once.
+    case doesNotWait
+  }
+
+  /// Runs `body` as a transaction that changes neither records nor the schema. It has no commit
+  /// record, and no observer receives it.
+  func transaction<Result>(
+    _ patience: Patience = .waits, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try turns.take { writer in try transaction(&writer, patience, body) }
+  }
+
+  /// As ``transaction(_:_:)``, on the writer's thread: no other thread waits for its turn.
+  func transactionOnQueue<Result: Sendable>(
+    _ patience: Patience, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await turns.takeOnQueue { [self] writer in try transaction(&writer, patience, body) }
+  }
+
+  /// As ``transaction(_:_:)``, for a `body` that removes what takes space in the file: on a full
+  /// disk the reserve gives it room.
+  func makingSpace<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try turns.take { writer in
+      writer.reserve.lend()
+      // On success the checkpoint has taken it back.
+      defer { writer.reserve.takeBack() }
+      return try transaction(&writer, .waits, body)
+    }
+  }
+
+  private func transaction<Result>(
+    _ writer: inout Writer, _ patience: Patience, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try configuration.checkWritable()
+    try writer.checkReady()
+    let connection = writer.connection
+    let result: Result
+    do {
+      func work() throws -> Result {
+        try connection.inTransaction {
+          // Published before it could be trimmed.
+          try self.foreignSync.catchUp(&writer)
+          return try body(connection)
+        }
+      }
+      switch patience {
+      case .waits: result = try work()
+      case .doesNotWait: result = try connection.hooks.withoutWaiting(work)
+      }
+    } catch {
+      throw writer.failure(error)
+    }
+    checkpointIfNeeded(&writer)
+    return result
+  }
+}

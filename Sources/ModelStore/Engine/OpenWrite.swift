@@ -1,0 +1,187 @@
+/// A write transaction that is open: what its body writes through, what it changed, and how it
+/// ends. ``WriteCycle`` decides the order of the steps.
+struct OpenWrite {
+  let access: TransactionAccess
+  /// The latest observer that the capture covers.
+  let latestObserver: UInt64
+  /// Whether the transaction changed the file's schema; known after ``netChanges(before:)``.
+  private(set) var schemaChanged = false
+  /// The position of the transaction's last row in the change journal; nil when it has none.
+  private(set) var journalPosition: Int64?
+
+  private let connection: Connection
+  private let models: ModelRegistry
+  private let lists: ListOrders
+  private let refusals: StoreConfiguration.Refusals
+  private let signing: Signing?
+  private let session: CaptureSession?
+  /// The ordered lists as they were before.
+  private let orders: ListOrders.Savepoint
+  /// The file's schema version at the start.
+  private let schemaVersion: Int64
+  /// The changes on the connection at the start.
+  private let changeCount: Int64
+
+  /// What a commit record says in addition to what the transaction says itself.
+  struct Signing {
+    /// The position of the transaction's first row.
+    let first: Int64
+    let program: WritingProgram
+  }
+
+  /// Takes over the transaction that has begun on `writer`, and starts to capture by `plan`.
+  init(
+    _ writer: Writer, plan: CapturePlan?, latestObserver: UInt64,
+    refusals: StoreConfiguration.Refusals
+  ) throws {
+    connection = writer.connection
+    models = writer.models
+    lists = writer.lists
+    schemaVersion = writer.schemaVersion
+    signing = try writer.signing()
+    self.latestObserver = latestObserver
+    self.refusals = refusals
+    session = plan.map { CaptureSession(plan: $0) }
+    access = TransactionAccess(
+      connection: connection, models: models, capture: session, lists: lists, refusals: refusals,
+      journalPlace: signing?.first, isWritable: true)
+    orders = lists.savepoint
+    changeCount = connection.totalChangeCount
+    session?.start(on: connection)
+    lists.begin(on: connection, beside: session, logging: session?.models ?? [])
+  }
+
+  /// Whether anything is captured, so that observers may read the state of the commit.
+  var isObserved: Bool { session != nil }
+
+  /// Whether any row of the file was changed.
+  var changedRows: Bool { connection.totalChangeCount != changeCount }
+
+  /// Steps 4 to 6. Runs the transaction's own statements.
+  func run<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+    let value = try body(Transaction(access: access))
+    guard connection.isInTransaction else {
+      throw StoreError(
+        .rejected,
+        "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
+    }
+    return value
+  }
+
+  /// Step 7. Compares the rows before the transaction with the rows now.
+  ///
+  /// - Parameter snapshots: Read the last commit for as long as this transaction is open.
+  /// - Returns: The net changes of the captured tables; none after a change of the schema, because
+  ///   rows may not fit their tables any more. Observers refetch then.
+  mutating func netChanges(before snapshots: ReaderPool) throws -> [RecordChange] {
+    schemaChanged = try access.ranRawSQL && connection.schemaVersion() != schemaVersion
+    guard !schemaChanged else { return [] }
+    return try session?.netChanges(on: connection) { try snapshots.sync($0) } ?? []
+  }
+
+  /// Step 8. Asks the validators, then the review of the transaction itself.
+  func validate(_ changes: [RecordChange], by validators: [Validator]) throws {
+    if schemaChanged, !validators.isEmpty {
+      throw StoreError(
+        .misuse,
+        "A transaction that changes the schema cannot be validated; change it in a migration.")
+    }
+    if !validators.isEmpty, !changes.isEmpty { try judge(changes, by: validators) }
+    try access.review?(changes)
+  }
+
+  private func judge(_ changes: [RecordChange], by validators: [Validator]) throws {
+    let reads = ReadTransaction(
+      access: TransactionAccess(
+        connection: connection, models: models, capture: nil, isWritable: false))
+    var judgement = Judgement(options: refusals, models: models.schema, connection: connection)
+    for validator in validators {
+      try validator.judge(changes, reads, &judgement)
+      if judgement.isSettled { break }
+    }
+    if let error = judgement.error { throw error }
+  }
+
+  /// Step 9, first part. Writes the commit record that says in the change journal whose transaction
+  /// this is, unless nothing was changed or nothing is recorded.
+  mutating func sign() throws {
+    guard let signing,
+      connection.totalChangeCount != changeCount + access.unsignedChangeCount || schemaChanged
+        || access.isSignedAnyway
+    else { return }
+    let mark = JournalMark(
+      first: signing.first, id: access.transactionID, time: WritingProgram.now,
+      program: signing.program.name, process: signing.program.process,
+      signature: access.signature, reversal: access.reversal)
+    try mark.write(on: connection)
+    guard connection.lastInsertRowID >= signing.first else {
+      throw StoreError(
+        .misuse,
+        "A transaction removed entries of the change journal that were new; nothing was kept.")
+    }
+    journalPosition = connection.lastInsertRowID
+  }
+
+  /// Step 9, second part. Commits.
+  ///
+  /// A deferred foreign key that is broken ends COMMIT, not the transaction, so the error can name
+  /// it.
+  ///
+  /// - Parameter reserve: Makes room for a transaction that only deletes.
+  /// - Returns: What the editors of ordered lists did.
+  func commit(lending reserve: SpaceReserve) throws -> [ListIdentity: ListEdits] {
+    if access.onlyRemoves { reserve.lend() }
+    do {
+      try connection.commitTellingOutcome()
+    } catch let failure as ConnectionFailure {
+      guard journalPosition != nil else { throw failure }
+      throw UnknownOutcome(failure: failure, transaction: access.transactionID)
+    } catch let error as SQLiteError {
+      guard error.code == .constraintForeignKey, connection.isInTransaction else { throw error }
+      throw try brokenReferences()
+    }
+    session?.stop(on: connection)
+    return lists.end()
+  }
+
+  /// Ends the transaction of a preview.
+  ///
+  /// - Throws: What COMMIT would have refused; then the transaction is still open.
+  func rollBack() throws {
+    if connection.hasUnresolvedReferences { throw try brokenReferences() }
+    try connection.rollBack()
+    session?.stop(on: connection)
+    _ = lists.end()
+    lists.rollBack(to: orders)
+  }
+
+  /// Ends the transaction after a failure.
+  ///
+  /// - Returns: What to throw.
+  func rollBack(after error: any Error) -> any Error {
+    session?.stop(on: connection)
+    _ = lists.end()
+    lists.rollBack(to: orders)
+    return connection.rollBack(after: error)
+  }
+
+  private func brokenReferences() throws -> any Error {
+    try DanglingReferences(
+      on: connection, models: models.schema, countMax: refusals.violationCountMax
+    )
+    .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
+  }
+}
+
+/// A COMMIT that may have happened, of a transaction that the change journal knows if it has.
+struct UnknownOutcome: Error {
+  let failure: ConnectionFailure
+  let transaction: TransactionID
+
+  /// What every caller receives until the store is opened again.
+  var storeError: StoreError {
+    var error = failure.storeError
+    error.transaction = transaction
+    return error
+  }
+}

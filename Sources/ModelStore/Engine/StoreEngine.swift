@@ -1,0 +1,152 @@
+internal import Synchronization
+
+/// What all stores on one file in this process share. It creates the parts, connects them, and
+/// closes them with the last store; what they do stands in the parts.
+final class StoreEngine: Sendable {
+  /// Distinguishes it from every other engine of the process, also from those that are gone.
+  let number = StoreEngine.numbers.add(1, ordering: .relaxed).newValue
+  let file: DatabaseFile
+  let configuration: StoreConfiguration
+  let connections: Connections
+  let schema = CurrentSchema()
+  let broker = ChangeBroker()
+  let liveResults = SharedResults<Query<Record>, RegisteredResult>()
+  let liveLists = SharedResults<ListResult.Identity, RegisteredList>()
+  let observedFields = ObservedFields.Pool()
+  let foreignSync: ForeignSync
+  let maintenance: Maintenance
+  /// Consumers and sequences that wait for new entries in the change journal.
+  let journalListeners = JournalListeners()
+  /// The reports of the stores that are open.
+  let reports = SharedReport()
+  /// Until when the file is open in this process, also after the last store is dropped.
+  let presence = Presence()
+
+  private static let numbers = Atomic<UInt64>(0)
+
+  init(file: DatabaseFile, configuration: StoreConfiguration) throws {
+    self.file = file
+    self.configuration = configuration
+    connections = try Connections(file: file, configuration: configuration)
+    foreignSync = ForeignSync(
+      connections: connections, schema: schema, broker: broker, listeners: journalListeners,
+      reports: reports, path: file.path)
+    maintenance = Maintenance(
+      turns: WriterTurns(writer: connections.writer, broker: broker), schema: schema,
+      foreignSync: foreignSync, reports: reports,
+      configuration: configuration)
+    let follow: @Sendable () -> Void = { [weak self] in
+      guard let self else { return }
+      foreignSync.followAudience(of: self)
+    }
+    broker.onAudienceChange(follow)
+    journalListeners.onAudienceChange(follow)
+  }
+
+  deinit {
+    guard presence.process.isCurrent else { return }
+    foreignSync.end()
+    presence.end()
+  }
+
+  /// A record that a file is open, and in which process. It outlives the engine.
+  final class Presence: Sendable {
+    let process = OpeningProcess()
+    private let open = Atomic(true)
+
+    var isOpen: Bool { open.load(ordering: .acquiring) }
+
+    func end() {
+      open.store(false, ordering: .releasing)
+    }
+  }
+
+  func close(_ closing: StoreLease.Closing) {
+    foreignSync.end()
+    journalListeners.end()
+    connections.close(closing)
+  }
+
+  /// Sends an error to the store that was opened first of those that are open.
+  var report: @Sendable (StoreError) -> Void { { [reports] error in reports.send(error) } }
+
+  /// The models in effect.
+  var models: ModelRegistry { schema.models }
+
+  // Writing
+
+  var turns: WriterTurns { WriterTurns(writer: connections.writer, broker: broker) }
+
+  var catalog: CatalogEditor { CatalogEditor(engine: self) }
+
+  /// Runs a transaction on the calling thread, commits it and publishes what it changed.
+  func write<Result>(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: (borrowing Transaction) throws -> Result
+  ) throws -> Result {
+    let cycle = WriteCycle(engine: self, suppressed: suppressed)
+    return try turns.take { writer in try cycle.run(on: &writer, body).value }
+  }
+
+  /// As ``write(suppressing:_:)``, on the writer's thread.
+  func writeOnQueue<Result: Sendable>(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
+  ) async throws -> Result {
+    let cycle = WriteCycle(engine: self, suppressed: suppressed)
+    return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
+  }
+
+  /// Runs a transaction and rolls it back.
+  func preview<Result>(
+    capturing demand: WriteCycle.Demand = .observed,
+    _ body: (borrowing Transaction) throws -> Result
+  ) throws -> (value: Result, changes: ChangeSet) {
+    let cycle = WriteCycle(engine: self, ending: .rollback, demand: demand)
+    return try connections.writer.sync { writer in try cycle.run(on: &writer, body) }
+  }
+
+  // Reading
+
+  /// Runs `body` in a read transaction on `connection`.
+  func read<Result>(
+    _ connection: Connection, _ body: (borrowing ReadTransaction) throws -> Result
+  ) throws -> Result {
+    let models = models
+    let access = TransactionAccess(
+      connection: connection, models: models, capture: nil, refusals: configuration.refusals,
+      isWritable: false)
+    do {
+      try connection.withStatement("BEGIN") { statement in try statement.run() }
+      let result = try body(ReadTransaction(access: access))
+      try connection.withStatement("COMMIT") { statement in try statement.run() }
+      return result
+    } catch {
+      let failure = connection.rollBack(after: error)
+      throw models.storeError((failure as? ConnectionFailure)?.reason ?? failure, about: nil)
+    }
+  }
+
+  /// Runs `body` in a read transaction on a reader.
+  func read<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
+    try connections.readers.sync { connection in try read(connection, body) }
+  }
+
+  /// Runs `body` in the state that observers have received, on the writer's queue: no commit can
+  /// come between what it reads and what it registers.
+  func atPublishedState<Result>(_ body: (Writer) throws -> Result) throws -> Result {
+    try turns.take { writer in try self.foreignSync.atPublishedState(&writer, body) }
+  }
+
+  /// The outlets of the subscriptions that a write leaves out.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` for a subscription of another store.
+  func outlets(of subscriptions: [Subscription]) throws -> [any Outlet] {
+    let outlets = subscriptions.map(\.outlet)
+    guard outlets.allSatisfy({ $0.broker === broker }) else {
+      throw StoreError(
+        .misuse, "A write cannot leave out a subscription of another store; nothing was changed.")
+    }
+    return outlets
+  }
+}

@@ -1,0 +1,245 @@
+// What observations of records read.
+extension StoreEngine {
+  /// The schema of a model whose records can be observed.
+  func observedSchema(_ model: any Model.Type) throws -> ModelSchema {
+    let schema = try models.statements(for: model).schema
+    guard schema.kind == .table else {
+      throw StoreError(
+        .unsupportedSchema,
+        "\(schema.name) is a view, whose records nobody writes; observe the tables that it reads.",
+        model: schema.name)
+    }
+    return schema
+  }
+
+  /// Calls `body` with the record as it is now, while no commit can come between.
+  func atRest<Result>(
+    _ key: [SQLValue]?, of schema: ModelSchema, _ body: ([SQLValue]?) throws -> Result
+  ) throws -> Result {
+    try atPublishedState { writer in
+      try body(try self.record(schema, key, on: writer.connection))
+    }
+  }
+
+  fileprivate func record(
+    _ schema: ModelSchema, _ key: [SQLValue]?, on connection: Connection
+  ) throws -> [SQLValue]? {
+    guard let key else { return nil }
+    return try TransactionAccess(
+      connection: connection, models: models, capture: nil, isWritable: false
+    ).record(schema, key: key)?.values
+  }
+}
+
+// From a description to an observer among the broker's.
+extension StoreLease {
+  func makeObserver<Event>(
+    _ observation: RecordObservation<Event>, of schema: ModelSchema,
+    registrant: RecordObserver.Registrant? = nil, options: ObservationOptions = [],
+    backlog: Backlog
+  ) -> RecordObserver {
+    RecordObserver(
+      engine.observedFields.fields(
+        schema, fields: observation.fields, counted: observation.counted),
+      of: observation.key, registrant: registrant,
+      mailbox: Mailbox(scope, options: options, backlog: backlog))
+  }
+
+  /// Has `body` called on the delivery queue with what `observer` receives.
+  func connect<Event>(
+    _ observer: RecordObserver, to observation: RecordObservation<Event>, of schema: ModelSchema,
+    options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
+  ) {
+    // Nothing else of the observation is kept: there may be very many observers.
+    let telling = Telling(observation, options)
+    observer.whenReady { [weak self] part in
+      guard let self else { return }
+      let (commit, observer) = (part.commit, part.observer)
+      let schema = observer.fields.schema
+      Wave.$current.withValue(commit.wave.heard(at: observer.path)) {
+        reporting(schema) {
+          let current =
+            commit.isReset
+            ? try engine.connections.delivery.sync {
+              try engine.record(schema, observer.key, on: $0)
+            } : nil
+          for event in try telling.events(of: commit, current: current) where !observer.isEnded {
+            body(event)
+          }
+        }
+      }
+    }
+  }
+
+  /// Adds `observer` to the broker's. With the option for it, it first receives the record
+  /// as it is now. If that fails, the observer has ended.
+  func enter<Event>(
+    _ observer: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
+    options: ObservationOptions
+  ) throws {
+    guard options.contains(.initial) else {
+      observer.enter(engine.broker)
+      return
+    }
+    do {
+      try engine.atRest(observation.key, of: schema) { image in
+        let version = self.engine.broker.version
+        let outcome = observer.begin(with: image, version: version)
+        observer.enter(self.engine.broker)
+        self.engine.broker.enqueue(for: outcome) { observer.deliver(upTo: version) }
+      }
+    } catch {
+      observer.end()
+      throw error
+    }
+  }
+
+  /// Runs delivery code; what it throws goes to the store's `onError`.
+  private func reporting(_ schema: ModelSchema, _ body: () throws -> Void) {
+    do {
+      try body()
+    } catch let error as ColumnError {
+      scope.report(StoreError(error, reading: schema))
+    } catch {
+      scope.report(StoreError(reporting: error))
+    }
+  }
+}
+
+// Whole observations.
+extension StoreLease {
+  func start<Event>(
+    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog,
+    _ body: @escaping @Sendable (Event) -> Void
+  ) throws -> Subscription {
+    let (observation, schema) = try resolve(observed, options, by: .callback)
+    let observer = makeObserver(observation, of: schema, options: options, backlog: backlog)
+    connect(observer, to: observation, of: schema, options: options, body)
+    try enter(observer, for: observation, of: schema, options: options)
+    return Subscription(observer.mailbox) { observer.end() }
+  }
+
+  func sequence<Event>(
+    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog
+  ) throws -> ObservedChanges<Event> {
+    let (observation, schema) = try resolve(observed, options, by: .loop)
+    let observer = makeObserver(observation, of: schema, backlog: backlog)
+    try enter(observer, for: observation, of: schema, options: options)
+    let waiting = WaitingEvents<Event>()
+    let telling = Telling(observation, options)
+    return ObservedChanges(
+      subscription: Subscription(observer.mailbox) { observer.end() }, report: scope.report
+    ) { [weak self] in
+      if let event = waiting.next() { return event }
+      while let commit = await observer.next() {
+        do {
+          var current: [SQLValue]?
+          if commit.isReset {
+            // What the record is now can be read of an open store only.
+            guard let engine = self?.engine, self?.scope.hasEnded == false else { return nil }
+            current = try await engine.connections.readers.async {
+              try engine.record(schema, observation.key, on: $0)
+            }
+          }
+          waiting.put(try telling.events(of: commit, current: current))
+        } catch let error as ColumnError {
+          throw StoreError(error, reading: schema)
+        } catch  where self?.scope.hasEnded ?? true {
+          return nil
+        }
+        if let event = waiting.next() { return event }
+      }
+      return nil
+    }
+  }
+
+  /// - Throws: ``StoreError`` when it cannot be observed in this store, or not so.
+  private func resolve<Event>(
+    _ observed: Observed<Event>, _ options: ObservationOptions, by taker: ObservationOptions.Taker
+  ) throws -> (RecordObservation<Event>, ModelSchema) {
+    let observation = try observed.content.get().whole
+    let schema = try open.observedSchema(observed.model)
+    try options.check(allowing: observation.options, by: taker, of: schema.name)
+    return (observation, schema)
+  }
+}
+
+// Observations in bags.
+extension StoreLease {
+  func observe<Event>(
+    _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
+    options: ObservationOptions = [], backlog: Backlog = .standard,
+    ifPresent duplicate: ObservationBag.Duplicate = .keep,
+    _ body: @escaping @Sendable (Event) -> Void
+  ) throws {
+    let parts = try observed.content.get().parts
+    let schema = try open.observedSchema(observed.model)
+    for part in parts {
+      try options.check(allowing: part.options, by: .callback, of: schema.name)
+    }
+    var added: Set<ObservationBag.Identity> = []
+    do {
+      for part in parts {
+        let identity = ObservationBag.Identity(
+          store: scope.number, target: part.target, context: context)
+        let observer = makeObserver(
+          part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context),
+          options: options, backlog: backlog)
+        connect(observer, to: part, of: schema, options: options, body)
+        if let present = bag.add(observer, as: identity) {
+          if duplicate == .replace {
+            try replace(
+              present, for: part, of: schema, options: options, backlog: backlog, body)
+          }
+        } else {
+          added.insert(identity)
+          try enter(observer, for: part, of: schema, options: options)
+        }
+      }
+    } catch {
+      bag.end(Set(added.map(\.target))) { added.contains($0) }
+      throw error
+    }
+  }
+
+  /// Has `body` called in the place of the present callback, from now on, as its own options and
+  /// backlog say.
+  private func replace<Event>(
+    _ present: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
+    options: ObservationOptions, backlog: Backlog, _ body: @escaping @Sendable (Event) -> Void
+  ) throws {
+    guard options.contains(.initial) else {
+      present.mailbox.become(options, backlog)
+      present.forget()
+      connect(present, to: observation, of: schema, options: options, body)
+      return
+    }
+    try engine.atRest(observation.key, of: schema) { image in
+      present.mailbox.become(options, backlog)
+      present.forget()
+      self.connect(present, to: observation, of: schema, options: options, body)
+      let version = self.engine.broker.version
+      let outcome = present.begin(with: image, version: version)
+      self.engine.broker.enqueue(for: outcome) { present.deliver(upTo: version) }
+    }
+  }
+}
+
+/// How commits become the events that one observer asked for.
+private struct Telling<Event: Sendable>: Sendable {
+  private let events: @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event]
+  /// The event that comes before an event; nil where it was not asked for.
+  private let prior: (@Sendable (Event) -> Event)?
+
+  init(_ observation: RecordObservation<Event>, _ options: ObservationOptions) {
+    events = observation.events
+    prior = options.contains(.prior) ? observation.prior : nil
+  }
+
+  /// - Parameter current: The record as it is now; given only after a reset.
+  func events(of commit: ChangeBroker.Commit, current: [SQLValue]?) throws -> [Event] {
+    let events = try events(commit, current)
+    guard let prior, !commit.isInitial else { return events }
+    return events.flatMap { [prior($0), $0] }
+  }
+}

@@ -1,0 +1,153 @@
+public import Observation
+internal import Synchronization
+
+extension FieldSubject where Value: Equatable {
+  /// Keeps the field and a property of an observable object of the main actor equal, in both
+  /// directions, for as long as the object lives.
+  ///
+  /// ```swift
+  /// let binding = try store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
+  /// ```
+  ///
+  /// First the property gets the field's present value, if there is a record. Then each change of
+  /// the field is assigned to the property, and each change of the property is written to the
+  /// field, in a transaction of its own that does not block the main actor. While a value is being
+  /// written, later ones wait, and only the latest of them is written. A written value does not
+  /// come back to the property, which may have a newer one by then. A change of the field by
+  /// others that arrives meanwhile is assigned after that, unless a later value was written. The
+  /// binding does not keep the object alive.
+  ///
+  /// A value for a record that is not there is dropped. A value that a rule refuses goes to the
+  /// store's `onError`; the property keeps it, so that it can be corrected. If others changed the
+  /// field meanwhile, the property gets the field's value instead.
+  ///
+  /// - Returns: Keep it: dropping it ends the binding.
+  /// - Throws: ``StoreError`` with code `misuse` when the store is closed.
+  @MainActor
+  public func bindBothWays<Target: AnyObject & Observable>(
+    to target: Target, _ property: ReferenceWritableKeyPath<Target, Value>
+  ) throws -> Subscription {
+    let property = MainActorProperty(target, property)
+    let binding = PropertyBinding(
+      read: { property.value }, set: { property.set($0) }, write: writeLater)
+    let assignment = binding.assignment
+    let subscription = try begin { assignment.put($0) }
+    binding.track()
+    return Subscription(subscription.outlet) {
+      assignment.end()
+      binding.flags.withLock { $0.hasEnded = true }
+      subscription.cancel()
+    }
+  }
+}
+
+/// The two directions between a field and a property of an observable object.
+@MainActor
+private final class PropertyBinding<Value: Equatable & Sendable> {
+  /// What the tracked access tells at once, on the thread that changes the property.
+  struct Flags {
+    var isTracking = false
+    /// Whether the binding itself sets the property.
+    var isAssigning = false
+    /// Whether the property has a value that is not written yet.
+    var isDirty = false
+    var hasEnded = false
+  }
+
+  /// The property's value; nil when the object has gone.
+  private let read: @MainActor () -> Value?
+  private let set: @MainActor (Value) -> Void
+  /// Returns whether the value was written, after every change up to then was delivered.
+  private let write: @Sendable (Value) async -> Bool
+  /// Where changes of the field wait for their turn of the main actor.
+  private(set) lazy var assignment = MainActorAssignment<Value> { [weak self] value in
+    self?.fieldChanged(to: value)
+  }
+  nonisolated let flags = Mutex(Flags())
+  private var isWriting = false
+  /// What others made of the field while the property had a newer value.
+  private var skipped: Value?
+  /// What field and property were last known to have in common.
+  private var common: Value?
+
+  init(
+    read: @escaping @MainActor () -> Value?, set: @escaping @MainActor (Value) -> Void,
+    write: @escaping @Sendable (Value) async -> Bool
+  ) {
+    self.read = read
+    self.set = set
+    self.write = write
+    common = read()
+  }
+
+  /// Notices the next change of the property.
+  func track() {
+    let isTracked = flags.withLock { flags in
+      defer { flags.isTracking = true }
+      return flags.isTracking || flags.hasEnded
+    }
+    guard !isTracked else { return }
+    withObservationTracking {
+      _ = read()
+    } onChange: { [weak self] in
+      self?.propertyWillChange()
+    }
+  }
+
+  /// Called before the property has its new value, so what follows is done in a later turn.
+  nonisolated private func propertyWillChange() {
+    let isOwn = flags.withLock { flags in
+      flags.isTracking = false
+      if !flags.isAssigning { flags.isDirty = true }
+      return flags.isAssigning || flags.hasEnded
+    }
+    guard !isOwn else { return }
+    Task { @MainActor [weak self] in
+      self?.track()
+      await self?.writeChanges()
+    }
+  }
+
+  private func writeChanges() async {
+    guard !isWriting else { return }
+    isWriting = true
+    while let value = changedValue() {
+      common = value
+      let isWritten = await write(value)
+      // The last change of the field is now known. If it is the written value, only the property
+      // can have become newer since.
+      assignment.take()
+      if isWritten, skipped == value { skipped = nil }
+    }
+    isWriting = false
+    if let value = skipped.take() { fieldChanged(to: value) }
+  }
+
+  /// The property's value where it differs from the field's; nil when there is nothing to write.
+  private func changedValue() -> Value? {
+    let isEnded = flags.withLock { flags in
+      flags.isDirty = false
+      return flags.hasEnded
+    }
+    guard !isEnded, let value = read(), value != common else { return nil }
+    return value
+  }
+
+  /// Assigns what the field has become, unless the property has a newer value.
+  func fieldChanged(to value: Value) {
+    let isAssignable = flags.withLock { flags in
+      guard !flags.isDirty, !flags.hasEnded else { return false }
+      flags.isAssigning = true
+      return true
+    }
+    guard isAssignable, !isWriting else {
+      flags.withLock { $0.isAssigning = false }
+      skipped = value
+      return
+    }
+    common = value
+    if read() != value { set(value) }
+    flags.withLock { $0.isAssigning = false }
+    track()
+  }
+}

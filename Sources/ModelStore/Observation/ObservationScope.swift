@@ -1,0 +1,122 @@
+internal import Synchronization
+
+/// Everything that one store observes, so that it can end with that store. The stores on one file
+/// share a broker; each has a scope of its own.
+final class ObservationScope: Sendable {
+  /// Differs from the number of every other scope of the process.
+  let number = numbers.add(1, ordering: .relaxed).newValue
+  let broker: ChangeBroker
+  /// Receives failures that no caller can be told about.
+  let report: @Sendable (StoreError) -> Void
+  /// The observations of objects that hold none themselves.
+  let ownedBags = OwnedBags()
+  private let isOver = Atomic(false)
+  private let state = Mutex(State())
+
+  private static let numbers = Atomic<UInt64>(0)
+
+  /// An observation that is not a ``RecordObserver``. Of those there may be very many, so the
+  /// scope finds them among the broker's observers instead.
+  private struct Member {
+    let paths: [ObservedPath]
+    /// The latest observer of the broker when it began.
+    let predecessor: UInt64
+    let end: @Sendable () -> Void
+  }
+
+  private struct State {
+    var members: [UInt64: Member] = [:]
+    var nextNumber: UInt64 = 0
+  }
+
+  init(_ broker: ChangeBroker, report: @escaping @Sendable (StoreError) -> Void) {
+    self.broker = broker
+    self.report = report
+  }
+
+  /// Whether the store has closed or gone.
+  var hasEnded: Bool { isOver.load(ordering: .sequentiallyConsistent) }
+
+  /// Adds an observation, which `end` ends when the scope ends; at once when it has ended already.
+  ///
+  /// - Parameter paths: What is observed.
+  /// - Returns: What removes it again, for when it ends by itself.
+  func add(_ paths: [ObservedPath], end: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    let member = Member(paths: paths, predecessor: broker.latestObserver, end: end)
+    let number = state.withLock { state -> UInt64? in
+      guard !hasEnded else { return nil }
+      state.nextNumber += 1
+      state.members[state.nextNumber] = member
+      return state.nextNumber
+    }
+    guard let number else {
+      end()
+      return {}
+    }
+    return { [weak self] in
+      let removed = self?.state.withLock { $0.members.removeValue(forKey: number) }
+      // Released here, outside the lock: its end may run the caller's code.
+      withExtendedLifetime(removed) {}
+    }
+  }
+
+  /// Ends every observation: no call of a callback begins any more, and loops finish.
+  ///
+  /// - Returns: false when it had ended already.
+  func end() -> Bool {
+    let members = state.withLock { state -> [UInt64: Member]? in
+      guard !isOver.exchange(true, ordering: .sequentiallyConsistent) else { return nil }
+      defer { state.members = [:] }
+      return state.members
+    }
+    guard let members else { return false }
+    for (_, member) in members.sorted(by: { $0.key < $1.key }) { member.end() }
+    for observer in recordObservers {
+      observer.finish()
+      observer.registrant?.bag?.drop(observer)
+    }
+    ownedBags.removeAll()
+    return true
+  }
+
+  /// The scope's observers of records, in the order of registration.
+  ///
+  /// - Complexity: O(n log n) for n observers of the broker.
+  var recordObservers: [RecordObserver] {
+    broker.observers.compactMap { observer in
+      guard let record = observer as? RecordObserver, record.mailbox.scope === self else {
+        return nil
+      }
+      return record
+    }
+  }
+
+  /// Every observation, in the order in which they began.
+  ///
+  /// - Complexity: O(n log n) for n observers of the broker.
+  var entries: [ObservationEntry] {
+    var numbered = state.withLock { state in
+      state.members.sorted { $0.key < $1.key }.flatMap { _, member in
+        member.paths.map { path in
+          (member.predecessor, 1, ObservationEntry(path: path, bag: nil, context: nil))
+        }
+      }
+    }
+    numbered += recordObservers.compactMap { record in
+      record.number.map { number in
+        (
+          number, 0,
+          ObservationEntry(
+            path: record.path, bag: record.registrant?.bag, context: record.registrant?.context)
+        )
+      }
+    }
+    // A sort that keeps the order of equal ones: a member comes behind the observer before it.
+    return numbered.enumerated()
+      .sorted { left, right in
+        (left.element.0, left.element.1, left.offset)
+          < (right.element.0, right.element.1, right.offset)
+      }
+      .map(\.element.2)
+  }
+}

@@ -1,0 +1,42 @@
+internal import CSQLite
+
+/// How much a statement may work, in steps of SQLite's virtual machine, and whether it was too
+/// much. Counted in portions of ``portion`` steps.
+private struct StepBudget {
+  static let portion: Int32 = 1000
+
+  var portionsLeft: Int
+  var isExhausted = false
+
+  /// Whether the statement has to stop.
+  mutating func spend() -> Bool {
+    portionsLeft -= 1
+    isExhausted = portionsLeft < 0
+    return isExhausted
+  }
+}
+
+extension Connection {
+  /// Runs `body`, and stops its statement after `stepCountMax` steps of SQLite's virtual machine.
+  ///
+  /// - Returns: What `body` returns; nil when its statement was stopped.
+  func limitingSteps<Result>(to stepCountMax: Int, _ body: () throws -> Result) throws -> Result? {
+    var budget = StepBudget(portionsLeft: max(1, stepCountMax / Int(StepBudget.portion)))
+    return try withUnsafeMutablePointer(to: &budget) { budget in
+      // https://sqlite.org/c3ref/progress_handler.html
+      sqlite3_progress_handler(
+        handle, StepBudget.portion,
+        { context in
+          let budget = context?.assumingMemoryBound(to: StepBudget.self)
+          return budget?.pointee.spend() == true ? 1 : 0
+        }, budget)
+      defer { hooks.heedStopRequest() }
+      do {
+        return try body()
+      } catch {
+        guard budget.pointee.isExhausted else { throw error }
+        return nil
+      }
+    }
+  }
+}

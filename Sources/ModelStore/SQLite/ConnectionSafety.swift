@@ -1,0 +1,53 @@
+internal import CSQLite
+
+/// The settings and limits that every connection to SQLite has, whatever it is for. Each setting is
+/// a safety decision of its own: <https://sqlite.org/security.html>.
+enum ConnectionSafety {
+  /// The longest pattern of LIKE and GLOB, in bytes. One comparison takes time in proportion to the
+  /// pattern times the text in the worst case, and SQLite cannot be interrupted meanwhile.
+  static let patternByteCountMax = 1_000
+
+  private static let switches: [(option: Int32, isOn: Bool)] = [
+    (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false), (SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+    (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false), (SQLITE_DBCONFIG_DEFENSIVE, true),
+    (SQLITE_DBCONFIG_DQS_DML, false), (SQLITE_DBCONFIG_DQS_DDL, false),
+    (SQLITE_DBCONFIG_ENABLE_FKEY, true),
+  ]
+
+  private static let limits: [(limit: Int32, value: Int)] = [
+    (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, patternByteCountMax),
+  ]
+
+  /// Gives the connection `handle` these settings. Call it before the first statement.
+  ///
+  /// - Parameter valueSizeMax: The longest text, blob or row that it reads or writes, in bytes. It
+  ///   also bounds what functions such as `zeroblob` and `replace` make.
+  static func apply(to handle: OpaquePointer, valueSizeMax: Int = .max) {
+    for (option, isOn) in switches { set(option, isOn ? 1 : 0, on: handle) }
+    for (limit, value) in limits { sqlite3_limit(handle, limit, Int32(value)) }
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: max(1, valueSizeMax)))
+  }
+
+  /// Sets an option of the connection `handle` that SQLite knows.
+  static func set(_ option: Int32, _ value: Int32, on handle: OpaquePointer) {
+    let code = csqlite_db_config_set(handle, option, value)
+    precondition(code == SQLITE_OK, "SQLite refused the connection option \(option).")
+  }
+}
+
+extension SQLiteError {
+  /// The sentence for a limit of ``ConnectionSafety`` that a statement met; nil for other failures.
+  var limitSentence: String? {
+    if code.primary == .error, message == "LIKE or GLOB pattern too complex" {
+      return """
+        A LIKE or GLOB pattern is longer than \(ConnectionSafety.patternByteCountMax) bytes, which \
+        is the limit. Shorten the pattern, or search with instr().
+        """
+    }
+    guard code.primary == .tooBig, message != "statement too long" else { return nil }
+    return """
+      A value or record is larger than this store reads or writes as one (\(message)). See \
+      StoreConfiguration.valueSizeMax.
+      """
+  }
+}

@@ -1,0 +1,31 @@
+extension StoreError {
+  /// That a model's table needs something that only the program that made it registers; nil for
+  /// another failure.
+  ///
+  /// A function counts only where the file's schema names it: a statement may name one, too.
+  init?(missingObjectIn error: SQLiteError, about schema: ModelSchema, in catalog: Catalog) {
+    let missing: [MissingObject]
+    if error.isWithoutSolution {
+      missing = catalog.table(named: schema.table)?.missingCollations ?? []
+    } else if let object = MissingObject(error) {
+      if case .function(let name) = object, !catalog.mentions(function: name) {
+        guard error.message.hasPrefix("unknown function") else { return nil }
+      }
+      missing = [object]
+    } else {
+      return nil
+    }
+    guard !missing.isEmpty else { return nil }
+    self.init(
+      .unsupportedSchema,
+      Self.sentence(schema.table, needs: missing)
+        + " Use the program that made the table, or copy the rows into a table without it there.",
+      model: schema.name, sqliteCode: error.code.rawValue)
+  }
+
+  /// Says what a table needs: "tags needs the collation unicase, which this program does not have."
+  static func sentence(_ table: String, needs missing: [MissingObject]) -> String {
+    let phrases = missing.map(\.phrase).joined(separator: " and ")
+    return "\(table) needs \(phrases), which this program does not have."
+  }
+}

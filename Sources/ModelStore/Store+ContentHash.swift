@@ -1,0 +1,24 @@
+// Comparing what stores hold.
+extension Store {
+  /// The content hash of the store's records on one state; see
+  /// ``TransactionReads/contentHash()``.
+  ///
+  /// ```swift
+  /// guard try original.contentHash() == copy.contentHash() else { … }
+  /// ```
+  public func contentHash() throws -> ContentHash {
+    try read { reads in try reads.contentHash() }
+  }
+
+  /// The content hash of all records of a model; see
+  /// ``TransactionReads/contentHash(of:)-(M.Type)``.
+  public func contentHash<M: Model>(of model: M.Type) throws -> ContentHash {
+    try read { reads in try reads.contentHash(of: model) }
+  }
+
+  /// The content hash of the records that `query` selects; see
+  /// ``TransactionReads/contentHash(of:)-(Query<Element>)``.
+  public func contentHash<Element>(of query: Query<Element>) throws -> ContentHash {
+    try read { reads in try reads.contentHash(of: query) }
+  }
+}

@@ -1,0 +1,326 @@
+// How the records become what they were.
+extension Reversion {
+  /// What a record has to be afterwards, by field and as far as it is known: nil for a record that
+  /// is gone.
+  typealias Target = (schema: ModelSchema, key: [SQLValue], image: [Int: SQLValue]?)
+
+  /// Restores the records.
+  ///
+  /// Three ways are tried, each in a savepoint of its own, until one of them is accepted:
+  ///
+  /// 1. Entry by entry, newest first, only what differs in the end.
+  /// 2. Entry by entry, everything that is still as the entries left it. Every state on this way
+  ///    has been in the file before, so a record that made room for another makes room again.
+  /// 3. Straight to the result, in an order in which no value is taken when it is needed. A record
+  ///    in a cycle is deleted and inserted again.
+  ///
+  /// - Returns: What judges the net changes of the whole transaction.
+  /// - Throws: ``StoreError`` with code `conflict` when a record or field is not any more what the
+  ///   entries made of it; `rejected` when a rule refuses the result.
+  func apply(
+    in tx: borrowing Transaction
+  ) throws -> (([RecordChange]) throws -> Void) {
+    let targets = try targets(tx.access)
+    try tx.access.connection.execute("PRAGMA defer_foreign_keys = ON")
+    try restore(targets, tx)
+    return { [self] changes in try Self.judge(changes, of: [self]) }
+  }
+
+  private func restore(_ targets: [Target], _ tx: borrowing Transaction) throws {
+    let changed = Dictionary(
+      uniqueKeysWithValues: order.map { ($0, Set(nets[$0]?.touched ?? [])) })
+    if try isAccepted(tx, { tx in try self.walk(changed, to: targets, tx) }) { return }
+    let (all, others) = try everythingAsLeft(changed, tx.access)
+    if all != changed,
+      try isAccepted(tx, { tx in try self.walk(all, to: targets + others, tx) })
+    {
+      return
+    }
+    try goStraight(to: targets, tx)
+  }
+
+  /// Runs `way`, or rolls it back and returns false when a rule, trigger or binding refuses it.
+  private func isAccepted(
+    _ tx: borrowing Transaction, _ way: (borrowing Transaction) throws -> Void
+  ) throws -> Bool {
+    do {
+      try tx.savepoint { tx in try way(tx) }
+      return true
+    } catch let error as StoreError
+      where (error.code == .rejected || error.code == .conflict)
+      && tx.access.connection.isInTransaction
+    {
+      return false
+    }
+  }
+
+  /// What has to come out, if everything is as the entries left it.
+  private func targets(_ access: TransactionAccess) throws -> [Target] {
+    var conflicts: [Violation] = []
+    var targets: [Target] = []
+    for identity in order {
+      guard let schema = schemas[identity.model], let net = nets[identity] else { continue }
+      let current = try Self.image(schema, identity.key, access)
+      switch (net.new, current) {
+      case (nil, nil):
+        var image = net.old ?? [:]
+        for (place, value) in zip(schema.keyIndices, identity.key) { image[place] = value }
+        targets.append((schema, identity.key, image))
+      case (nil, .some):
+        conflicts.append(conflict(schema, identity.key, [], "exists again"))
+      case (.some, nil):
+        conflicts.append(conflict(schema, identity.key, [], "was deleted since"))
+      case (let new?, let image?):
+        let touched = net.touched
+        let changed = touched.filter { image[$0] != new[$0] && !isFollowing($0, schema) }
+        guard changed.isEmpty else {
+          conflicts.append(
+            conflict(
+              schema, identity.key, changed, "changed since", values: changed.map { image[$0] }))
+          continue
+        }
+        let target = net.old.map { old in
+          Self.whole(image).merging(old.filter { touched.contains($0.key) }) { _, old in old }
+        }
+        targets.append((schema, identity.key, target))
+      }
+    }
+    if !conflicts.isEmpty { throw refusal(conflicts) }
+    return targets
+  }
+
+  /// The fields of all records that are still as the entries left them, and what has to come out of
+  /// the records that the entries change on the way only.
+  ///
+  /// - Parameter changed: The fields of the records with a net change.
+  private func everythingAsLeft(
+    _ changed: [Identity: Set<Int>], _ access: TransactionAccess
+  ) throws -> (fields: [Identity: Set<Int>], others: [Target]) {
+    var fields = changed
+    var others: [Target] = []
+    for (identity, net) in nets {
+      guard let schema = schemas[identity.model] else { continue }
+      let current = try Self.image(schema, identity.key, access)
+      guard let new = net.new, let current else {
+        guard net.new == nil, current == nil else { continue }
+        fields[identity] = Set(schema.fields.indices)
+        if changed[identity] == nil { others.append((schema, identity.key, nil)) }
+        continue
+      }
+      let left = Set(new.keys.filter { current[$0] == new[$0] })
+      if changed[identity] != nil {
+        fields[identity, default: []].formUnion(left)
+      } else if !left.isEmpty, !net.isRecreated || left.count == new.count {
+        fields[identity] = left
+        others.append((schema, identity.key, Self.whole(current)))
+      }
+    }
+    return (fields, others)
+  }
+
+  // Entry by entry
+
+  /// Takes back the entries of the records in `fields`, newest first.
+  ///
+  /// - Parameter fields: For each record, the fields that are set on the way.
+  private func walk(
+    _ fields: [Identity: Set<Int>], to targets: [Target], _ tx: borrowing Transaction
+  ) throws {
+    let records = records.filter { record in
+      identity(of: record).map { fields[$0] != nil } ?? false
+    }
+    var index = records.endIndex
+    while index > records.startIndex {
+      index -= 1
+      if index > records.startIndex, Self.isRekeyed(records, at: index) {
+        // Taken for a change of key, which references to the record follow.
+        index -= 1
+        try restore(records[index], from: records[index + 1].key, tx)
+      } else {
+        try takeBack(records[index], fields, tx)
+      }
+    }
+    try settle(targets, tx)
+  }
+
+  private func identity(of record: LoggedRecord) -> Identity? {
+    layouts.all[record.layout].map { Identity(model: $0.model, key: record.key) }
+  }
+
+  /// Whether an insertion and the deletion before it may be one record that got another key: not
+  /// where one of the deletions before is of the same key, which is REPLACE.
+  private static func isRekeyed(_ records: [LoggedRecord], at index: Int) -> Bool {
+    let record = records[index]
+    guard record.kind == .insert else { return false }
+    let deletions = records[..<index].reversed()
+      .prefix { $0.kind == .delete && $0.layout == record.layout }
+    guard let latest = deletions.first else { return false }
+    return latest.key == record.key || !deletions.contains { $0.key == record.key }
+  }
+
+  private func takeBack(
+    _ record: LoggedRecord, _ fields: [Identity: Set<Int>], _ tx: borrowing Transaction
+  ) throws {
+    guard let identity = identity(of: record), let schema = schemas[identity.model],
+      let places = places[record.layout], let touched = fields[identity]
+    else { return }
+    switch record.kind {
+    case .insert:
+      guard try Self.image(schema, record.key, tx.access) != nil else { return }
+      try tx.delete(schema, key: record.key)
+    case .delete: try restore(record, from: record.key, tx)
+    case .update:
+      guard try Self.image(schema, record.key, tx.access) != nil else { return }
+      var values: [String: SQLValue] = [:]
+      for change in record.changes {
+        guard let place = places[change.place], touched.contains(place),
+          schema.fields[place].generated == nil
+        else { continue }
+        values[schema.fields[place].name] = change.old
+      }
+      try tx.update(schema, key: record.key, set: values)
+    }
+  }
+
+  /// Brings a deleted record back: out of the one that `key` names, if it is there.
+  private func restore(
+    _ record: LoggedRecord, from key: [SQLValue], _ tx: borrowing Transaction
+  ) throws {
+    guard let layout = layouts.all[record.layout], let schema = schemas[layout.model],
+      let places = places[record.layout]
+    else { return }
+    var values: [String: SQLValue] = [:]
+    for (place, value) in zip(schema.keyIndices, record.key) {
+      values[schema.fields[place].name] = value
+    }
+    for (place, value) in zip(places, record.image) {
+      guard let place, schema.fields[place].generated == nil else { continue }
+      values[schema.fields[place].name] = value
+    }
+    try put(values, schema, key, tx)
+  }
+
+  private func put(
+    _ values: [String: SQLValue], _ schema: ModelSchema, _ key: [SQLValue],
+    _ tx: borrowing Transaction
+  ) throws {
+    if try Self.image(schema, key, tx.access) != nil {
+      try tx.update(schema, key: key, set: values)
+    } else {
+      try tx.insert(values, into: schema)
+    }
+  }
+
+  /// Repairs what bindings, triggers and cascades have made of the records on the way.
+  private func settle(_ targets: [Target], _ tx: borrowing Transaction) throws {
+    for round in 0...Self.settlingCountMax {
+      let wrong = try targets.filter { try !isSettled($0, tx.access) }
+      if wrong.isEmpty { return }
+      guard round < Self.settlingCountMax else {
+        throw refusal(
+          wrong.map { conflict($0.schema, $0.key, [], "is changed again by a binding or trigger") })
+      }
+      for target in wrong { try bring(target, tx) }
+    }
+  }
+
+  private static let settlingCountMax = 4
+
+  /// Deletes, updates or inserts the record of `target`.
+  private func bring(_ target: Target, _ tx: borrowing Transaction) throws {
+    guard let image = target.image else {
+      try tx.delete(target.schema, key: target.key)
+      return
+    }
+    var values: [String: SQLValue] = [:]
+    for (place, value) in image where target.schema.fields[place].generated == nil {
+      values[target.schema.fields[place].name] = value
+    }
+    try put(values, target.schema, target.key, tx)
+  }
+
+  private func isSettled(_ target: Target, _ access: TransactionAccess) throws -> Bool {
+    let current = try Self.image(target.schema, target.key, access)
+    guard let current, let image = target.image else {
+      return current == nil && target.image == nil
+    }
+    return image.allSatisfy {
+      current[$0.key] == $0.value || isFollowing($0.key, target.schema)
+    }
+  }
+
+  /// Whether a field is computed or bound, so that its value follows from others.
+  private func isFollowing(_ field: Int, _ schema: ModelSchema) -> Bool {
+    schema.fields[field].generated != nil
+      || boundFields[schema.name]?.contains(schema.fields[field].name) ?? false
+  }
+
+  /// The record with exactly that key.
+  private static func image(
+    _ schema: ModelSchema, _ key: [SQLValue], _ access: TransactionAccess
+  ) throws -> [SQLValue]? {
+    try access.record(schema, key: key).flatMap { $0.key == key ? $0.values : nil }
+  }
+
+  private static func whole(_ image: [SQLValue]) -> [Int: SQLValue] {
+    Dictionary(uniqueKeysWithValues: image.enumerated().map { ($0, $1) })
+  }
+
+  // Straight to the result
+
+  /// Brings each record to its target in one step. A record whose value another one still holds
+  /// waits for that one; of records that wait for each other, one is deleted first.
+  ///
+  /// - Throws: ``StoreError`` with code `rejected` when a rule refuses the result.
+  private func goStraight(to targets: [Target], _ tx: borrowing Transaction) throws {
+    var waiting = targets.filter { $0.image != nil } + targets.filter { $0.image == nil }.reversed()
+    var removable = Set(waiting.compactMap(removableIdentity))
+    while !waiting.isEmpty {
+      var refused: [(target: Target, error: StoreError)] = []
+      for target in waiting {
+        do {
+          try tx.savepoint { tx in try self.bring(target, tx) }
+        } catch let error as StoreError
+          where error.code == .rejected && tx.access.connection.isInTransaction
+        {
+          refused.append((target, error))
+        }
+      }
+      if refused.count == waiting.count, let error = refused.first?.error,
+        try !removeAll(of: refused.map(\.target), &removable, tx)
+      {
+        throw error
+      }
+      waiting = refused.map(\.target)
+    }
+    try settle(targets, tx)
+  }
+
+  /// Deletes the records that are there and can be inserted again without a loss: all at once,
+  /// because each of them would otherwise cost a round of its own.
+  ///
+  /// - Returns: Whether there was one.
+  private func removeAll(
+    of targets: [Target], _ removable: inout Set<Identity>, _ tx: borrowing Transaction
+  ) throws -> Bool {
+    var hasRemoved = false
+    for target in targets {
+      let identity = Identity(model: target.schema.name, key: target.key)
+      guard removable.remove(identity) != nil,
+        try Self.image(target.schema, target.key, tx.access) != nil
+      else { continue }
+      if try isAccepted(tx, { tx in try tx.delete(target.schema, key: target.key) }) {
+        hasRemoved = true
+      }
+    }
+    return hasRemoved
+  }
+
+  /// Nil for a record that would lose something: columns that are no fields, or what refers to it.
+  private func removableIdentity(_ target: Target) -> Identity? {
+    guard target.image?.count == target.schema.fields.count,
+      !partlyKnown.contains(target.schema.name), !referencedModels.contains(target.schema.name)
+    else { return nil }
+    return Identity(model: target.schema.name, key: target.key)
+  }
+}

@@ -1,0 +1,70 @@
+// Values that are larger than the store reads.
+extension TransactionAccess {
+  /// Names the field and, in the order of keys, the first record of `schema` with a value larger
+  /// than ``StoreConfiguration/valueSizeMax``. SQLite names neither.
+  ///
+  /// - Complexity: Asks for the sizes of all values, field by field, and reads none larger than
+  ///   the limit.
+  func oversized(in schema: ModelSchema, _ error: SQLiteError) throws -> StoreError {
+    var field: FieldSchema?
+    var key: [SQLValue]?
+    for candidate in schema.fields where field == nil && schema.kind == .table {
+      key = try firstKey(ofOversized: candidate, in: schema)
+      if key != nil { field = candidate }
+    }
+    let place = field.map { "\(schema.name).\($0.name)" } ?? schema.name
+    return StoreError(
+      .invalidValue,
+      """
+      A stored value of \(place) is larger than the \(connection.valueSizeMax) bytes that this \
+      store reads as one. Leave the field out, or raise StoreConfiguration.valueSizeMax.
+      """, model: schema.name, field: field?.name, key: key?.isEmpty == false ? key : nil,
+      sqliteCode: error.code.rawValue)
+  }
+
+  private func firstKey(
+    ofOversized field: FieldSchema, in schema: ModelSchema
+  ) throws -> [SQLValue]? {
+    let column = SQLText.quoted(field.column)
+    let sized = "typeof(\(column)) IN ('text', 'blob')"
+    var count = 0
+    do {
+      // SQLite mostly knows the size of a blob without reading it. It reads a text to count its
+      // characters, and stops at a value that is too large.
+      let sql = Self.select("length(\(column))", from: schema, where: sized)
+      let isFound = try connection.withStatement(sql) { statement in
+        while try statement.step() {
+          let size = try RowView(statement: statement.handle).integer(at: 0)
+          if size > Int64(connection.valueSizeMax) { return true }
+          count += 1
+        }
+        return false
+      }
+      guard isFound else { return nil }
+    } catch let error as SQLiteError where error.code.primary == .tooBig {
+      // The row after the last one that was read.
+    }
+    do {
+      return try firstKey(in: schema, where: sized, skipping: count)
+    } catch let error as SQLiteError where error.code.primary == .tooBig {
+      // A value in the row's own page: SQLite reads it to know its type. The field is known.
+      return []
+    }
+  }
+
+  private func firstKey(
+    in schema: ModelSchema, where condition: String, skipping count: Int
+  ) throws -> [SQLValue]? {
+    let columns = SQLText.quotedList(schema.keyIndices.map { schema.fields[$0].column })
+    let sql = Self.select(columns, from: schema, where: condition) + " LIMIT 1 OFFSET \(count)"
+    return try connection.firstRow(SQLText(sql: sql)) { row in try row.values() }
+  }
+
+  private static func select(
+    _ columns: String, from schema: ModelSchema, where condition: String
+  ) -> String {
+    let key = SQLText.quotedList(schema.keyIndices.map { schema.fields[$0].column })
+    return
+      "SELECT \(columns) FROM \(SQLText.quoted(schema.table)) WHERE \(condition) ORDER BY \(key)"
+  }
+}

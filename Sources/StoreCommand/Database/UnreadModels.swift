@@ -1,0 +1,60 @@
+import ModelStore
+
+/// The models that a command over several could not read, each with the reason. The command goes on
+/// with the others, and exits with ``ExitCode/failed`` in the end.
+struct UnreadModels {
+  private(set) var errors: [CommandError] = []
+
+  var isEmpty: Bool { errors.isEmpty }
+
+  /// Runs `body`, which is about the model called `name`.
+  ///
+  /// - Returns: What `body` returns; nil when the model cannot be read, which is noted.
+  /// - Throws: What `body` throws of anything else, such as a lock or the disk.
+  mutating func attempt<Result>(_ name: String, _ body: () throws -> Result) throws -> Result? {
+    do {
+      return try body()
+    } catch let error as StoreError where Self.codes.contains(error.code) {
+      note(CommandError(error), of: name)
+    } catch let error as CommandError where error.isUnreadable {
+      note(error, of: name)
+    }
+    return nil
+  }
+
+  /// Notes the entries of the catalog that only a newer program can read.
+  mutating func noteUnreadableEntries(of store: Store) throws {
+    for error in try store.unreadableEntries() { errors.append(CommandError(error)) }
+  }
+
+  /// Notes a binding that was left out because of a table that cannot be read.
+  mutating func noteBinding(_ name: String, _ error: StoreError) {
+    var error = CommandError(error)
+    if !error.message.contains(name) { error.message = "\(name): \(error.message)" }
+    errors.append(error)
+  }
+
+  private mutating func note(_ error: CommandError, of name: String) {
+    var error = error
+    error.model = name
+    if !error.message.contains(name) { error.message = "\(name): \(error.message)" }
+    errors.append(error)
+  }
+
+  /// What keeps a command from one model and may not concern another.
+  private static let codes: Set<StoreError.Code> = [
+    .unsupportedSchema, .schemaMismatch, .invalidQuery, .invalidValue, .newerFormat, .corrupt,
+  ]
+
+  /// Says which models were left out and why, and returns how the command ends.
+  ///
+  /// - Parameter code: How it ends when all were read.
+  func report(to context: CommandContext, otherwise code: ExitCode) throws -> ExitCode {
+    for error in errors {
+      try context.console.report(
+        error.hinting(database: context.options.database).text(
+          as: context.options.errorFormat, palette: context.console.talkTerminal.palette))
+    }
+    return errors.isEmpty ? code : .failed
+  }
+}

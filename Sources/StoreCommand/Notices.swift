@@ -1,0 +1,25 @@
+import ModelStore
+import Synchronization
+
+/// Failures that a store reports while a command writes and that undo nothing. They are printed
+/// when the command ends, as warnings.
+final class Notices: Sendable {
+  private let reported = Mutex<[StoreError]>([])
+
+  /// Keeps a failure; any thread may call it.
+  func add(_ error: StoreError) {
+    reported.withLock { $0.append(error) }
+  }
+
+  /// Prints one line for each kind of failure, in the order of their first reports.
+  ///
+  /// - Parameter failure: The command's own error. A warning of the same kind is left out: the
+  ///   error says what to do.
+  func write(besides failure: CommandError?, to console: Console, as format: CommandError.Format) {
+    var printed = Set([failure?.code].compactMap(\.self))
+    for error in reported.withLock(\.self) where printed.insert(error.code.rawValue).inserted {
+      console.warn(
+        CommandError(error).warningText(as: format, palette: console.talkTerminal.palette))
+    }
+  }
+}

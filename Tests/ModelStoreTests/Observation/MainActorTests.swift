@@ -1,0 +1,295 @@
+import Dispatch
+import Observation
+import Synchronization
+import Testing
+
+@testable import ModelStore
+
+/// From a store to objects of the main actor, and back.
+@MainActor @Suite(.tags(.unit), .timeLimit(.minutes(30))) struct MainActorTests {
+  /// A view as toolkits have them: a plain class of the main actor.
+  final class Label {
+    var text = "" {
+      didSet {
+        dispatchPrecondition(condition: .onQueue(.main))
+        shown.append(text)
+      }
+    }
+    var detail: String?
+    private(set) var shown: [String] = []
+  }
+
+  @Observable final class Form {
+    var title = ""
+    @ObservationIgnored private(set) var assigned: [String] = []
+
+    func type(_ text: String) { title = text }
+  }
+
+  private func settle(_ condition: () throws -> Bool) async rethrows {
+    while try !condition() { await Task.yield() }
+  }
+
+  @Test("a field of a record is assigned to a property, on the main actor, in order")
+  func toALabel() async throws {
+    let shop = try MusicShop()
+    let label = Label()
+    let binding = try shop.store.subject(\Album.title, of: 1).stream.bind(to: label, \.text)
+    let artist = try shop.store.subject(\Album.artistName, of: 1).stream.bind(to: label, \.detail)
+    for number in 1...20 { try shop.setTitle("title \(number)") }
+    try shop.setArtist("Nina")
+    await settle { label.text == "title 20" && label.detail == "Nina" }
+    // Values between may be left out, and none comes after a later one.
+    let numbers = label.shown.map { $0.split(separator: " ").last.flatMap { Int($0) } ?? 0 }
+    #expect(numbers == numbers.sorted())
+    #expect(Set(numbers).count == numbers.count)
+    binding.cancel()
+    artist.cancel()
+    #expect(shop.registry == [])
+  }
+
+  @Test("transforms run before; what the main actor cancels is not assigned")
+  func cancelling() async throws {
+    let shop = try MusicShop()
+    let (label, other) = (Label(), Label())
+    let subject = try shop.store.subject(\Album.title, of: 1)
+    let binding = try subject.stream.map { $0.uppercased() }.bind(to: label, \.text)
+    let witness = try subject.stream.bind(to: other, \.text)
+    try shop.setTitle("a")
+    await settle { label.text == "A" && other.text == "a" }
+    try shop.setTitle("b")
+    // It waits for the main actor, which cancels first.
+    shop.store.waitForDelivery()
+    binding.cancel()
+    await settle { other.text == "b" }
+    #expect(label.shown == ["A"])
+    withExtendedLifetime(witness) {}
+  }
+
+  @Test("a binding does not keep the object alive")
+  func theObjectGoes() async throws {
+    let shop = try MusicShop()
+    var label: Label? = Label()
+    weak let gone = label
+    let other = Label()
+    let subject = try shop.store.subject(\Album.title, of: 1)
+    let bindings = try [label, other].compactMap { label in
+      try label.map { try subject.stream.bind(to: $0, \.text) }
+    }
+    label = nil
+    await settle { gone == nil }
+    try shop.setTitle("a")
+    await settle { other.text == "a" }
+    #expect(other.shown.filter { $0 == "a" } == ["a"])
+    withExtendedLifetime(bindings) {}
+  }
+
+  @Test("events are delivered to the main actor, each one, in order")
+  func delivery() async throws {
+    let shop = try MusicShop()
+    let label = Label()
+    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1), backlog: .every)
+      .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
+    let titles = (1...20).map { "title \($0)" }
+    for title in titles { try shop.setTitle(title) }
+    await settle { label.text == titles[19] }
+    #expect(label.shown == titles)
+    try shop.setTitle("more")
+    shop.store.waitForDelivery()
+    subscription.cancel()
+    for _ in 0..<10 { await Task.yield() }
+    #expect(label.shown == titles)
+  }
+
+  @Test("a form and a field follow each other, and no value comes back")
+  func bothWays() async throws {
+    let shop = try MusicShop()
+    let form = Form()
+    let events = Recorder<String>()
+    let watching = try shop.store.observe(\Album.title, of: 1) { events.add($0.new ?? "none") }
+    let binding = try shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
+    await settle { form.title == "one" }
+    form.title = "typed"
+    try await settle { try shop.store.find(Album.self, 1)?.title == "typed" }
+    try shop.setTitle("stored")
+    await settle { form.title == "stored" }
+    for text in ["s", "st", "sto"] { form.title = text }
+    try await settle { try shop.store.find(Album.self, 1)?.title == "sto" }
+    await settle { events.events.count == 3 }
+    #expect(events.events == ["typed", "stored", "sto"])
+    // A refused value stays in the form, is reported, and can be corrected.
+    form.title = ""
+    await settle { shop.failures.events == ["rejected"] }
+    form.title = "right"
+    try await settle { try shop.store.find(Album.self, 1)?.title == "right" }
+    #expect(form.title == "right")
+    binding.cancel()
+    form.title = "alone"
+    try shop.setTitle("apart")
+    shop.store.waitForDelivery()
+    for _ in 0..<10 { await Task.yield() }
+    #expect(form.title == "alone")
+    #expect(try shop.store.find(Album.self, 1)?.title == "apart")
+    watching.cancel()
+    #expect(shop.registry == [])
+  }
+
+  /// A form that remembers every value of its title, and a label that gets the field's values after
+  /// the form's binding.
+  @MainActor private struct TypedForm {
+    /// Its title is observable by hand, so that each assignment is seen.
+    @MainActor final class Page: Observable {
+      private let registrar = ObservationRegistrar()
+      private(set) var shown: [String] = []
+
+      var title: String {
+        get {
+          registrar.access(self, keyPath: \.title)
+          return shown.last ?? ""
+        }
+        set { registrar.withMutation(of: self, keyPath: \.title) { shown.append(newValue) } }
+      }
+    }
+
+    let shop: MusicShop
+    let page = Page()
+    let label = Label()
+    /// Opened by the test: delivery of the values `held` waits for it, once for each.
+    let delivery = DispatchGate()
+    private let subscriptions: [Subscription]
+
+    init(holdingDeliveryOf held: Set<String>) throws {
+      shop = try MusicShop()
+      let title = try shop.store.subject(\Album.title, of: 1)
+      subscriptions = [
+        try title.stream.subscribe { [delivery] value in
+          if held.contains(value) { delivery.wait() }
+        },
+        try title.bindBothWays(to: page, \.title),
+        try title.stream.bind(to: label, \.text),
+      ]
+    }
+
+    var storedTitle: String? { get throws { try shop.store.find(Album.self, 1)?.title } }
+
+    /// Gives what is due on the main actor its turns. What the tests expect does not depend on how
+    /// many: more of them let a wrong assignment show.
+    func rest() async {
+      for _ in 0..<100 { await Task.yield() }
+    }
+
+    /// Has writes wait until the result is opened.
+    func holdWriter() async -> DispatchGate {
+      let (held, release) = (Recorder<Void>(), DispatchGate())
+      let store = shop.store
+      DispatchQueue.global().async {
+        do {
+          try store.write { _ in
+            held.add(())
+            release.wait()
+          }
+        } catch {
+          Issue.record(error)
+        }
+      }
+      while held.events.isEmpty { await Task.yield() }
+      return release
+    }
+  }
+
+  @Test("while somebody types, what was written before does not come back")
+  func theOwnValueDoesNotReplaceANewerOne() async throws {
+    let form = try TypedForm(holdingDeliveryOf: ["a", "ab"])
+    await settle { form.page.title == "one" }
+    form.page.title = "a"
+    try await settle { try form.storedTitle == "a" }
+    let writer = await form.holdWriter()
+    form.page.title = "ab"
+    await form.rest()
+    // The event of the first value comes while the second one is on its way,
+    form.delivery.open()
+    await settle { form.label.text == "a" }
+    // and the second one's only after it was written.
+    writer.open()
+    try await settle { try form.storedTitle == "ab" }
+    await form.rest()
+    form.delivery.open()
+    await settle { form.label.text == "ab" }
+    await form.rest()
+    #expect(form.page.shown == ["one", "a", "ab"])
+    #expect(form.shop.failures.events == [])
+  }
+
+  @Test("a refused value is not replaced by the one that was written before it")
+  func theOwnValueDoesNotReplaceARefusedOne() async throws {
+    let form = try TypedForm(holdingDeliveryOf: ["a"])
+    await settle { form.page.title == "one" }
+    form.page.title = "a"
+    try await settle { try form.storedTitle == "a" }
+    form.page.title = ""
+    await form.rest()
+    form.delivery.open()
+    await settle { form.label.text == "a" && form.shop.failures.events == ["rejected"] }
+    await form.rest()
+    #expect(form.page.shown == ["one", "a", ""])
+    #expect(form.shop.failures.events == ["rejected"])
+  }
+
+  @Test("what others wrote while a value was on its way is shown when the value is refused")
+  func aRefusedValueGivesWayToWhatOthersWrote() async throws {
+    let form = try TypedForm(holdingDeliveryOf: ["stored"])
+    await settle { form.page.title == "one" }
+    try form.shop.setTitle("stored")
+    let writer = await form.holdWriter()
+    form.page.title = ""
+    await form.rest()
+    form.delivery.open()
+    await settle { form.label.text == "stored" }
+    writer.open()
+    await settle { form.page.title == "stored" }
+    await form.rest()
+    #expect(form.page.shown == ["one", "", "stored"])
+    #expect(form.shop.failures.events == ["rejected"])
+    #expect(try form.storedTitle == "stored")
+  }
+
+  @Test("what others wrote before an accepted value is not shown, and what they wrote after it is")
+  func theLastOfBothCounts() async throws {
+    let form = try TypedForm(holdingDeliveryOf: ["before", "typed"])
+    await settle { form.page.title == "one" }
+    try form.shop.setTitle("before")
+    let writer = await form.holdWriter()
+    form.page.title = "typed"
+    await form.rest()
+    form.delivery.open()
+    await settle { form.label.text == "before" }
+    writer.open()
+    try await settle { try form.storedTitle == "typed" }
+    await form.rest()
+    try form.shop.setTitle("after")
+    form.delivery.open()
+    await settle { form.page.title == "after" && form.label.text == "after" }
+    #expect(form.page.shown == ["one", "typed", "after"])
+    #expect(form.shop.failures.events == [])
+  }
+
+  @Test("a form that goes, and a record that is not there, end nothing else")
+  func neitherEndIsThere() async throws {
+    let shop = try MusicShop()
+    var form: Form? = Form()
+    weak let gone = form
+    let (kept, missing) = (Form(), Form())
+    let subject = try shop.store.subject(\Album.title, of: 1)
+    let bindings = try [form, kept].compactMap { form in
+      try form.map { try subject.bindBothWays(to: $0, \.title) }
+    }
+    let other = try shop.store.subject(\Album.title, of: 99).bindBothWays(to: missing, \.title)
+    form = nil
+    await settle { gone == nil }
+    missing.title = "nowhere"
+    try shop.setTitle("a")
+    await settle { kept.title == "a" }
+    #expect(shop.failures.events == [])
+    withExtendedLifetime((bindings, other)) {}
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+/// `Scripts/run-tests` returns the status of the tests through its pipe and ends a failed run with
+/// the names of the tests that failed. A stand-in for `swift` prints what a test run would print.
+@Suite(.tags(.process)) struct TestRunScriptTests {
+  struct Run: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let output: String
+    var status: Int32 = 1
+    let wantedStatus: Int32
+    /// What follows the output of the tests.
+    let report: [String]
+  }
+
+  @Test(arguments: runs)
+  func endsWithTheFailedTests(run: Run) throws {
+    let directory = try TemporaryDirectory()
+    let stub = "#!/bin/sh\ncat <<'TEXT'\n\(run.output)\nTEXT\nexit \(run.status)\n"
+    try FileManager.default.createDirectory(
+      atPath: directory.file(".build"), withIntermediateDirectories: true)
+    try Data(stub.utf8).write(to: URL(fileURLWithPath: directory.file("swift")))
+    #expect(chmod(directory.file("swift"), 0o755) == 0)
+
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", #"exec "$0" sample 2>&1"#, Self.script]
+    process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
+    process.environment = ["PATH": "\(directory.path):/usr/bin:/bin"]
+    process.standardOutput = output
+    try process.run()
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+
+    let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    let wanted = run.output.split(separator: "\n").map(String.init) + run.report
+    #expect(lines == wanted)
+    #expect(process.terminationStatus == run.wantedStatus)
+  }
+
+  private static let script = {
+    var url = URL(filePath: #filePath).resolvingSymlinksInPath()
+    for _ in 1...4 { url.deleteLastPathComponent() }
+    return url.appendingPathComponent("Scripts/run-tests").path
+  }()
+
+  private static let log = "The whole log: .build/tests-sample.log"
+
+  private static let runs = [
+    Run(
+      testDescription: "a run that passes",
+      output: "✔ Test opens() passed after 0.1 seconds.\n"
+        + "✔ Test run with 1 test in 0 suites passed after 0.1 seconds.",
+      status: 0, wantedStatus: 0, report: []),
+    Run(
+      testDescription: "arguments that choose no test",
+      output: "✔ Test run with 0 tests in 0 suites passed after 0.1 seconds.",
+      status: 0, wantedStatus: 1, report: ["No test ran. \(log)"]),
+    Run(
+      testDescription: "failed tests",
+      output: """
+        ◇ Test opens() started.
+        ◇ Test "Closes a file" started.
+        ◇ Test reads(value:) started.
+        ✘ Test opens() recorded an issue at A.swift:12:3: Expectation failed: 1 == 2
+        ↳ seed 7
+        ✘ Test opens() recorded an issue at A.swift:13:3: Expectation failed: 2 == 3
+        ✘ Test opens() failed after 0.1 seconds with 2 issues.
+        ✘ Test reads(value:) recorded an issue with 1 argument value → 3 at B.swift:9:5: Caught x
+        ✘ Test reads(value:) with 3 test cases failed after 0.1 seconds with 1 issue.
+        ✔ Test "Closes a file" passed after 0.1 seconds.
+        ✘ Test run with 3 tests in 0 suites failed after 0.1 seconds with 3 issues.
+        """,
+      wantedStatus: 1,
+      report: [
+        "FAILED opens() at A.swift:12:3: Expectation failed: 1 == 2 | seed 7",
+        "FAILED reads(value:) with 1 argument value → 3 at B.swift:9:5: Caught x",
+        log,
+      ]),
+    Run(
+      testDescription: "a crash",
+      output: """
+        ◇ Test opens() started.
+        ◇ Test closes() started.
+        ✔ Test closes() passed after 0.1 seconds.
+        ModelStore/A.swift:12: Fatal error: Range requires lowerBound <= upperBound
+        error: Exited with unexpected signal code 4
+        """,
+      wantedStatus: 1,
+      report: [
+        "ModelStore/A.swift:12: Fatal error: Range requires lowerBound <= upperBound",
+        "error: Exited with unexpected signal code 4", "had not ended: opens()", log,
+      ]),
+    Run(
+      testDescription: "a run that does not begin",
+      output: "error: no tests found", status: 2, wantedStatus: 2,
+      report: [
+        "No failed test is in the log. Its last lines:", "error: no tests found", log,
+      ]),
+  ]
+}

@@ -1,0 +1,87 @@
+import Testing
+
+/// Results without end and values larger than memory.
+@Suite(.tags(.process)) struct BoundedReadingTests {
+  private func adopted(_ script: String, in place: Workplace) throws {
+    try RawDatabase(place.path("plain.db")).execute(script)
+    place.environment["STORECLI_DB"] = place.path("plain.db")
+    try #require(try place.run("adopt").code == 0)
+  }
+
+  /// As a shell's `ulimit -v`: in KiB.
+  private func limited(to kibibytes: Int) -> [String] {
+    ["/bin/sh", "-c", "ulimit -v \(kibibytes); exec \"$@\"", "sh"]
+  }
+
+  private let endless = """
+    WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c
+    """
+
+  @Test func aStatementWithoutEndStopsAtTheLimit() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    #expect(
+      try place.run("query", "--limit", "2", "--offset", "3", "--sql", endless)
+        == Outcome(
+          code: 0, out: "4\n5\n", err: "2 rows shown, there are more  (--limit, or --all)\n"))
+    let last = try place.run("query", "--limit", "2", "--sql", "VALUES (1), (2)")
+    #expect(last == Outcome(code: 0, out: "1\n2\n", err: ""))
+  }
+
+  @Test func aViewWithoutEndIsNotCountedToItsEnd() throws {
+    let place = try Workplace()
+    try adopted(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY);
+      INSERT INTO t VALUES (1);
+      CREATE VIEW endless AS \(endless);
+      """, in: place)
+    #expect(
+      try place.run("models", "-q")
+        == Outcome(
+          code: 0, out: "endless\t?\t1\t\t0\t0\tview\nt\t1\t1\tid\t0\t0\tadopted\n", err: ""))
+    #expect(try place.run("models", "--json").out.contains(#""model":"endless","records":null"#))
+  }
+
+  @Test(arguments: ["blob", "text"])
+  func aValueOverTheLimitIsNamed(type: String) throws {
+    let place = try Workplace()
+    let value = type == "blob" ? "zeroblob(30000)" : "hex(zeroblob(15000))"
+    try adopted(
+      """
+      CREATE TABLE f (id INTEGER PRIMARY KEY, name TEXT, data \(type));
+      INSERT INTO f VALUES (1, 'a', 'x'), (2, 'b', \(value)), (3, 'c', 'y');
+      """, in: place)
+    place.environment["STORECLI_VALUE_MAX"] = "20000"
+    for words in [["query", "f"], ["export", "f"], ["get", "f", "2"]] {
+      let outcome = try place.run(words)
+      #expect(outcome.code == 1, "\(words) \(outcome)")
+      #expect(
+        outcome.err.hasPrefix(
+          "error[unreadable]: f.data holds a value larger than storecli reads or writes.\n  f 2\n"),
+        "\(words) \(outcome)")
+    }
+    #expect(try place.run("query", "f", "id <> 2", "-q").code == 0)
+    let sql = try place.run("query", "--sql", "SELECT data FROM f")
+    #expect(sql.code == 1 && sql.err.contains("STORECLI_VALUE_MAX"), "\(sql)")
+    place.environment["STORECLI_VALUE_MAX"] = "much"
+    #expect(try place.run("query", "f").code == 64)
+    place.environment["STORECLI_VALUE_MAX"] = "100000"
+    #expect(try place.run("query", "f", "--count").out == "3\n")
+    #expect(try place.run("query", "f", "-q").code == 0)
+  }
+
+  @Test(arguments: ["table", "plain", "json", "ndjson", "csv", "tsv", "yaml", "md"])
+  func everyFormatRefusesALargeValueInLittleMemory(format: String) throws {
+    let place = try Workplace()
+    try adopted(
+      """
+      CREATE TABLE f (id INTEGER PRIMARY KEY, data BLOB);
+      INSERT INTO f VALUES (1, zeroblob(200000000));
+      """, in: place)
+    let outcome = try place.run(
+      ["query", "f", "-o", format], launching: limited(to: 450_000))
+    #expect(outcome.code == 1, "\(outcome)")
+    #expect(outcome.err.contains("f.data holds a value larger than storecli "), "\(outcome)")
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+/// Records that refer to others, wherever those stand, and fields that the database computes.
+@Suite(.tags(.process)) struct ImportReferencesTests {
+  private func place(_ schema: String) throws -> Workplace {
+    let place = try Workplace()
+    try RawDatabase(place.path("t.db")).execute(schema)
+    place.environment["STORECLI_DB"] = place.path("t.db")
+    try #require(try place.run("adopt").code == 0)
+    return place
+  }
+
+  private func employees() throws -> Workplace {
+    try place(
+      "CREATE TABLE Employee(id INTEGER PRIMARY KEY, boss INTEGER REFERENCES Employee(id))")
+  }
+
+  private func ids(_ place: Workplace) throws -> String {
+    try place.run("query", "Employee", "--fields", "id", "-q").out
+      .replacingOccurrences(of: "\n", with: " ")
+  }
+
+  @Test(arguments: [[], ["--upsert"], ["--on-error", "skip"], ["--batch", "2"], ["-n"]])
+  func aRecordMayComeBeforeTheOneItRefersTo(words: [String]) throws {
+    let place = try employees()
+    let outcome = try place.run(
+      ["import", "-", "--model", "Employee"] + words, input: "id,boss\n1,2\n2,\n3,4\n4,3\n")
+    #expect(outcome.code == 0 && outcome.err.hasPrefix("4 read  4 inserted  0"), "\(outcome)")
+    #expect(try ids(place) == (words == ["-n"] ? "" : "1 2 3 4 "))
+    try place.write("id,boss\n11,12\n12,\n", to: "more.csv")
+    #expect(try place.run("insert", "Employee", "--from", "more.csv").code == 0)
+  }
+
+  @Test(arguments: [[], ["-n"]])
+  func aReferenceToNoRecordStopsTheImport(words: [String]) throws {
+    let place = try employees()
+    let outcome = try place.run(
+      ["import", "-", "--model", "Employee"] + words, input: "id,boss\n1,2\n2,\n3,30\n4,40\n")
+    #expect(
+      outcome
+        == Outcome(
+          code: 4, out: "",
+          err: """
+            error[rejected]: Nothing was changed: 2 rules refuse it.
+              Employee 3.boss  must name an existing Employee  (rule Employee.boss.reference)
+              Employee 4.boss  must name an existing Employee  (rule Employee.boss.reference)
+              nothing was written
+            hint: storecli models Employee
+
+            """))
+    #expect(try ids(place) == "")
+  }
+
+  /// 5 and 6 refer to each other, and 7 to 8, which refers to nothing.
+  @Test func whatReferredToARejectedRecordIsRejectedToo() throws {
+    let place = try employees()
+    let outcome = try place.run(
+      "import", "-", "--model", "Employee", "--on-error", "collect", "--rejects", "bad.csv",
+      input: "id,boss\n1,2\n2,\n5,6\n6,5\n7,8\n8,80\n")
+    #expect(outcome.code == 4 && outcome.err.hasPrefix("6 read  4 inserted  2 rejected"))
+    #expect(try ids(place) == "1 2 5 6 ")
+    let rejects = try place.contents(of: "bad.csv").split(separator: "\n").sorted()
+    #expect(rejects == ["7,8", "8,80", "id,boss"])
+  }
+
+  /// The first line waits for its reference; the later line of the same key has to come out.
+  @Test func theLaterOfTwoLinesIsKeptAlthoughTheFirstOneWaited() throws {
+    let place = try place(
+      "CREATE TABLE Node(id INTEGER PRIMARY KEY, up INTEGER REFERENCES Node(id), v TEXT)")
+    let outcome = try place.run(
+      ["import", "-", "--model", "Node", "--upsert", "--on-error", "skip"],
+      input: "id,up,v\n1,99,old\n1,,new\n99,,x\n")
+    #expect(outcome.code == 0, "\(outcome)")
+    #expect(try place.run("get", "Node", "1", "--fields", "v", "-q").out == "new\n")
+  }
+
+  /// References that were broken before, more of them than an error lists by default.
+  @Test func brokenReferencesOfOthersDoNotStopAnImportThatSkips() throws {
+    let place = try employees()
+    try RawDatabase(place.path("t.db")).execute(
+      """
+      PRAGMA foreign_keys = OFF;
+      WITH n(i) AS (SELECT 1000 UNION ALL SELECT i + 1 FROM n WHERE i < 1149)
+      INSERT INTO Employee SELECT i, i + 5000 FROM n;
+      """)
+    let outcome = try place.run(
+      ["import", "-", "--model", "Employee", "--on-error", "skip"], input: "id,boss\n2000,99\n2,\n")
+    #expect(outcome.err.hasPrefix("2 read  1 inserted  1"), "\(outcome)")
+  }
+
+  @Test func severalFilesAreOneTransaction() throws {
+    let place = try place(
+      """
+      CREATE TABLE Album(id INTEGER PRIMARY KEY, artist INTEGER NOT NULL REFERENCES Artist);
+      CREATE TABLE Artist(id INTEGER PRIMARY KEY, best INTEGER REFERENCES Album);
+      """)
+    try place.write("id,artist\n1,7\n2,7\n", to: "Album.csv")
+    try place.write("{\"id\":7,\"best\":2}\n", to: "Artist.ndjson")
+    #expect(try place.run("import", "Album.csv").code == 4)
+    let outcome = try place.run("import", "Album.csv", "Artist.ndjson")
+    #expect(outcome.code == 0 && outcome.err.hasPrefix("3 read  3 inserted  0"), "\(outcome)")
+    try place.write("x\n", to: "people.csv")
+    #expect(
+      try place.run("import", "people.csv").err.hasSuffix(
+        "hint: add --model MODEL; without it, the file's name is the model's\n"))
+    for words in [
+      ["Album.csv", "Artist.ndjson", "--model", "Album"], ["-"],
+      ["Album.csv", "Artist.ndjson", "--on-error", "collect"],
+    ] {
+      #expect(try place.run(["import"] + words).code == 64, "\(words)")
+    }
+  }
+
+  @Test func computedFieldsAreComparedAndNotWritten() throws {
+    let place = try place(
+      "CREATE TABLE Line(id INTEGER PRIMARY KEY, n INTEGER, twice INTEGER AS (n * 2))")
+    let good = try place.run(
+      "import", "-", "--model", "Line", input: "id,n,twice\n1,5,10\n2,6,\n")
+    #expect(good.code == 0)
+    #expect(
+      good.err.hasSuffix("computed by the database, so compared and not written: twice\n"))
+    let input = "{\"id\":3,\"n\":1,\"twice\":3}\n{\"id\":4,\"n\":1,\"twice\":2}\n"
+    #expect(
+      try place.run("import", "-", "--model", "Line", input: input)
+        == Outcome(
+          code: 4, out: "",
+          err: """
+            error[invalidValue]: standard input: A record was refused.
+              line 1: twice is computed by the database as 2; the input has 3.
+              nothing was written
+            hint: add --ignore-extra to leave computed fields unread
+
+            """))
+    let skipped = try place.run(
+      "import", "-", "--model", "Line", "--on-error", "skip", input: input)
+    #expect(skipped.err.hasPrefix("2 read  1 inserted  1 rejected"))
+    #expect(
+      try place.run("query", "Line", "--fields", "id,twice", "-q").out == "1\t10\n2\t12\n4\t2\n")
+    let ignored = try place.run(
+      "import", "-", "--model", "Line", "--ignore-extra", input: "id,n,twice\n5,1,x\n")
+    #expect(ignored.code == 0)
+  }
+
+  @Test func aMissingKeyAndAHeldRecordAreNamed() throws {
+    let place = try place(
+      """
+      CREATE TABLE Tag(code TEXT PRIMARY KEY, note TEXT);
+      CREATE TABLE Use(
+        id INTEGER PRIMARY KEY, tag TEXT REFERENCES Tag, other INTEGER REFERENCES Use);
+      INSERT INTO Tag VALUES ('a', NULL), ('b', NULL);
+      INSERT INTO Use VALUES (1, 'b', NULL);
+      """)
+    #expect(
+      try place.run("insert", "Tag", "note=x")
+        == Outcome(
+          code: 4, out: "",
+          err: """
+            error[rejected]: Nothing was changed: Tag.code must have a value (rule Tag.code.required).
+            hint: storecli models Tag
+
+            """))
+    #expect(
+      try place.run("delete", "Tag", "--where", "code >= 'a'", "--yes")
+        == Outcome(
+          code: 4, out: "",
+          err: """
+            error[rejected]: Nothing was changed: Tag b is still referred to through Use.tag \
+            (rule Tag.reference).
+            hint: storecli models Tag
+
+            """))
+  }
+
+  @Test func aUniqueRuleSaysThatItCannotKeepWhatBreaksIt() throws {
+    let place = try place(
+      "CREATE TABLE Tag(id INTEGER PRIMARY KEY, note TEXT); INSERT INTO Tag VALUES (1,'x'),(2,'x')")
+    let outcome = try place.run("validators", "add", "Tag", "--unique", "note", "--keep-offenders")
+    #expect(outcome.code == 4)
+    #expect(
+      outcome.err.hasPrefix(
+        """
+        error[rejected]: The rule Tag.note.unique was not added: 2 records break it already. \
+        A unique rule cannot keep them, not even with --keep-offenders. Give them other values \
+        first; nothing was changed.
+
+        """), "\(outcome)")
+  }
+}

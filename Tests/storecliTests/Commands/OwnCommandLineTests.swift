@@ -1,0 +1,112 @@
+import ModelStore
+import StoreCommand
+import Testing
+
+/// A model of an application, with a rule in Swift.
+private struct Book: Model {
+  var id: Int64
+  var title: String
+
+  static let definition = ModelDefinition<Book>(
+    "Book", key: \.id, fields: [.init("id", \.id), .init("title", \.title)])
+
+  var key: Int64 { id }
+
+  init(id: Int64, title: String) {
+    self.id = id
+    self.title = title
+  }
+
+  init(row: borrowing RowView) throws {
+    id = try row.decode(at: 0)
+    title = try row.decode(at: 1)
+  }
+
+  func encode(to arguments: inout ArgumentWriter) throws {
+    try id.encode(to: &arguments, at: 0)
+    try title.encode(to: &arguments, at: 1)
+  }
+
+  static let noDrafts = Validator("Book.noDrafts", Book.self) { change, _ in
+    guard let book = change.new, book.title.hasSuffix("(draft)") else { return .accept }
+    return .reject("must not be a draft", \.title)
+  }
+}
+
+/// Runs the application's command line and ends the process.
+private func runBookshelf(_ words: String..., database: String) -> Never {
+  Program(
+    name: "bookshelf", arguments: words, database: database, models: Book.self,
+    validators: [Book.noDrafts]
+  ).runToExit()
+}
+
+@Suite(.tags(.process)) struct OwnCommandLineTests {
+  /// The titles that the file at `path` holds.
+  private func titles(at path: String) throws -> [String] {
+    let store = try Store(at: path, models: Book.self)
+    return try store.read { reads in try reads.fetch(Book.all.order { $0.id }).map(\.title) }
+  }
+
+  private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
+
+  @Test func theApplicationsValidatorRefusesWhatItsCommandLineInserts() async throws {
+    let place = try Workplace()
+    let path = place.path("books.store")
+    try Store(at: path, models: Book.self, validators: [Book.noDrafts]).close()
+    let refused = await #expect(
+      processExitsWith: .exitCode(4), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      runBookshelf("insert", "Book", "id=1", "title=Emma (draft)", database: path)
+    }
+    let message = text(refused?.standardErrorContent)
+    #expect(message.contains("must not be a draft"))
+    #expect(!message.contains("storecli "))
+    await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
+      runBookshelf("insert", "Book", "id=2", "title=Emma", database: path)
+    }
+    #expect(try titles(at: place.path("books.store")) == ["Emma"])
+  }
+
+  @Test func storecliStillRefusesAModelWhoseValidatorItDoesNotHave() throws {
+    let place = try Workplace()
+    let path = place.path("books.store")
+    try Store(at: path, models: Book.self, validators: [Book.noDrafts]).close()
+    let outcome = try place.run("insert", "Book", "id=1", "title=Emma", "-d", path)
+    #expect(outcome.code == 4)
+    #expect(outcome.err.hasPrefix("error[codeValidators]"))
+    #expect(try titles(at: place.path("books.store")) == [])
+  }
+
+  @Test func aDryRunDoesNotAddDeclarationsAndAWriteDoes() async throws {
+    let place = try Workplace()
+    let path = place.path("books.store")
+    try Store(at: path, models: Book.self).close()
+    func declared() throws -> [String] {
+      try Store(at: place.path("books.store"), models: Book.self).declaredValidators().map(\.name)
+    }
+    await #expect(processExitsWith: .failure) { [path = path as String] in
+      runBookshelf("insert", "Book", "id=1", "title=Emma", "--dry-run", database: path)
+    }
+    #expect(try declared() == [])
+    await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
+      runBookshelf("insert", "Book", "id=1", "title=Emma", database: path)
+    }
+    #expect(try declared() == ["Book.noDrafts"])
+    await #expect(processExitsWith: .exitCode(4)) { [path = path as String] in
+      runBookshelf("update", "Book", "1", "title=Emma (draft)", "--dry-run", database: path)
+    }
+    #expect(try titles(at: place.path("books.store")) == ["Emma"])
+  }
+
+  @Test func helpNamesTheApplication() async throws {
+    let help = await #expect(
+      processExitsWith: .exitCode(0), observing: [\.standardOutputContent]
+    ) {
+      runBookshelf("insert", "--help", database: "books.store")
+    }
+    let shown = text(help?.standardOutputContent)
+    #expect(shown.contains("Example: bookshelf insert Artist name='Nina Simone'"))
+    #expect(!shown.contains("storecli "))
+  }
+}

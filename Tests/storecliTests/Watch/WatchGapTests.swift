@@ -1,0 +1,174 @@
+import Foundation
+import Testing
+
+/// Where changes may be missing, programs read it in the stream, whatever is not said.
+@Suite(.tags(.process)) struct WatchGapTests {
+  /// A journal that was off while track 1 changed, and the position before.
+  private static func interrupted() throws -> (world: WatchWorld, off: String, on: String) {
+    let world = try WatchWorld()
+    try world.set("seconds = 1", of: 1)
+    try world.place.run("journal", "off", "Track")
+    let off = try world.position()
+    try world.set("seconds = 2", of: 1)
+    try world.place.run("journal", "on", "Track")
+    let on = try world.position()
+    try world.set("seconds = 3", of: 1)
+    return (world, off, on)
+  }
+
+  private static let words = "changes of Track may be missing"
+
+  private static func gap(_ reason: String, _ side: String, seq: String, _ message: String)
+    -> String
+  {
+    "{\"seq\":\(seq),\"op\":\"gap\",\"side\":\"\(side)\",\"reason\":\"\(reason)\",\"after\":null,"
+      + "\"models\":[\"Track\"],\"message\":\"\(message)\"}"
+  }
+
+  @Test func gapsStandBetweenTheChangesAlsoWhenNothingIsSaid() throws {
+    let (world, off, on) = try Self.interrupted()
+    let outcome = try world.watch("Track", "--ndjson", "-q")
+    #expect(outcome.code == 0 && outcome.err == "", "\(outcome)")
+    let lines = outcome.out.split(separator: "\n").map(String.init)
+    #expect(
+      lines[1...2] == [
+        Self.gap("stopped", "after", seq: off, "\(Self.words) from seq \(off) on"),
+        Self.gap("started", "before", seq: on, "\(Self.words) before seq \(on)"),
+      ])
+    #expect(try told(outcome.out).map { String($0.suffix(1)) } == ["1", "3"])
+    let plain = try world.watch("Track", "-o", "plain", "-q")
+    #expect(plain.err == "", "\(plain)")
+    #expect(plain.out.contains("\ngap: \(Self.words) from seq \(off) on\ngap: "), "\(plain)")
+  }
+
+  @Test func aHistoryHasThemInEveryFormat() throws {
+    let (world, off, on) = try Self.interrupted()
+    let lines = try world.place.run("history", "Track", "--ndjson", "-q").out
+      .split(separator: "\n").map(String.init)
+    #expect(
+      lines[1...2] == [
+        Self.gap("started", "before", seq: on, "\(Self.words) before seq \(on)"),
+        Self.gap("stopped", "after", seq: off, "\(Self.words) from seq \(off) on"),
+      ])
+    for format in ["json", "csv", "tsv", "yaml", "md", "plain", "table"] {
+      let outcome = try world.place.run("history", "Track", "-q", "-o", format)
+      #expect(outcome.code == 0 && outcome.out.contains("\(Self.words) from seq \(off) on"))
+    }
+    #expect(try world.place.run("history", "Track", "--fail-on-gap", "-q").code == 2)
+    #expect(try world.place.run("history", "Track", "--fail-on-gap", "--since", on).code == 0)
+    #expect(
+      try world.place.run("history", "Track", "--fail-on-gap", "--limit", "1").code == 0)
+  }
+
+  @Test func aGapEndsTheStreamWhereThatIsAskedFor() throws {
+    let (world, _, on) = try Self.interrupted()
+    let outcome = try world.watch("Track", "--fail-on-gap")
+    #expect(outcome.code == 2, "\(outcome)")
+    #expect(outcome.out.split(separator: "\n").count == 2, "\(outcome)")
+    #expect(try world.watch("Track", "--fail-on-gap", from: on).code == 0)
+    // A slot stays before the gap, and what came before it is done with.
+    for counts in [1, 0] {
+      let slot = try world.watch("Track", "--slot", "work", "--fail-on-gap")
+      #expect(slot.code == 2, "\(slot)")
+      #expect(try told(slot.out).count == counts, "\(slot)")
+    }
+    let rest = try world.watch("Track", "--slot", "work")
+    #expect(try told(rest.out).map { String($0.suffix(1)) } == ["3"], "\(rest)")
+    #expect(try world.watch("Track", "--slot", "work", "--fail-on-gap").code == 0)
+  }
+
+  @Test func aCommandLearnsOfAGapFromItsInputAndItsEnvironment() throws {
+    let (world, off, _) = try Self.interrupted()
+    for words in [[], ["--slot", "work"]] {
+      let outcome = try world.place.run(
+        ["watch", "Track", "--since", world.start, "--timeout", "0s", "-q", "--exec"]
+          + ["echo \"[$STORECLI_GAP]\"; cat > input; grep -c '\"op\":\"gap\"' input; true"] + words)
+      #expect(outcome.code == 0, "\(outcome)")
+      let lines = outcome.out.split(separator: "\n").map(String.init)
+      #expect(
+        lines.map { $0.hasPrefix("[changes") || $0 == "1" } == [
+          false, false, true, true, true, true, false, false,
+        ])
+      #expect(lines[2] == "[\(Self.words) from seq \(off) on]", "\(outcome)")
+    }
+  }
+
+  @Test func trimmedEntriesAreAGapForSlots() throws {
+    let world = try WatchWorld()
+    _ = try world.watch("Track", "--slot", "work")
+    for number in 1...3 { try world.place.run("update", "Track", "1", "seconds=\(number)") }
+    try world.place.run("journal", "trim", "--keep", "1", "--ignore-consumers")
+    let outcome = try world.watch("Track", "--slot", "work", "-q")
+    #expect(outcome.out.hasPrefix("{\"seq\":"), "\(outcome)")
+    #expect(outcome.out.contains("\"reason\":\"trimmed\",\"after\":\(world.start)"), "\(outcome)")
+  }
+
+  @Test("a slot that trimming has passed reports the gap until one run may go past it")
+  func trimmedEntriesStopASlotThatFailsOnGaps() throws {
+    let world = try WatchWorld()
+    _ = try world.watch("Track", "--slot", "work")
+    for number in 1...3 { try world.place.run("update", "Track", "1", "seconds=\(number)") }
+    try world.place.run("journal", "trim", "--keep", "1", "--ignore-consumers")
+    for _ in 1...2 {
+      let stopped = try world.watch("Track", "--slot", "work", "--fail-on-gap", "-q")
+      #expect(stopped.code == 2, "\(stopped)")
+      #expect(stopped.out.contains("\"reason\":\"trimmed\""), "\(stopped)")
+    }
+    let passed = try world.watch("Track", "--slot", "work", "-q")
+    #expect(passed.code == 0 && passed.out.contains("\"reason\":\"trimmed\""), "\(passed)")
+    let rest = try world.watch("Track", "--slot", "work", "--fail-on-gap", "-q")
+    #expect(rest.code == 0 && rest.out == "", "\(rest)")
+  }
+
+  /// A newer program changes the file while the slot waits, so the store cannot follow it exactly.
+  @Test("a slot prints a report of the store at once, not when the command ends")
+  func aSlotReportsAtOnce() throws {
+    let world = try WatchWorld()
+    let watch = try WatchProcess(world.place, ["Track", "--slot", "work"])
+    try world.raw.execute(
+      """
+      BEGIN;
+      UPDATE _ms_bindings SET definition = json_set(definition, '$.later', 1);
+      CREATE TABLE Later (id INTEGER PRIMARY KEY);
+      COMMIT
+      """)
+    try watch.hear("ModelStore: newerFormat: ")
+    watch.interrupt()
+    _ = try watch.finish()
+  }
+
+  /// One row of another program at a great position.
+  @Test(arguments: [Int64(1 << 60), .max])
+  func aPositionFarAheadIsNotCountedUpTo(position: Int64) throws {
+    let world = try WatchWorld()
+    try world.set("seconds = 1", of: 1)
+    let newest = try world.position()
+    try world.raw.execute(
+      "UPDATE _ms_journal SET position = \(position) WHERE position = \(newest)")
+    let code: Int32 = position == .max ? 1 : 0
+    for words in [["watch", "--since", "0", "--timeout", "0s"], ["history"]] + [
+      ["watch", "--slot", "work", "--since", "0", "--timeout", "0s"]
+    ] {
+      let outcome = try world.place.run(words)
+      #expect(outcome.code == code, "\(outcome)")
+      #expect(outcome.err.contains("error[journalGap]") == (code == 1), "\(outcome)")
+    }
+    if code == 1 {
+      #expect(try world.place.run("journal", "trim", "--keep", "1000").code == 0)
+      #expect(try world.place.run("history").code == 0)
+    }
+  }
+
+  @Test func severalConflictsAreCalledThat() throws {
+    let world = try WatchWorld()
+    try world.place.run("update", "Track", "--where", "id <= 3", "seconds=7", "--yes")
+    try world.raw.execute("UPDATE Track SET seconds = 8")
+    let outcome = try world.place.run("undo")
+    #expect(outcome.code == 4, "\(outcome)")
+    #expect(
+      outcome.err.hasPrefix(
+        "error[conflict]: Nothing was changed: it conflicts with later changes of 3 records.\n"),
+      "\(outcome)")
+    #expect(outcome.err.contains("hint: storecli history Track 1"), "\(outcome)")
+  }
+}
