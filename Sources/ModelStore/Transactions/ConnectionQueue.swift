@@ -48,11 +48,18 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     self.resource = resource
     self.connection = Mutex(Interruptible(connection: connection))
     queue = DispatchQueue(label: label, qos: .userInitiated)
+    queue.setSpecific(key: queueInUse, value: ObjectIdentifier(queue))
   }
 
-  /// Whether the calling code runs inside a body of this queue, however deep inside bodies of
-  /// others.
-  var isCurrent: Bool { owner.load(ordering: .relaxed) == currentThread() }
+  /// Whether the calling code may not wait for this queue: it runs inside a body of it, however
+  /// deep inside bodies of others, or on the queue's thread after a body.
+  ///
+  /// An asynchronous body has ended when the queue's thread releases what it captured. What is
+  /// released there may close the store or call it again, and would wait for itself.
+  var isCurrent: Bool {
+    owner.load(ordering: .relaxed) == currentThread()
+      || DispatchQueue.getSpecific(key: queueInUse) == ObjectIdentifier(queue)
+  }
 
   /// Runs `body` on the calling thread when everyone before it is done.
   ///
@@ -194,6 +201,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     withExtendedLifetime(held) { resource = nil }
   }
 }
+
+/// The queue of a ``ConnectionQueue`` on which the calling code runs, if any; the innermost one.
+private let queueInUse = DispatchSpecificKey<ObjectIdentifier>()
 
 /// A number that no other living thread has; never 0.
 private func currentThread() -> UInt {

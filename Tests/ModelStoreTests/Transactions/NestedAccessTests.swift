@@ -56,6 +56,71 @@ import Testing
   }
 }
 
+/// Runs code when it is released.
+private final class AtRelease: Sendable {
+  private let body: @Sendable () -> Void
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  deinit { body() }
+}
+
+/// Code that runs on a connection's thread behind a body, because the thread releases what the body
+/// captured.
+extension NestedAccessTests {
+  /// Runs `body` on the thread of the writer of `store`, when a block there is released.
+  private func whenReleased(
+    byTheWriterOf store: Store, _ body: @escaping @Sendable () -> Void
+  ) {
+    let hasLeft = DispatchGate()
+    let released = DispatchGate()
+    let turns = store.engine.connections.writer.makeTurnQueue(label: "test")
+    do {
+      let last = AtRelease {
+        body()
+        released.open()
+      }
+      turns.async { withExtendedLifetime(last) { hasLeft.wait() } }
+    }
+    hasLeft.open()
+    released.wait()
+  }
+
+  @Test func whatABodyCapturedMayCloseTheStore() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"), models: Artist.self)
+    whenReleased(byTheWriterOf: store) { store.close() }
+    #expect(failure { try store.write { _ in } }?.code == .misuse)
+    let again = try Store(at: directory.file("a.store"), models: Artist.self)
+    #expect(try again.read { try $0.count(Artist.all) } == 0)
+  }
+
+  @Test func whatABodyCapturedMayNotWriteButRead() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"), models: Artist.self)
+    let refused = Recorder<StoreError.Code?>()
+    let counted = Recorder<Result<Int, any Error>>()
+    whenReleased(byTheWriterOf: store) {
+      refused.add(failure { try store.write { _ in } }?.code)
+      counted.add(Result { try store.read { try $0.count(Artist.all) } })
+    }
+    #expect(refused.events == [.misuse])
+    #expect(try counted.events.map { try $0.get() } == [0])
+  }
+
+  @Test func aConsumerMayBeReleasedLastByTheReaderThatItUsed() async throws {
+    for round in 1...200 {
+      let directory = try TemporaryDirectory()
+      var store: Store? = try Store(at: directory.file("a.store"), models: Artist.self)
+      try store?.changeJournal.turnOn(for: ["Artist"])
+      var consumer = try store?.consumer("last")
+      #expect(try await consumer?.nextOnQueue(limit: 1) == nil, "round \(round)")
+      store = nil
+      consumer = nil
+    }
+  }
+}
+
 extension NestedAccessTests {
   @Test func rowsHaveTheColumnsOfTheSchemaTheyWereReadFrom() throws {
     let directory = try TemporaryDirectory()

@@ -103,7 +103,7 @@ import Testing
     try process.run()
     let identifier = process.processIdentifier
     let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: watchdog)
+    DispatchQueue.global().asyncAfter(deadline: .now() + 300, execute: watchdog)
     try isReady(process)
     kill(identifier, signal)
     process.waitUntilExit()
@@ -117,6 +117,26 @@ import Testing
   /// Waits until another program is in a transaction that writes.
   private static func awaitWriter(_ raw: RawDatabase, _ process: Process) throws {
     while process.isRunning, try raw.canBegin() { sched_yield() }
+  }
+
+  /// Waits until a process has computed for so long that it must be inside its slow statement.
+  private static func awaitWork(of process: Process) throws {
+    try waitForGrowth(by: 20, of: \.processorTicks, in: process)
+  }
+
+  /// Waits until a process has slept again and again, as one does that tries to get a lock.
+  private static func awaitNaps(of process: Process) throws {
+    try waitForGrowth(by: 50, of: \.sleepCount, in: process)
+  }
+
+  /// Waits until a count has grown by `growth`, or the process has ended.
+  private static func waitForGrowth(
+    by growth: Int, of count: KeyPath<ProcessFacts, Int>, in process: Process
+  ) throws {
+    guard let first = try ProcessFacts(of: process)?[keyPath: count] else { return }
+    while let now = try ProcessFacts(of: process)?[keyPath: count], now < first + growth {
+      sched_yield()
+    }
   }
 
   /// A graceful end of SIGTERM has a second; on a slow machine it may miss that.
@@ -133,6 +153,7 @@ import Testing
     try place.write("id,text\n1,a\n100,b\n", to: "Note.csv")
     let ending = try Self.end(["import", "Note.csv"], by: signal, in: place) { process in
       try Self.awaitWriter(raw, process)
+      try Self.awaitWork(of: process)
     }
     #expect(Self.expected(signal, "nothing was written").contains(ending), "\(ending)")
     #expect(try raw.value("SELECT count(*) FROM Note") == "0")
@@ -166,11 +187,11 @@ import Testing
     // It opens the file of the input, then waits.
     try #require(mkfifo(place.path("Note.ndjson"), 0o600) == 0)
     let words = ["import", "Note.ndjson", "--batch", "1", "--busy-timeout", "600"]
-    let ending = try Self.end(words, by: signal, in: place) { _ in
+    let ending = try Self.end(words, by: signal, in: place) { process in
       let input = try FileHandle(forWritingTo: place.url("Note.ndjson"))
       try input.write(contentsOf: Data("{\"id\":1}\n".utf8))
       try input.close()
-      for _ in 0..<10_000 { sched_yield() }
+      try Self.awaitNaps(of: process)
     }
     #expect(Self.expected(signal, "nothing was written").contains(ending), "\(ending)")
     try raw.execute("ROLLBACK")
@@ -184,7 +205,7 @@ import Testing
     let words = ["bindings", "add", "Note.copy", "--derive", "lower(text)", "--yes"]
     let ending = try Self.end(words, by: signal, in: place) { process in
       try Self.awaitWriter(raw, process)
-      for _ in 0..<10_000 { sched_yield() }
+      try Self.awaitWork(of: process)
     }
     #expect(Self.expected(signal, "the binding was not added").contains(ending), "\(ending)")
     #expect(try place.run("bindings", "list", "-q").out == "")
@@ -237,10 +258,43 @@ import Testing
       launching: ["/usr/bin/perl", "-e", blocking]
     ) { process in
       try Self.awaitWriter(raw, process)
-      for _ in 0..<10_000 { sched_yield() }
+      try Self.awaitWork(of: process)
     }
     #expect(ending.signal == SIGTERM, "\(ending)")
     #expect(try raw.value("SELECT count(*) FROM Note") == "0")
     #expect(try raw.value("PRAGMA integrity_check") == "ok")
+  }
+}
+
+/// What Linux says of a running process.
+private struct ProcessFacts {
+  /// The time that it has computed, in hundredths of a second as a rule.
+  let processorTicks: Int
+  /// How often it has waited for something.
+  let sleepCount: Int
+
+  /// Nil when the process has ended, and on other systems.
+  ///
+  /// https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html and proc_pid_status.5.html
+  init?(of process: Process) throws {
+    let directory = "/proc/\(process.processIdentifier)"
+    guard process.isRunning, let stat = Self.text(of: directory + "/stat"),
+      let status = Self.text(of: directory + "/status")
+    else { return nil }
+    let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+    // The fields 14 and 15; the first two stand before the parenthesis.
+    let times = fields.dropFirst(11).prefix(2).compactMap { Int($0) }
+    try #require(times.count == 2, "\(stat)")
+    processorTicks = times[0] + times[1]
+    let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+    let number = line?.split(separator: "\t").last.flatMap { Int($0) }
+    sleepCount = try #require(number, "\(status)")
+  }
+
+  /// A file of the system that tells no length.
+  private static func text(of path: String) -> String? {
+    FileHandle(forReadingAtPath: path)
+      .flatMap { handle in try? handle.readToEnd() }
+      .map { String(decoding: $0, as: UTF8.self) }
   }
 }
