@@ -17,6 +17,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private var resource: Resource?
   private let connection: Mutex<Interruptible>
   private let queue: DispatchQueue
+  private let turn = QueueTurn()
   private let ticket = Atomic<UInt64>(0)
   private let process = OpeningProcess()
   /// The thread that runs a body now, or 0.
@@ -48,17 +49,19 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     self.resource = resource
     self.connection = Mutex(Interruptible(connection: connection))
     queue = DispatchQueue(label: label, qos: .userInitiated)
-    queue.setSpecific(key: queueInUse, value: ObjectIdentifier(queue))
+    queue.setSpecific(key: queueInUse, value: turn)
   }
 
   /// Whether the calling code may not wait for this queue: it runs inside a body of it, however
-  /// deep inside bodies of others, or on the queue's thread after a body.
-  ///
-  /// An asynchronous body has ended when the queue's thread releases what it captured. What is
-  /// released there may close the store or call it again, and would wait for itself.
+  /// deep inside bodies of others, or on the queue's thread between two bodies.
   var isCurrent: Bool {
-    owner.load(ordering: .relaxed) == currentThread()
-      || DispatchQueue.getSpecific(key: queueInUse) == ObjectIdentifier(queue)
+    if owner.load(ordering: .relaxed) == currentThread() { return true }
+    var held = DispatchQueue.getSpecific(key: queueInUse)
+    while let queue = held {
+      if queue === turn { return true }
+      held = queue.outer
+    }
+    return false
   }
 
   /// Runs `body` on the calling thread when everyone before it is done.
@@ -73,7 +76,12 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         .misuse,
         "A transaction cannot begin inside another; use the one that was given to the closure.")
     }
-    return try queue.sync { try use(body) }
+    let outer = DispatchQueue.getSpecific(key: queueInUse)
+    return try queue.sync {
+      turn.outer = outer
+      defer { turn.outer = nil }
+      return try use(body)
+    }
   }
 
   /// A queue whose blocks wait for their turn like bodies, and may call ``inTurn(_:)``. It does not
@@ -98,11 +106,17 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     try process.check()
     let number = ticket.add(1, ordering: .relaxed).newValue
     let isCancelled = Mutex(false)
+    let waiting = Mutex<(@Sendable (inout Resource) throws -> Result)?>(body)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         queue.async { [self] in
           continuation.resume(
             with: Swift.Result {
+              // Released before the turn ends, while the caller still has it: what it captured may
+              // close the store when it goes.
+              guard let body = waiting.withLock({ $0.take() }) else {
+                preconditionFailure("A body runs once.")
+              }
               connection.withLock { state in
                 state.running = number
                 // What a body that nobody can cancel has shielded ends here.
@@ -202,8 +216,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 }
 
-/// The queue of a ``ConnectionQueue`` on which the calling code runs, if any; the innermost one.
-private let queueInUse = DispatchSpecificKey<ObjectIdentifier>()
+/// Says which queue code runs on: a thread that waits for a queue runs there and still holds those
+/// that it held before.
+private final class QueueTurn: @unchecked Sendable {
+  // Guard: touched on the queue only.
+  /// The queue on which the calling thread was before it waited for this one.
+  var outer: QueueTurn?
+}
+
+/// The turn of the ``ConnectionQueue`` on which the calling code runs, if any; the innermost one.
+private let queueInUse = DispatchSpecificKey<QueueTurn>()
 
 /// A number that no other living thread has; never 0.
 private func currentThread() -> UInt {

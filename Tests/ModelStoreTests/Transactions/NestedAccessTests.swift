@@ -108,6 +108,26 @@ extension NestedAccessTests {
     #expect(try counted.events.map { try $0.get() } == [0])
   }
 
+  @Test func insideItsReadItMayCloseTheStoreAndNotWrite() throws {
+    let directory = try TemporaryDirectory()
+    let store = try Store(at: directory.file("a.store"), models: Artist.self)
+    let refused = Recorder<StoreError.Code?>()
+    let counted = Recorder<Result<Int, any Error>>()
+    whenReleased(byTheWriterOf: store) {
+      counted.add(
+        Result {
+          try store.read { reads in
+            refused.add(failure { try store.write { _ in } }?.code)
+            store.close()
+            return try reads.count(Artist.all)
+          }
+        })
+    }
+    #expect(refused.events == [.misuse])
+    #expect(try counted.events.map { try $0.get() } == [0])
+    #expect(failure { try store.read { _ in } }?.code == .misuse)
+  }
+
   @Test func aConsumerMayBeReleasedLastByTheReaderThatItUsed() async throws {
     for round in 1...200 {
       let directory = try TemporaryDirectory()
