@@ -20,15 +20,17 @@ extension Store {
       writeLater: { [weak lease, report = lease.scope.report] value in
         do {
           let engine = try lease.open
-          try await engine.writeOnQueue { tx in try tx.set(field, to: value, for: key) }
+          let version = try await engine.commitOnQueue { tx in
+            try tx.set(field, to: value, for: key)
+          }
           await engine.broker.delivered()
-          return true
+          return version
         } catch let error as StoreError where error.code == .recordNotFound {
           // There is nowhere to put the value.
         } catch {
           report(StoreError(reporting: error))
         }
-        return false
+        return nil
       },
       loop: { [weak lease] in
         // A loop over a subject of a closed store finishes, as one that began before does.
@@ -37,8 +39,9 @@ extension Store {
       },
       begin: { [weak lease] body in
         guard let lease else { throw StoreLease.closed }
-        return try lease.start(observed, options: .initial, backlog: .latest) { change in
-          if let value = change.new { body(value) }
+        // Not `.latest`: a value that is written here and undone by others at once has to be told.
+        return try lease.start(observed, options: .initial, backlog: .standard) { change in
+          if let value = change.new { body(value, change.version) }
         }
       },
       stream: ValueStream(report: lease.scope.report) { [weak lease] body in

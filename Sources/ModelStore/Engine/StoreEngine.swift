@@ -97,6 +97,18 @@ final class StoreEngine: Sendable {
     return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
   }
 
+  /// As ``writeOnQueue(suppressing:_:)``.
+  ///
+  /// - Returns: The version of the commit.
+  func commitOnQueue(
+    _ body: @escaping @Sendable (borrowing Transaction) throws -> Void
+  ) async throws -> UInt64 {
+    let cycle = WriteCycle(engine: self)
+    return try await turns.takeOnQueue { writer in
+      try cycle.run(on: &writer, body).changes.version
+    }
+  }
+
   /// Runs a transaction and rolls it back.
   func preview<Result>(
     capturing demand: WriteCycle.Demand = .observed,

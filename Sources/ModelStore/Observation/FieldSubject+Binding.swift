@@ -31,7 +31,7 @@ extension FieldSubject where Value: Equatable {
     let binding = PropertyBinding(
       read: { property.value }, set: { property.set($0) }, write: writeLater)
     let assignment = binding.assignment
-    let subscription = try begin { assignment.put($0) }
+    let subscription = try begin { assignment.put(.init(value: $0, version: $1)) }
     binding.track()
     return Subscription(subscription.outlet) {
       assignment.end()
@@ -54,25 +54,34 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     var hasEnded = false
   }
 
+  /// A value that the field has had since a version of the store.
+  struct Stored: Sendable {
+    let value: Value
+    let version: UInt64
+  }
+
   /// The property's value; nil when the object has gone.
   private let read: @MainActor () -> Value?
   private let set: @MainActor (Value) -> Void
-  /// Returns whether the value was written, after every change up to then was delivered.
-  private let write: @Sendable (Value) async -> Bool
+  /// Returns the version of the commit, after every change up to then was delivered; nil when
+  /// nothing was written.
+  private let write: @Sendable (Value) async -> UInt64?
   /// Where changes of the field wait for their turn of the main actor.
-  private(set) lazy var assignment = MainActorAssignment<Value> { [weak self] value in
-    self?.fieldChanged(to: value)
+  private(set) lazy var assignment = MainActorAssignment<Stored> { [weak self] stored in
+    self?.fieldChanged(to: stored)
   }
   nonisolated let flags = Mutex(Flags())
   private var isWriting = false
-  /// What others made of the field while the property had a newer value.
-  private var skipped: Value?
+  /// The latest value that was written, and its commit.
+  private var written: Stored?
+  /// What the field has become while the property had a newer value.
+  private var skipped: Stored?
   /// What field and property were last known to have in common.
   private var common: Value?
 
   init(
     read: @escaping @MainActor () -> Value?, set: @escaping @MainActor (Value) -> Void,
-    write: @escaping @Sendable (Value) async -> Bool
+    write: @escaping @Sendable (Value) async -> UInt64?
   ) {
     self.read = read
     self.set = set
@@ -102,6 +111,10 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
       return flags.isAssigning || flags.hasEnded
     }
     guard !isOwn else { return }
+    writeInATurn()
+  }
+
+  nonisolated private func writeInATurn() {
     Task { @MainActor [weak self] in
       self?.track()
       await self?.writeChanges()
@@ -111,30 +124,43 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
   private func writeChanges() async {
     guard !isWriting else { return }
     isWriting = true
-    while let value = changedValue() {
+    while takeDirty() {
+      guard let value = read(), value != common else { continue }
       common = value
-      let isWritten = await write(value)
-      // The last change of the field is now known. If it is the written value, only the property
-      // can have become newer since.
+      let version = await write(value)
+      // The last change of the field is now known.
       assignment.take()
-      if isWritten, skipped == value { skipped = nil }
+      guard let version else { continue }
+      written = Stored(value: value, version: version)
+      guard let stored = skipped, isOutdated(stored) else { continue }
+      if stored.version == version { common = stored.value }
+      skipped = nil
     }
     isWriting = false
-    if let value = skipped.take() { fieldChanged(to: value) }
+    if let stored = skipped.take() { fieldChanged(to: stored) }
   }
 
-  /// The property's value where it differs from the field's; nil when there is nothing to write.
-  private func changedValue() -> Value? {
-    let isEnded = flags.withLock { flags in
-      flags.isDirty = false
-      return flags.hasEnded
+  /// Whether the property has changed since the last call. Later changes are noticed again.
+  private func takeDirty() -> Bool {
+    let isDirty = flags.withLock { flags in
+      defer { flags.isDirty = false }
+      return flags.isDirty && !flags.hasEnded
     }
-    guard !isEnded, let value = read(), value != common else { return nil }
-    return value
+    if isDirty { track() }
+    return isDirty
+  }
+
+  /// Whether the property has a newer value than `stored`: the one that was written after it, or
+  /// one that came after the commit whose result `stored` is.
+  private func isOutdated(_ stored: Stored) -> Bool {
+    guard let written else { return false }
+    guard stored.version == written.version else { return stored.version < written.version }
+    return read() != written.value
   }
 
   /// Assigns what the field has become, unless the property has a newer value.
-  func fieldChanged(to value: Value) {
+  private func fieldChanged(to stored: Stored) {
+    guard !isOutdated(stored) else { return }
     let isAssignable = flags.withLock { flags in
       guard !flags.isDirty, !flags.hasEnded else { return false }
       flags.isAssigning = true
@@ -142,12 +168,16 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     }
     guard isAssignable, !isWriting else {
       flags.withLock { $0.isAssigning = false }
-      skipped = value
+      skipped = stored
       return
     }
-    common = value
-    if read() != value { set(value) }
+    common = stored.value
+    if read() != stored.value { set(stored.value) }
     flags.withLock { $0.isAssigning = false }
     track()
+    // The property's own setter may have made another value of it, which goes to the field.
+    guard let value = read(), value != stored.value else { return }
+    flags.withLock { $0.isDirty = true }
+    writeInATurn()
   }
 }

@@ -10,21 +10,23 @@
 public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   let place: Wave.Place
   private let write: @Sendable (Value) throws -> Void
-  /// Writes without blocking the caller's thread; what it cannot write is reported. Returns whether
-  /// the value was written, after every commit up to that one was delivered.
-  let writeLater: @Sendable (Value) async -> Bool
+  /// Writes without blocking the caller's thread. Returns the version of its commit, after every
+  /// commit up to that one was delivered; nil when nothing was written, for a reason that was
+  /// reported.
+  let writeLater: @Sendable (Value) async -> UInt64?
   /// nil once the store is closed.
   private let loop: @Sendable () throws -> ObservedChanges<FieldChange<Value>>?
-  /// Begins with the field's present value, where there is a record.
-  let begin: @Sendable (@escaping @Sendable (Value) -> Void) throws -> Subscription
+  /// Begins with the field's present value, where there is a record. Each value comes with the
+  /// version from which on it holds.
+  let begin: @Sendable (@escaping @Sendable (Value, UInt64) -> Void) throws -> Subscription
   /// The values from now on, for callbacks and other fields.
   public let stream: ValueStream<Value>
 
   init(
     place: Wave.Place, write: @escaping @Sendable (Value) throws -> Void,
-    writeLater: @escaping @Sendable (Value) async -> Bool,
+    writeLater: @escaping @Sendable (Value) async -> UInt64?,
     loop: @escaping @Sendable () throws -> ObservedChanges<FieldChange<Value>>?,
-    begin: @escaping @Sendable (@escaping @Sendable (Value) -> Void) throws -> Subscription,
+    begin: @escaping @Sendable (@escaping @Sendable (Value, UInt64) -> Void) throws -> Subscription,
     stream: ValueStream<Value>
   ) {
     self.place = place

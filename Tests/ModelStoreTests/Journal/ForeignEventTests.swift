@@ -163,6 +163,43 @@ import Testing
     #expect(world.errors.events == [])
   }
 
+  private static func text(_ value: SQLValue) -> String {
+    if case .text(let text) = value { text } else { "" }
+  }
+
+  /// A journal lacks what happened before it began, also in the transaction that made it. Who
+  /// writes before the store has looked must not believe that the journal is complete.
+  @Test func aJournalThatBeganInAForeignTransactionIsAReset() throws {
+    let world = try ForeignWorld(detail: nil)
+    let twin = try ForeignWorld()
+    try world.other.execute("ATTACH '\(twin.directory.file("foreign.store"))' AS twin")
+    let objects = try world.other.rows(
+      """
+      SELECT type, name, sql FROM twin.sqlite_schema
+      WHERE name GLOB '_ms_journal*' AND sql IS NOT NULL
+      ORDER BY type = 'trigger', type = 'index'
+      """
+    ).map { row in row.map(Self.text) }
+    let tables = objects.filter { $0[0] == "table" }.map { $0[1] }
+    try #require(tables.count > 3 && objects.count > 2 * tables.count)
+    try world.foreign(tables.map { "DROP TABLE \"\($0)\"" }.joined(separator: "; "))
+    let told = Recorder<String>()
+    let field = try world.store.observe(.field(\Album.title, of: 1)) { change in
+      told.add("\(change.text) \(change.isReset)")
+    }
+    let statements =
+      ["UPDATE Album SET title = 'two' WHERE id = 1"] + objects.map { $0[2] }
+      + tables.map { "INSERT INTO main.\"\($0)\" SELECT * FROM twin.\"\($0)\"" }
+    try world.other.execute("BEGIN; " + statements.joined(separator: "; ") + "; COMMIT")
+    try world.store.write { tx in try tx.execute("UPDATE Artist SET name = 'x'") }
+    world.store.waitForDelivery()
+    #expect(told.taken() == ["none → two true"])
+    try world.foreign("UPDATE Album SET title = 'three' WHERE id = 1")
+    #expect(told.taken() == ["two → three false"])
+    #expect(world.errors.events == [])
+    field.cancel()
+  }
+
   @Test func aJournalThatSomebodyEmptiedIsAReset() throws {
     let world = try ForeignWorld()
     let told = Recorder<String>()

@@ -273,6 +273,84 @@ import Testing
     #expect(form.shop.failures.events == [])
   }
 
+  @Test("an own value that others undo at once is undone in the form, too")
+  func anUndoneValueIsUndone() async throws {
+    let form = try TypedForm(holdingDeliveryOf: ["a"])
+    await settle { form.page.title == "one" }
+    form.page.title = "a"
+    try await settle { try form.storedTitle == "a" }
+    try form.shop.setTitle("one")
+    form.delivery.open()
+    await settle { form.label.text == "one" && form.page.title == "one" }
+    #expect(form.page.shown == ["one", "a", "one"])
+    #expect(form.shop.failures.events == [])
+  }
+
+  @Test("what a paused form typed and wrote does not replace what was refused since")
+  func aPausedFormKeepsItsRefusedValue() async throws {
+    let shop = try MusicShop()
+    let form = Form()
+    let binding = try shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
+    await settle { form.title == "one" }
+    binding.pause()
+    form.title = "a"
+    try await settle { try shop.store.find(Album.self, 1)?.title == "a" }
+    form.title = ""
+    await settle { shop.failures.events == ["rejected"] }
+    binding.resume()
+    shop.store.waitForDelivery()
+    for _ in 0..<100 { await Task.yield() }
+    #expect(form.title == "")
+    // What others write is shown.
+    try shop.setTitle("theirs")
+    await settle { form.title == "theirs" }
+    #expect(shop.failures.events == ["rejected"])
+  }
+
+  @Observable final class ShortForm {
+    var title = "" {
+      didSet { if title.count > 4 { title = String(title.prefix(4)) } }
+    }
+  }
+
+  @Test("what the form's own setter makes of a value goes into the field")
+  func aSetterThatClips() async throws {
+    let shop = try MusicShop()
+    let form = ShortForm()
+    let binding = try shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
+    await settle { form.title == "one" }
+    try shop.setTitle("a long title")
+    try await settle { try shop.store.find(Album.self, 1)?.title == "a lo" }
+    #expect(form.title == "a lo")
+    #expect(shop.failures.events == [])
+    binding.cancel()
+  }
+
+  @Observable final class Entry {
+    var value = 0.0
+  }
+
+  @Test("a number that cannot be stored is refused once")
+  func notANumber() async throws {
+    let directory = try TemporaryDirectory()
+    let failures = Recorder<StoreError.Code>()
+    let store = try Store(at: directory.file("a.store"), models: Weight.self) {
+      failures.add($0.code)
+    }
+    try await store.write { tx in try tx.insert(Weight(id: 1, value: 1.5)) }
+    let entry = Entry()
+    let binding = try store.subject(\Weight.value, of: 1).bindBothWays(to: entry, \.value)
+    await settle { entry.value == 1.5 }
+    entry.value = .nan
+    await settle { !failures.events.isEmpty }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(failures.events.count == 1)
+    entry.value = 2.5
+    try await settle { try store.find(Weight.self, 1)?.value == 2.5 }
+    #expect(failures.events.count == 1)
+    binding.cancel()
+  }
+
   @Test("a form that goes, and a record that is not there, end nothing else")
   func neitherEndIsThere() async throws {
     let shop = try MusicShop()
@@ -291,5 +369,30 @@ import Testing
     await settle { kept.title == "a" }
     #expect(shop.failures.events == [])
     withExtendedLifetime((bindings, other)) {}
+  }
+}
+
+private struct Weight: Model {
+  var id: Int64
+  var value: Double
+
+  static let definition = ModelDefinition<Weight>(
+    "Weight", key: \.id, fields: [.init("id", \.id), .init("value", \.value)])
+
+  var key: Int64 { id }
+
+  init(id: Int64, value: Double) {
+    self.id = id
+    self.value = value
+  }
+
+  init(row: borrowing RowView) throws {
+    id = try row.decode(at: 0)
+    value = try row.decode(at: 1)
+  }
+
+  func encode(to arguments: inout ArgumentWriter) throws {
+    try id.encode(to: &arguments, at: 0)
+    try value.encode(to: &arguments, at: 1)
   }
 }
