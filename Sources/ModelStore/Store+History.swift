@@ -63,6 +63,14 @@ extension ChangeJournal {
     } ?? []
   }
 
+  /// Reads every entry, to find out whether all can be read.
+  ///
+  /// - Throws: ``StoreError``, as reading them all would.
+  /// - Complexity: O(entries) in time, O(1) in memory.
+  package func check() throws {
+    _ = try reading { history in try history.check() }
+  }
+
   /// What is wanted of the transactions read.
   private struct Collected {
     let filter: JournalFilter

@@ -31,9 +31,13 @@ struct CommandContext {
 
   /// Opens the store for reading; never creates a file.
   ///
+  /// - Parameter onReplacement: Receives the error of a store whose file was replaced while it was
+  ///   observed, on any thread; nil to print it as a warning.
   /// - Throws: ``CommandError`` when no database is named or nothing is there; ``StoreError``.
-  func openForReading() throws -> OpenedStore {
-    try open(for: .reading)
+  func openForReading(
+    onReplacement: (@Sendable (StoreError) -> Void)? = nil
+  ) throws -> OpenedStore {
+    try open(for: .reading, onReplacement: onReplacement)
   }
 
   /// What a store is opened for.
@@ -57,7 +61,7 @@ struct CommandContext {
   /// in the middle of a transaction, which must be rolled back first, or a file that readers need
   /// is missing beside the database. A dry run writes nothing then either.
   ///
-  /// - Throws: As ``openForReading()``.
+  /// - Throws: As ``openForReading(onReplacement:)``.
   func openToLook() throws -> OpenedStore {
     do {
       return try open(for: .looking)
@@ -82,7 +86,7 @@ struct CommandContext {
   ///
   /// - Parameter journalMode: Only a command that was asked to changes how the file keeps its
   ///   journal.
-  /// - Throws: As ``openForReading()``.
+  /// - Throws: As ``openForReading(onReplacement:)``.
   func openForWriting(
     journalMode: StoreConfiguration.JournalMode = .asFound
   ) throws -> OpenedStore {
@@ -91,16 +95,19 @@ struct CommandContext {
 
   /// Opens an existing store to write to it until the command is stopped.
   ///
-  /// - Throws: As ``openForReading()``.
-  func openToFollow() throws -> OpenedStore {
-    try open(for: .following)
+  /// - Parameter onReplacement: As for ``openForReading(onReplacement:)``.
+  /// - Throws: As ``openForReading(onReplacement:)``.
+  func openToFollow(
+    onReplacement: @escaping @Sendable (StoreError) -> Void
+  ) throws -> OpenedStore {
+    try open(for: .following, onReplacement: onReplacement)
   }
 
   /// Opens an existing store to write records of the model called `name`.
   ///
   /// - Parameter plan: Makes of the store, opened to look, and the model what is to be written.
-  /// - Throws: As ``openForReading()`` and ``OpenedStore/writableModel(named:_:)``, and what `plan`
-  ///   throws; then the file is as it was.
+  /// - Throws: As ``openForReading(onReplacement:)`` and ``OpenedStore/writableModel(named:_:)``, and
+  ///   what `plan` throws; then the file is as it was.
   func openForWriting<Plan>(
     _ options: WriteOptions, model name: String,
     _ plan: (OpenedStore, ModelSchema) throws -> Plan = { _, _ in }
@@ -113,7 +120,8 @@ struct CommandContext {
   }
 
   private func open(
-    for purpose: Purpose, journalMode: StoreConfiguration.JournalMode = .asFound
+    for purpose: Purpose, journalMode: StoreConfiguration.JournalMode = .asFound,
+    onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
     let location = try DatabaseLocation(
       option: options.database, application: application.database)
@@ -133,6 +141,7 @@ struct CommandContext {
       options.sharedWithGroup ? .group : location.sharing ?? application.configuration.sharing
     // A reading command may run for long, so its later reports are printed at once.
     let warnings = OpeningWarnings { [notices] error in
+      if error.code == .fileReplaced, let onReplacement { return onReplacement(error) }
       if purpose == .writing { notices.add(error) } else { Console.warnAtOnce(error) }
     }
     let store = try Store(

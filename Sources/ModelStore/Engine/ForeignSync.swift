@@ -49,10 +49,15 @@ final class ForeignSync: Sendable {
 
   /// Checks whether others have committed, and publishes it. On the signal's queue, so in one order
   /// with the commits of this store.
+  ///
+  /// - Throws: ``StoreError`` with code `fileReplaced` when the path names another file, for the
+  ///   price of one `lstat`.
   private func poll() throws -> ChangeSignal.Sight {
     try connections.writer.inTurn { writer in
       let isBehind = try writer.isBehind()
       if isBehind { try self.atPublishedState(&writer) { _ in } }
+      // After the commits that the earlier file still has.
+      try writer.file.checkPresence()
       return ChangeSignal.Sight(hasForeignCommit: isBehind, ownCommitCount: self.broker.version)
     }
   }

@@ -259,8 +259,11 @@ struct Writer {
   /// Removes from the change journal what is not to be kept: one step after a number of entries.
   /// While another process holds the lock this does nothing: the next commit tries again.
   mutating func trimIfNeeded() throws {
+    // The next trimming is due at most a step ahead. Where it is further away, another program
+    // removed rows whose positions were too high.
     guard let retention = configuration.journalRetention, let journal,
       journal.position >= nextTrimming
+        || nextTrimming - journal.position > JournalTrimmer.stepRowCount
     else { return }
     try checkUsable()
     let trimmer = JournalTrimmer(

@@ -19,7 +19,7 @@ struct JournalHistory {
 
   /// - Returns: nil when the file has no journal or nothing was ever entered.
   /// - Throws: ``StoreError`` with code `journalGap` when a row is beyond
-  ///   ``JournalReader/positionMax``.
+  ///   ``JournalReader/positionMax``, and `corrupt` when the rows are not in order.
   init?(reading connection: Connection) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
     if let newest = try JournalReader.newest(on: connection), newest > JournalReader.positionMax {
@@ -72,7 +72,9 @@ struct JournalHistory {
         || body(LoggedTransaction(positions: first...last, mark: nil, entries: entries))
     }
     var goesOn = true
+    var last = start
     try reader.forEachEntry(after: start, through: end) { entry in
+      last = entry.position
       let own = next.map { $0.mark.first } ?? .max
       if entry.position < own {
         if wantsForeign { entries.append(entry) }
@@ -99,8 +101,18 @@ struct JournalHistory {
       wantsNext = wanted(next?.mark)
       return goesOn
     }
+    if goesOn { try checkReach(through: end, last) }
     // The last rows may be the beginning of a transaction that ends behind.
     if goesOn { _ = try tellForeign(through: min(end, (next?.mark.first ?? .max) - 1)) }
+  }
+
+  /// Reads every row.
+  ///
+  /// - Throws: The ``StoreError`` that a reader of all transactions ends with.
+  func check() throws {
+    try forEach(
+      after: bounds.lowerBound - 1, through: bounds.upperBound, where: { _ in false }
+    ) { _ in true }
   }
 
   /// Calls `body` with each transaction that ends before `limit`, newest first, until it returns
@@ -165,7 +177,7 @@ struct JournalHistory {
       """
     ) { row in try row.integer(at: 0) }
     guard let oldest else { return start }
-    guard oldest > start, oldest <= cursor else { throw JournalAssembly.damaged(oldest) }
+    guard oldest > start, oldest <= cursor else { throw JournalReader.disordered(oldest) }
     return max(start, try beginning(of: oldest))
   }
 
@@ -185,25 +197,35 @@ struct JournalHistory {
   func entries(in positions: Range<Int64>) throws -> [JournalEntry] {
     var entries: [JournalEntry] = []
     guard !positions.isEmpty else { return [] }
-    try reader.forEachEntry(after: positions.lowerBound - 1, through: positions.upperBound - 1) {
+    let end = positions.upperBound - 1
+    try reader.forEachEntry(after: positions.lowerBound - 1, through: end) {
       entries.append($0)
       return true
     }
+    try checkReach(through: end, entries.last?.position ?? positions.lowerBound - 1)
     return entries
+  }
+
+  /// Checks that reading up to the newest row came to it: a row that is too high for its place
+  /// hides those behind it.
+  ///
+  /// - Parameter last: The position of the last row that was read.
+  private func checkReach(through end: Int64, _ last: Int64) throws(StoreError) {
+    if end == bounds.upperBound, last != end { throw JournalReader.disordered(last) }
   }
 
   /// The next mark behind `position`.
   func nextMark(after position: Int64) throws -> (position: Int64, mark: JournalMark)? {
     let found = try markRow("position > \(position)", "ASC")
     // A damaged index can lead to a row that was not asked for.
-    if let found, found.position <= position { throw JournalAssembly.damaged(found.position) }
+    if let found, found.position <= position { throw JournalReader.disordered(found.position) }
     return found
   }
 
   /// The last mark at or before `position`.
   func lastMark(through position: Int64) throws -> (position: Int64, mark: JournalMark)? {
     let found = try markRow("position <= \(position)", "DESC")
-    if let found, found.position > position { throw JournalAssembly.damaged(found.position) }
+    if let found, found.position > position { throw JournalReader.disordered(found.position) }
     return found
   }
 

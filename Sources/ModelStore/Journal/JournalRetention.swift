@@ -13,8 +13,8 @@ public struct JournalRetention: Hashable, Sendable {
   /// is older than one before it. For example, one transaction that is dated 2090 goes with its
   /// neighbours, and one that is dated 1970 takes no younger one along.
   public var age: Duration?
-  /// The most entries, counted as positions: a record of many fields takes several, what a store
-  /// says of its transaction takes one.
+  /// The most entries, counted as rows of the journal: a record of many fields takes several, what
+  /// a store says of its transaction takes one.
   public var entryCountMax: Int?
   /// About how many bytes of the file the entries may take, estimated from some of them.
   public var byteCountMax: Int?

@@ -2,7 +2,11 @@
 enum JournalSize {
   /// The bytes of the journal's pages where SQLite can tell, which reads them all; otherwise an
   /// estimate.
-  static func total(on connection: Connection, in bounds: ClosedRange<Int64>?) throws -> Int64 {
+  ///
+  /// - Parameter rowCount: How many rows there are in `bounds`.
+  static func total(
+    on connection: Connection, in bounds: ClosedRange<Int64>?, rowCount: Int
+  ) throws -> Int64 {
     let isMeasurable = try connection.firstRow(
       "SELECT 1 FROM pragma_module_list WHERE name = 'dbstat'"
     ) { row in try row.integer(at: 0) }
@@ -13,11 +17,11 @@ enum JournalSize {
       ) { row in row.isNull(at: 0) ? 0 : try row.integer(at: 0) } ?? 0
     }
     return try bounds.map { bounds in
-      estimate(rowCount: bounds.count, rowSize: try ofRow(on: connection, in: bounds))
+      estimate(rowCount: rowCount, rowSize: try ofRow(on: connection, in: bounds))
     } ?? 0
   }
 
-  /// Positions may have gaps of any size, so the product may be more than an Int64 holds.
+  /// The product may be more than an Int64 holds.
   static func estimate(rowCount: Int, rowSize: Double) -> Int64 {
     let size = Double(rowCount) * rowSize
     return size < 0x1p63 ? Int64(size) : .max

@@ -9,8 +9,8 @@ public struct JournalStatus: Hashable, Sendable {
   public var damagedModels: [String] = []
   /// From the oldest entry to the newest; nil when nothing has been entered yet.
   public var positions: ClosedRange<JournalPosition>?
-  /// How many entries there are, counted as the positions from the first to the last: a record of
-  /// many fields takes several, what a store says of its transaction takes one.
+  /// How many entries there are, counted as rows of the journal: a record of many fields takes
+  /// several, what a store says of its transaction takes one.
   public var entryCount = 0
   /// How many bytes of the file the entries take: those of their pages, or an estimate where
   /// SQLite was built without what counts them. The file does not shrink when entries are removed;
@@ -85,11 +85,14 @@ extension JournalStatus {
       .map {
         try ConsumerStatus(name: $0.name, cursor: $0.cursor, bounds: bounds, on: connection)
       }
-    byteCount = try JournalSize.total(on: connection, in: bounds)
+    entryCount =
+      try bounds.map {
+        Int(try JournalReader.rowCount(in: $0, on: connection))
+      } ?? 0
+    byteCount = try JournalSize.total(on: connection, in: bounds, rowCount: entryCount)
     guard let bounds else { return }
     positions =
       JournalPosition(rawValue: bounds.lowerBound)...JournalPosition(rawValue: bounds.upperBound)
-    entryCount = bounds.count
     oldestTime = try connection.firstRow(
       """
       SELECT c2

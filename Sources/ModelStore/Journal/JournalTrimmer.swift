@@ -45,9 +45,9 @@ struct JournalTrimmer {
   /// - Precondition: A write transaction is open.
   func step() throws -> Step {
     var step = Step()
-    if let newest = try JournalReader.newest(on: connection), newest > JournalReader.positionMax {
-      // No store wrote these rows, and nothing can be read while they are there.
-      try connection.run("DELETE FROM _ms_journal WHERE position > \(JournalReader.positionMax)")
+    if try hasRowsBeyondAll() {
+      try connection.run(
+        "DELETE FROM _ms_journal WHERE position > \(JournalReader.keptPositionMax)")
       step.removedCount = Int64(connection.changeCount)
       // Later changes went with them.
       try connection.run(
@@ -73,29 +73,30 @@ struct JournalTrimmer {
   /// - Precondition: A transaction is open.
   func preview() throws -> Step {
     var step = Step()
-    step.removedCount =
-      try connection.firstRow(
-        "SELECT count(*) FROM _ms_journal WHERE position > \(JournalReader.positionMax)"
-      ) { row in try row.integer(at: 0) } ?? 0
-    guard var bounds = try JournalReader.bounds(on: connection) else { return step }
+    var limit = JournalReader.positionMax
+    if try hasRowsBeyondAll() {
+      limit = JournalReader.keptPositionMax
+      step.removedCount = try JournalReader.rowCount(in: limit + 1...Int64.max, on: connection)
+    }
+    guard var bounds = try JournalReader.bounds(on: connection, upTo: limit) else { return step }
     step.kept = bounds
     while true {
       let (last, holder) = try end(in: bounds)
       step.heldBackBy = holder
       guard let last else { return step }
-      step.removedCount +=
-        try connection.firstRow(
-          """
-          SELECT count(*)
-          FROM _ms_journal
-          WHERE position BETWEEN \(bounds.lowerBound) AND \(last)
-          """
-        ) { row in try row.integer(at: 0) } ?? 0
+      step.removedCount += try JournalReader.rowCount(
+        in: bounds.lowerBound...last, on: connection)
       step.kept = (last + 1)...bounds.upperBound
       let next = try JournalReader.place(
         ofRow: 1, behind: last, upTo: bounds.upperBound, on: connection)
       bounds = next...bounds.upperBound
     }
+  }
+
+  /// Whether there are rows whose positions leave stores too few. Another program wrote the first
+  /// of them: beyond ``JournalReader/positionMax``, nothing can be read.
+  private func hasRowsBeyondAll() throws -> Bool {
+    try JournalReader.newest(on: connection).map { $0 > JournalReader.trimmingPositionMax } ?? false
   }
 
   /// The last row that the next step removes of a journal of `bounds`, nil when nothing is to go,
@@ -112,18 +113,27 @@ struct JournalTrimmer {
       end = slowest.position
     }
     guard end >= bounds.lowerBound else { return (nil, holder) }
-    return (try wholeEnd(from: bounds.lowerBound, upTo: end), holder)
+    let last = try wholeEnd(from: bounds.lowerBound, upTo: end)
+    // A damaged index can lead to a row that was not asked for.
+    if let last, last < bounds.lowerBound || last > end { throw JournalReader.disordered(last) }
+    return (last, holder)
   }
 
   /// The last row that the limits do not keep, as far as this step wants to know.
   private func wantedEnd(in bounds: ClosedRange<Int64>) throws -> Int64 {
     var end = bounds.lowerBound - 1
     if let count = retention.entryCountMax {
-      end = max(end, bounds.upperBound - Int64(max(0, count)))
+      end = max(
+        end,
+        try JournalReader.place(beforeNewest: Int64(max(0, count)), in: bounds, on: connection))
     }
     if let size = retention.byteCountMax {
       let count = Double(max(0, size)) / (try JournalSize.ofRow(on: connection, in: bounds))
-      end = max(end, bounds.upperBound - Int64(min(count, Double(bounds.count))))
+      end = max(
+        end,
+        try JournalReader.place(
+          beforeNewest: Int64(min(count, Double(JournalReader.positionMax))), in: bounds,
+          on: connection))
     }
     if let age = retention.age {
       end = max(end, try oldEnd(in: bounds, until: now - age.microseconds))

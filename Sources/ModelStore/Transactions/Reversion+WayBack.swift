@@ -6,13 +6,14 @@ extension Reversion {
 
   /// Restores the records.
   ///
-  /// Three ways are tried, each in a savepoint of its own, until one of them is accepted:
+  /// Three ways are tried until one of them is accepted. The first two run in a savepoint each; an
+  /// error of the third one ends the transaction:
   ///
   /// 1. Entry by entry, newest first, only what differs in the end.
   /// 2. Entry by entry, everything that is still as the entries left it. Every state on this way
   ///    has been in the file before, so a record that made room for another makes room again.
-  /// 3. Straight to the result, in an order in which no value is taken when it is needed. A record
-  ///    in a cycle is deleted and inserted again.
+  /// 3. Straight to the result, in an order in which no value is taken when it is needed. Where all
+  ///    that are left wait, those that can be inserted again are deleted first.
   ///
   /// - Returns: What judges the net changes of the whole transaction.
   /// - Throws: ``StoreError`` with code `conflict` when a record or field is not any more what the
@@ -268,8 +269,9 @@ extension Reversion {
 
   // Straight to the result
 
-  /// Brings each record to its target in one step. A record whose value another one still holds
-  /// waits for that one; of records that wait for each other, one is deleted first.
+  /// Brings each record to its target in one step, which has a savepoint of its own. A record whose
+  /// value another one still holds waits for that one. When all that are left wait, those that can
+  /// be inserted again are deleted first, all at once.
   ///
   /// - Throws: ``StoreError`` with code `rejected` when a rule refuses the result.
   private func goStraight(to targets: [Target], _ tx: borrowing Transaction) throws {

@@ -86,6 +86,7 @@ struct DoctorCommand: LeafCommand {
       for model in journal.damagedModels {
         report.add("journal", .problem, journal.damage(of: model))
       }
+      try store.changeJournal.check()
       if journal.damagedModels.isEmpty, !journal.details.isEmpty {
         report.add("journal", .ok, "all triggers are in place")
       }

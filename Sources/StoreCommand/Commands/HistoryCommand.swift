@@ -8,8 +8,8 @@ struct HistoryCommand: LeafCommand {
     discussion: """
       Example: storecli history Track 17 --limit 5
       Only what the journal keeps: storecli journal. What other programs did has no time.
-      Where changes may be missing, there is a line with op gap, also with -q; --fail-on-gap ends \
-      with 2 then.
+      Where changes may be missing, there is a line with op gap, also with -q: the beginning of a \
+      model's journal is one. --fail-on-gap ends with 2 then.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -105,23 +105,11 @@ struct HistoryCommand: LeafCommand {
       guard let last = page.last, transaction == nil else { break }
       before = last.positions.lowerBound
     }
-    if !hasMore { try write(gaps, behind: start, journal, to: &report, context) }
+    if !hasMore { for gap in gaps { try report.write(gap) } }
     for gap in try losses(behind: hasMore ? nil : start, journal) { try report.write(gap) }
     try report.finish()
     try sayEnd(shown: shown, hasMore: hasMore, journal, context)
     return failOnGap && report.hasGap ? .found : .ok
-  }
-
-  /// Writes the gaps before the oldest change. Where the journal begins, nothing is missing from
-  /// it, so that is only said.
-  private func write(
-    _ gaps: [StreamGap], behind start: JournalPosition?, _ journal: ChangeJournal,
-    to report: inout JournalReport, _ context: CommandContext
-  ) throws {
-    let isWithin = try start.map { try $0 > journal.oldestPlace() } ?? false
-    let end = isWithin ? gaps.count : (gaps.lastIndex { $0.reason != .started } ?? -1) + 1
-    for gap in gaps[..<end] { try report.write(gap) }
-    for gap in gaps[end...] { try context.console.say(gap.text) }
   }
 
   private static let pageSize = 200

@@ -29,7 +29,8 @@ struct WatchCommand: LeafCommand {
       where, models of which models, message why. A command of --exec is run for it, too, with \
       STORECLI_GAP set. --fail-on-gap ends with 2 then; a slot is not moved beyond the gap.
       Ctrl-C ends it with 130, SIGTERM with 143, after what is being told. Ends with 1 when the \
-      time is over before --count was reached.
+      time is over before --count was reached, and about a second after the file is replaced, \
+      renamed or removed.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -166,9 +167,10 @@ struct WatchCommand: LeafCommand {
 
   private func watching(_ context: CommandContext) throws -> Watching {
     Interruption.await()
-    let opened = try context.openForReading()
+    let bell = try Bell()
+    let opened = try context.openForReading(onReplacement: bell.fail)
     return Watching(
-      opened: opened, models: try modelNames.map { try opened.model(named: $0) }, bell: try Bell(),
+      opened: opened, models: try modelNames.map { try opened.model(named: $0) }, bell: bell,
       deadline: timeout.flatMap(TimeText.span).map {
         ContinuousClock.now + Duration.microseconds($0)
       }, context: context)
@@ -285,7 +287,7 @@ struct WatchCommand: LeafCommand {
       try watching.context.console.say("the slot \(slot) goes on where it ended, not at --since")
     }
     store.close()
-    let writable = try watching.context.openToFollow().store
+    let writable = try watching.context.openToFollow(onReplacement: watching.bell.fail).store
     let consumer = try writable.consumer(slot, startingAt: .position(start))
     try watching.sayStart("seq \(try consumer.status().position), slot \(slot)")
     var follower = watch(writable)

@@ -43,6 +43,19 @@ import Testing
     #expect(shop.failures.events == [])
   }
 
+  @Test("a store that only observes reports that its file was renamed")
+  func aRenamedFileIsReported() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("first.store")
+    let errors = AwaitedEvents<StoreError>()
+    let store = try Store(at: path, models: Artist.self, onError: { errors.add($0) })
+    let subscription = try store.observe(Artist.self) { _ in }
+    #expect(rename(path, directory.file("second.store")) == 0)
+    #expect(try errors.next().code == .fileReplaced)
+    subscription.cancel()
+    store.close()
+  }
+
   @Test(SQLiteShell.isNeeded) func aLiveQueryAndItsWindowMoveByTheExactDifference() throws {
     let (shop, shell) = try Self.shop()
     let query = Album.all.order { $0.title }

@@ -84,8 +84,61 @@ import Testing
     #expect(try world.store.undo() != nil)
   }
 
+  /// A row in the last readable places is followed by rows that cannot be read.
+  @Test(arguments: [(Int64(1 << 62) - 1, 3), (Int64(1 << 62), 2), (Int64(1 << 62) + 1, 2)])
+  func aPositionNextToAllIsTrimmedForGood(position: Int64, count: Int) throws {
+    let world = try Self.world()
+    let journal = world.store.changeJournal
+    let newest = try journal.position()
+    try world.other.execute(
+      "UPDATE _ms_journal SET position = \(position) WHERE position = \(newest)")
+    // Its commit record finds no place behind the highest position.
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (4, 0)") }
+    #expect(failure { try journal.transactions() }?.code == .journalGap)
+    let retention = JournalRetention(entryCountMax: 100)
+    #expect(try journal.trim(retention, isPreview: true).removedCount == count)
+    #expect(try journal.trim(retention).removedCount == count)
+    #expect(try journal.transactions().last?.gaps == ["Item"])
+    #expect(try journal.position() == newest)
+    for id in 5...20 {
+      try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (\(id), 0)") }
+      let newest = try journal.newestTransactions(limit: 1).first
+      #expect(newest?.changes.map(\.key) == [[.integer(Int64(id))]])
+    }
+    #expect(try world.store.undo() != nil)
+    #expect(try journal.trim(retention).removedCount == 0)
+  }
+
+  /// Such a row can still be read, but not what follows.
+  @Test func aPositionNextToAllIsTrimmedBeforeAnythingFollows() throws {
+    let world = try Self.world()
+    let newest = try world.store.changeJournal.position()
+    try world.other.execute(
+      "UPDATE _ms_journal SET position = \(Int64(1 << 62) - 1) WHERE position = \(newest)")
+    #expect(try world.store.changeJournal.trim(JournalRetention()).removedCount == 1)
+    try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (4, 0)") }
+    #expect(try world.store.changeJournal.transactions().last?.changes.count == 1)
+  }
+
+  @Test func rowsAreCountedAndNotPositions() throws {
+    let world = try Self.world()
+    let journal = world.store.changeJournal
+    let newest = try journal.position()
+    try world.other.execute(
+      "UPDATE _ms_journal SET position = \(1 << 40) WHERE position = \(newest)")
+    let count = Int(newest.rawValue)
+    #expect(try journal.status().entryCount == count)
+    #expect(try journal.trim(JournalRetention(entryCountMax: count)).removedCount == 0)
+    #expect(try journal.trim(JournalRetention(byteCountMax: 1_000_000)).removedCount == 0)
+    // The transaction to which the fourth row belongs stays whole.
+    let trimming = try journal.trim(JournalRetention(entryCountMax: 3))
+    #expect(trimming.removedCount == count - 4)
+    #expect(try journal.status().entryCount == 4)
+    #expect(trimming.kept == JournalPosition(rawValue: 4)...JournalPosition(rawValue: 1 << 40))
+  }
+
   /// The next trimming is due at a position, which such a row must not move out of reach.
-  @Test(arguments: [Int64(1 << 62) + 1, .max])
+  @Test(arguments: [Int64(1 << 62) - 1, Int64(1 << 62), Int64(1 << 62) + 1, .max])
   func aPositionBeyondAllDoesNotEndTrimming(position: Int64) throws {
     let world = try Self.world()
     let path = world.store.path

@@ -6,7 +6,11 @@ import Testing
 /// A `storecli watch` beside this process. A thread of its own reads what it tells, so it is never
 /// kept waiting.
 final class WatchingProcess {
-  struct Ended: Error {}
+  /// That it ended before it told what was waited for.
+  struct Ended: Error, CustomStringConvertible {
+    /// How it ended, and what it said on standard error.
+    let description: String
+  }
 
   /// The command line: where `MODELSTORE_STORECLI` says, or beside the tests in the build
   /// directory, as it is built with them; nil where there is none.
@@ -58,9 +62,19 @@ final class WatchingProcess {
         if try take(line) { return }
       }
       let piece = try pieces.next()
-      if piece.isEmpty { throw Ended() }
+      if piece.isEmpty { throw try ended() }
       unread = Data(unread) + piece
     }
+  }
+
+  /// Waits for the end of a program that tells nothing more.
+  private func ended() throws -> Ended {
+    let said = try talk.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    let way = process.terminationReason == .exit ? "with status" : "by signal"
+    return Ended(
+      description:
+        "it ended \(way) \(process.terminationStatus): \(String(decoding: said, as: UTF8.self))")
   }
 
   /// Ends it by force.

@@ -55,6 +55,24 @@ import Testing
     #expect((affected + fixed).filter(DoctorCommand.hasWALResetBug) == affected)
   }
 
+  /// `doctor` uses the words of the command that reads the journal.
+  @Test(
+    arguments: [
+      "INSERT INTO _ms_journal (position, layout, entry) VALUES (4611686018427387905, 0, 2)",
+      "INSERT INTO _ms_journal (layout, entry) VALUES (99, 1)",
+    ])
+  func aJournalThatCannotBeReadIsAProblem(statement: String) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on")
+    #expect(try problems(in: place) == [])
+    try RawDatabase(place.path("music.store")).execute(statement)
+    let refused = try place.run("history").err
+    let line = try #require(refused.split(separator: "\n").first)
+    let words = line.dropFirst("error[journalGap]: ".count)
+    #expect(try problems(in: place) == ["journal\tproblem\t\(words)"])
+  }
+
   @Test func aLostJournalTriggerIsAProblem() throws {
     let place = try Workplace()
     try place.makeMusic()

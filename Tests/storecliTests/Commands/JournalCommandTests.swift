@@ -33,12 +33,48 @@ import Testing
     let kept = try place.run("journal", "trim", "--keep-age", "1d")
     #expect(kept.err.contains("0 entries removed"), "\(kept)")
     let preview = try place.run("journal", "trim", "--keep", "1", "-n")
-    #expect(try place.run("history", "-q").out.split(separator: "\n").count == 3)
+    // The beginning of the journal is a gap.
+    #expect(try place.run("history", "-q").out.split(separator: "\n").count == 4)
     let trimmed = try place.run("journal", "trim", "--keep", "1", "--busy-timeout", "1")
     #expect(trimmed.code == 0, "\(trimmed)")
     let told = trimmed.err.replacingOccurrences(of: " removed", with: " would be removed")
     #expect(preview == Outcome(code: 0, out: "", err: "dry run: " + told))
     #expect(try place.run("history", "-q").out.split(separator: "\n").count == 1)
+  }
+
+  @Test func entriesAreCountedHoweverFarApartTheyAre() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
+    let raw = try RawDatabase(place.path("music.store"))
+    try raw.execute(
+      "UPDATE _ms_journal SET position = \(Int64(1 << 61)) "
+        + "WHERE position = (SELECT max(position) FROM _ms_journal)")
+    let status = try place.run("journal", "status")
+    #expect(status.err.contains("seq 1 to \(Int64(1 << 61)): 7 entries, "), "\(status)")
+    let trimmed = try place.run("journal", "trim", "--keep", "100")
+    #expect(trimmed.err.hasPrefix("0 entries removed"), "\(trimmed)")
+  }
+
+  @Test(arguments: [Int64(1 << 62) - 1, Int64(1 << 62), Int64(1 << 62) + 1])
+  func trimmingEndsAndMakesTheJournalReadable(position: Int64) throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    try place.run("journal", "on", "Track")
+    let raw = try RawDatabase(place.path("music.store"))
+    try raw.execute(
+      "INSERT INTO _ms_journal (position, layout, entry, c0) VALUES (\(position), 0, 2, 1)")
+    try place.run("update", "Track", "1", "seconds=100")
+    #expect(try place.run("history").err.hasPrefix("error[journalGap]: "))
+    let trimmed = try place.run("journal", "trim", "--keep", "100")
+    #expect(trimmed.code == 0, "\(trimmed)")
+    for number in 1...2 {
+      try place.run("update", "Track", "1", "seconds=\(100 + number)")
+      let history = try place.run("history", "Track", "1", "--ndjson")
+      #expect(history.code == 0, "\(history)")
+      #expect(try told(history.out).count == number, "\(history)")
+    }
   }
 
   @Test func aConsumerIsMovedAndDropped() throws {

@@ -31,7 +31,7 @@ final class WatchProcess {
   func hear(_ words: String) throws {
     while !heard.contains(words) {
       let bytes = talk.fileHandleForReading.availableData
-      try #require(!bytes.isEmpty, "it ended: \(heard)")
+      if bytes.isEmpty { throw try ended() }
       heard += String(decoding: bytes, as: UTF8.self)
     }
   }
@@ -70,11 +70,22 @@ final class WatchProcess {
       if !text.hasPrefix("gap: "), !text.contains("\"op\":\"gap\"") { return text }
       line = []
     }
-    throw Ended()
+    throw try ended()
   }
 
   /// That the program ended before it said what was waited for.
-  struct Ended: Error {}
+  struct Ended: Error, CustomStringConvertible {
+    /// How it ended, and what it said on standard error.
+    let description: String
+  }
+
+  /// Waits for the end of a program that writes nothing more.
+  private func ended() throws -> Ended {
+    heard += String(
+      decoding: try talk.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    return Ended(description: "\(process.ending): \(heard)")
+  }
 
   /// Waits for the end and what was not read yet.
   ///
@@ -86,10 +97,19 @@ final class WatchProcess {
     let isExpected =
       signal.map { process.terminationReason == .uncaughtSignal && process.terminationStatus == $0 }
       ?? (process.terminationReason == .exit)
-    try #require(isExpected, "it was ended by \(process.terminationStatus): \(heard)")
+    try #require(isExpected, "\(process.ending): \(heard)\(String(decoding: rest, as: UTF8.self))")
     return Outcome(
       code: process.terminationStatus, out: String(decoding: data, as: UTF8.self),
       err: heard + String(decoding: rest, as: UTF8.self))
+  }
+}
+
+extension Process {
+  /// How it ended.
+  fileprivate var ending: String {
+    terminationReason == .exit
+      ? "it ended with status \(terminationStatus)"
+      : "it was ended by signal \(terminationStatus)"
   }
 }
 

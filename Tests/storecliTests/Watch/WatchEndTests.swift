@@ -28,6 +28,35 @@ import Testing
     }
   }
 
+  /// Nothing is written here, so nothing but a look at the file says that it is another one.
+  @Test(
+    "a replaced file ends a watch that waits",
+    arguments: [[], ["--slot", "work"], ["--sort", "id"], ["--sort", "id", "--fold"]])
+  func aReplacedFileEndsIt(options: [String]) throws {
+    let world = try WatchWorld()
+    let path = world.place.path("music.store")
+    let other = world.place.path("other.store")
+    try world.raw.execute("VACUUM INTO '\(other)'")
+    let watch = try WatchProcess(world.place, ["Track"] + options)
+    try #require(rename(other, path) == 0)
+    let outcome = try watch.finish()
+    #expect(outcome.code == 1, "\(outcome)")
+    #expect(
+      outcome.err.split(separator: "\n").filter { $0.contains("fileReplaced") }
+        .map { $0.hasPrefix("error[fileReplaced]: \(path) was replaced") } == [true], "\(outcome)")
+  }
+
+  @Test("a removed file ends a watch that waits, with no journal either")
+  func aRemovedFileEndsIt() throws {
+    let world = try WatchWorld(journal: [])
+    let path = world.place.path("music.store")
+    let watch = try WatchProcess(world.place, ["Track"])
+    try #require(unlink(path) == 0)
+    let outcome = try watch.finish()
+    #expect(outcome.code == 1, "\(outcome)")
+    #expect(outcome.err.contains("error[fileReplaced]: \(path) was replaced"), "\(outcome)")
+  }
+
   @Test func aShellSeesTheSignalAsItsNumber() throws {
     let world = try WatchWorld()
     let outcome = try world.place.run(

@@ -60,6 +60,22 @@ import Testing
       try world.place.run("history", "Track", "--fail-on-gap", "--limit", "1").code == 0)
   }
 
+  @Test("history and watch have the beginning of the journal as the same record, also with -q")
+  func theBeginningIsAGapForHistoryAndWatch() throws {
+    let world = try WatchWorld(journal: ["on", "Track"])
+    try world.set("seconds = 1", of: 1)
+    let gap = Self.gap("started", "before", seq: "1", "\(Self.words) before seq 1")
+    for words in [["history", "Track"], ["watch", "Track", "--since", "0", "--timeout", "0s"]] {
+      let outcome = try world.place.run(words + ["--ndjson", "-q"])
+      #expect(outcome.code == 0 && outcome.err == "", "\(outcome)")
+      #expect(
+        outcome.out.split(separator: "\n").filter { $0.contains("\"op\":\"gap\"") } == [gap[...]],
+        "\(outcome)")
+      #expect(try world.place.run(words + ["--fail-on-gap", "-q"]).code == 2)
+    }
+    #expect(try world.place.run("history", "--since", "1", "--fail-on-gap").code == 0)
+  }
+
   @Test func aGapEndsTheStreamWhereThatIsAskedFor() throws {
     let (world, _, on) = try Self.interrupted()
     let outcome = try world.watch("Track", "--fail-on-gap")
