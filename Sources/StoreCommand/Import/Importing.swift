@@ -253,8 +253,9 @@ struct Importing {
       var waiting = waiting
       let refused = try waiting.write(in: transaction) { item, transaction in
         if Interruption.isRequested { throw Stop.interrupted }
+        let insertedCount = tally.inserted
         let record = try write(try item.content.get(), item.source, transaction)
-        return (sources[item.source].schema.name, record.key)
+        return WaitingRecords.Written(record: record, isNew: tally.inserted > insertedCount)
       }
       self.waiting = waiting
       guard !refused.isEmpty else { return }
