@@ -70,9 +70,15 @@ enum HelpTopic: String, CaseIterable {
       import --unescape-formulas takes it away again.
 
       An export to CSV or TSV is refused for a value that import would read as another one, such
-      as a number or a blob in a column without a type. In JSON an infinite number is 9e999 or
+      as a number or a blob in a column without a type. A table adopted while it was empty counts:
+      it would read the text true in a BOOLEAN column as 1. In JSON an infinite number is 9e999 or
       -9e999, as in SQL; import reads that back. An export to JSON writes a value that does not fit
-      its field's type, such as text among dates, as {"$stored": …}; import stores it as it is.
+      its field's type or declared type, such as text among dates, as {"$stored": …}; import stores
+      it as it is.
+
+      import reads {"$base64": "…"} in an adopted column of JSON as a blob. JSON text of that shape
+      stands in a string. For booleans and numbers of adopted tables it reads texts in JSON as in
+      CSV, and 0 and 1 as false and true.
 
       What a write changed is one line for each record and origin. With --ndjson:
         {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}

@@ -1,13 +1,13 @@
 // Dates in the forms of other designs.
 extension FieldText {
-  /// The stored value of a date given as text. A column that holds numbers also takes a number, in
-  /// its own unit.
+  /// The stored value of a date given as text. A column that holds numbers also takes a number that
+  /// is a date in its own unit.
   static func parseDate(
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
     if let moment = DateText.moment(from: text) {
       if let value = storedDate(moment, writtenAs: text, form: field.form) { return value }
-    } else if let form = field.form, !form.isText, let number = number(text) {
+    } else if let form = field.form, let number = number(text), isDate(number, in: form) {
       return number
     }
     let example = "a date such as 2026-09-01 or 2026-09-01T12:30:00Z"
@@ -90,6 +90,12 @@ extension FieldText {
     return field.affinity.isSame(again, value) ? text : nil
   }
 
+  /// Whether a number is a date in the unit of the form. ISO-8601 text need not give every bit of
+  /// it back: a Julian day may be finer than a millisecond.
+  private static func isDate(_ number: SQLValue, in form: FieldForm) -> Bool {
+    moment(of: number, in: form) != nil
+  }
+
   private static func moment(of value: SQLValue, in form: FieldForm) -> DateText.Moment? {
     // Beyond this many seconds there are no years to write.
     let farthest: Int64 = 1_000_000_000_000_000
@@ -103,6 +109,9 @@ extension FieldText {
       return DateText.Moment(whole: seconds.whole - distance, fraction: seconds.fraction)
     case (.unixMilliseconds, .integer(let number)):
       return moment(unixMilliseconds: number)
+    case (.unixMilliseconds, .real(let number)):
+      // A column of REAL affinity has no integers.
+      return Int64(exactly: number).map { moment(unixMilliseconds: $0) }
     case (.julianDays, .integer(let days)):
       return moment(julianDays: Double(days))
     case (.julianDays, .real(let days)):
@@ -152,6 +161,8 @@ extension FieldText {
     case (.integer, .real): return field.affinity.isNumeric
     case (.blob, _), (.text, .integer), (.text, .real), (.text, .boolean): return false
     case (.text, .date) where field.form?.isText != true: return false
+    case (.integer, .date), (.real, .date):
+      if let form = field.form { return isDate(value, in: form) }
     default: break
     }
     do throws(StoreError) {

@@ -14,9 +14,9 @@ public enum FieldText {
   /// | Type | Text |
   /// |---|---|
   /// | integer | a whole number within 64 bits |
-  /// | real | a finite decimal number; whole numbers only where no digit is lost |
+  /// | real | a finite decimal number; without point and exponent only where no digit is lost |
   /// | boolean | `true`, `false`, `yes`, `no`, `1`, `0`, in any case |
-  /// | text, any | the text as it is |
+  /// | text, any | the text as it is; a column of numeric affinity may make a number of it |
   /// | blob | `x'0aff'` or `base64:Cv8=` |
   /// | date | ISO-8601, UTC unless it names a zone: `2026-09-01`, `2026-09-01T12:30:00.5+02:00` |
   /// | uuid | 36 characters in either case |
@@ -25,7 +25,7 @@ public enum FieldText {
   /// | json | JSON, kept as written |
   ///
   /// A date or a UUID is brought into the form of the column (``FieldForm``). Where that is a
-  /// number, the text may also be a number, in the column's own unit.
+  /// number, the text may also be a number that is a date in the column's own unit.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue`, naming the field and what it takes.
   public static func parse(
@@ -100,15 +100,51 @@ public enum FieldText {
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
     guard let number = number(text) else { throw refusal(text, field, "a number") }
-    // A NUMERIC column keeps whole numbers as integers, so none of their digits is lost there.
     let affinity = ColumnAffinity(of: field)
-    guard case .integer(let whole) = number, affinity != .numeric, affinity != .integer else {
+    switch number {
+    // A NUMERIC column keeps whole numbers as integers, so none of their digits is lost there.
+    case .integer where affinity == .numeric || affinity == .integer:
+      return number
+    case .integer(let whole):
+      guard let value = Double(exactly: whole) else { throw inexactRefusal(text, field) }
+      return .real(value)
+    case .real(let value) where text.utf8.allSatisfy({ !".eE".utf8.contains($0) }):
+      let digits = text.drop { !("1"..."9").contains($0) }
+      guard wholeDigits(of: value) == digits else { throw inexactRefusal(text, field) }
+      return number
+    default:
       return number
     }
-    guard let value = Double(exactly: whole) else {
-      throw refusal(text, field, "a number that a 64-bit real keeps exactly")
+  }
+
+  private static func inexactRefusal(_ text: String, _ field: FieldSchema) -> StoreError {
+    refusal(
+      text, field,
+      "a number that a 64-bit real keeps exactly, or with a point or an exponent one to be rounded")
+  }
+
+  /// All decimal digits of a number of at least 2^63, without its sign.
+  private static func wholeDigits(of number: Double) -> String {
+    // From the last to the first, nine digits in each.
+    let radix: UInt64 = 1_000_000_000
+    var groups: [UInt64] = []
+    var significand = number.significandBitPattern | 1 << Double.significandBitCount
+    while significand > 0 {
+      groups.append(significand % radix)
+      significand /= radix
     }
-    return .real(value)
+    for _ in Double.significandBitCount..<Int(number.exponent) {
+      var carry: UInt64 = 0
+      for index in groups.indices {
+        let sum = groups[index] * 2 + carry
+        groups[index] = sum % radix
+        carry = sum / radix
+      }
+      if carry > 0 { groups.append(carry) }
+    }
+    let first = groups.last.map { String($0) } ?? ""
+    return groups.dropLast().reversed()
+      .reduce(into: first) { $0 += String(radix + $1).dropFirst() }
   }
 
   /// The finite number that `text` writes in decimal: an integer where it is whole, has no point or

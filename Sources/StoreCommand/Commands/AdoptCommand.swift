@@ -13,10 +13,12 @@ struct AdoptCommand: ChangingCommand {
       reason. What only the program that made a table can do with it stands in the notes.
       Declared types say what columns mean, and stored values decide where a declaration is open; \
       each such column is reported. --type sets the type of a field, also of a table that was \
-      adopted before, if all stored values fit. TYPE is integer, real, text, blob, bool, date, uuid, \
-      json or any; date:FORM is a pattern such as 'YYYY-MM-DD HH:MM:SS', or ISO-8601, unix, unixms, \
-      julian or 2001; uuid:FORM is lowercase or anycase. An empty column of dates or UUIDs takes any \
-      ISO-8601 text or UUID and stores it as given; for dates as numbers, set the unit.
+      adopted before, if all stored values fit. TYPE is integer, real, decimal, text, blob, \
+      bool, date, uuid, url, json or any. decimal means digits in text for a column of texts, and \
+      real for a column of numbers, such as DECIMAL(10,2). date:FORM is a pattern such as \
+      'YYYY-MM-DD HH:MM:SS', or ISO-8601, unix, unixms, julian or 2001; uuid:FORM is lowercase or \
+      anycase. An empty column of dates or UUIDs takes any ISO-8601 text or UUID and stores it as \
+      given; for dates as numbers, set the unit.
       A file with a rollback journal gets a write-ahead log, so that readers and writers do not \
       wait for each other; on a terminal you are asked first. With --keep-journal-mode it stays as \
       it is: readers and writers then wait for each other, and watch learns of other programs' \
@@ -150,7 +152,9 @@ struct AdoptCommand: ChangingCommand {
           "--type names \(choice.model).\(choice.field) twice.", model: choice.model,
           field: choice.field)
       }
-      choices.append(choice)
+      let models = opened.store.schema.models + found.compactMap(\.schema)
+      let field = models.first { $0.name == choice.model }?.field(named: choice.field)
+      choices.append(TypeWords.resolved(choice, for: field))
     }
     return choices
   }

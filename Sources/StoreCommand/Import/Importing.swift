@@ -58,6 +58,8 @@ struct Importing {
   private var current = 0
   /// What waits for the records that it refers to.
   private var waiting = WaitingRecords()
+  /// How fields can take values that their declared types refuse, for each such field.
+  private var typeHints: [String] = []
   /// The computed fields that were compared.
   private var comparedNames: [String] = []
 
@@ -241,6 +243,9 @@ struct Importing {
     guard isRejectable(error) else {
       throw sources[item.source].input.refusal(error, line: item.line)
     }
+    if let hint = sources[item.source].input.typeHint(for: error), !typeHints.contains(hint) {
+      typeHints.append(hint)
+    }
     let place = sources.count > 1 ? "\(sources[item.source].schema.name) " : ""
     tally.reject(place + ImportTally.reason(error, line: item.line))
     try rejects?.write(item.bytes)
@@ -253,8 +258,9 @@ struct Importing {
       var waiting = waiting
       let refused = try waiting.write(in: transaction) { item, transaction in
         if Interruption.isRequested { throw Stop.interrupted }
+        let insertedCount = tally.inserted
         let record = try write(try item.content.get(), item.source, transaction)
-        return (sources[item.source].schema.name, record.key)
+        return WaitingRecords.Written(record: record, isNew: tally.inserted > insertedCount)
       }
       self.waiting = waiting
       guard !refused.isEmpty else { return }
@@ -324,6 +330,7 @@ struct Importing {
       tally.summary(isUpsert: plan.isUpsert)
         + "  in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
     for line in tally.reasonLines { try console.say(line) }
+    for hint in typeHints { try console.say("hint: \(hint)") }
     if !comparedNames.isEmpty {
       try console.say(
         "computed by the database, so compared and not written: "

@@ -16,19 +16,12 @@ extension JSONValue {
 
   /// A field's value so that ``stored(in:)`` gives it back, whatever the column of another design
   /// holds.
-  init(exporting value: SQLValue, of field: FieldSchema) {
+  init(exporting value: SQLValue, of exchanged: ExchangedField) {
+    let field = exchanged.field
     self = field.form?.isText == false ? JSONValue(value) : JSONValue(value, in: field)
-    switch (value, field.type) {
-    case (.text, .text), (.integer, .integer), (.real, .real): return
-    default: break
+    if !exchanged.isExact(self, for: value) {
+      self = .object([Member(Self.storedMemberName, JSONValue(value))])
     }
-    let isExact: Bool
-    do throws(StoreError) {
-      isExact = field.stores(try stored(in: field), as: value)
-    } catch {
-      isExact = false
-    }
-    if !isExact { self = .object([Member(Self.storedMemberName, JSONValue(value))]) }
   }
 
   private var markedValue: SQLValue? {
@@ -38,30 +31,35 @@ extension JSONValue {
     return members[0].value.storedValue
   }
 
-  /// This value as `field` stores it. Types are not bent: a text is no number, 1 is not true.
+  /// This value as `field` stores it. A declared model's types are not bent: a text is not a
+  /// number, 1 is not true. A column of another design reads texts as CSV does, and 0 and 1 as
+  /// false and true.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue`.
   func stored(in field: FieldSchema) throws(StoreError) -> SQLValue {
-    // Exports mark values of these fields only.
-    if field.declaredType != nil, field.type != .any, let marked = markedValue { return marked }
+    let isAdopted = field.declaredType != nil
+    if isAdopted || field.type == .any, let marked = markedValue { return marked }
     switch (self, field.type) {
     case (.null, _): return .null
     case (.string(let text), .integer), (.string(let text), .real), (.string(let text), .boolean):
-      throw refusal("the text \u{201C}\(text.prefix(40))\u{201D}", field)
+      guard isAdopted else {
+        throw refusal("the text \u{201C}\(text.prefix(40))\u{201D}", field)
+      }
+      return try FieldText.parse(text, for: field)
     case (.string(let text), _): return try FieldText.parse(text, for: field)
     case (.boolean(let truth), .boolean): return .integer(truth ? 1 : 0)
+    case (.integer(let number), .boolean) where isAdopted && (number == 0 || number == 1):
+      return .integer(number)
+    case (.object, .json) where isAdopted:
+      // The column may hold a blob, such as SQLite's own JSONB, which an export writes like this.
+      if let blob = storedValue { return blob }
+      return .text(try jsonText(field))
     case (_, .json): return .text(try jsonText(field))
     case (.boolean(let truth), .any): return .integer(truth ? 1 : 0)
     case (.integer(let number), .integer), (.integer(let number), .any): return .integer(number)
     case (.integer(let number), .real), (.integer(let number), .decimal):
       return try FieldText.parse(String(number), for: field)
-    case (.integer, .date) where field.form?.isText == false,
-      (.real, .date) where field.form?.isText == false:
-      guard let number = storedValue else { throw refusal(noun, field) }
-      return number
-    case (.integer, .date) where field.form == .anyDateText,
-      (.real, .date) where field.form == .anyDateText:
-      // Refuses it, with the advice that belongs to such a column.
+    case (.integer, .date) where field.form != nil, (.real, .date) where field.form != nil:
       return try FieldText.parse(noun, for: field)
     case (.real(let number), .real), (.real(let number), .any): return .real(number)
     case (.object, .blob), (.object, .any):

@@ -136,10 +136,21 @@ final class RecordInput {
         stopped.hint = Self.hint(forUnknown: field)
       } else if let name = error.field, schema.field(named: name)?.generated != nil {
         stopped.hint = "add --ignore-extra to leave computed fields unread"
+      } else if let hint = typeHint(for: error) {
+        stopped.hint = hint
       }
       return stopped.naming(path)
     default: return error
     }
+  }
+
+  /// How a field can take a value that nothing but its declared type refuses; nil for another error.
+  func typeHint(for error: any Error) -> String? {
+    guard let error = error as? StoreError, error.code == .invalidValue, let name = error.field,
+      schema.field(named: name)?.mayBeAny == true
+    else { return nil }
+    return "\(Program.name) adopt --type \(Shell.quoted("\(schema.name).\(name)=any")) "
+      + "lets the field take every value"
   }
 
   /// What the name promises.
@@ -292,5 +303,13 @@ final class RecordInput {
       record.values[field.name] = try member.value.stored(in: field)
     }
     return record
+  }
+}
+
+extension FieldSchema {
+  /// Whether a declaration that SQLite does not enforce, or stored values alone, gave the field its
+  /// type. The type `any` then takes what the field refuses.
+  fileprivate var mayBeAny: Bool {
+    type != .any && (declaredType?.isEmpty == true || asDeclared != nil)
   }
 }

@@ -19,19 +19,34 @@ struct WaitingRecords {
     items.append(item)
   }
 
+  /// A record that was written.
+  struct Written {
+    var record: Record
+    /// Whether its key was not taken.
+    var isNew: Bool
+
+    fileprivate var place: DependentRecords.Place {
+      DependentRecords.Place(model: record.schema.name, key: record.key)
+    }
+  }
+
   /// Some records cannot be written; nothing of the others is kept.
   private struct Refused: Error {
-    var errors: [Int: any Error]
+    /// By the places of the records in the input. First come the records that are refused by
+    /// themselves; each later layer refers to the ones before it.
+    var layers: [[Int: any Error]]
   }
 
   /// Writes all of them, with references checked at the end, or nothing.
   ///
-  /// - Parameter write: Writes one record and returns its model and its key.
+  /// - Parameter write: Writes one record.
   /// - Returns: The records that cannot be written, with the reasons: they do not wait any more.
   ///   When it is empty, all others are written.
+  /// - Complexity: Where references are broken, reads every record once more. Records that refer to
+  ///   refused ones are refused in the same call: ``DependentRecords``.
   mutating func write(
     in transaction: borrowing Transaction,
-    _ write: (Item, borrowing Transaction) throws -> (model: String, key: [SQLValue])
+    _ write: (Item, borrowing Transaction) throws -> Written
   ) throws -> [(item: Item, error: any Error)] {
     try transaction.deferReferenceChecks()
     do {
@@ -42,8 +57,9 @@ struct WaitingRecords {
       items = []
       return []
     } catch let refused as Refused {
-      let found = refused.errors.sorted { $0.key < $1.key }
-      defer { items = items.indices.filter { refused.errors[$0] == nil }.map { items[$0] } }
+      let found = refused.layers.flatMap { layer in layer.sorted { $0.key < $1.key } }
+      let places = Set(found.map(\.key))
+      defer { items = items.indices.filter { !places.contains($0) }.map { items[$0] } }
       return found.map { (items[$0.key], $0.value) }
     }
   }
@@ -51,12 +67,12 @@ struct WaitingRecords {
   /// A rule that demands a reference is not deferred, so what it refuses is tried again for as long
   /// as that helps.
   ///
-  /// - Returns: Models and keys by the places of the records.
+  /// - Returns: What was written, by the places of the records.
   private func writeAll(
     in transaction: borrowing Transaction,
-    _ write: (Item, borrowing Transaction) throws -> (model: String, key: [SQLValue])
-  ) throws -> [Int: (model: String, key: [SQLValue])] {
-    var written: [Int: (model: String, key: [SQLValue])] = [:]
+    _ write: (Item, borrowing Transaction) throws -> Written
+  ) throws -> [Int: Written] {
+    var written: [Int: Written] = [:]
     var left = Array(items.indices)
     while !left.isEmpty {
       var errors: [Int: any Error] = [:]
@@ -67,34 +83,81 @@ struct WaitingRecords {
           errors[index] = error
         }
       }
-      guard errors.count < left.count else { throw Refused(errors: errors) }
+      guard errors.count < left.count else { throw Refused(layers: [errors]) }
       left = errors.keys.sorted()
     }
     return written
   }
 
   private static func checkReferences(
-    of written: [Int: (model: String, key: [SQLValue])], in transaction: borrowing Transaction
+    of written: [Int: Written], in transaction: borrowing Transaction
   ) throws {
     do {
       try transaction.checkReferences()
     } catch let error as StoreError where error.code == .rejected {
-      struct Place: Hashable {
+      struct BrokenPlace: Hashable {
         let model: String
         let key: [SQLValue]?
       }
-      let broken = Dictionary(grouping: error.violations) { Place(model: $0.model, key: $0.key) }
-      var errors: [Int: any Error] = [:]
-      for (index, place) in written {
-        guard let own = broken[Place(model: place.model, key: place.key)] else { continue }
+      let broken = Dictionary(grouping: error.violations) {
+        BrokenPlace(model: $0.model, key: $0.key)
+      }
+      func refusal(_ violations: [Violation], _ place: DependentRecords.Place) -> StoreError {
         var refusal = error
-        refusal.violations = own
+        refusal.violations = violations
         refusal.key = place.key
-        errors[index] = refusal
+        return refusal
+      }
+      var errors: [Int: any Error] = [:]
+      for (index, record) in written {
+        let place = record.place
+        guard let own = broken[BrokenPlace(model: place.model, key: place.key)] else { continue }
+        errors[index] = refusal(own, place)
       }
       // Others may be broken that an import does not write.
       guard !errors.isEmpty else { throw error }
-      throw Refused(errors: errors)
+      let remedy = error.violations.first?.remedy
+      let indices = Dictionary(grouping: written.keys) { written[$0]?.place }
+      let layers = try dependents(of: errors.keys, among: written, in: transaction)
+        .map { layer in
+          var errors: [Int: any Error] = [:]
+          for (place, links) in layer {
+            let violations = links.map { Violation(missingFor: $0, remedy: remedy) }
+            for index in indices[place] ?? [] { errors[index] = refusal(violations, place) }
+          }
+          return errors
+        }
+      throw Refused(layers: [errors] + layers)
     }
+  }
+
+  /// The records that can only be written together with refused ones.
+  private static func dependents(
+    of refused: some Sequence<Int>, among written: [Int: Written],
+    in transaction: borrowing Transaction
+  ) throws -> [[DependentRecords.Place: [DependentRecords.Link]]] {
+    var records: [DependentRecords.Place: Record] = [:]
+    var new: Set<DependentRecords.Place> = []
+    for record in written.values {
+      let place = record.place
+      if record.isNew { new.insert(place) }
+      guard records[place] == nil else { continue }
+      // Later records and their triggers may have changed it.
+      records[place] = try OpenedStore.reading {
+        try transaction.find(record.record.schema, key: place.key)
+      }
+    }
+    return DependentRecords(records, isNew: new.contains)
+      .layers(after: Set(refused.compactMap { written[$0]?.place }))
+  }
+}
+
+extension Violation {
+  /// What the library says of a reference to no record.
+  fileprivate init(missingFor link: DependentRecords.Link, remedy: String?) {
+    self.init(
+      kind: .reference, model: link.place.model, key: link.place.key, fields: [link.field],
+      rule: "\(link.place.model).\(link.field).reference",
+      message: "must name an existing \(link.target)", remedy: remedy)
   }
 }

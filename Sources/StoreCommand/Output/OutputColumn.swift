@@ -18,7 +18,7 @@ struct OutputColumn: Hashable, Sendable {
     /// Integers 0 and 1 are false and true; anything else is itself.
     case truth
     /// Values of a field that import reads again: ``JSONValue/init(exporting:of:)``.
-    case exported(FieldSchema)
+    case exported(ExchangedField)
     /// Texts are JSON to the formats that are JSON: ``CommandContext/list(_:as:)``.
     case json
   }

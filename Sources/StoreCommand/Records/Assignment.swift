@@ -68,8 +68,9 @@ struct Assignment: Sendable {
       case .increment(let text):
         guard field.type == .integer || field.type == .real || field.type == .any else {
           throw StoreError(
-            .invalidValue, "\(field.name) is no number, so nothing can be added to it.",
-            field: field.name)
+            .invalidValue,
+            "\(field.name) is of type \(TypeWords.text(field.type, field.form)); "
+              + "+= adds to numbers only.", field: field.name)
         }
         return .increment(try FieldText.parse(text, for: field.asNumber))
       case .literal(let text): return .value(try FieldText.parse(text, for: field))
@@ -79,8 +80,8 @@ struct Assignment: Sendable {
       case .value("") where field.type != .text && (field.type != .any || field.takesBytes):
         throw StoreError(
           .invalidValue,
-          "\(field.name) is of type \(field.declaredType ?? field.type.rawValue) and cannot be empty; "
-            + "\(field.name):null clears it.", field: field.name)
+          "\(field.name) \(field.emptyRefusal) and cannot be empty; \(field.name):null clears it.",
+          field: field.name)
       case .value(let text): return .value(try field.parse(text))
       }
     }
@@ -124,6 +125,11 @@ struct Assignment: Sendable {
 }
 
 extension FieldSchema {
+  /// Why it takes no empty text: its type, or, where that is `any`, that its column is for bytes.
+  fileprivate var emptyRefusal: String {
+    type == .any && takesBytes ? "takes bytes" : "is of type \(TypeWords.text(type, form))"
+  }
+
   /// The field as one whose texts are numbers: a column of any type may hold some, and takes whole
   /// ones as integers.
   fileprivate var asNumber: FieldSchema {

@@ -5,7 +5,7 @@ struct FieldColumns {
   /// Positions in the model, in the order shown.
   let indices: [Int]
   let columns: [OutputColumn]
-  private let fields: [FieldSchema]
+  private let fields: [ExchangedField]
 
   /// - Parameter names: The fields to show; nil for all.
   /// - Throws: ``CommandError`` for an unknown one, with near misses.
@@ -16,8 +16,8 @@ struct FieldColumns {
     }
     indices = chosen ?? Array(schema.fields.indices)
     let keys = Set(schema.key)
-    fields = indices.map { schema.fields[$0] }
-    columns = fields.map { field in
+    fields = indices.map { ExchangedField(schema.fields[$0], of: schema) }
+    columns = fields.map(\.field).map { field in
       OutputColumn(
         field.name, role: keys.contains(field.name) ? .key : .field,
         meaning: Self.meaning(of: field))
@@ -31,11 +31,11 @@ struct FieldColumns {
 
   /// The values of one record, dates as ISO-8601.
   func row(of values: [SQLValue]) -> [SQLValue] {
-    zip(indices, fields).map { Self.shown(values[$0], $1) }
+    zip(indices, fields).map { Self.shown(values[$0], $1.field) }
   }
 
   /// The columns of an export. In JSON those of another program's design mark values that their
-  /// fields' types do not have.
+  /// fields' types or declared types do not have.
   func exportColumns(as format: OutputFormat) -> [OutputColumn] {
     zip(columns, fields).map { column, field in
       var column = column
@@ -47,7 +47,7 @@ struct FieldColumns {
   /// The values of one record for ``exportColumns(as:)``.
   func exportRow(of values: [SQLValue], as format: OutputFormat) -> [SQLValue] {
     zip(indices, fields).map { index, field in
-      Self.isMarked(field, in: format) ? values[index] : Self.exchanged(values[index], field)
+      Self.isMarked(field, in: format) ? values[index] : Self.exchanged(values[index], field.field)
     }
   }
 
@@ -57,9 +57,8 @@ struct FieldColumns {
     field.form?.isText == false ? value : shown(value, field)
   }
 
-  private static func isMarked(_ field: FieldSchema, in format: OutputFormat) -> Bool {
-    // Without a type every value fits, and in a STRICT table no other is stored.
-    (format == .json || format == .ndjson) && field.declaredType != nil && field.type != .any
+  private static func isMarked(_ field: ExchangedField, in format: OutputFormat) -> Bool {
+    (format == .json || format == .ndjson) && field.hasMarks
   }
 
   /// Refuses a record that `format` could not carry back: a blob, or a number in a field without a
@@ -74,26 +73,8 @@ struct FieldColumns {
       let key = record.key.isEmpty ? "" : " \(KeyText.text(record.key))"
       throw CommandError(
         .failed, code: "output",
-        "\(record.schema.name)\(key): \(format.rawValue) \(Self.problem(value, field)).",
-        hint: "add -o ndjson", model: record.schema.name, field: field.name)
-    }
-  }
-
-  private static func problem(_ value: SQLValue, _ field: FieldSchema) -> String {
-    if case .text = value, !field.takesBytes {
-      return "would bring back another value for the text in \(field.name), which does not fit "
-        + "the type \(field.type.rawValue)"
-    }
-    return "cannot tell the \(noun(value)) in \(field.name) from "
-      + (field.takesBytes ? "a blob" : "text")
-  }
-
-  private static func noun(_ value: SQLValue) -> String {
-    switch value {
-    case .null: "null"
-    case .integer, .real: "number"
-    case .text: "text"
-    case .blob: "blob"
+        "\(record.schema.name)\(key): \(format.rawValue) \(field.textProblem(value)).",
+        hint: "add -o ndjson", model: record.schema.name, field: field.field.name)
     }
   }
 

@@ -45,10 +45,27 @@ enum TypeWords {
     return (type, form)
   }
 
+  /// What `decimal` means for a column: digits in text where the column holds texts, otherwise
+  /// numbers, as `DECIMAL(10,2)` declares them.
+  ///
+  /// - Parameter field: The field as it is, or as adoption would make it.
+  static func resolved(_ choice: TypeChoice, for field: FieldSchema?) -> TypeChoice {
+    guard choice.type == .decimal, let field else { return choice }
+    let holdsText =
+      switch field.affinity {
+      case .text: true
+      case .blob: field.type != .integer && field.type != .real
+      case .integer, .real, .numeric: false
+      }
+    var resolved = choice
+    if !holdsText { resolved.type = .real }
+    return resolved
+  }
+
   /// What other tools call the types.
   private static let otherNames: [String: FieldType] = [
     "bool": .boolean, "int": .integer, "bigint": .integer, "float": .real, "double": .real,
-    "number": .real, "numeric": .real, "decimal": .real, "money": .real, "string": .text,
+    "number": .real, "numeric": .real, "money": .real, "string": .text,
     "varchar": .text, "bytes": .blob, "datetime": .date, "timestamp": .date, "guid": .uuid,
   ]
 

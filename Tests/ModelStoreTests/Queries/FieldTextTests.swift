@@ -19,7 +19,11 @@ import Testing
   private static let readings: [(FieldType, String, SQLValue)] = [
     (.integer, "-12", .integer(-12)), (.integer, "+007", .integer(7)),
     (.integer, "9223372036854775807", .integer(.max)), (.real, "1.5", .real(1.5)),
-    (.real, "-2", .real(-2)), (.real, "1e3", .real(1000)), (.boolean, "TRUE", .integer(1)),
+    (.real, "-2", .real(-2)), (.real, "18446744073709551616", .real(0x1p64)),
+    (.real, "-00010000000000000000000000", .real(-1e22)),
+    (.real, "12345678901234567890.0", .real(1.2345678901234567e19)),
+    (.real, "123456789012345678901e2", .real(1.2345678901234568e22)),
+    (.real, "1e3", .real(1000)), (.boolean, "TRUE", .integer(1)),
     (.boolean, "no", .integer(0)), (.boolean, "1", .integer(1)), (.text, "", .text("")),
     (.text, "00601", .text("00601")), (.any, "12", .text("12")),
     (.blob, "x'0aFF'", .blob([10, 255])), (.blob, "X''", .blob([])),
@@ -50,7 +54,9 @@ import Testing
   private static let misfits: [(FieldType, String)] = [
     (.integer, "9223372036854775808"), (.integer, "1.0"), (.integer, "1e3"), (.integer, "0x10"),
     (.integer, " 1"), (.integer, ""), (.integer, "abc"), (.integer, "1_000"), (.integer, "١"),
-    (.real, "9007199254740993"), (.real, "1e400"), (.real, "nan"), (.real, "inf"),
+    (.real, "9007199254740993"), (.real, "12345678901234567890"),
+    (.real, "-9223372036854775809"), (.real, "100000000000000000000000"),
+    (.real, "1e400"), (.real, "nan"), (.real, "inf"),
     (.real, "0x1p3"), (.real, ""), (.real, "1,5"), (.real, "."), (.boolean, "2"), (.boolean, ""),
     (.blob, "x'0'"), (.blob, "x'0g'"), (.blob, "x'"), (.blob, "0aff"), (.blob, "base64:*"),
     (.uuid, "c0ffee00"), (.url, ""), (.decimal, "1e3"), (.decimal, "1."),
@@ -71,6 +77,18 @@ import Testing
       value("9007199254740993", .real, declared: "NUMERIC(10,2)") == .integer(9_007_199_254_740_993)
     )
     #expect(value("0.99", .real, declared: "NUMERIC(10,2)") == .real(0.99))
+  }
+
+  @Test(arguments: [nil, "NUMERIC(10,2)", "REAL"])
+  func digitsBeyond64BitsAreNotLostSilently(declared: String?) {
+    let field = FieldSchema(name: "price", type: .real, declaredType: declared)
+    let error = #expect(throws: StoreError.self) {
+      try FieldText.parse("12345678901234567890", for: field)
+    }
+    #expect(
+      error?.message
+        == "price takes a number that a 64-bit real keeps exactly, or with a point or an exponent "
+        + "one to be rounded; got “12345678901234567890”.")
   }
 
   @Test func refusalsNameTheFieldAndShortenTheText() {

@@ -64,6 +64,68 @@ import Testing
     #expect(rejects == ["7,8", "8,80", "id,boss"])
   }
 
+  /// First the records that refer to nothing are rejected, then those that refer to them. Records 2
+  /// and 3 refer to each other and to records that are there.
+  @Test func chainsOfReferencesAreRejectedInTheirOrderWithTheirReasons() throws {
+    let place = try place(
+      """
+      CREATE TABLE Tag(code TEXT PRIMARY KEY, up TEXT REFERENCES Tag);
+      CREATE TABLE Node(
+        id INTEGER PRIMARY KEY, a INTEGER REFERENCES Node, b INTEGER REFERENCES Node,
+        t TEXT REFERENCES Tag(code));
+      INSERT INTO Node VALUES (1, NULL, NULL, NULL);
+      """)
+    try place.write("code,up\nx,missing\ny,x\nz,\n", to: "Tag.csv")
+    try place.write(
+      "id,a,b,t\n7,6,4,y\n6,5,,\n5,99,,\n4,5,5,\n3,1,2,z\n2,3,,\n9,8,,\n8,9,,y\n", to: "Node.csv")
+    let both = try place.run("import", "Tag.csv", "Node.csv", "--on-error", "skip")
+    #expect(both.code == 4 && both.err.hasPrefix("11 read  3 inserted  8 rejected"), "\(both)")
+    #expect(
+      both.err.hasSuffix(
+        """
+          Tag line 2: up must name an existing Tag
+          Node line 4: a must name an existing Node
+          Tag line 3: up must name an existing Tag
+          Node line 3: a must name an existing Node
+          Node line 5: b must name an existing Node; a must name an existing Node
+          and 3 more
+
+        """), "\(both)")
+    #expect(try place.run("query", "Node", "--fields", "id", "-q").out == "1\n2\n3\n")
+    try place.run("delete", "Node", "--where", "id > 1", "--yes", "-q")
+    let collected = try place.run(
+      "import", "Node.csv", "--on-error", "collect", "--rejects", "r.csv", "--upsert")
+    #expect(collected.code == 4)
+    #expect(
+      collected.err.hasSuffix(
+        """
+          line 2: t must name an existing Tag
+          line 4: a must name an existing Node
+          line 9: t must name an existing Tag
+          line 3: a must name an existing Node
+          line 5: b must name an existing Node; a must name an existing Node
+          and 1 more
+        rejects: r.csv
+
+        """), "\(collected)")
+    #expect(
+      try place.contents(of: "r.csv")
+        == "id,a,b,t\n7,6,4,y\n5,99,,\n8,9,,y\n6,5,,\n4,5,5,\n9,8,,\n")
+  }
+
+  /// What was there before the import stays, so records may go on referring to it.
+  @Test func aRefusedUpdateDoesNotTakeWhatRefersToItsRecord() throws {
+    let place = try employees()
+    try RawDatabase(place.path("t.db")).execute("INSERT INTO Employee VALUES (5, NULL)")
+    let outcome = try place.run(
+      "import", "-", "--model", "Employee", "--on-error", "skip", "--upsert",
+      input: "id,boss\n6,7\n5,99\n7,5\n")
+    #expect(
+      outcome.err.hasPrefix("3 read  2 inserted  0 updated  0 unchanged  1 rejected"),
+      "\(outcome)")
+    #expect(try ids(place) == "5 6 7 ")
+  }
+
   /// The first line waits for its reference; the later line of the same key has to come out.
   @Test func theLaterOfTwoLinesIsKeptAlthoughTheFirstOneWaited() throws {
     let place = try place(

@@ -86,6 +86,33 @@ import Testing
           (5, NULL, 'text'), (6, -0.0, 0);
         """, formats: ["json", "ndjson"]),
     World(
+      name: "values that overrule the declaration",
+      schema: """
+        CREATE TABLE Overruled(
+          id INTEGER PRIMARY KEY, loose BOOLEAN, small BOOLEAN, price NUMERIC, uid UUID, uids GUID,
+          note JSON, notes JSONB, bits JSONB, moment DATE, day DATE, code VARBINARY(20),
+          codes BINARY(4), flags BIT, hour TIME, bare);
+        """,
+      content: """
+        INSERT INTO Overruled VALUES
+          (1, 0, 0, 'abc', 5, 1.5, 'x', x'0c', x'0c', 'soon', 20240131, 'abcd', 1234, x'01', 1, 1),
+          (2, 1, 1, 1.5, 'c0ffee00-0000-4000-8000-00000000000a', 2, '{"a": 1}',
+            '{"$base64":"DA=="}', x'', 1600000000, 20240201, 'word', 5.5, x'b6bb9e', 'noon', 'a'),
+          (3, 2, 2, 9223372036854775807, x'00', 3, 7, '{"$stored":1}', NULL, '2021-02-03', 1, x'00ff',
+            NULL, NULL, 1.5, x'00'),
+          (4, 'true', NULL, 'inf', 'abc', NULL, 'null', '[1]', NULL, 1.5, NULL, '', NULL, NULL,
+            x'00', NULL),
+          (5, 1.5, NULL, 9e999, '', NULL, 1.5, '"x"', NULL, x'01', NULL, 7, NULL, NULL, NULL, 2.5);
+        """, formats: ["json", "ndjson"]),
+    World(
+      name: "blobs among JSON and texts among bytes",
+      schema: """
+        CREATE TABLE Mixed(id INTEGER PRIMARY KEY, d JSONB, n VARBINARY(20), b BYTEA);
+        """,
+      content: """
+        INSERT INTO Mixed VALUES (1, x'0c', 'abcd', 'word'), (2, x'00', 'word', x'00');
+        """, formats: ["json", "ndjson"]),
+    World(
       name: "unique keys and a view",
       schema: """
         CREATE TABLE Coded(code TEXT NOT NULL UNIQUE, parent TEXT REFERENCES Coded(code));
@@ -141,6 +168,67 @@ import Testing
       "T.j=date:julian")
     #expect(set.code == 0, "\(set)")
     try expectRoundTrip(from: "full.db", to: "empty.db", in: place, format: format)
+  }
+
+  /// A cell has no type, so an empty copy reads it as the declaration says.
+  @Test(arguments: [
+    ("n VARBINARY(20)", "'abcd'", "cannot tell the text in n from a blob"),
+    ("n BYTEA", "1234", "cannot tell the number in n from a blob"),
+    (
+      "n BOOLEAN", "'true'",
+      "would bring back another value for the text in n, which does not fit the declared type BOOLEAN"
+    ),
+    ("n BIT", "x'b6bb9e'", "cannot tell the blob in n from text"),
+  ])
+  func whatAnEmptyCopyWouldReadAsAnotherValueIsRefusedAsCSV(
+    column: String, value: String, problem: String
+  ) throws {
+    let place = try Workplace()
+    try RawDatabase(place.path("full.db")).execute(
+      "CREATE TABLE T(id INTEGER PRIMARY KEY, \(column)); INSERT INTO T VALUES (1, \(value))")
+    try #require(try place.run("adopt", "-d", "full.db").code == 0)
+    for format in ["csv", "tsv"] {
+      #expect(
+        try place.run("export", "T", "-o", format, "--to", "T.\(format)", "-d", "full.db")
+          == Outcome(
+            code: 1, out: "",
+            err: "error[output]: T 1: \(format) \(problem).\nhint: add -o ndjson\n"))
+    }
+  }
+
+  /// What the copy refuses is not changed silently.
+  @Test func aTextThatAnEmptyCopyRefusesIsExportedAsCSV() throws {
+    let place = try Workplace()
+    let schema = "CREATE TABLE T(id INTEGER PRIMARY KEY, n BOOLEAN);"
+    try RawDatabase(place.path("full.db")).execute(
+      schema + "INSERT INTO T VALUES (1, 1), (2, 'maybe')")
+    try RawDatabase(place.path("empty.db")).execute(schema)
+    for name in ["full.db", "empty.db"] {
+      try #require(try place.run("adopt", "-d", name).code == 0)
+    }
+    #expect(try place.run("export", "T", "--to", "T.csv", "-d", "full.db").code == 0)
+    #expect(
+      try place.run("import", "T.csv", "-d", "empty.db")
+        == Outcome(
+          code: 4, out: "",
+          err: """
+            error[invalidValue]: T.csv: A record was refused.
+              line 3: n takes true or false; got “maybe”.
+              nothing was written
+            hint: storecli adopt --type T.n=any lets the field take every value
+
+            """))
+    let skipped = try place.run("import", "T.csv", "-d", "empty.db", "--on-error", "skip", "-n")
+    #expect(
+      skipped.err.hasSuffix(
+        """
+          line 3: n takes true or false; got “maybe”.
+        hint: storecli adopt --type T.n=any lets the field take every value
+        dry run: nothing was written
+
+        """), "\(skipped)")
+    try #require(try place.run("adopt", "--type", "T.n=any", "-d", "empty.db").code == 0)
+    try expectRoundTrip(from: "full.db", to: "empty.db", in: place, format: "csv")
   }
 
   /// Exports every table of `full`, imports all into `empty`, and compares.
