@@ -59,6 +59,12 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     return try store.read { reads in try reads.fetch(Book.all.order { $0.id }).map(\.title) }
   }
 
+  private func makeEmma(at path: String) throws {
+    let store = try Store(at: path, models: Book.self, validators: [Book.noDrafts])
+    try store.write { tx in try tx.insert(Book(id: 1, title: "Emma")) }
+    store.close()
+  }
+
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
   @Test func theApplicationsValidatorRefusesWhatItsCommandLineInserts() async throws {
@@ -114,9 +120,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
   @Test func aDryRunRepairsNothing() async throws {
     let place = try Workplace()
     let path = place.path("books.store")
-    let store = try Store(at: path, models: Book.self, validators: [Book.noDrafts])
-    try store.write { tx in try tx.insert(Book(id: 1, title: "Emma")) }
-    store.close()
+    try makeEmma(at: path)
     try #require(
       try place.run("validators", "add", "Book", "--check", "length(title) > 2", "-d", path).code
         == 0)
@@ -135,7 +139,8 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     ) { [path = path as String] in
       runBookshelf("update", "Book", "1", "title=Persuasion", "-n", database: path)
     }
-    #expect(text(refused?.standardErrorContent).contains("nothing in the file may be changed now"))
+    let message = text(refused?.standardErrorContent)
+    #expect(message.contains("nothing in the file may be changed now"), "\(message)")
     #expect(try triggerCount() == "0")
     #expect(try raw.value("PRAGMA schema_version") == version)
     await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
@@ -147,15 +152,14 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
   @Test func aDryRunIsRefusedWhileAMigrationWaits() async throws {
     let place = try Workplace()
     let path = place.path("books.store")
-    let store = try Store(at: path, models: Book.self, validators: [Book.noDrafts])
-    try store.write { tx in try tx.insert(Book(id: 1, title: "Emma")) }
-    store.close()
+    try makeEmma(at: path)
     let refused = await #expect(
       processExitsWith: .exitCode(1), observing: [\.standardErrorContent]
     ) { [path = path as String] in
       runLaterBookshelf("update", "Book", "1", "title=Persuasion", "-n", database: path)
     }
-    #expect(text(refused?.standardErrorContent).contains("is not applied to the file yet"))
+    let message = text(refused?.standardErrorContent)
+    #expect(message.contains("is not applied to the file yet"), "\(message)")
     #expect(try titles(at: place.path("books.store")) == ["Emma"])
     await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
       runLaterBookshelf("insert", "Book", "id=2", "title=Sanditon", database: path)
