@@ -316,8 +316,9 @@ extension Store {
   ///     or were adopted before. Each stored value is compared with the new type.
   /// - Returns: The new models, in the order of names given, or of all names.
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason, for a named table that
-  ///   cannot be a model and for a type that the column does not keep; `invalidValue`, saying how
-  ///   many, when stored values do not fit a type. Then nothing is adopted and no type is set.
+  ///   cannot be a model, for a type that the column does not keep, and for a type with which a
+  ///   binding could not be kept; `invalidValue`, saying how many, when stored values do not fit a
+  ///   type. Then nothing is adopted and no type is set.
   @discardableResult
   public func adopt(
     _ tables: [String]? = nil, types: [TypeChoice] = []
@@ -330,7 +331,16 @@ extension Store {
   /// - Throws: ``StoreError`` as ``adopt(_:types:)`` does.
   /// - Complexity: Reads the column of all rows.
   public func typeDecision(_ choice: TypeChoice) throws -> TypeDecision {
-    try open.catalog.decision(choice)
+    try open.catalog.decisions([choice])[0]
+  }
+
+  /// What ``adopt(_:types:)`` would record for choices that are made together, without writing.
+  ///
+  /// - Returns: In the order of `choices`.
+  /// - Throws: ``StoreError`` as ``adopt(_:types:)`` does.
+  /// - Complexity: Reads each column of all rows.
+  package func typeDecisions(_ choices: [TypeChoice]) throws -> [TypeDecision] {
+    try open.catalog.decisions(choices)
   }
 
   /// Makes the rows of a table of an existing database ordered lists: those of one owner, in the

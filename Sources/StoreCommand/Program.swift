@@ -22,7 +22,8 @@ import Synchronization
 ///
 /// Commands that write open the store with the declarations, so that they create missing tables
 /// and apply migrations as the application does. Commands that only read take the file as it is.
-/// A dry run adds no declaration to the file: it is refused until they are in it.
+/// A dry run changes nothing in the file: it is refused until the declarations and migrations are
+/// in it, with all their triggers.
 public struct Program: Sendable {
   private let name: String
   private let arguments: [String]

@@ -71,15 +71,60 @@ extension CatalogEditor {
     return model
   }
 
-  func decision(_ choice: TypeChoice) throws -> TypeDecision {
-    let isModel = models.schema.contains(choice.model)
-    let schema =
-      try isModel ? retypable(choice) : adoptable([choice.model]).compactMap(\.schema).first
-    guard let schema else {
+  /// The decisions about `choices`, which are made together.
+  func decisions(_ choices: [TypeChoice]) throws -> [TypeDecision] {
+    var schemas: [ModelSchema] = []
+    let decisions = try choices.map { choice in
+      if !schemas.contains(where: { $0.name == choice.model }) {
+        schemas.append(try typable(choice))
+      }
+      guard let index = schemas.firstIndex(where: { $0.name == choice.model }) else {
+        throw StoreError(
+          .unknownModel, "There is no table \(choice.model).", model: choice.model)
+      }
+      let decision = try decision(choice, for: schemas[index])
+      schemas[index].apply(decision)
+      return decision
+    }
+    try engine.connections.readers.sync { [schemas] connection in
+      try checkBindings(retyping: schemas, on: connection)
+    }
+    return decisions
+  }
+
+  /// The model that the choice is about, adopted or to be adopted.
+  private func typable(_ choice: TypeChoice) throws -> ModelSchema {
+    guard !models.schema.contains(choice.model) else { return try retypable(choice) }
+    guard let schema = try adoptable([choice.model]).compactMap(\.schema).first else {
       throw StoreError(
         .unknownModel, "There is no table \(choice.model).", model: choice.model)
     }
-    return try decision(choice, for: schema)
+    return schema
+  }
+
+  /// Refuses new types of adopted fields with which a binding of the file could not be kept.
+  /// Otherwise the binding would be removed as one that nothing can be done about.
+  ///
+  /// - Parameter declared: Models with the new types; others may be among them.
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` that names the binding.
+  func checkBindings(retyping declared: [ModelSchema], on connection: Connection) throws {
+    let retyped = declared.filter(\.isAdopted)
+    guard !retyped.isEmpty else { return }
+    let before = try schema.known(on: connection, declaring: [])
+    let after = before.map { model in
+      retyped.first { $0.name == model.name && model.isAdopted && $0.hasTable(of: model) } ?? model
+    }
+    for binding in try CatalogEntries.bindings.understood(on: connection)
+    where ResolvedBinding.canResolve(binding, in: before) {
+      do throws(StoreError) {
+        _ = try ResolvedBinding(binding, in: after)
+      } catch {
+        throw StoreError(
+          error.code,
+          "\(error.message) Drop the binding \(binding.name) first, or set the types of all its fields together; nothing was changed.",
+          model: error.model, field: error.field)
+      }
+    }
   }
 
   private func decision(_ choice: TypeChoice, for schema: ModelSchema) throws -> TypeDecision {
@@ -158,8 +203,9 @@ extension AdoptableTable {
       return AdoptableTable(
         name: name, result: .model(schema), notes: notes, decisions: decisions)
     } catch let error as SQLiteError where error.code != .interrupted {
+      let missing = StoreError(missingObjectIn: error, about: schema, in: catalog)
       let note =
-        "The values of \(name) could not be read (\(error.message)), so its types are as declared."
+        "The types of \(name) are as declared, because its values could not be read: \(missing?.message ?? StoreError(error).message)"
       return AdoptableTable(name: name, result: result, notes: notes + [note])
     }
   }

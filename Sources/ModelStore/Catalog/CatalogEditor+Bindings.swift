@@ -148,10 +148,17 @@ extension CatalogEditor {
   func bindingLosses() throws -> [BindingLoss] {
     try readingBindings { bindings, connection in
       try bindings.bindings.compactMap { binding in
-        guard try binding.missingFunction(on: connection) == nil else { return nil }
-        let count = try binding.lossyRecordCount(on: connection)
-        return count == 0
-          ? nil : BindingLoss(binding: binding.binding.name, recordCount: count)
+        // The findings name a binding that cannot be compared.
+        guard try binding.missingFunction(on: connection) == nil,
+          try binding.namingProblem(on: connection) == nil
+        else { return nil }
+        do {
+          let count = try binding.lossyRecordCount(on: connection)
+          return count == 0
+            ? nil : BindingLoss(binding: binding.binding.name, recordCount: count)
+        } catch let error as SQLiteError where error.concernsOneBinding {
+          return nil
+        }
       }
     }
   }
@@ -206,7 +213,7 @@ private struct UnreadBindings {
     guard !errors.contains(where: { $0.binding == binding.name }) else { return nil }
     do {
       return try access.savepoint(body)
-    } catch let error as SQLiteError where error.code.primary == .error {
+    } catch let error as SQLiteError where [.error, .tooBig].contains(error.code.primary) {
       errors.append((binding.name, reason(error, binding, models)))
       return nil
     }

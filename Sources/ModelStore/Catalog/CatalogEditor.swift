@@ -7,6 +7,15 @@ package struct Declarations: Sendable {
   var validators: [Validator]
   /// How much of the models' changes the change journal records; nil for as the file says.
   var changeJournal: JournalDetail?
+  /// What opening a store does about declarations that are not in its file.
+  var policy = Policy.install
+
+  enum Policy: Sendable {
+    /// It writes them into the file.
+    case install
+    /// It throws, and the file stays as it is.
+    case refuse
+  }
 
   package init(
     migrations: [Migration] = [], models: [ModelSchema] = [], bindings: [Binding] = [],
@@ -25,8 +34,13 @@ package struct Declarations: Sendable {
       && validators.isEmpty
   }
 
-  /// What a transaction that is rolled back needs of them: nothing that changes the file.
-  package var forDryRun: Declarations { Declarations(models: models, validators: validators) }
+  /// The same for a transaction that is rolled back. Opening a store takes the models and
+  /// validators into use and writes nothing: it throws unless all is in the file already.
+  package var forDryRun: Declarations {
+    var declarations = self
+    declarations.policy = .refuse
+    return declarations
+  }
 }
 
 extension Declarations {
@@ -54,7 +68,7 @@ struct CatalogEditor {
   /// them into effect together with what the file's catalog has already.
   ///
   /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were
-  ///   complete.
+  ///   complete. Only reading the file again may fail after the declarations are in it.
   func declare(_ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges)
     throws
   {
@@ -73,7 +87,7 @@ struct CatalogEditor {
         }
       }
       do {
-        if configuration.access != .readOnly, !declarations.isEmpty {
+        if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
           try Migrator(
             connection: writer.connection, scope: .app, preparation: JournalInstallation.suspend
@@ -84,6 +98,7 @@ struct CatalogEditor {
           _ = try Migrator(connection: writer.connection, scope: .store).pending(
             StoreMigrations.all)
           _ = try CatalogEntries.validators.understood(on: writer.connection)
+          try checkMigrations(of: declarations, on: writer.connection)
         }
         var declarations = declarations
         declarations.models = try self.withAdoptedSlots(
@@ -93,16 +108,36 @@ struct CatalogEditor {
           let notices = try install(declarations, allowing: changes, on: writer.connection)
           for notice in notices { engine.reports.send(notice) }
         }
-        if configuration.access != .readOnly, !declarations.isEmpty {
+        if mayInstall(declarations), !declarations.isEmpty {
           try journal.install(declarations, on: writer.connection)
         }
-        try schema.reload(&writer, declaring: declarations.models)
+        // The declarations are in the file: a stop request would only hide that.
+        try writer.connection.hooks.withoutStopping { [declarations] in
+          try schema.reload(&writer, declaring: declarations.models)
+        }
         schema.add(declarations)
       } catch {
         throw ModelRegistry.storeError(
           writer.noting(error), models: declarations.models, rules: declarations.rules, about: nil)
       }
     }
+  }
+
+  /// Whether what is missing in the file may be written into it.
+  private func mayInstall(_ declarations: Declarations) -> Bool {
+    configuration.access != .readOnly && declarations.policy == .install
+  }
+
+  /// Refuses migrations that the file has not had where they may not be applied.
+  private func checkMigrations(of declarations: Declarations, on connection: Connection) throws {
+    guard declarations.policy == .refuse,
+      let first = try Migrator(connection: connection, scope: .app)
+        .pending(declarations.migrations).first
+    else { return }
+    throw StoreError(
+      .schemaMismatch,
+      "The migration \(first) is not applied to the file yet, and nothing in the file may be changed now. Open the store for writing once."
+    )
   }
 
   /// Refuses models that conflict with models in effect.
@@ -205,12 +240,14 @@ struct CatalogEditor {
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
     on connection: Connection
   ) throws -> [StoreError] {
-    guard configuration.access != .readOnly else {
+    guard mayInstall(declarations) else {
       let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
       try update.check(allowing: .none)
       throw StoreError(
         .readOnly,
-        "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
+        configuration.access == .readOnly
+          ? "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
+          : "What this program declares is not all in the file, or was changed there, and nothing in the file may be changed now. Open the store for writing once."
       )
     }
     return try connection.inTransaction {
@@ -221,6 +258,7 @@ struct CatalogEditor {
       let models = try schema.known(on: connection, declaring: declarations.models)
       let schemas = try declarations.bindings.map { try $0.schema(in: models) }
       try checkFunctions(of: schemas)
+      try checkBindings(retyping: declarations.models, on: connection)
       let bindings = try allBindings(schemas, in: models, on: connection)
       for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
       try JournalMark.signing(on: connection) {
@@ -236,6 +274,8 @@ struct CatalogEditor {
       try CatalogEntries.validators.write(
         declarations.validators.map { ValidatorSchema(name: $0.name, models: $0.models) },
         on: connection)
+      // In the same transaction, so that a failure here leaves the file as it was.
+      try journal.install(declarations, on: connection)
       return notices
     }
   }
@@ -267,7 +307,8 @@ struct CatalogEditor {
   }
 
   /// Runs `body` as a transaction that changes the file except its records, and reads the
-  /// file's schema and rules again.
+  /// file's schema and rules again. A failure of that reading is reported: the commit stands, and
+  /// the next write reads them.
   ///
   /// - Parameter isPreview: Whether it is rolled back. It then returns what would be done, or
   ///   throws why it would be refused, and `body` writes nothing into the store's own tables, which
@@ -299,11 +340,20 @@ struct CatalogEditor {
           try journal.align(keeping: standing, on: connection)
           return result
         }
-        try schema.reload(&writer, declaring: [])
+        reloadAfterCommit(&writer)
         return result
       } catch {
         throw models.storeError(writer.noting(error), about: nil)
       }
+    }
+  }
+
+  private func reloadAfterCommit(_ writer: inout Writer) {
+    do {
+      try writer.connection.hooks.withoutStopping { try schema.reload(&writer) }
+    } catch {
+      engine.reports.send(
+        writer.noting(error), afterCommit: "reading the changed schema", models)
     }
   }
 

@@ -3,7 +3,7 @@ struct JournalEditor {
   let schema: CurrentSchema
 
   /// Records the changes of declared models as the configuration asks, and the changes of
-  /// the others as the file says.
+  /// the others as the file says. In a transaction of its own, unless one is open.
   func install(_ declarations: Declarations, on connection: Connection) throws {
     let detail = declarations.changeJournal
     let layouts = try JournalLayouts(reading: connection)
@@ -20,12 +20,13 @@ struct JournalEditor {
         details, in: models, catalog: try Catalog(reading: connection))
     }
     guard try !installation(layouts).isInstalled(layouts) else { return }
-    try connection.inTransaction {
+    func apply() throws {
       // Another process may have been faster, or asked for more.
       guard var layouts = try JournalLayouts(reading: connection) else { return }
       let installation = try installation(layouts)
       if !installation.isInstalled(layouts) { try installation.apply(&layouts, on: connection) }
     }
+    try connection.isInTransaction ? apply() : connection.inTransaction(apply)
   }
 
   /// How the journal stands before something else in the file is changed; nil when there is none.

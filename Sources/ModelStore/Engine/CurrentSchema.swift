@@ -14,6 +14,11 @@ final class CurrentSchema: Sendable {
   }
 
   private let state = Mutex(State())
+  private let broker: ChangeBroker
+
+  init(broker: ChangeBroker) {
+    self.broker = broker
+  }
 
   var models: ModelRegistry { state.withLock { $0.models } }
 
@@ -48,18 +53,14 @@ final class CurrentSchema: Sendable {
   // Reading the file
 
   /// Reads the file's schema again after it changed, and puts it into effect.
-  func reload(_ writer: inout Writer) throws {
-    try load(models.schema, &writer)
-  }
-
-  /// As ``reload(_:)``, with `declared` models in addition to the known ones.
-  func reload(_ writer: inout Writer, declaring declared: [ModelSchema]) throws {
-    try load(
-      StoreSchema(models: try known(on: writer.connection, declaring: declared)), &writer)
-  }
-
-  private func load(_ schema: StoreSchema, _ writer: inout Writer) throws {
-    try writer.adopt(schema, catalog: try Catalog(reading: writer.connection))
+  ///
+  /// - Parameter declared: What is declared in addition, as for ``known(on:declaring:)``.
+  func reload(_ writer: inout Writer, declaring declared: [ModelSchema] = []) throws {
+    // One state of the file, so that the schema version vouches for all that is read.
+    try writer.connection.inOneState {
+      let schema = StoreSchema(models: try known(on: writer.connection, declaring: declared))
+      try writer.adopt(schema, catalog: try Catalog(reading: writer.connection))
+    }
     let models = writer.models
     state.withLock { state in
       state.models = models
@@ -67,15 +68,30 @@ final class CurrentSchema: Sendable {
     }
   }
 
-  /// The declared models, those that another `Store` on the file declared before, and those of the
-  /// catalog. Each table has one model, whose changes are published: the first of these.
+  /// The models of the file. Each table has one model, whose changes are published.
+  ///
+  /// Where several sources describe a model or table, the first of these counts:
+  ///
+  /// 1. The models in `declared`.
+  /// 2. Models that a program declared in Swift through a `Store` on the file in this process.
+  /// 3. The catalog's entries. For an adopted model the catalog is the authority: another store or
+  ///    program may have changed the types of its fields.
+  /// 4. Other models that are known here.
+  ///
+  /// A model that is observed here stays as it is known when its entry has other fields or another
+  /// order of fields, because observers address fields by position.
   func known(
     on connection: Connection, declaring declared: [ModelSchema]
   ) throws -> [ModelSchema] {
+    let present = models.schema.models
+    let filed = try CatalogEntries.models.understood(on: connection)
+    let kept = present.filter { model in
+      isDeclared(model.name) && !model.isAdopted || isHeld(model, against: filed)
+    }
     var known = declared
     var names = Set(declared.map(\.name))
     var tables = Set(declared.map { ExactText($0.table.asciiFolded) })
-    for model in models.schema.models + (try CatalogEntries.models.understood(on: connection)) {
+    for model in kept + filed + present {
       let table = ExactText(model.table.asciiFolded)
       guard !names.contains(model.name), !tables.contains(table) else { continue }
       names.insert(model.name)
@@ -83,6 +99,17 @@ final class CurrentSchema: Sendable {
       known.append(model)
     }
     return known
+  }
+
+  /// Whether observers need the model as it is, because `filed` gives its fields other places.
+  private func isHeld(_ model: ModelSchema, against filed: [ModelSchema]) -> Bool {
+    guard
+      let entry = filed.first(where: { $0.name == model.name || $0.hasTable(of: model) }),
+      !entry.name.isExactly(model.name)
+        || !entry.fields.map(\.name).elementsEqual(
+          model.fields.map(\.name), by: { $0.isExactly($1) })
+    else { return false }
+    return broker.interests()[model.name] != nil
   }
 
   // Capturing

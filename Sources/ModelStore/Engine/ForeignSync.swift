@@ -163,12 +163,15 @@ final class ForeignSync: Sendable {
     defer { listeners.ring() }
     let connection = writer.connection
     do {
-      try connection.withStatement("BEGIN") { try $0.run() }
-      // What others did until now is part of it.
-      _ = try writer.noticeForeignCommit()
-      try writer.passJournal()
-      broker.publish(.reset)
-      try connection.withStatement("COMMIT") { try $0.run() }
+      // A stop request came too late for what was changed.
+      try connection.hooks.withoutStopping {
+        try connection.withStatement("BEGIN") { try $0.run() }
+        // What others did until now is part of it.
+        _ = try writer.noticeForeignCommit()
+        try writer.passJournal()
+        broker.publish(.reset)
+        try connection.withStatement("COMMIT") { try $0.run() }
+      }
     } catch {
       let failure = writer.noting(connection.rollBack(after: error))
       reports.send(StoreError(reporting: schema.models.storeError(failure, about: nil)))

@@ -72,7 +72,7 @@ final class Maintenance: Sendable {
         try connection.inTransaction { try journal.align(keeping: nil, on: connection) }
       }
       try isWaiting ? repair() : connection.hooks.withoutWaiting(repair)
-      try schema.reload(&writer)
+      try connection.hooks.withoutStopping { try schema.reload(&writer) }
       reportRepair(of: head, &writer, afterOwnChange: isOwn)
     } catch let error as SQLiteError where error.code.primary == .busy {
       return

@@ -99,7 +99,7 @@ struct WriteCycle {
     if let position = write.journalPosition { writer.passJournal(to: position) }
     if write.schemaChanged {
       do {
-        try engine.schema.reload(&writer)
+        try writer.connection.hooks.withoutStopping { try engine.schema.reload(&writer) }
       } catch {
         // The next write finds the schema's version changed and reads it again.
         engine.reports.send(error, afterCommit: "reading the changed schema", engine.models)

@@ -48,8 +48,10 @@ struct Writer {
   }
 
   /// Takes over another set of models, or the same after the file's schema changed.
+  ///
+  /// - Precondition: A transaction is open, and `schema` and `catalog` were read in it. Otherwise
+  ///   a change by another program between two reads would never be noticed.
   mutating func adopt(_ schema: StoreSchema, catalog: Catalog) throws {
-    let version = try connection.schemaVersion()
     // The triggers of rules and of the journal write no records of a model.
     let writing = catalog.tables.map { table in
       (
@@ -77,7 +79,7 @@ struct Writer {
       catalog: catalog, captured: captured,
       damagedJournals: journal?.damaged ?? [])
     // Only now: a schema that cannot be read is read again by the next write.
-    schemaVersion = version
+    schemaVersion = catalog.schemaVersion
     self.journal = journal
     plan = nil
     fullPlan = nil

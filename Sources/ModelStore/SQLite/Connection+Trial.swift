@@ -67,10 +67,12 @@ extension Connection {
   private func switchChecks(on isOn: Bool) {
     let sql = "PRAGMA ignore_check_constraints = \(isOn ? "OFF" : "ON")"
     var code = SQLITE_INTERRUPT
-    while code == SQLITE_INTERRUPT {
-      var statement: OpaquePointer?
-      code = sqlite3_prepare_v3(handle, sql, -1, 0, &statement, nil)
-      sqlite3_finalize(statement)
+    hooks.withoutStopping {
+      while code == SQLITE_INTERRUPT {
+        var statement: OpaquePointer?
+        code = sqlite3_prepare_v3(handle, sql, -1, 0, &statement, nil)
+        sqlite3_finalize(statement)
+      }
     }
     precondition(code == SQLITE_OK, "SQLite does not let go of the pragma for CHECKs.")
   }
@@ -95,7 +97,10 @@ extension Connection {
   private func endTrial() throws(SQLiteError) {
     let sql = "ROLLBACK TO trial; RELEASE trial"
     var code = SQLITE_INTERRUPT
-    while code == SQLITE_INTERRUPT { code = sqlite3_exec(handle, sql, nil, nil, nil) }
+    // A stop request would interrupt every attempt.
+    hooks.withoutStopping {
+      while code == SQLITE_INTERRUPT { code = sqlite3_exec(handle, sql, nil, nil, nil) }
+    }
     guard code == SQLITE_OK else {
       throw SQLiteError(code: code, database: handle, sql: sql)
     }

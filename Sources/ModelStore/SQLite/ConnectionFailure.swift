@@ -82,4 +82,22 @@ extension Connection {
       throw rollBack(after: error)
     }
   }
+
+  /// Runs `body`, which only reads, in one state of the file: in the transaction that is open, or
+  /// in one of its own.
+  ///
+  /// - Throws: What `body` threw, ``SQLiteError``, or ``ConnectionFailure`` when the transaction
+  ///   could not be ended.
+  func inOneState<Result>(_ body: () throws -> Result) throws -> Result {
+    guard !isInTransaction else { return try body() }
+    try execute("BEGIN")
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // SQLite may have ended the transaction already, which is no failure of its own.
+      throw rollBack(after: error)
+    }
+  }
 }

@@ -59,12 +59,13 @@ final class ConnectionHooks {
   /// Runs `body`, which begins or ends a transaction, to its end although a stop is requested.
   ///
   /// SQLite counts the steps of a cached statement over all its runs, so a short statement is asked
-  /// too. A COMMIT that is stopped then may have been kept.
+  /// too. A COMMIT that is stopped then may have been kept. Calls may be nested.
   func withoutStopping<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    let before = mayStop
     mayStop = false
-    defer { mayStop = true }
+    defer { mayStop = before }
     return try body()
   }
 

@@ -133,7 +133,7 @@ extension BindingFields {
     let name = field.map { "\(source.name).\($0.name)" } ?? source.name
     switch function {
     case .count:
-      guard target.affinity == .integer else {
+      guard target.affinity == .integer, target.isPlain else {
         throw refusal("a count is a whole number, and \(binding.target) is not declared as one.")
       }
     case .sum, .average:
@@ -143,7 +143,7 @@ extension BindingFields {
             + "Keep \(name) as a whole number of the smallest unit.")
       }
       let wanted: ColumnAffinity = function == .sum ? .integer : .real
-      guard target.affinity == wanted else {
+      guard target.affinity == wanted, target.isPlain else {
         throw refusal(
           "\(binding.target) must be declared as \(function == .sum ? "an integer" : "a real").")
       }
@@ -152,7 +152,7 @@ extension BindingFields {
         try checkTypes(from: field.optional(false), of: source, to: target, of: model)
       }
     case .joined:
-      guard target.affinity == .text else {
+      guard target.affinity == .text, target.isPlain else {
         throw refusal("values joined are a text, and \(binding.target) is not declared as one.")
       }
     }

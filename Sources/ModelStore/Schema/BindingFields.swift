@@ -99,14 +99,13 @@ struct BindingFields {
     from source: FieldSchema, of sourceModel: ModelSchema, to target: FieldSchema,
     of model: ModelSchema
   ) throws(StoreError) {
-    let plain: Set<FieldType> = [.integer, .real, .text, .blob, .any]
     guard source.affinity == target.affinity,
       source.type == target.type && FieldForm.holds(source.form, in: target.form)
-        || plain.contains(target.type)
+        || target.isPlain
     else {
       throw refusal(
-        "\(sourceModel.name).\(source.name) (\(source.declaration)) does not fit \(binding.target) "
-          + "(\(target.declaration)). Declare them alike.")
+        "\(sourceModel.name).\(source.name) (\(source.meaning)) does not fit \(binding.target) "
+          + "(\(target.meaning)). Declare them alike.")
     }
     if source.isOptional, !target.isOptional {
       throw refusal(
@@ -173,4 +172,14 @@ extension FieldSchema {
   var declaration: String {
     declaredType ?? type.rawValue
   }
+
+  /// The type with its form and what the column declares: "date unix, declared INTEGER".
+  fileprivate var meaning: String {
+    let type = form.map { "\(self.type.rawValue) \($0.rawValue)" } ?? self.type.rawValue
+    guard let declaredType, !declaredType.isEmpty else { return type }
+    return "\(type), declared \(declaredType)"
+  }
+
+  /// Whether the type gives the column's values no meaning of their own.
+  var isPlain: Bool { [.integer, .real, .text, .blob, .any].contains(type) }
 }

@@ -97,12 +97,12 @@ struct BindingInstallation {
           binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [],
           isCompared: false)
       }
-      guard try binding.findsItsColumns(on: connection) else {
+      if let problem = try binding.namingProblem(on: connection) {
         // Others are to be told too.
         let all = objects.isEmpty ? Set(binding.objects.map(\.name)) : objects
         return BindingFinding(
           binding: binding.binding.name, triggers: all.sorted(), recordCount: 0, keys: [],
-          isCompared: false)
+          isCompared: false, obstacle: BindingFinding.Obstacle(problem))
       }
       do {
         if let table = binding.auditedTable, try binding.isStorageWrong(on: connection) {
@@ -112,12 +112,12 @@ struct BindingInstallation {
         return BindingFinding(
           binding: binding.binding.name, triggers: objects.sorted(), recordCount: count,
           keys: count == 0 ? [] : try binding.driftingKeys(keyCountMax, on: connection))
-      } catch let error as SQLiteError where error.isAboutMissingObject {
+      } catch let error as SQLiteError where error.concernsOneBinding {
         // The other bindings are compared all the same.
         unread.insert(binding.binding.name)
         return BindingFinding(
           binding: binding.binding.name, triggers: objects.sorted(), recordCount: 0, keys: [],
-          isCompared: false)
+          isCompared: false, obstacle: BindingFinding.Obstacle(error))
       }
     }
     let undeclared = difference.undeclared.map { name in
@@ -308,9 +308,13 @@ extension BindingTriggers {
     return try count("SELECT EXISTS (\(storageAudit))", on: connection) > 0
   }
 
-  /// Whether the file has every table and column that the binding names, by the names of today.
-  func findsItsColumns(on connection: Connection) throws -> Bool {
-    try [driftCount, storageAudit].compactMap(\.self).allSatisfy { try connection.compiles($0) }
+  /// What SQLite says of a table or column that the binding names and the file does not have under
+  /// that name; nil when it finds them all.
+  func namingProblem(on connection: Connection) throws -> SQLiteError? {
+    for sql in [driftCount, storageAudit].compactMap(\.self) {
+      if let problem = try connection.compilationError(of: sql) { return problem }
+    }
+    return nil
   }
 
   /// Whether the file has the tables that values are compared with; indexes only make it faster.
@@ -400,4 +404,9 @@ extension BindingTriggers {
       .unsupportedSchema, "The binding \(binding.name) cannot be kept: \(reason)",
       model: binding.target.model, field: binding.target.field)
   }
+}
+
+extension SQLiteError {
+  /// Whether reading failed because of what one binding reads, so that others can be read.
+  var concernsOneBinding: Bool { isAboutMissingObject || code.primary == .tooBig }
 }

@@ -23,18 +23,7 @@ struct Catalog: Hashable, Sendable {
   ///   ``ConnectionFailure`` when the snapshot could not be let go.
   /// - Complexity: About five small statements for each table, and three for all.
   init(reading connection: Connection) throws {
-    guard !connection.isInTransaction else {
-      self = try Self.read(connection)
-      return
-    }
-    try connection.execute("BEGIN")
-    do {
-      self = try Self.read(connection)
-      try connection.execute("COMMIT")
-    } catch {
-      // SQLite may have ended the transaction already, which is no failure of its own.
-      throw connection.rollBack(after: error)
-    }
+    self = try connection.inOneState { try Self.read(connection) }
   }
 
   /// The table or view called `name`, compared as SQLite compares names.

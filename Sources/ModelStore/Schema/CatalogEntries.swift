@@ -99,14 +99,30 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
         """)
       written.append(entry.name)
     }
+    if !written.isEmpty { try Self.changeSchemaVersion(of: connection) }
     return written
   }
 
   /// Removes the entries called `names`; names that are not there are no error.
   func remove(_ names: [String], on connection: Connection) throws {
+    var isChanged = false
     for name in names {
       try connection.run("DELETE FROM \(identifier: table) WHERE name = \(name)")
+      if connection.changeCount > 0 { isChanged = true }
     }
+    if isChanged { try Self.changeSchemaVersion(of: connection) }
+  }
+
+  /// Gives the file another schema version in the transaction that changes the catalog.
+  ///
+  /// Every connection of every program compares that version before it writes, and reads the
+  /// catalog again when it differs. The rows of the catalog alone do not change it. A change of
+  /// types, for example, leaves all tables as they are. `PRAGMA schema_version` would set it, but
+  /// SQLite ignores that under the defensive mode of stores, so a view is made and dropped:
+  /// <https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigdefensive>.
+  private static func changeSchemaVersion(of connection: Connection) throws {
+    try connection.execute(
+      "CREATE VIEW _ms_catalog_changed AS SELECT 1; DROP VIEW _ms_catalog_changed")
   }
 
   private struct Row {

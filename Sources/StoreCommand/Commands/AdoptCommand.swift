@@ -13,12 +13,12 @@ struct AdoptCommand: ChangingCommand {
       reason. What only the program that made a table can do with it stands in the notes.
       Declared types say what columns mean, and stored values decide where a declaration is open; \
       each such column is reported. --type sets the type of a field, also of a table that was \
-      adopted before, if all stored values fit. TYPE is integer, real, decimal, text, blob, \
-      bool, date, uuid, url, json or any. decimal means digits in text for a column of texts, and \
-      real for a column of numbers, such as DECIMAL(10,2). date:FORM is a pattern such as \
-      'YYYY-MM-DD HH:MM:SS', or ISO-8601, unix, unixms, julian or 2001; uuid:FORM is lowercase or \
-      anycase. An empty column of dates or UUIDs takes any ISO-8601 text or UUID and stores it as \
-      given; for dates as numbers, set the unit.
+      adopted before, if all stored values fit and bindings can still be kept. TYPE is integer, \
+      real, decimal, text, blob, bool, date, uuid, url, json or any. decimal means digits in text \
+      for a column of texts, and real for a column of numbers, such as DECIMAL(10,2). date:FORM is \
+      a pattern such as 'YYYY-MM-DD HH:MM:SS', or ISO-8601, unix, unixms, julian or 2001; uuid:FORM \
+      is lowercase or anycase. An empty column of dates or UUIDs takes any ISO-8601 text or UUID and \
+      stores it as given; for dates as numbers, set the unit.
       A file with a rollback journal gets a write-ahead log, so that readers and writers do not \
       wait for each other; on a terminal you are asked first. With --keep-journal-mode it stays as \
       it is: readers and writers then wait for each other, and watch learns of other programs' \
@@ -166,8 +166,7 @@ struct AdoptCommand: ChangingCommand {
     var outcomes = chosen.compactMap { table in
       table.schema.map { Outcome(schema: $0, notes: table.notes, decisions: table.decisions) }
     }
-    for choice in choices {
-      let decision = try opened.store.typeDecision(choice)
+    for (choice, decision) in zip(choices, try opened.store.typeDecisions(choices)) {
       if let place = outcomes.firstIndex(where: { $0.schema.name == choice.model }) {
         outcomes[place].decisions.removeAll { $0.field == choice.field }
         outcomes[place].decisions.append(decision)

@@ -8,7 +8,7 @@ struct BindingsCheckCommand: LeafCommand {
     discussion: """
       Example: storecli bindings check
       Exits with 2 when a trigger is missing or edited, or a record differs from its source, with 1
-      when a table cannot be read here.
+      when a table or value cannot be read here.
       Shows the keys of the first 20 such records.
       """)
 
@@ -33,16 +33,18 @@ struct BindingsCheckCommand: LeafCommand {
     }
     try context.finish(writer)
     let known = try store.bindings()
+    let isRebuildable = findings.contains { !$0.isGone }
     try context.console.say(
       "\(Grouped.text(known.count, "binding")) checked, \(findings.count) to mend"
-        + (findings.isEmpty ? "" : " (\(Program.name) bindings rebuild)"))
+        + (isRebuildable ? " (\(Program.name) bindings rebuild)" : ""))
     for finding in findings
     where !finding.isCompared
       && known.contains(where: { $0.name == finding.binding && $0.functions == nil })
     {
+      let reason = finding.obstacle?.reason ?? "something that it needs is missing"
       try context.console.say(
-        "\(finding.binding): its values could not be compared, since something that it needs is "
-          + "missing")
+        "\(finding.binding): its values could not be compared: \(reason)"
+          + (finding.isGone ? " (\(finding.dropping))" : ""))
     }
     for binding in known {
       guard let functions = binding.functions else { continue }

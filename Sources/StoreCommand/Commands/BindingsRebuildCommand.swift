@@ -8,7 +8,7 @@ struct BindingsRebuildCommand: WritingCommand {
     discussion: """
       Example: storecli bindings rebuild --dry-run
       With --dry-run, counts the records that differ and changes nothing. Exits with 1 when a table \
-      cannot be read here; the bindings of other tables are rebuilt.
+      or value cannot be read here; other bindings are rebuilt.
       """)
 
   @OptionGroup var write: WriteOptions
@@ -31,13 +31,18 @@ struct BindingsRebuildCommand: WritingCommand {
       }
       for model in Set(models).sorted() { _ = try looked.writableModel(named: model, write) }
     }
+    var unread = UnreadModels()
+    try unread.noteUnreadableEntries(of: looked.store)
     looked.store.close()
     let rebuild =
       try findings.isEmpty
       ? nil
       : context.openForWriting().store.rebuildReadableBindings(isPreview: context.isDryRun)
-    var unread = UnreadModels()
-    for (binding, error) in rebuild?.unread ?? [] { unread.noteBinding(binding, error) }
+    for (binding, error) in rebuild?.unread ?? [] {
+      let isGone = findings.contains { $0.binding == binding && $0.isGone }
+      unread.noteBinding(
+        binding, error, hint: isGone ? "storecli bindings drop \(Shell.quoted(binding))" : nil)
+    }
     let leftOut = Set(rebuild?.unread.map(\.binding) ?? [])
     let would = context.isDryRun ? "would be " : ""
     for finding in findings

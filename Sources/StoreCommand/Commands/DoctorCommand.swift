@@ -65,7 +65,8 @@ struct DoctorCommand: LeafCommand {
       for finding in findings where !finding.isCompared && !called.contains(finding.binding) {
         report.add(
           "bindings", .unread,
-          "\(finding.binding): its values could not be compared; a table of it cannot be read here")
+          "\(finding.binding): its values could not be compared: "
+            + (finding.obstacle?.reason ?? "something that it needs is missing"))
       }
       if findings.isEmpty, try !store.bindings().isEmpty {
         report.add("bindings", .ok, "all triggers and values are in place")
@@ -148,7 +149,7 @@ struct DoctorCommand: LeafCommand {
         "bindings", .problem,
         "\(finding.binding): missing or changed "
           + "\(finding.triggers.count == 1 ? "trigger" : "triggers") "
-          + "\(finding.triggers.joined(separator: ", ")) (\(Program.name) bindings rebuild)")
+          + "\(finding.triggers.joined(separator: ", ")) (\(finding.remedy))")
     }
     if finding.recordCount > 0 {
       let verb = finding.recordCount == 1 ? "differs" : "differ"

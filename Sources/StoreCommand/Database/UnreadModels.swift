@@ -28,8 +28,11 @@ struct UnreadModels {
   }
 
   /// Notes a binding that was left out because of a table that cannot be read.
-  mutating func noteBinding(_ name: String, _ error: StoreError) {
+  ///
+  /// - Parameter hint: The command that helps, where the error itself does not say it.
+  mutating func noteBinding(_ name: String, _ error: StoreError, hint: String?) {
     var error = CommandError(error)
+    if let hint { error.hint = hint }
     if !error.message.contains(name) { error.message = "\(name): \(error.message)" }
     errors.append(error)
   }

@@ -169,6 +169,8 @@ struct Importing {
     waiting = WaitingRecords()
     do {
       try store.write { transaction in
+        // The transaction has begun, so no program can change a model until it ends.
+        try store.checkUnchanged(sources.map(\.schema))
         if plan.stopsAtError { try transaction.deferReferenceChecks() }
         try body(&self, transaction)
         try takeWaiting(transaction)

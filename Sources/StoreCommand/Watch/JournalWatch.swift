@@ -30,6 +30,7 @@ struct JournalWatch {
     var anchor = try JournalAnchor(at: position, in: journal)
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
+      try store.checkUnchanged(selection.models ?? [])
       try writeDamage(told: &damaged, to: &output)
       if output.isFull { break }
       let end = try journal.position()
@@ -90,6 +91,7 @@ struct JournalWatch {
     defer { follower.cancel() }
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
+      try store.checkUnchanged(selection.models ?? [])
       try writeDamage(told: &damaged, to: &output)
       if output.isFull { break }
       guard let batch = try consumer.next(limit: pageSize) else {
@@ -192,11 +194,15 @@ struct JournalWatch {
     }
   }
 
+  /// Where all models are watched, each change is written as its model is now.
+  ///
   /// - Parameter start: What a transaction did up to there is left out.
+  /// - Throws: ``CommandError`` when another program has changed a model that was named.
   private func groups(
     of transactions: [JournalTransaction], after start: JournalPosition
   ) throws -> [WatchSelection.Group] {
-    try knownGroups(of: transactions[...], after: start)
+    try store.checkUnchanged(selection.models ?? [])
+    return try knownGroups(of: transactions[...], after: start)
   }
 
   /// The groups of what can be held against the predicate: where not all can, of what came wholly

@@ -41,6 +41,7 @@ final class LiveTable: Sendable {
       // What is there is shown first, however little time there is.
       let waking = try bell.wait(until: lineCount == 0 ? nil : deadline)
       guard waking == .rung else { return (waking, changeCount) }
+      try store.checkUnchanged([query.schema])
       var now = shown.withLock { $0 }
       if now.isStale { now.records = try store.fetch(query) }
       lineCount = try draw(

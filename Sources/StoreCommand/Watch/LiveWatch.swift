@@ -61,6 +61,7 @@ final class LiveWatch: Sendable {
         defer { state.gaps = [] }
         return (state.waiting.take(), state.gaps, state.dueCount > 0)
       }
+      try store.checkUnchanged(queries.map(\.schema))
       let unheard = gaps.subtracting(told).sorted()
       told.formUnion(gaps)
       if !unheard.isEmpty {

@@ -169,4 +169,65 @@ import Testing
     #expect(error?.code == .unsupportedSchema)
     #expect(error?.message.contains("the column cannot hold it") == true)
   }
+
+  /// P and T with a binding that copies a number from one to the other.
+  private static func copiedNumbers() throws -> JournalWorld {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE P (id INTEGER PRIMARY KEY, ts INTEGER);
+      CREATE TABLE T (id INTEGER PRIMARY KEY, pid INTEGER REFERENCES P, pts INTEGER);
+      INSERT INTO P VALUES (1, 1);
+      INSERT INTO T VALUES (1, 1, 0);
+      """, detail: nil)
+    try world.store.add(
+      Binding(
+        BindingSchema(
+          target: .init(model: "T", field: "pts"),
+          formula: .copy(source: .init(model: "P", field: "ts"), through: "pid"))))
+    return world
+  }
+
+  /// Setting the type removed the binding without a word.
+  @Test func aTypeWithWhichABindingCannotBeKeptIsRefused() throws {
+    let world = try Self.copiedNumbers()
+    let choice = TypeChoice(model: "T", field: "pts", type: .boolean)
+    let message = """
+      The binding T.pts cannot be kept: P.ts (integer, declared INTEGER) does not fit T.pts \
+      (boolean, declared INTEGER). Declare them alike. Drop the binding T.pts first, or set the \
+      types of all its fields together; nothing was changed.
+      """
+    let errors = [
+      failure { try world.store.typeDecision(choice) },
+      failure { try world.store.adopt([], types: [choice]) },
+    ]
+    #expect(errors.map { $0?.code } == [.unsupportedSchema, .unsupportedSchema])
+    #expect(errors.map { $0?.message } == [message, message])
+    #expect(try world.store.bindings().map(\.name) == ["T.pts"])
+    #expect(try world.store.schema.model(named: "T").field(named: "pts")?.type == .integer)
+  }
+
+  @Test func bothEndsOfABindingTakeATypeTogether() throws {
+    let world = try Self.copiedNumbers()
+    let choices = [
+      TypeChoice(model: "T", field: "pts", type: .boolean),
+      TypeChoice(model: "P", field: "ts", type: .boolean),
+    ]
+    #expect(try world.store.typeDecisions(choices).map(\.type) == [.boolean, .boolean])
+    try world.store.adopt([], types: choices)
+    #expect(try world.store.bindings().map(\.name) == ["T.pts"])
+    #expect(try world.store.bindingFindings() == [])
+  }
+
+  @Test func aCountStaysAWholeNumber() throws {
+    let world = try JournalWorld(
+      """
+      CREATE TABLE P (id INTEGER PRIMARY KEY, n INTEGER);
+      CREATE TABLE C (id INTEGER PRIMARY KEY, p INTEGER REFERENCES P, a INTEGER);
+      """, detail: nil)
+    try world.store.add(Self.count(where: "a > 0"))
+    let choice = TypeChoice(model: "P", field: "n", type: .date, form: .unixSeconds)
+    let error = failure { try world.store.adopt([], types: [choice]) }
+    #expect(error?.code == .unsupportedSchema)
+    #expect(try world.store.bindings().map(\.name) == ["P.n"])
+  }
 }

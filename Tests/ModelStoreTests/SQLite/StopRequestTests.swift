@@ -50,4 +50,21 @@ import Testing
     #expect(!connection.isInTransaction)
     #expect(try PlainDatabase(connection.path).rows("SELECT count(*) FROM t") == [[.integer(0)]])
   }
+
+  /// BEGIN and COMMIT inside took the protection away from what followed them.
+  @Test func anInnerProtectionDoesNotEndTheOuterOne() throws {
+    let directory = try TemporaryDirectory()
+    let connection = try Self.connection(directory)
+    try connection.hooks.withoutStopping {
+      try connection.beginWriting()
+      try connection.commit()
+      try connection.execute(
+        """
+        WITH RECURSIVE i(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM i WHERE n < 100000)
+        INSERT INTO t SELECT n FROM i
+        """)
+    }
+    #expect(
+      try PlainDatabase(connection.path).rows("SELECT count(*) FROM t") == [[.integer(100_000)]])
+  }
 }

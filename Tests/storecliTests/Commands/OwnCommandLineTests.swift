@@ -41,11 +41,28 @@ private func runBookshelf(_ words: String..., database: String) -> Never {
   ).runToExit()
 }
 
+/// As ``runBookshelf(_:database:)``, for a version of the application with a migration more.
+private func runLaterBookshelf(_ words: String..., database: String) -> Never {
+  Program(
+    name: "bookshelf", arguments: words, database: database, models: Book.self,
+    migrations: [
+      Migration(version: 1, name: "shout", sql: "UPDATE Book SET title = upper(title)")
+    ],
+    validators: [Book.noDrafts]
+  ).runToExit()
+}
+
 @Suite(.tags(.process)) struct OwnCommandLineTests {
   /// The titles that the file at `path` holds.
   private func titles(at path: String) throws -> [String] {
     let store = try Store(at: path, models: Book.self)
     return try store.read { reads in try reads.fetch(Book.all.order { $0.id }).map(\.title) }
+  }
+
+  private func makeEmma(at path: String) throws {
+    let store = try Store(at: path, models: Book.self, validators: [Book.noDrafts])
+    try store.write { tx in try tx.insert(Book(id: 1, title: "Emma")) }
+    store.close()
   }
 
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
@@ -97,6 +114,57 @@ private func runBookshelf(_ words: String..., database: String) -> Never {
       runBookshelf("update", "Book", "1", "title=Emma (draft)", "--dry-run", database: path)
     }
     #expect(try titles(at: place.path("books.store")) == ["Emma"])
+  }
+
+  /// Opening for the dry run put the trigger back.
+  @Test func aDryRunRepairsNothing() async throws {
+    let place = try Workplace()
+    let path = place.path("books.store")
+    try makeEmma(at: path)
+    try #require(
+      try place.run("validators", "add", "Book", "--check", "length(title) > 2", "-d", path).code
+        == 0)
+    let raw = try RawDatabase(path)
+    func triggerCount() throws -> String {
+      try raw.value("SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'")
+    }
+    let count = try triggerCount()
+    try raw.execute(
+      try raw.value(
+        "SELECT group_concat('DROP TRIGGER \"' || name || '\"', ';') FROM sqlite_schema "
+          + "WHERE type = 'trigger'"))
+    let version = try raw.value("PRAGMA schema_version")
+    let refused = await #expect(
+      processExitsWith: .exitCode(1), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      runBookshelf("update", "Book", "1", "title=Persuasion", "-n", database: path)
+    }
+    let message = text(refused?.standardErrorContent)
+    #expect(message.contains("nothing in the file may be changed now"), "\(message)")
+    #expect(try triggerCount() == "0")
+    #expect(try raw.value("PRAGMA schema_version") == version)
+    await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
+      runBookshelf("update", "Book", "1", "title=Persuasion", database: path)
+    }
+    #expect(try triggerCount() == count)
+  }
+
+  @Test func aDryRunIsRefusedWhileAMigrationWaits() async throws {
+    let place = try Workplace()
+    let path = place.path("books.store")
+    try makeEmma(at: path)
+    let refused = await #expect(
+      processExitsWith: .exitCode(1), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      runLaterBookshelf("update", "Book", "1", "title=Persuasion", "-n", database: path)
+    }
+    let message = text(refused?.standardErrorContent)
+    #expect(message.contains("is not applied to the file yet"), "\(message)")
+    #expect(try titles(at: place.path("books.store")) == ["Emma"])
+    await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
+      runLaterBookshelf("insert", "Book", "id=2", "title=Sanditon", database: path)
+    }
+    #expect(try titles(at: place.path("books.store")) == ["EMMA", "Sanditon"])
   }
 
   @Test func helpNamesTheApplication() async throws {
