@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// One SQLite file and everything that knows about it: the front door.
 ///
 /// A store is opened with the models, bindings and validators of the program. It may be used from
@@ -53,14 +51,8 @@ public final class Store: Sendable {
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws {
     do {
-      // A new file's descriptor is closed before another thread may open the file: closing it
-      // later would drop SQLite's locks.
-      let file = try Self.locating.withLock { _ in
-        try DatabaseFile(
-          path: path, access: configuration.access, sharing: configuration.sharing)
-      }
-      if let doubt = file.doubt { onError(doubt.storeError) }
-      let lease = try StoreEngines.lease(for: file, configuration: configuration, report: onError)
+      let lease = try StoreEngines.lease(
+        at: path, configuration: configuration, report: onError)
       do {
         try lease.engine.catalog.declare(
           declarations, allowing: configuration.schemaChanges)
@@ -75,8 +67,6 @@ public final class Store: Sendable {
   }
 
   deinit { lease.endObservations() }
-
-  private static let locating = Mutex(())
 
   private static func openingError(
     _ error: any Error, path: String, access: StoreConfiguration.Access

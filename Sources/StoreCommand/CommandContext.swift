@@ -61,15 +61,29 @@ struct CommandContext {
   /// in the middle of a transaction, which must be rolled back first, or a file that readers need
   /// is missing beside the database. A dry run writes nothing then either.
   ///
-  /// - Throws: As ``openForReading(onReplacement:)``.
-  func openToLook() throws -> OpenedStore {
+  /// - Parameter names: The models that the command names.
+  /// - Throws: As ``openForReading(onReplacement:)``; and for a model that neither the application
+  ///   declares nor the file has, before the application's declarations are added to the file.
+  func openToLook(at names: [String] = []) throws -> OpenedStore {
     do {
       return try open(for: .looking)
     } catch let error as StoreError
       where !isDryRun && takesWriter(error)
     {
+      // An error of SQLite comes from the file, the others from what the application declares.
+      if error.sqliteCode == nil, error.code != .permissionDenied { try requireModels(names) }
       return try openForWriting()
     }
+  }
+
+  /// Refuses names of models that neither the application declares nor the file has.
+  private func requireModels(_ names: [String]) throws {
+    let declared = application.declarations.models.map(\.name)
+    let others = names.filter { !declared.contains($0) }
+    guard !others.isEmpty else { return }
+    let found = try openForReading()
+    defer { found.store.close() }
+    for name in others { _ = try found.model(named: name, orAmong: declared) }
   }
 
   /// Whether opening for writing can do what opening for reading could not, such as adding to the
@@ -82,7 +96,7 @@ struct CommandContext {
     }
   }
 
-  /// Opens an existing store for writing; ``openToLook()`` comes first.
+  /// Opens an existing store for writing; ``openToLook(at:)`` comes first.
   ///
   /// - Parameter journalMode: Only a command that was asked to changes how the file keeps its
   ///   journal.
@@ -105,14 +119,16 @@ struct CommandContext {
 
   /// Opens an existing store to write records of the model called `name`.
   ///
-  /// - Parameter plan: Makes of the store, opened to look, and the model what is to be written.
+  /// - Parameters:
+  ///   - others: More models that the command names.
+  ///   - plan: Makes of the store, opened to look, and the model what is to be written.
   /// - Throws: As ``openForReading(onReplacement:)`` and ``OpenedStore/writableModel(named:_:)``, and
   ///   what `plan` throws; then the file is as it was.
   func openForWriting<Plan>(
-    _ options: WriteOptions, model name: String,
+    _ options: WriteOptions, model name: String, and others: [String] = [],
     _ plan: (OpenedStore, ModelSchema) throws -> Plan = { _, _ in }
   ) throws -> (opened: OpenedStore, schema: ModelSchema, plan: Plan) {
-    let looked = try openToLook()
+    let looked = try openToLook(at: [name] + others)
     let plan = try plan(looked, try looked.writableModel(named: name, options))
     looked.store.close()
     let opened = try openForWriting()

@@ -116,10 +116,15 @@ struct CommandError: Error {
     }
     exitCode = .failed
     hint = "storecli doctor"
-    // What follows is a statement of the store's own.
-    if let end = error.message.firstRange(of: " in: ") {
-      message = error.message[..<end.lowerBound] + "."
-    }
+    message = Self.messageWithoutStatement(of: error)
+  }
+
+  /// The message of an error, without the statement that SQLite refused: it is the store's own.
+  static func messageWithoutStatement(of error: StoreError) -> String {
+    guard error.code == .invalidQuery, error.sqliteCode != nil,
+      let end = error.message.firstRange(of: " in: ")
+    else { return error.message }
+    return error.message[..<end.lowerBound] + "."
   }
 
   /// That the file's tables lack what its catalog names; `missing` says what in SQLite's words.

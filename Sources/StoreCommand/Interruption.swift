@@ -31,8 +31,9 @@ enum Interruption {
   /// Ends the statements of a store, and its waits for locks, after a signal.
   static let storeRequest = StopRequest { isRequested }
 
-  /// Takes the signals from now on. Without this, they end the process at once, as everywhere; a
-  /// transaction that was open then is rolled back by the next program that opens the file.
+  /// Takes the signals from now on, except one that the process ignores already. Without this, they
+  /// end the process at once, as everywhere; a transaction that was open then is rolled back by the
+  /// next program that opens the file.
   ///
   /// SIGTERM ends the process a second later at the latest, in the middle of whatever it does then.
   /// For example, SQLite cannot be stopped while it compares one text with a pattern.
@@ -48,8 +49,24 @@ enum Interruption {
     #else
       action.__sigaction_u.__sa_handler = { Interruption.note($0) }
     #endif
-    sigaction(SIGINT, &action, nil)
-    sigaction(SIGTERM, &action, nil)
+    for signal in [SIGINT, SIGTERM] where !isIgnored(signal) { sigaction(signal, &action, nil) }
+  }
+
+  /// Whether this process ignores `signal`. For example, a shell script makes what it starts with
+  /// `&` ignore SIGINT.
+  static func isIgnored(_ signal: Int32) -> Bool {
+    var current = sigaction()
+    guard sigaction(signal, nil, &current) == 0 else { return false }
+    #if canImport(Glibc)
+      let handler = current.__sigaction_handler.sa_handler
+    #else
+      let handler = current.__sigaction_u.__sa_handler
+    #endif
+    let ignored: (@convention(c) (Int32) -> Void)? = SIG_IGN
+    // Functions have no equality, but these are addresses.
+    return withUnsafeBytes(of: handler) { handler in
+      withUnsafeBytes(of: ignored) { handler.elementsEqual($0) }
+    }
   }
 
   /// Lets the signals in: a parent may have started this program from a thread that blocks them.

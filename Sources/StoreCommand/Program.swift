@@ -90,6 +90,10 @@ public struct Program: Sendable {
     signal(SIGXFSZ, SIG_IGN)
     EventCommand.admitWaiting()
     Interruption.admit()
+    if let problem = UndecodableArgument.problem(in: arguments) {
+      let format: CommandError.Format = UnparsedArguments(arguments).wantsJSON ? .json : .text
+      return Self.reporting(problem, to: .standard(), as: format)
+    }
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
       if let error = UnparsedArguments(arguments).unknownCommand {

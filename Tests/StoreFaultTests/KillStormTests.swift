@@ -59,7 +59,9 @@ private struct Storm {
   mutating func killWriter(mode: String) throws -> [String] {
     let writer = try WriterProcess(
       path: path, mode: mode, lifetime: Int.random(in: 10...250, using: &generator))
-    writer.finish()
+    // `timeout` ends as the writer does, by SIGKILL. A writer that ends otherwise was not killed.
+    let status = writer.finish()
+    guard status == 128 + SIGKILL else { return ["FaultWriter ended with \(status)"] }
     return try findings(acknowledged: max(acknowledged, writer.acknowledged))
   }
 

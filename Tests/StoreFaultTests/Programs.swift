@@ -36,7 +36,13 @@ enum Programs {
     process.standardError = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
-    return process.terminationReason == .uncaughtSignal
+    return status(of: process)
+  }
+
+  /// The exit status of a process that has ended; 128 and the signal's number when a signal ended
+  /// it.
+  static func status(of process: Process) -> Int32 {
+    process.terminationReason == .uncaughtSignal
       ? 128 + process.terminationStatus : process.terminationStatus
   }
 }
@@ -99,10 +105,14 @@ final class WriterProcess {
   }
 
   /// Kills it if it still runs, waits for its end, and reads what it had acknowledged.
-  func finish(killing: Bool = false) {
+  ///
+  /// - Returns: Its exit status; 128 and the signal's number when a signal ended it.
+  @discardableResult
+  func finish(killing: Bool = false) -> Int32 {
     if killing { kill(process.processIdentifier, SIGKILL) }
     while readMore() {}
     process.waitUntilExit()
+    return Programs.status(of: process)
   }
 
   private func readMore() -> Bool {

@@ -1,7 +1,7 @@
 /// What a program brings to a store when it opens it.
 package struct Declarations: Sendable {
   var migrations: [Migration]
-  var models: [ModelSchema]
+  package var models: [ModelSchema]
   var bindings: [Binding]
   var rules: [Rule]
   var validators: [Validator]

@@ -94,12 +94,15 @@ extension StoreLease {
     }
   }
 
-  /// Runs delivery code; what it throws goes to the store's `onError`.
+  /// Runs delivery code; what it throws goes to the store's `onError`. A closed store cannot be
+  /// read, which is no failure: its callbacks have ended.
   private func reporting(_ schema: ModelSchema, _ body: () throws -> Void) {
     do {
       try body()
     } catch let error as ColumnError {
       scope.report(StoreError(error, reading: schema))
+    } catch  where scope.hasEnded {
+      return
     } catch {
       scope.report(StoreError(reporting: error))
     }

@@ -26,7 +26,8 @@ struct BindingsWhyCommand: LeafCommand {
     let end = BindingSchema.Field(model: model.name, field: named.name)
     let chain = try opened.store.bindings(into: end)
     let records = try key.map {
-      try SourceRecords(of: end, key: try KeyText.parse($0, for: model), chain, in: opened)
+      try SourceRecords(
+        of: end, key: try KeyText.key($0, for: model, in: opened), chain, in: opened)
     }
     let told: [OutputColumn] =
       records == nil

@@ -37,9 +37,9 @@ struct DeleteCommand: WritingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let (opened, schema, (wanted, query)) = try context.openForWriting(write, model: model) {
-      _, schema in
+      looked, schema in
       (
-        try keys.map { try KeyText.parse($0, for: schema) },
+        try keys.map { try KeyText.key($0, for: schema, in: looked) },
         try PredicateText(schema: schema).query(where: predicate)
       )
     }

@@ -20,7 +20,7 @@ struct DoctorCommand: LeafCommand {
     do {
       try examine(try context.openForReading(), &report)
     } catch let error as StoreError where Self.findings.contains(error.code) {
-      report.add("database", .problem, error.message)
+      report.add("database", .problem, CommandError.messageWithoutStatement(of: error))
     }
     try report.write(to: context)
     return report.hasUnread ? .failed : report.hasProblem ? .found : .ok
@@ -212,7 +212,9 @@ struct DoctorCommand: LeafCommand {
         guard error.code != .busy, error.code != .cancelled else { throw error }
         let isUnread =
           [.unsupportedSchema, .newerFormat].contains(error.code) || error.isOversized
-        let message = error.isOversized ? CommandError(error).message : error.message
+        let message =
+          error.isOversized
+          ? CommandError(error).message : CommandError.messageWithoutStatement(of: error)
         add(check, isUnread ? .unread : .problem, (model.map { "\($0): " } ?? "") + message)
       }
     }

@@ -34,7 +34,11 @@ struct GetCommand: LeafCommand {
     let opened = try context.openForReading()
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
-    let wanted = try keys.map { try KeyText.parse($0, for: schema) }
+    let wanted = try keys.map { key in
+      // At an earlier position other records may be there than now.
+      try at == nil
+        ? KeyText.key(key, for: schema, in: opened) : KeyText.parse(key, for: schema)
+    }
     let found = try find(wanted, of: schema, in: opened)
     let records = found.compactMap(\.self)
     if context.format == .table {

@@ -160,8 +160,10 @@ struct ImportCommand: WritingCommand {
   ) throws -> (opened: OpenedStore, schemas: [ModelSchema]) {
     let names = models
     do {
-      let (opened, _, _) = try context.openForWriting(write, model: names[0]) { looked, _ in
-        for name in names.dropFirst() { _ = try looked.writableModel(named: name, write) }
+      let others = Array(names.dropFirst())
+      let (opened, _, _) = try context.openForWriting(write, model: names[0], and: others) {
+        looked, _ in
+        for name in others { _ = try looked.writableModel(named: name, write) }
       }
       return (opened, try names.map { try opened.writableModel(named: $0, write) })
     } catch var error as CommandError where model == nil && error.code == "unknownModel" {

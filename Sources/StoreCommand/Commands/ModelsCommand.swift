@@ -24,7 +24,10 @@ struct ModelsCommand: LeafCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     guard let name else { return try list(opened, context) }
-    try ModelSheet(schema: try opened.model(named: name), store: opened.store).write(to: context)
+    let sheet = try ModelSheet(
+      schema: try opened.model(named: name), store: opened.store,
+      isCounted: !takesFields || context.console.loudness >= .usual)
+    try sheet.write(to: context)
     return .ok
   }
 

@@ -99,7 +99,11 @@ struct QueryCommand: LeafCommand {
         shown += 1
       }
       try context.finish(writer)
-      try sayShown(shown, of: shown == query.limit ? try reads.count(all) : nil, context)
+      guard context.console.loudness >= .usual else { return }
+      guard shown == query.limit else { return try sayShown(shown, of: shown, context) }
+      // Counting a view may take for ever, though its first records were found at once.
+      let total = try reads.count(all, stepCountMax: ModelsCommand.countStepMax)
+      try sayShown(shown, of: total, context)
     }
   }
 
@@ -115,12 +119,16 @@ struct QueryCommand: LeafCommand {
     try context.finish(writer)
   }
 
+  /// Says how many records were shown, and of how many unless that took too long to count.
   private func sayShown(_ shown: Int, of total: Int?, _ context: CommandContext) throws {
-    guard context.console.dataTerminal.isInteractive || total ?? 0 > shown + offset else { return }
-    if let total, total > shown + offset {
+    guard let total else {
+      return try context.console.say(
+        "\(Grouped.text(shown, "record")) shown, there may be more  (--limit, or --all)")
+    }
+    if total > shown + offset {
       try context.console.say(
         "\(Grouped.text(shown)) of \(Grouped.text(total))  (--limit \(total), or --all)")
-    } else {
+    } else if context.console.dataTerminal.isInteractive {
       try context.console.say(Grouped.text(shown, "record"))
     }
   }

@@ -47,7 +47,7 @@ struct UpdateCommand: WritingCommand {
         if let predicate {
           .records(try PredicateText(schema: schema).query(where: predicate))
         } else {
-          .record(key: try KeyText.parse(words[0], for: schema))
+          .record(key: try KeyText.key(words[0], for: schema, in: looked))
         }
       let assigning = predicate == nil ? words.dropFirst() : words[...]
       // Read once: one of the words may take standard input.

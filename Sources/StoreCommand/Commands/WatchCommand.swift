@@ -168,7 +168,11 @@ struct WatchCommand: LeafCommand {
   private func watching(_ context: CommandContext) throws -> Watching {
     Interruption.await()
     let bell = try Bell()
-    let opened = try context.openForReading(onReplacement: bell.fail)
+    // A slot is kept in the file, so it is opened for writing later, with what an application
+    // declares. What is read until then must have the same models.
+    let opened =
+      try slot == nil
+      ? context.openForReading(onReplacement: bell.fail) : context.openToLook(at: modelNames)
     return Watching(
       opened: opened, models: try modelNames.map { try opened.model(named: $0) }, bell: bell,
       deadline: timeout.flatMap(TimeText.span).map {

@@ -7,9 +7,10 @@ struct OpenedStore {
 
   /// The model called `name`.
   ///
+  /// - Parameter declared: Models that an application would add to the file; near misses, too.
   /// - Throws: ``CommandError`` with near misses; it says when the database has no models at all,
   ///   or has a table of that name that was not adopted.
-  func model(named name: String) throws -> ModelSchema {
+  func model(named name: String, orAmong declared: [String] = []) throws -> ModelSchema {
     let models = store.schema.models
     if let model = models.first(where: { $0.name == name }) { return model }
     if let error = try store.unreadableEntries().first(where: { $0.model == name }) { throw error }
@@ -23,13 +24,13 @@ struct OpenedStore {
         hint: table.schema.map { _ in "storecli adopt \(Shell.quoted(name)) -d \(database)" },
         model: name)
     }
-    if models.isEmpty {
+    if models.isEmpty, declared.isEmpty {
       throw CommandError(
         .notFound, code: "unknownModel",
         "The database has no models yet, so there is no model \(name).",
         hint: "storecli adopt -d \(database)", model: name)
     }
-    let near = NearMiss.suggestions(for: name, among: models.map(\.name))
+    let near = NearMiss.suggestions(for: name, among: models.map(\.name) + declared)
     throw CommandError(
       .notFound, code: "unknownModel", "There is no model \(name)" + CommandError.meant(near),
       hint: near.first.map { "storecli models \(Shell.quoted($0))" } ?? "storecli models",

@@ -28,6 +28,21 @@ enum CellText {
     }
   }
 
+  /// As ``display(_:as:)``, and of a longer text only its first `scalarCountMax` scalars.
+  ///
+  /// - Returns: The text, which ends in an ellipsis where it was cut.
+  static func display(
+    _ value: SQLValue, as meaning: OutputColumn.Meaning, scalarCountMax: Int
+  ) -> (text: String, isCut: Bool) {
+    guard case .text(let text) = value, text.utf8.count > scalarCountMax,
+      let end = text.unicodeScalars.index(
+        text.startIndex, offsetBy: scalarCountMax, limitedBy: text.endIndex),
+      end < text.endIndex
+    else { return (display(value, as: meaning), false) }
+    let beginning = String(String.UnicodeScalarView(text.unicodeScalars[..<end]))
+    return (visible(beginning) + DisplayWidth.ellipsis, true)
+  }
+
   /// The whole value for a program; nil for null, whose spelling is the format's.
   static func exchange(_ value: SQLValue, as meaning: OutputColumn.Meaning = .stored) -> String? {
     switch (value, meaning) {

@@ -11,18 +11,20 @@ enum DisplayWidth {
 
   /// The longest beginning of `text` that leaves room for an ellipsis within `width` cells, and the
   /// ellipsis; `text` itself when it fits.
+  ///
+  /// - Complexity: Looks at as much of `text` as fits.
   static func truncated(_ text: String, to width: Int) -> String {
-    guard of(text) > width else { return text }
-    var kept = ""
+    var end = text.startIndex
     var used = 0
-    for character in text {
-      let cells = of(character)
-      if used + cells > width - 1 { break }
-      kept.append(character)
-      used += cells
+    for index in text.indices {
+      used += of(text[index])
+      if used > width { return width > 0 ? String(text[..<end]) + ellipsis : "" }
+      if used <= width - 1 { end = text.index(after: index) }
     }
-    return width > 0 ? kept + "\u{2026}" : ""
+    return text
   }
+
+  static let ellipsis = "\u{2026}"
 
   /// The cells of one grapheme cluster.
   static func of(_ character: Character) -> Int {

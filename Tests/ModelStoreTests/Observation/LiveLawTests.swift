@@ -74,6 +74,14 @@ import Testing
       }
   }
 
+  /// What a change set says except for its versions, with the counts. "no event" is another answer
+  /// than an event without rows.
+  private static func effect(_ delta: QueryDelta?) throws -> [String] {
+    guard let delta else { return ["no event"] }
+    let changes = try QueryChanges<Record>(delta, schema: SmallTable.schema)
+    return ["\(changes.oldCount) → \(changes.newCount)"] + (try description(delta).dropFirst())
+  }
+
   private static func folded(_ first: QueryDelta?, _ second: QueryDelta?) -> QueryDelta? {
     guard let first, let second else { return first ?? second }
     return first.followed(by: second)
@@ -96,10 +104,8 @@ import Testing
       let left = Self.folded(Self.folded(deltas[0], deltas[1]), deltas[2])
       let right = Self.folded(deltas[0], Self.folded(deltas[1], deltas[2]))
       checked += 1
-      // What cancels out half-way takes its versions along; rows and places stay the same.
-      #expect(
-        try Self.description(left).dropFirst() == Self.description(right).dropFirst(),
-        "seed \(seed)")
+      // What cancels out half-way takes its versions along; the rest is the same.
+      #expect(try Self.effect(left) == Self.effect(right), "seed \(seed)")
     }
     #expect(checked > 300, "seed \(seed)")
   }

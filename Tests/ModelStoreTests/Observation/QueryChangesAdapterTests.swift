@@ -7,10 +7,10 @@ import Testing
   private typealias State = SmallTable.State
 
   private static func observed(
-    _ state: State, backlog: Backlog = .latest
+    _ state: State
   ) -> (live: LiveResult, mailbox: Mailbox<QueryDelta>) {
     let live = SmallTable.live(state)
-    let mailbox = Mailbox<QueryDelta>(backlog: backlog)
+    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
     _ = live.subscribe(into: mailbox)
     return (live, mailbox)
   }
@@ -70,9 +70,32 @@ import Testing
       }
   }
 
+  /// As ``description(_:)``, but without versions and moves: of several equally short lists of
+  /// moves, a step back may have another than the inverse.
+  private static func effect(_ changes: QueryChanges<Record>) -> [String] {
+    let moves = Set(
+      changes.moves.map { "\($0.oldIndex) → \($0.newIndex) \($0.key) \($0.record.values)" })
+    return ["\(changes.oldCount) → \(changes.newCount), \(changes.moves.count) moves"]
+      + description(changes).dropFirst().filter { !moves.contains($0) }
+  }
+
+  /// The same between the same results, the other way round.
+  private static func reversed(_ delta: QueryDelta) -> QueryDelta {
+    var back = delta
+    (back.old, back.new) = (delta.new, delta.old)
+    back.touches = delta.touches.map { touch in
+      var back = touch
+      (back.old, back.new) = (touch.new, touch.old)
+      (back.before, back.after) = (touch.after, touch.before)
+      return back
+    }
+    return back
+  }
+
   @Test("P6 a step and the step back are, folded, no event", arguments: 1...10)
   func thereAndBackIsNothing(seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
+    var checked = 0
     for _ in 0..<200 {
       var state = State()
       for _ in 0..<3 { state = SmallTable.randomState(after: state, using: &generator) }
@@ -82,18 +105,23 @@ import Testing
       SmallTable.step(from: next, to: state, version: 2, in: live)
       #expect(mailbox.take() == nil, "seed \(seed)")
 
-      // Told one by one, the second has the effect of the first one's inverse.
-      let (told, events) = Self.observed(state, backlog: .bounded(2))
+      // Told one by one, the second has the effect of the first one's inverse. The inverse itself,
+      // folded with the first, is no event either.
+      let (told, events) = Self.observed(state)
       SmallTable.step(from: state, to: next, version: 1, in: told)
+      guard let there = events.take() else { continue }
       SmallTable.step(from: next, to: state, version: 2, in: told)
-      guard let there = events.take(), let back = events.take() else { continue }
+      let back = try #require(events.take())
       let inverse = try #require(try QueryChanges<Record>(there, schema: SmallTable.schema).inverse)
       let second = try QueryChanges<Record>(back, schema: SmallTable.schema)
-      #expect(inverse.deletions.map(\.index) == second.deletions.map(\.index), "seed \(seed)")
-      #expect(inverse.insertions.map(\.record) == second.insertions.map(\.record), "seed \(seed)")
-      #expect(inverse.updates.map(\.new) == second.updates.map(\.new), "seed \(seed)")
-      #expect(inverse.moves.count == second.moves.count, "seed \(seed)")
+      #expect(Self.effect(inverse) == Self.effect(second), "seed \(seed)")
+      let reversed = Self.reversed(there)
+      let third = try QueryChanges<Record>(reversed, schema: SmallTable.schema)
+      #expect(Self.effect(inverse) == Self.effect(third), "seed \(seed)")
+      #expect(there.followed(by: reversed) == nil, "seed \(seed)")
+      checked += 1
     }
+    #expect(checked > 150, "seed \(seed)")
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ModelStore
@@ -99,6 +100,38 @@ import Testing
     try first.refresh()
     first.waitForDelivery()
     #expect(reports.events == ["second invalidValue"])
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test("a store that closes while an observer is about to read reports nothing")
+  func closingBeforeAReadOfAResetIsNoFailure() throws {
+    let reports = Recorder<String>()
+    let store = try open(onError: { reports.add("\($0)") })
+    try setTitle("a", in: store)
+    let kept = try store.observe(\Album.title, of: 1) { _ in }
+    // Another thread has the connection that the delivery needs, until the store has closed.
+    let (hasConnection, mayEnd, hasEnded) = (DispatchGate(), DispatchGate(), DispatchGate())
+    Thread.detachNewThread { [delivery = store.engine.connections.delivery] in
+      do {
+        try delivery.sync { _ in
+          hasConnection.open()
+          mayEnd.wait()
+        }
+      } catch {
+        reports.add("\(error)")
+      }
+      hasEnded.open()
+    }
+    hasConnection.wait()
+    try PlainDatabase(store.path).execute("UPDATE Album SET title = 'b'")
+    try store.refresh()
+    // The delivery begins meanwhile, and waits for the connection.
+    for _ in 0..<50_000 { sched_yield() }
+    store.lease.end(.whenIdle)
+    mayEnd.open()
+    hasEnded.wait()
+    store.engine.broker.drain()
+    #expect(reports.events == [])
     withExtendedLifetime(kept) {}
   }
 

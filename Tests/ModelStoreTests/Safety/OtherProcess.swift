@@ -4,14 +4,10 @@ import Testing
 /// A python3 process with SQLite, beside this one: lines go in, lines come out.
 final class OtherProcess {
   /// False where the machine has no python3.
-  static let isAvailable: Bool = {
-    let found = FileManager.default.isExecutableFile(atPath: interpreter)
-    if !found { print("SKIPPED: no \(interpreter), nothing was proved about a second process") }
-    return found
-  }()
+  static let isAvailable = FileManager.default.isExecutableFile(atPath: interpreter)
 
   /// Of tests that need it: they count as skipped where there is none.
-  static var isNeeded: ConditionTrait { .enabled(if: isAvailable, "There is no \(interpreter).") }
+  static var isNeeded: ConditionTrait { .enabled(if: isAvailable, "There is no python3.") }
 
   private static let interpreter = "/usr/bin/python3"
 

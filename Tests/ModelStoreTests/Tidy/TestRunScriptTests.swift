@@ -93,6 +93,27 @@ import Testing
         "error: Exited with unexpected signal code 4", "had not ended: opens()", log,
       ]),
     Run(
+      testDescription: "a crash with a backtrace",
+      output: """
+        ◇ Test opens() started.
+        *** Program crashed: Illegal instruction at 0x00007f9a90d5e7d8 ***
+        Thread 0 "main":
+        0 0x00007f9a90d5e7d8 wait() in libc.so
+        Thread 1 "writer" crashed:
+        0      0x000055b123a7e219 insert(_:) + 8 in storecli at /source/Insert.swift:4:11
+        12 [ra] 0x000055b123a7e300 write(_:) + 16 in storecli at /source/Write.swift:9:2
+          3 [inlined] 0x000055b123a7e400 start + 1 in storecli
+        Registers:
+        1 rax in use
+        """,
+      wantedStatus: 1,
+      report: [
+        "*** Program crashed: Illegal instruction at 0x00007f9a90d5e7d8 ***",
+        "at 0 insert(_:) + 8 in storecli at /source/Insert.swift:4:11",
+        "at 12 [ra] write(_:) + 16 in storecli at /source/Write.swift:9:2",
+        "at 3 [inlined] start + 1 in storecli", "had not ended: opens()", log,
+      ]),
+    Run(
       testDescription: "a run that does not begin",
       output: "error: no tests found", status: 2, wantedStatus: 2,
       report: [

@@ -109,9 +109,8 @@ import Testing
       ])
   }
 
-  @Test(arguments: RuleTests.cases)
+  @Test(SQLiteShell.isNeeded, arguments: RuleTests.cases)
   func theSQLiteShellIsBoundAndToldTheRule(example: RuleTests.Case) throws {
-    guard SQLiteShell.isAvailable else { return }
     let hotel = try Hotel()
     try hotel.store.add(example.rule, keepingOffenders: example.rule.kind != .unique)
     let before = try hotel.contents()

@@ -15,6 +15,36 @@ import Testing
     return place
   }
 
+  @Test func aKeyWithoutATypeMeansTheRecordThatIsThere() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("loose.db"))
+    try raw.execute(
+      """
+      CREATE TABLE loose (a PRIMARY KEY, t TEXT) WITHOUT ROWID;
+      INSERT INTO loose VALUES (1, 'number'), ('1', 'text'), (2, 'two'), ('3', 'three');
+      INSERT INTO loose VALUES (4.5, 'four');
+      """)
+    place.environment["STORECLI_DB"] = place.path("loose.db")
+    try #require(try place.run("adopt").code == 0)
+    for (key, text) in [("2", "two"), ("3", "three"), ("4.5", "four")] {
+      #expect(try place.run("get", "loose", key, "--fields", "t").out == "\(text)\n")
+    }
+    let refusal = Outcome(
+      code: 64, out: "",
+      err: "error[usage]: 1 names 2 records of loose, whose keys are a number and a text: "
+        + "a == '1', or a == 1.\n"
+        + "hint: choose one with a predicate: --where of update and delete, or storecli query\n")
+    #expect(try place.run("get", "loose", "1") == refusal)
+    #expect(try place.run("delete", "loose", "1") == refusal)
+    #expect(try place.run("update", "loose", "1", "t=x") == refusal)
+    #expect(try place.run("update", "loose", "2", "t=changed", "-q").code == 0)
+    #expect(try place.run("delete", "loose", "--where", "a == 1", "--yes", "-q").code == 0)
+    // Now the text alone is meant.
+    #expect(try place.run("delete", "loose", "1", "-q").code == 0)
+    let rest = "SELECT group_concat(quote(a) || ' ' || t, ', ') FROM loose"
+    #expect(try raw.value(rest) == "2 changed, 4.5 four, '3' three")
+  }
+
   private let values = "SELECT group_concat(typeof(data) || ' ' || quote(data), ', ') FROM Files"
 
   @Test(arguments: ["csv", "tsv", "ndjson"])

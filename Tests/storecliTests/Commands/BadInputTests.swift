@@ -218,7 +218,7 @@ import Testing
     #expect(try place.run("update", "Artist", "1", "name=x", "--busy-timeout", "0.1").code == 0)
   }
 
-  @Test(.enabled(if: isRoot, "only root can mount a small disk"))
+  @Test(.enabled(if: FullDiskTests.SmallDisk.isPossible, "only root can mount a small disk"))
   func aFullDiskChangesNothing() throws {
     let place = try Workplace()
     try place.makeMusic()
@@ -237,6 +237,25 @@ import Testing
     let raw = try RawDatabase(disk + "/music.store")
     #expect(try raw.value("SELECT count(*) FROM Artist") == "40")
     #expect(try raw.value("PRAGMA integrity_check") == "ok")
+  }
+
+  /// Swift puts another character in the place of such bytes, which must not reach the file.
+  @Test func anArgumentThatIsNotUTF8IsRefused() throws {
+    let place = try Workplace()
+    try place.makeMusic()
+    func run(_ words: String...) throws -> Outcome {
+      let script = #"exec "$@" "name=$(printf 'a\377\376')""#
+      return try place.run(words, launching: ["/bin/sh", "-c", script, "sh"])
+    }
+    let message = " is not UTF-8. Pass it in UTF-8; nothing was done."
+    #expect(
+      try run("update", "Artist", "1")
+        == Outcome(code: 64, out: "", err: "error[usage]: Argument 4\(message)\n"))
+    #expect(try run("insert", "Artist").err == "error[usage]: Argument 3\(message)\n")
+    #expect(try place.run("get", "Artist", "1", "--fields", "name").out == "Nina & the Tides\n")
+    // The replacement character itself is text like any other.
+    #expect(try place.run("update", "Artist", "1", "name=a\u{FFFD}", "-q").code == 0)
+    #expect(try place.run("get", "Artist", "1", "--fields", "name").out == "a\u{FFFD}\n")
   }
 
   @Test func hintsFitTheMistake() throws {

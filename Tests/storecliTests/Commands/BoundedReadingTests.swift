@@ -41,6 +41,17 @@ import Testing
         == Outcome(
           code: 0, out: "endless\t?\t1\t\t0\t0\tview\nt\t1\t1\tid\t0\t0\tadopted\n", err: ""))
     #expect(try place.run("models", "--json").out.contains(#""model":"endless","records":null"#))
+    let sheet = try place.run("models", "endless")
+    #expect(sheet.code == 0 && sheet.err.hasPrefix("endless   ? records\n"), "\(sheet)")
+    #expect(try place.run("models", "endless", "-q").code == 0)
+    #expect(try place.run("models", "endless", "--json").out.contains(#""records":null"#))
+    #expect(
+      try place.run("query", "endless", "--limit", "2")
+        == Outcome(
+          code: 0, out: "1\n2\n", err: "2 records shown, there may be more  (--limit, or --all)\n"))
+    #expect(
+      try place.run("query", "endless", "--limit", "2", "-q", "-o", "ndjson")
+        == Outcome(code: 0, out: "{\"x\":1}\n{\"x\":2}\n", err: ""))
   }
 
   @Test(arguments: ["blob", "text"])

@@ -96,8 +96,10 @@ import Testing
     try RawDatabase(place.path("music.store")).execute(
       "PRAGMA foreign_keys = OFF; DROP TABLE Track")
     #expect(
-      try problems(in: place).first
-        == "integrity\tproblem\tThe table Track of the model Track does not exist.")
+      try problems(in: place) == [
+        "integrity\tproblem\tThe table Track of the model Track does not exist.",
+        "rules\tproblem\tTrack: SQLite refused the statement: no such table: Track.",
+      ])
   }
 
   @Test func textThatIsNotUTF8IsAProblemAndNamesItsRecord() throws {

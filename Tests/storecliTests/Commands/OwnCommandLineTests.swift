@@ -1,3 +1,4 @@
+import Foundation
 import ModelStore
 import StoreCommand
 import Testing
@@ -30,6 +31,42 @@ private struct Book: Model {
   static let noDrafts = Validator("Book.noDrafts", Book.self) { change, _ in
     guard let book = change.new, book.title.hasSuffix("(draft)") else { return .accept }
     return .reject("must not be a draft", \.title)
+  }
+}
+
+/// A model as an earlier version of the application declared it.
+private struct OlderShelf: Model {
+  var id: Int64
+
+  static let definition = ModelDefinition<OlderShelf>(
+    "Shelf", key: \.id, fields: [.init("id", \.id)])
+
+  var key: Int64 { id }
+
+  init(row: borrowing RowView) throws { id = try row.decode(at: 0) }
+
+  func encode(to arguments: inout ArgumentWriter) throws {
+    try id.encode(to: &arguments, at: 0)
+  }
+}
+
+private struct Shelf: Model {
+  var id: Int64
+  var note: String?
+
+  static let definition = ModelDefinition<Shelf>(
+    "Shelf", key: \.id, fields: [.init("id", \.id), .init("note", \.note)])
+
+  var key: Int64 { id }
+
+  init(row: borrowing RowView) throws {
+    id = try row.decode(at: 0)
+    note = try row.decode(at: 1)
+  }
+
+  func encode(to arguments: inout ArgumentWriter) throws {
+    try id.encode(to: &arguments, at: 0)
+    try note.encode(to: &arguments, at: 1)
   }
 }
 
@@ -102,9 +139,16 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     func declared() throws -> [String] {
       try Store(at: place.path("books.store"), models: Book.self).declaredValidators().map(\.name)
     }
-    await #expect(processExitsWith: .failure) { [path = path as String] in
+    let refused = await #expect(
+      processExitsWith: .exitCode(1), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
       runBookshelf("insert", "Book", "id=1", "title=Emma", "--dry-run", database: path)
     }
+    let message = text(refused?.standardErrorContent)
+    #expect(
+      message.contains(
+        "error[readOnly]: The store was opened read-only, and what this program declares is not in "
+          + "its file yet."))
     #expect(try declared() == [])
     await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
       runBookshelf("insert", "Book", "id=1", "title=Emma", database: path)
@@ -165,6 +209,45 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
       runLaterBookshelf("insert", "Book", "id=2", "title=Sanditon", database: path)
     }
     #expect(try titles(at: place.path("books.store")) == ["EMMA", "Sanditon"])
+  }
+
+  /// A database of another program, named by mistake.
+  @Test func anUnknownModelIsRefusedBeforeDeclarationsAreAdded() async throws {
+    let place = try Workplace()
+    let path = place.path("other.db")
+    try RawDatabase(path).execute("CREATE TABLE other(id INTEGER PRIMARY KEY)")
+    let before = try Data(contentsOf: place.url("other.db"))
+    let refused = await #expect(
+      processExitsWith: .exitCode(3), observing: [\.standardErrorContent]
+    ) { [path = path as String] in
+      runBookshelf("delete", "Boo", "1", "--yes", "-d", path, database: "books.store")
+    }
+    let message = text(refused?.standardErrorContent)
+    #expect(message.contains("error[unknownModel]: There is no model Boo"))
+    #expect(message.contains("Book"))
+    #expect(try Data(contentsOf: place.url("other.db")) == before)
+  }
+
+  /// The file has the model without the field that the application has added to it since.
+  @Test func aSlotFollowsTheModelAsTheApplicationDeclaresIt() async throws {
+    let place = try Workplace()
+    let path = place.path("shelves.store")
+    var configuration = StoreConfiguration()
+    configuration.changeJournal = .full
+    try Store(at: path, models: OlderShelf.self, configuration: configuration).close()
+    await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
+      var configuration = StoreConfiguration()
+      configuration.changeJournal = .full
+      configuration.schemaChanges = .additive
+      Program(
+        name: "bookshelf",
+        arguments: ["watch", "Shelf", "--slot", "s", "--fields", "note", "--timeout", "0s"],
+        database: path, models: Shelf.self, configuration: configuration
+      ).runToExit()
+    }
+    let columns = try RawDatabase(path).value(
+      "SELECT group_concat(name) FROM pragma_table_info('Shelf')")
+    #expect(columns == "id,note")
   }
 
   @Test func helpNamesTheApplication() async throws {

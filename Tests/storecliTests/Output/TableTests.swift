@@ -72,6 +72,18 @@ import Testing
     #expect(cut == 0)
   }
 
+  /// A text of many megabytes is not measured to its end. These marks take no room, so only the
+  /// bound of what is looked at cuts them.
+  @Test func aLongCellIsCutBeforeItIsMeasured() throws {
+    let marks = String(repeating: "\u{301}", count: 100_000)
+    let (text, cut) = try table(
+      [[.integer(1), .text("a" + marks + "b")]],
+      columns: [OutputColumn("id", role: .key), OutputColumn("text")], width: 80)
+    let shown = "a" + String(repeating: "\u{301}", count: 80 * 16 - 1)
+    #expect(text == "ID  TEXT\n 1  \(shown)\u{2026}\n")
+    #expect(cut == 1)
+  }
+
   @Test func aPipeCutsNothing() throws {
     let long = String(repeating: "x", count: 300)
     let (text, cut) = try table(

@@ -15,6 +15,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [SIGINT, SIGTERM])
+  func aSignalThatTheProcessIgnoresStaysIgnored(number: Int32) async {
+    await #expect(processExitsWith: .exitCode(7)) { [number = number as Int32] in
+      signal(number, SIG_IGN)
+      Interruption.await()
+      raise(number)
+      exit(Interruption.isRequested ? 1 : 7)
+    }
+  }
+
   @Test func aSecondSIGTERMEndsItAtOnce() async {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       Interruption.admit()
@@ -100,6 +110,8 @@ import Testing
     try place.write("", to: "talk")
     process.standardInput = FileHandle.nullDevice
     process.standardError = try FileHandle(forWritingTo: place.url("talk"))
+    // In the background of a script the tests ignore it, and so would what they start.
+    Glibc.signal(signal, SIG_DFL)
     try process.run()
     let identifier = process.processIdentifier
     let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
@@ -196,6 +208,23 @@ import Testing
     #expect(Self.expected(signal, "nothing was written").contains(ending), "\(ending)")
     try raw.execute("ROLLBACK")
     #expect(try raw.value("SELECT count(*) FROM Note") == "0")
+  }
+
+  /// A script makes what it starts with `&` ignore Ctrl-C. The input ends after the signal.
+  @Test func anImportInTheBackgroundOfAScriptGoesOnAfterCtrlC() throws {
+    let (place, raw) = try Self.place(Self.endless)
+    try #require(mkfifo(place.path("Note.ndjson"), 0o600) == 0)
+    let ending = try Self.end(
+      ["import", "Note.ndjson", "-q"], by: SIGINT, in: place,
+      launching: ["/bin/sh", "-c", "trap '' INT; exec \"$@\"", "sh"]
+    ) { process in
+      let input = try FileHandle(forWritingTo: place.url("Note.ndjson"))
+      kill(process.processIdentifier, SIGINT)
+      try input.write(contentsOf: Data("{\"id\":1}\n".utf8))
+      try input.close()
+    }
+    #expect(ending == Ending(code: 0, talk: ""), "\(ending)")
+    #expect(try raw.value("SELECT count(*) FROM Note") == "1")
   }
 
   @Test(arguments: [SIGINT, SIGTERM])

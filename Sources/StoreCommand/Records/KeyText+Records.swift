@@ -1,0 +1,68 @@
+import ModelStore
+
+// Keys in columns without a type, where `1` is shown for a number and for a text.
+extension KeyText {
+  /// The key that `text` means among the records of `opened`.
+  ///
+  /// A column without a type can hold the number 1 and the text '1' as two keys. `1` then means the
+  /// record that is there; the text where there is none.
+  ///
+  /// - Throws: As ``parse(_:for:)``; ``CommandError`` when several records are there, with how to
+  ///   choose one of them.
+  static func key(
+    _ text: String, for schema: ModelSchema, in opened: OpenedStore
+  ) throws -> [SQLValue] {
+    let key = try parse(text, for: schema)
+    let meanings = meanings(of: key, schema)
+    guard meanings.count > 1 else { return key }
+    var found: [[SQLValue]] = []
+    try opened.read { reads in
+      for meaning in meanings {
+        // A column of numbers compares both alike.
+        guard let record = try reads.find(schema, key: meaning), !found.contains(record.key)
+        else { continue }
+        found.append(record.key)
+      }
+    }
+    guard found.count < 2 else { throw ambiguous(text, schema, found) }
+    return found.first ?? key
+  }
+
+  /// Every key that is shown as `key` is.
+  private static func meanings(of key: [SQLValue], _ schema: ModelSchema) -> [[SQLValue]] {
+    zip(key, schema.keyIndices).reduce([[]]) { beginnings, part in
+      let (value, index) = part
+      var values = [value]
+      if schema.fields[index].type == .any, case .text(let text) = value,
+        let number = number(shownAs: text)
+      {
+        values.append(number)
+      }
+      return beginnings.flatMap { beginning in values.map { beginning + [$0] } }
+    }
+  }
+
+  private static func number(shownAs text: String) -> SQLValue? {
+    if let number = Int64(text), String(number) == text { return .integer(number) }
+    if let number = Double(text), number.description == text { return .real(number) }
+    return nil
+  }
+
+  private static func ambiguous(
+    _ text: String, _ schema: ModelSchema, _ keys: [[SQLValue]]
+  ) -> CommandError {
+    let conditions = keys.map { key in
+      zip(schema.key, key).map { name, value in
+        if case .text(let text) = value {
+          return "\(name) == '\(text.replacing("'", with: "''"))'"
+        }
+        return "\(name) == \(CellText.exchange(value) ?? "null")"
+      }.joined(separator: " and ")
+    }
+    return CommandError.usage(
+      "\(text) names \(keys.count) records of \(schema.name), whose keys are a number and a text: "
+        + conditions.joined(separator: ", or ") + ".",
+      hint: "choose one with a predicate: --where of update and delete, or storecli query",
+      model: schema.name)
+  }
+}
