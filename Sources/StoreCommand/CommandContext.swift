@@ -122,8 +122,8 @@ struct CommandContext {
   /// - Parameters:
   ///   - others: More models that the command names.
   ///   - plan: Makes of the store, opened to look, and the model what is to be written.
-  /// - Throws: As ``openForReading(onReplacement:)`` and ``OpenedStore/writableModel(named:_:)``, and
-  ///   what `plan` throws; then the file is as it was.
+  /// - Throws: As ``openForReading(onReplacement:)`` and ``OpenedStore/writableModel(named:_:)``,
+  ///   and what `plan` throws; then the file is as it was.
   func openForWriting<Plan>(
     _ options: WriteOptions, model name: String, and others: [String] = [],
     _ plan: (OpenedStore, ModelSchema) throws -> Plan = { _, _ in }

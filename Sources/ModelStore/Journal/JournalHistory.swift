@@ -111,8 +111,8 @@ struct JournalHistory {
   /// - Throws: The ``StoreError`` that a reader of all transactions ends with.
   func check() throws {
     try forEach(
-      after: bounds.lowerBound - 1, through: bounds.upperBound, where: { _ in false }
-    ) { _ in true }
+      after: bounds.lowerBound - 1, through: bounds.upperBound, where: { _ in false },
+      { _ in true })
   }
 
   /// Calls `body` with each transaction that ends before `limit`, newest first, until it returns

@@ -59,7 +59,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     var held = DispatchQueue.getSpecific(key: queueInUse)
     while let queue = held {
       if queue === turn { return true }
-      held = queue.outer
+      held = queue.outer.withLock { $0 }
     }
     return false
   }
@@ -78,8 +78,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
     let outer = DispatchQueue.getSpecific(key: queueInUse)
     return try queue.sync {
-      turn.outer = outer
-      defer { turn.outer = nil }
+      turn.outer.withLock { $0 = outer }
+      defer { turn.outer.withLock { $0 = nil } }
       return try use(body)
     }
   }
@@ -218,10 +218,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
 
 /// Says which queue code runs on: a thread that waits for a queue runs there and still holds those
 /// that it held before.
-private final class QueueTurn: @unchecked Sendable {
-  // Guard: touched on the queue only.
+private final class QueueTurn: Sendable {
   /// The queue on which the calling thread was before it waited for this one.
-  var outer: QueueTurn?
+  let outer = Mutex<QueueTurn?>(nil)
 }
 
 /// The turn of the ``ConnectionQueue`` on which the calling code runs, if any; the innermost one.

@@ -144,7 +144,7 @@ final class RecordInput {
     }
   }
 
-  /// How a field can take a value that nothing but its declared type refuses; nil for another error.
+  /// How a field can take a value that only its declared type refuses; nil for another error.
   func typeHint(for error: any Error) -> String? {
     guard let error = error as? StoreError, error.code == .invalidValue, let name = error.field,
       schema.field(named: name)?.mayBeAny == true

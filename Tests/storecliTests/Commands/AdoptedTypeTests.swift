@@ -227,7 +227,7 @@ import Testing
     #expect(
       exported == #"""
         {"id":1,"d":{"$base64":"DA=="}}
-        {"id":2,"d":"{"$base64":"DA=="}"}
+        {"id":2,"d":"{\"$base64\":\"DA==\"}"}
 
         """#)
     try place.run("delete", "J", "1", "2", "-q")
