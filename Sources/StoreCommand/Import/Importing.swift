@@ -59,7 +59,7 @@ struct Importing {
   /// What waits for the records that it refers to.
   private var waiting = WaitingRecords()
   /// How fields can take values that their declared types refuse, for each such field.
-  private var typeHints: [String] = []
+  private var typeCommands: [String] = []
   /// The computed fields that were compared.
   private var comparedNames: [String] = []
 
@@ -245,8 +245,10 @@ struct Importing {
     guard isRejectable(error) else {
       throw sources[item.source].input.refusal(error, line: item.line)
     }
-    if let hint = sources[item.source].input.typeHint(for: error), !typeHints.contains(hint) {
-      typeHints.append(hint)
+    if let command = sources[item.source].input.typeCommand(for: error),
+      !typeCommands.contains(command)
+    {
+      typeCommands.append(command)
     }
     let place = sources.count > 1 ? "\(sources[item.source].schema.name) " : ""
     tally.reject(place + ImportTally.reason(error, line: item.line))
@@ -332,7 +334,7 @@ struct Importing {
       tally.summary(isUpsert: plan.isUpsert)
         + "  in \(progress.elapsedText), \(Grouped.text(transactionCount, "transaction"))")
     for line in tally.reasonLines { try console.say(line) }
-    for hint in typeHints { try console.say("hint: \(hint)") }
+    for command in typeCommands { try console.say("hint: \(Program.name) \(command)") }
     if !comparedNames.isEmpty {
       try console.say(
         "computed by the database, so compared and not written: "

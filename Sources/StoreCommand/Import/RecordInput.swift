@@ -136,21 +136,21 @@ final class RecordInput {
         stopped.hint = Self.hint(forUnknown: field)
       } else if let name = error.field, schema.field(named: name)?.generated != nil {
         stopped.hint = "add --ignore-extra to leave computed fields unread"
-      } else if let hint = typeHint(for: error) {
-        stopped.hint = hint
+      } else if let command = typeCommand(for: error) {
+        stopped.hint = "storecli \(command)"
       }
       return stopped.naming(path)
     default: return error
     }
   }
 
-  /// How a field can take a value that only its declared type refuses; nil for another error.
-  func typeHint(for error: any Error) -> String? {
+  /// The command that lets a field take a value that only its declared type refuses, without the
+  /// program's name; nil for another error.
+  func typeCommand(for error: any Error) -> String? {
     guard let error = error as? StoreError, error.code == .invalidValue, let name = error.field,
       schema.field(named: name)?.mayBeAny == true
     else { return nil }
-    return "\(Program.name) adopt --type \(Shell.quoted("\(schema.name).\(name)=any")) "
-      + "lets the field take every value"
+    return "adopt --type \(Shell.quoted("\(schema.name).\(name)=any"))"
   }
 
   /// What the name promises.

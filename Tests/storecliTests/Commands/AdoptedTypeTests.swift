@@ -149,7 +149,7 @@ import Testing
     #expect(imported.code == 4)
     #expect(
       imported.err.hasSuffix(
-        "hint: storecli adopt --type account.\(parts[0])=any lets the field take every value\n"),
+        "hint: storecli adopt --type account.\(parts[0])=any\n"),
       "\(imported.err)")
   }
 

@@ -215,7 +215,7 @@ import Testing
             error[invalidValue]: T.csv: A record was refused.
               line 3: n takes true or false; got “maybe”.
               nothing was written
-            hint: storecli adopt --type T.n=any lets the field take every value
+            hint: storecli adopt --type T.n=any -d empty.db
 
             """))
     let skipped = try place.run("import", "T.csv", "-d", "empty.db", "--on-error", "skip", "-n")
@@ -223,7 +223,7 @@ import Testing
       skipped.err.hasSuffix(
         """
           line 3: n takes true or false; got “maybe”.
-        hint: storecli adopt --type T.n=any lets the field take every value
+        hint: storecli adopt --type T.n=any
         dry run: nothing was written
 
         """), "\(skipped)")
