@@ -35,7 +35,8 @@ package struct Declarations: Sendable {
   }
 
   /// The same for a transaction that is rolled back. Opening a store takes the models and
-  /// validators into use and writes nothing: it throws unless all is in the file already.
+  /// validators into use and writes nothing: it throws unless the migrations, models, bindings,
+  /// rules and validators are in the file already.
   package var forDryRun: Declarations {
     var declarations = self
     declarations.policy = .refuse

@@ -14,11 +14,6 @@ final class CurrentSchema: Sendable {
   }
 
   private let state = Mutex(State())
-  private let broker: ChangeBroker
-
-  init(broker: ChangeBroker) {
-    self.broker = broker
-  }
 
   var models: ModelRegistry { state.withLock { $0.models } }
 
@@ -78,15 +73,15 @@ final class CurrentSchema: Sendable {
   ///    program may have changed the types of its fields.
   /// 4. Other models that are known here.
   ///
-  /// A model that is observed here stays as it is known when its entry has other fields or another
-  /// order of fields, because observers address fields by position.
+  /// A model stays as it is known when its entry has other fields, another order of fields or
+  /// another key: programs, queries and observers here address its fields by position.
   func known(
     on connection: Connection, declaring declared: [ModelSchema]
   ) throws -> [ModelSchema] {
     let present = models.schema.models
     let filed = try CatalogEntries.models.understood(on: connection)
     let kept = present.filter { model in
-      isDeclared(model.name) && !model.isAdopted || isHeld(model, against: filed)
+      isDeclared(model.name) && !model.isAdopted || hasOtherPlaces(model, than: filed)
     }
     var known = declared
     var names = Set(declared.map(\.name))
@@ -101,15 +96,16 @@ final class CurrentSchema: Sendable {
     return known
   }
 
-  /// Whether observers need the model as it is, because `filed` gives its fields other places.
-  private func isHeld(_ model: ModelSchema, against filed: [ModelSchema]) -> Bool {
-    guard
-      let entry = filed.first(where: { $0.name == model.name || $0.hasTable(of: model) }),
-      !entry.name.isExactly(model.name)
-        || !entry.fields.map(\.name).elementsEqual(
-          model.fields.map(\.name), by: { $0.isExactly($1) })
-    else { return false }
-    return broker.interests()[model.name] != nil
+  /// Whether the entry of the model's table has another name or gives its fields other places.
+  private func hasOtherPlaces(_ model: ModelSchema, than filed: [ModelSchema]) -> Bool {
+    func hasSame(_ names: [String], _ others: [String]) -> Bool {
+      names.elementsEqual(others) { $0.isExactly($1) }
+    }
+    let entry = filed.first { $0.name == model.name || $0.hasTable(of: model) }
+    guard let entry else { return false }
+    return !entry.name.isExactly(model.name) || !entry.hasTable(of: model)
+      || !hasSame(entry.fields.map(\.name), model.fields.map(\.name))
+      || !hasSame(entry.key, model.key)
   }
 
   // Capturing

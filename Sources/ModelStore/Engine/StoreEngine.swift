@@ -8,7 +8,7 @@ final class StoreEngine: Sendable {
   let file: DatabaseFile
   let configuration: StoreConfiguration
   let connections: Connections
-  let schema: CurrentSchema
+  let schema = CurrentSchema()
   let broker = ChangeBroker()
   let liveResults = SharedResults<Query<Record>, RegisteredResult>()
   let liveLists = SharedResults<ListResult.Identity, RegisteredList>()
@@ -27,7 +27,6 @@ final class StoreEngine: Sendable {
   init(file: DatabaseFile, configuration: StoreConfiguration) throws {
     self.file = file
     self.configuration = configuration
-    schema = CurrentSchema(broker: broker)
     connections = try Connections(file: file, configuration: configuration)
     foreignSync = ForeignSync(
       connections: connections, schema: schema, broker: broker, listeners: journalListeners,

@@ -15,7 +15,8 @@ enum StoreEngines {
   /// It is one lock for all files, because one file can have several paths. So an opening that
   /// waits for another process, up to the busy timeout, also holds up openings of other files. It
   /// never holds up reads, writes and closing. It is taken before ``engines``, and no code of the
-  /// caller runs under it but SQL functions that the file's schema calls.
+  /// caller runs under it but SQL functions that the file's schema calls, and a stop request's
+  /// question. Neither may open a store.
   private static let opening = Mutex(())
 
   /// Held for moments only.

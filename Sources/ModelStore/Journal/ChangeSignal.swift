@@ -166,7 +166,7 @@ private final class Listening: Sendable {
       var finding = LookSchedule.Finding.nothing
       var failure: (any Error)?
       // The first look is for what was on its way before.
-      let isFirst = state.ownCommitCount == nil
+      let isFirst = state.ownCommitCount == nil && !state.hasFailed
       switch outcome {
       case .success(let sight):
         if sight.hasForeignCommit {

@@ -74,6 +74,9 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
   private var isWriting = false
   /// The latest value that was written, and its commit.
   private var written: Stored?
+  /// What the property's own setter last made of a value. It is written once, because another
+  /// program may always make something else of it.
+  private var corrected: Value?
   /// What the field has become while the property had a newer value.
   private var skipped: Stored?
   /// What field and property were last known to have in common.
@@ -126,6 +129,7 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     isWriting = true
     while takeDirty() {
       guard let value = read(), value != common else { continue }
+      if value != corrected { corrected = nil }
       common = value
       let version = await write(value)
       // The last change of the field is now known.
@@ -176,7 +180,8 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     flags.withLock { $0.isAssigning = false }
     track()
     // The property's own setter may have made another value of it, which goes to the field.
-    guard let value = read(), value != stored.value else { return }
+    guard let value = read(), value != stored.value, value != corrected else { return }
+    corrected = value
     flags.withLock { $0.isDirty = true }
     writeInATurn()
   }

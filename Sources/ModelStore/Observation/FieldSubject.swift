@@ -11,8 +11,8 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   let place: Wave.Place
   private let write: @Sendable (Value) throws -> Void
   /// Writes without blocking the caller's thread. Returns the version of its commit, after every
-  /// commit up to that one was delivered; nil when nothing was written, for a reason that was
-  /// reported.
+  /// commit up to that one was delivered; nil when nothing was written, because the record is not
+  /// there or for a reason that was reported.
   let writeLater: @Sendable (Value) async -> UInt64?
   /// nil once the store is closed.
   private let loop: @Sendable () throws -> ObservedChanges<FieldChange<Value>>?

@@ -76,11 +76,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         .misuse,
         "A transaction cannot begin inside another; use the one that was given to the closure.")
     }
+    return try takeTurn { try use(body) }
+  }
+
+  /// Runs `body` on the calling thread in the queue's turn, which remembers what the thread held.
+  private func takeTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
     let outer = DispatchQueue.getSpecific(key: queueInUse)
     return try queue.sync {
       turn.outer.withLock { $0 = outer }
       defer { turn.outer.withLock { $0 = nil } }
-      return try use(body)
+      return try body()
     }
   }
 
@@ -199,7 +204,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard process.isCurrent else { return }
     isClosed.store(true, ordering: .sequentiallyConsistent)
     if !isCurrent, isWaiting || owner.load(ordering: .sequentiallyConsistent) == 0 {
-      queue.sync { letGo() }
+      takeTurn { letGo() }
     } else {
       queue.async { [self] in letGo() }
     }

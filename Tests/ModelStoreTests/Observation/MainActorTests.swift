@@ -326,6 +326,42 @@ import Testing
     binding.cancel()
   }
 
+  @Observable final class LoudForm {
+    var title = "" {
+      didSet { if title != title.uppercased() { title = title.uppercased() } }
+    }
+  }
+
+  @Observable final class QuietForm {
+    var title = "" {
+      didSet { if title != title.lowercased() { title = title.lowercased() } }
+    }
+  }
+
+  @Test("two forms whose setters answer each other come to rest")
+  func settersThatAnswer() async throws {
+    let shop = try MusicShop()
+    let (loud, quiet) = (LoudForm(), QuietForm())
+    let titles = Recorder<String>()
+    let watching = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "none") }
+    let subject = try shop.store.subject(\Album.title, of: 1)
+    let bindings = [
+      try subject.bindBothWays(to: loud, \.title), try subject.bindBothWays(to: quiet, \.title),
+    ]
+    await settle { loud.title == "ONE" && quiet.title == "one" }
+    // Turns enough for many more rounds.
+    for _ in 0..<1000 {
+      shop.store.waitForDelivery()
+      await Task.yield()
+    }
+    #expect(titles.events.count <= 2, "\(titles.events)")
+    try shop.setTitle("Two")
+    await settle { loud.title == "TWO" && quiet.title == "two" }
+    #expect(shop.failures.events == [])
+    watching.cancel()
+    withExtendedLifetime(bindings) {}
+  }
+
   @Observable final class Entry {
     var value = 0.0
   }
