@@ -70,8 +70,9 @@ enum HelpTopic: String, CaseIterable {
       import --unescape-formulas takes it away again.
 
       An export to CSV or TSV is refused for a value that import would read as another one, such
-      as a number or a blob in a column without a type. A table adopted while it was empty counts:
-      it would read the text true in a BOOLEAN column as 1. In JSON an infinite number is 9e999 or
+      as a number beside texts in a column without a type. A table adopted while it was empty
+      counts: it would read the text true in a BOOLEAN column as 1. A column without a type that
+      holds numbers only is exported, and such a table reads them as texts. In JSON an infinite number is 9e999 or
       -9e999, as in SQL; import reads that back. An export to JSON writes a value that does not fit
       its field's type or declared type, such as text among dates, as {"$stored": …}; import stores
       it as it is.

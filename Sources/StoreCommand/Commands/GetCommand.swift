@@ -35,9 +35,9 @@ struct GetCommand: LeafCommand {
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let wanted = try keys.map { key in
-      // At an earlier position other records may be there than now.
-      try at == nil
-        ? KeyText.key(key, for: schema, in: opened) : KeyText.parse(key, for: schema)
+      try KeyText.key(key, for: schema) { meanings in
+        try find(meanings, of: schema, in: opened).compactMap { $0?.key }
+      }
     }
     let found = try find(wanted, of: schema, in: opened)
     let records = found.compactMap(\.self)

@@ -139,7 +139,17 @@ struct HistoryCommand: LeafCommand {
       // A model that is gone may have a history all the same, but no key can be read for it.
       if key != nil || field != nil {
         let schema = try opened.model(named: model)
-        filter.key = try key.map { try KeyText.parse($0, for: schema) }
+        filter.key = try key.map { key in
+          // The record may be gone; the journal knows which one it was.
+          try KeyText.key(key, for: schema) { meanings in
+            try meanings.filter { meaning in
+              let filter = JournalFilter(model: model, key: meaning)
+              // Gaps of the model are told for every key.
+              return try opened.store.changeJournal.transactions(matching: filter)
+                .contains { !$0.changes.isEmpty }
+            }
+          }
+        }
         if let field { _ = try schema.requiredField(named: field) }
       } else if try opened.store.changeJournal.details()[model] == nil {
         _ = try opened.model(named: model)

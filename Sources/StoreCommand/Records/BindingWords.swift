@@ -35,7 +35,7 @@ struct BindingWords {
       return .lookup(
         BindingSchema.Lookup(
           source: place, match: try match(from: source, to: model, isReferenceOfTarget: true),
-          place: try options.of.map { try KeyText.parse($0, for: source) },
+          place: try options.of.map { try KeyText.key($0, for: source, in: opened) },
           transform: options.asSQL, keepsLast: options.keepLast ? true : nil))
     }
     if let words = options.aggregate {
@@ -73,7 +73,7 @@ struct BindingWords {
       function, model: source.name, field: named?.field.name, order: options.by,
       separator: options.separator,
       match: try match(from: source, to: target, isReferenceOfTarget: false),
-      place: try options.of.map { try KeyText.parse($0, for: target) },
+      place: try options.of.map { try KeyText.key($0, for: target, in: opened) },
       condition: options.condition)
   }
 

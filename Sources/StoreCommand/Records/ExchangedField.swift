@@ -48,7 +48,8 @@ struct ExchangedField: Hashable, Sendable {
   }
 
   /// Whether a cell of CSV or TSV with `value` is read back as that value or refused with an error,
-  /// not silently as another one.
+  /// not silently as another one. Numbers of a column without a declared type are texts in an empty
+  /// copy, where the type that stored values decided has to be set.
   func survivesText(_ value: SQLValue) -> Bool {
     survivesText(value, in: field) && emptyCopy.map { survivesText(value, in: $0) } ?? true
   }

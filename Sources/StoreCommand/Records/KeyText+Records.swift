@@ -12,25 +12,36 @@ extension KeyText {
   static func key(
     _ text: String, for schema: ModelSchema, in opened: OpenedStore
   ) throws -> [SQLValue] {
+    try key(text, for: schema) { meanings in
+      // A column of numbers compares both alike.
+      try opened.read { reads in
+        try meanings.compactMap { try reads.find(schema, key: $0)?.key }
+      }
+    }
+  }
+
+  /// As ``key(_:for:in:)``, where `present` gives the keys of the records that count among all that
+  /// are meant.
+  static func key(
+    _ text: String, for schema: ModelSchema,
+    present: (_ meanings: [[SQLValue]]) throws -> [[SQLValue]]
+  ) throws -> [SQLValue] {
     let key = try parse(text, for: schema)
     let meanings = meanings(of: key, schema)
     guard meanings.count > 1 else { return key }
     var found: [[SQLValue]] = []
-    try opened.read { reads in
-      for meaning in meanings {
-        // A column of numbers compares both alike.
-        guard let record = try reads.find(schema, key: meaning), !found.contains(record.key)
-        else { continue }
-        found.append(record.key)
-      }
-    }
+    for key in try present(meanings) where !found.contains(key) { found.append(key) }
     guard found.count < 2 else { throw ambiguous(text, schema, found) }
     return found.first ?? key
   }
 
-  /// Every key that is shown as `key` is.
+  /// Every key that is shown as `key` is; `key` alone where so many columns have no type that its
+  /// meanings are too many to be looked up.
   private static func meanings(of key: [SQLValue], _ schema: ModelSchema) -> [[SQLValue]] {
-    zip(key, schema.keyIndices).reduce([[]]) { beginnings, part in
+    guard schema.keyIndices.count(where: { schema.fields[$0].type == .any }) <= 6 else {
+      return [key]
+    }
+    return zip(key, schema.keyIndices).reduce([[]]) { beginnings, part in
       let (value, index) = part
       var values = [value]
       if schema.fields[index].type == .any, case .text(let text) = value,

@@ -45,6 +45,32 @@ import Testing
     #expect(try raw.value(rest) == "2 changed, 4.5 four, '3' three")
   }
 
+  @Test func historyAndBindingsFindARecordByAKeyWithoutAType() throws {
+    let place = try Workplace()
+    let raw = try RawDatabase(place.path("loose.db"))
+    try raw.execute(
+      """
+      CREATE TABLE loose (a PRIMARY KEY, t TEXT) WITHOUT ROWID;
+      INSERT INTO loose VALUES (1, 'one'), ('x', 'y');
+      CREATE TABLE sign (id INTEGER PRIMARY KEY, t TEXT);
+      INSERT INTO sign VALUES (1, '?');
+      """)
+    place.environment["STORECLI_DB"] = place.path("loose.db")
+    try #require(try place.run("adopt").code == 0)
+    let added = try place.run("bindings", "add", "sign.t", "--copy", "loose.t", "--of", "1", "--yes")
+    #expect(added.code == 0, "\(added)")
+    #expect(try raw.value("SELECT t FROM sign") == "one")
+    try #require(try place.run("journal", "on").code == 0)
+    try #require(try place.run("update", "loose", "1", "t=two", "-q").code == 0)
+    let position = try raw.value("SELECT max(position) FROM _ms_journal")
+    try #require(try place.run("delete", "loose", "1", "-q").code == 0)
+    let history = try place.run("history", "loose", "1", "-o", "ndjson", "-q")
+    for word in ["update", "delete"] {
+      #expect(history.out.contains(#""op":"\#(word)""#), "\(history)")
+    }
+    #expect(try place.run("get", "loose", "1", "--at", position, "--fields", "t").out == "two\n")
+  }
+
   private let values = "SELECT group_concat(typeof(data) || ' ' || quote(data), ', ') FROM Files"
 
   @Test(arguments: ["csv", "tsv", "ndjson"])

@@ -28,6 +28,11 @@ import Testing
     #expect(last == Outcome(code: 0, out: "1\n2\n", err: ""))
   }
 
+  /// Runs a command that would go on for ever with the fault that the test is about.
+  private func bounded(_ place: Workplace, _ words: String...) throws -> Outcome {
+    try place.run(words, launching: ["/usr/bin/timeout", "-s", "KILL", "300"])
+  }
+
   @Test func aViewWithoutEndIsNotCountedToItsEnd() throws {
     let place = try Workplace()
     try adopted(
@@ -37,20 +42,20 @@ import Testing
       CREATE VIEW endless AS \(endless);
       """, in: place)
     #expect(
-      try place.run("models", "-q")
+      try bounded(place, "models", "-q")
         == Outcome(
           code: 0, out: "endless\t?\t1\t\t0\t0\tview\nt\t1\t1\tid\t0\t0\tadopted\n", err: ""))
-    #expect(try place.run("models", "--json").out.contains(#""model":"endless","records":null"#))
-    let sheet = try place.run("models", "endless")
+    #expect(try bounded(place, "models", "--json").out.contains(#""model":"endless","records":null"#))
+    let sheet = try bounded(place, "models", "endless")
     #expect(sheet.code == 0 && sheet.err.hasPrefix("endless   ? records\n"), "\(sheet)")
-    #expect(try place.run("models", "endless", "-q").code == 0)
-    #expect(try place.run("models", "endless", "--json").out.contains(#""records":null"#))
+    #expect(try bounded(place, "models", "endless", "-q").code == 0)
+    #expect(try bounded(place, "models", "endless", "--json").out.contains(#""records":null"#))
     #expect(
-      try place.run("query", "endless", "--limit", "2")
+      try bounded(place, "query", "endless", "--limit", "2")
         == Outcome(
           code: 0, out: "1\n2\n", err: "2 records shown, there may be more  (--limit, or --all)\n"))
     #expect(
-      try place.run("query", "endless", "--limit", "2", "-q", "-o", "ndjson")
+      try bounded(place, "query", "endless", "--limit", "2", "-q", "-o", "ndjson")
         == Outcome(code: 0, out: "{\"x\":1}\n{\"x\":2}\n", err: ""))
   }
 

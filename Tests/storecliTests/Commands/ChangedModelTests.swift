@@ -34,7 +34,8 @@ import Testing
     let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
     DispatchQueue.global().asyncAfter(deadline: .now() + 300, execute: watchdog)
     defer { watchdog.cancel() }
-    let input = try FileHandle(forWritingTo: place.url("account.ndjson"))
+    // Also for reading, so that neither opening nor writing depends on the command.
+    let input = try FileHandle(forUpdating: place.url("account.ndjson"))
     try input.write(contentsOf: Data("{\"id\":3,\"is_active\":1}\n".utf8))
     while process.isRunning, try raw.value("SELECT count(*) FROM account") != "3" { sched_yield() }
     try raw.execute("UPDATE account SET is_active = 0 WHERE id = 2")

@@ -56,6 +56,8 @@ final class Workplace {
   /// A process of the program that was not started yet, its streams going to files.
   func process(_ arguments: [String], launching launcher: [String] = []) throws -> Process {
     let words = launcher + [Self.program] + arguments
+    // In the background of a script the tests ignore these, and so would what they start.
+    for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: words[0])
     process.arguments = Array(words.dropFirst())

@@ -12,7 +12,7 @@ final class WatchProcess {
   private var heard = ""
 
   /// How long a run may take.
-  private static let secondsMax = 60.0
+  private static let secondsMax = 300.0
 
   init(_ place: Workplace, _ arguments: [String]) throws {
     process = try place.process(["watch"] + arguments)

@@ -110,8 +110,6 @@ import Testing
     try place.write("", to: "talk")
     process.standardInput = FileHandle.nullDevice
     process.standardError = try FileHandle(forWritingTo: place.url("talk"))
-    // In the background of a script the tests ignore it, and so would what they start.
-    Glibc.signal(signal, SIG_DFL)
     try process.run()
     let identifier = process.processIdentifier
     let watchdog = DispatchWorkItem { kill(identifier, SIGKILL) }
