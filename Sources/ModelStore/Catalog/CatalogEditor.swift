@@ -192,7 +192,7 @@ struct CatalogEditor {
     let (filed, displaced) = try filedRules(beside: declarations.rules, in: models, on: connection)
     let isKeepingRules = try RuleInstallation(
       declarations.rules + filed.kept, in: models, leaving: filed.left, catalog: catalog
-    ).difference(from: RuleInstallation.objects(in: connection)).isEmpty
+    ).drift(in: RuleInstallation.objects(in: connection)).isEmpty
     guard
       configuration.access == .readOnly
         || isKeepingRules && filed.gone.isEmpty && displaced.isEmpty,

@@ -41,7 +41,7 @@ struct JournalInstallation {
   /// The triggers of `schema`, were its changes entered as `layout`; nil when it has no table.
   static func triggers(
     of schema: ModelSchema, as layout: JournalLayout, number: Int64, in catalog: Catalog
-  ) -> [JournalTriggers.Trigger]? {
+  ) -> [SchemaObject]? {
     guard let facts = catalog.table(named: schema.table) else { return nil }
     return JournalTriggers(number: number, layout: layout, schema: schema, facts: facts).triggers
   }
@@ -101,7 +101,7 @@ struct JournalInstallation {
   ) -> Set<String> {
     let found = triggers(in: catalog)
     let names = Set(models.map(\.name))
-    let own = models.flatMap { schema -> [JournalTriggers.Trigger] in
+    let own = models.flatMap { schema -> [SchemaObject] in
       guard let number = layouts.current[schema.name], let layout = layouts.all[number] else {
         return []
       }
@@ -211,14 +211,9 @@ struct JournalInstallation {
   ///
   /// - Precondition: A write transaction is open.
   static func suspend(on connection: Connection) throws {
-    let names = try connection.rows(
-      """
-      SELECT name
-      FROM sqlite_schema
-      WHERE type = 'trigger' AND instr(name, \(JournalTriggers.namePrefix)) = 1
-      ORDER BY name
-      """
-    ) { row in try row.text(at: 0) }
-    for name in names { try connection.execute("DROP TRIGGER \(SQLText.quoted(name))") }
+    let installed = try InstalledObjects(
+      namedWith: [JournalTriggers.namePrefix], in: connection)
+    // Its tables have the same prefix.
+    try SchemaObject.drop(installed.objects.filter { $0.kind == .trigger }, from: connection)
   }
 }

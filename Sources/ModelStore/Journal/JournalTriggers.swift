@@ -16,15 +16,9 @@
 /// record that a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of
 /// the very record that a statement is changing. The fold notices where entries do not lead on.
 struct JournalTriggers: Hashable, Sendable {
-  struct Trigger: Hashable, Sendable {
-    let name: String
-    /// Exactly as `sqlite_schema` will hold it.
-    let sql: String
-  }
-
   let number: Int64
   let layout: JournalLayout
-  let triggers: [Trigger]
+  let triggers: [SchemaObject]
 
   /// How the name of every trigger of the journal begins.
   static let namePrefix = "_ms_journal_"
@@ -83,7 +77,7 @@ private struct JournalSQL {
     others = schema.fields.filter { !schema.key.contains($0.name) }
   }
 
-  var triggers: [JournalTriggers.Trigger] {
+  var triggers: [SchemaObject] {
     let insert = images(.insert, "NEW")
     let delete = images(.delete, "OLD")
     // SQLite runs those first that were made last, and they are made by name: "replaced" and
@@ -130,11 +124,11 @@ private struct JournalSQL {
 
   private func trigger(
     _ event: String, _ moment: String, when condition: String? = nil, _ body: [String]
-  ) -> JournalTriggers.Trigger {
+  ) -> SchemaObject {
     let name = JournalTriggers.name(of: event, in: schema.name)
     let when = condition.map { "\nWHEN \($0)" } ?? ""
-    return JournalTriggers.Trigger(
-      name: name,
+    return SchemaObject(
+      kind: .trigger, name: name,
       sql: """
         CREATE TRIGGER \(SQLText.quoted(name))
         \(moment) ON \(table)\(when)

@@ -5,8 +5,8 @@
 /// that nothing is ever counted again. A minimum, maximum, first or last is looked up over an index
 /// of the binding's own. Texts are joined anew from the records of one target.
 struct AggregateSQL {
-  let triggers: [BindingTriggers.Object]
-  let storage: [BindingTriggers.Object]
+  let triggers: [SchemaObject]
+  let storage: [SchemaObject]
   let clearings: [String]
   private(set) var refill: BindingPass?
   /// Selects the links whose totals are wrong.
@@ -122,11 +122,11 @@ struct AggregateSQL {
   /// stepped over.
   private static func order(
     of aggregate: ResolvedBinding.Aggregate, _ make: BindingObjects
-  ) -> BindingTriggers.Object {
+  ) -> SchemaObject {
     let columns = (aggregate.link.pairs.map(\.source) + aggregate.ordering).withoutRepeats
     let part = aggregate.condition.map { "\nWHERE (\($0.text))" } ?? ""
     let names = SQLText.quotedList(columns.map(\.column))
-    return BindingTriggers.Object(
+    return SchemaObject(
       kind: .index, name: make.name(.order),
       sql: """
         CREATE INDEX \(SQLText.quoted(make.name(.order)))

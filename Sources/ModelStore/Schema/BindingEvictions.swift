@@ -7,7 +7,7 @@
 /// any more, looks which of them are gone. A delete trigger that did fire takes its note back.
 /// What is in the way is asked by ``UniqueSets``, and more may be noted than goes.
 struct BindingEvictions {
-  let table: BindingTriggers.Object
+  let table: SchemaObject
   private let source: ModelSchema
   /// Fields that find the binding's targets.
   private let link: [FieldSchema]
@@ -72,7 +72,7 @@ struct BindingEvictions {
   /// - Parameter consuming: What is to be done about the notes of what is gone.
   func triggers(
     _ make: BindingObjects, consuming: (Gone) -> [String]
-  ) -> [BindingTriggers.Object] {
+  ) -> [SchemaObject] {
     let alias = BindingSQL.alias
     let collides = sets.map { set in
       "(\(set.isShared(with: alias, Self.replacing)))"

@@ -50,33 +50,30 @@ struct BindingInstallation {
 
   /// What must happen to the file's objects. A pure comparison.
   struct Difference: Hashable, Sendable {
-    /// What to drop, by name, because its text differs or it is no longer needed.
-    var dropped: [String] = []
-    var created: [BindingTriggers.Object] = []
+    var objects = SchemaDrift()
     /// The declared bindings that any of this is about, in dependency order.
     var changed: [String] = []
     /// Bindings that only the file has, in name order.
     var undeclared: [String] = []
 
-    var isEmpty: Bool { dropped.isEmpty && created.isEmpty }
+    var isEmpty: Bool { objects.isEmpty }
   }
 
-  /// - Parameter found: What bindings have in the file: name → text in `sqlite_schema`.
-  func difference(from found: [String: String]) -> Difference {
+  /// - Parameter found: What bindings have in the file.
+  func difference(from found: InstalledObjects) -> Difference {
     var difference = Difference()
     for binding in bindings {
-      let stale = found.keys.filter { name in
-        BindingTriggers.bindingName(ofTrigger: name) == binding.binding.name
-          && !binding.objects.contains { $0.name == name && Self.holds(found, $0) }
+      let drift = SchemaDrift(from: binding.objects, to: found) {
+        Self.name($0.name, isOf: binding)
       }
-      let missing = binding.objects.filter { !Self.holds(found, $0) }
-      difference.dropped += stale.sorted()
-      difference.created += missing
-      if !stale.isEmpty || !missing.isEmpty { difference.changed.append(binding.binding.name) }
+      difference.objects.dropped += drift.dropped
+      difference.objects.created += drift.created
+      if !drift.isEmpty { difference.changed.append(binding.binding.name) }
     }
     let declared = Set(bindings.map(\.binding.name))
-    difference.undeclared = Set(found.keys.compactMap(BindingTriggers.bindingName))
-      .subtracting(declared).sorted()
+    difference.undeclared = Set(
+      found.objects.compactMap { BindingTriggers.bindingName(ofTrigger: $0.name) }
+    ).subtracting(declared).sorted()
     return difference
   }
 
@@ -85,7 +82,7 @@ struct BindingInstallation {
   func findings(on connection: Connection, keyCountMax: Int) throws -> [BindingFinding] {
     let found = try Self.objects(in: connection)
     let difference = difference(from: found)
-    let wrong = difference.dropped + difference.created.map(\.name)
+    let wrong = (difference.objects.dropped + difference.objects.created).map(\.name)
     var unread: Set<String> = []
     let declared = try bindings.map { binding in
       var objects = Set(wrong.filter { Self.name($0, isOf: binding) })
@@ -123,7 +120,8 @@ struct BindingInstallation {
     let undeclared = difference.undeclared.map { name in
       BindingFinding(
         binding: name,
-        triggers: found.keys.filter { BindingTriggers.bindingName(ofTrigger: $0) == name }.sorted(),
+        triggers: found.objects.map(\.name)
+          .filter { BindingTriggers.bindingName(ofTrigger: $0) == name }.sorted(),
         recordCount: 0, keys: [])
     }
     return declared.filter {
@@ -131,24 +129,13 @@ struct BindingInstallation {
     } + undeclared
   }
 
-  static func holds(_ found: [String: String], _ object: BindingTriggers.Object) -> Bool {
-    found[object.name]?.isExactly(object.sql) ?? false
-  }
-
   private static func name(_ trigger: String, isOf binding: BindingTriggers) -> Bool {
     BindingTriggers.bindingName(ofTrigger: trigger) == binding.binding.name
   }
 
-  /// The triggers, tables and indexes of bindings in the file: name → text.
-  static func objects(in connection: Connection) throws -> [String: String] {
-    let rows = try connection.rows(
-      """
-      SELECT name, sql
-      FROM sqlite_schema
-      WHERE instr(name, \(BindingTriggers.namePrefix)) = 1
-      """
-    ) { row in (try row.text(at: 0), try row.text(at: 1)) }
-    return Dictionary(rows) { first, _ in first }
+  /// The triggers, tables and indexes of bindings in the file, by name.
+  static func objects(in connection: Connection) throws -> InstalledObjects {
+    try InstalledObjects(namedWith: [BindingTriggers.namePrefix], in: connection)
   }
 
   /// The bindings by which values come into `columns`, sources before what follows them: their own
@@ -195,8 +182,8 @@ struct BindingInstallation {
       try binding.checkExpressions(on: connection)
       try binding.checkFinders(on: connection)
     }
-    try Self.drop(difference.dropped.map { ($0, found[$0] ?? "") }, from: connection)
-    for object in difference.created where object.kind != .trigger {
+    try SchemaObject.drop(difference.objects.dropped, from: connection)
+    for object in difference.objects.created where object.kind != .trigger {
       try connection.execute(object.sql)
     }
     for binding in changed { try binding.checkNames(on: connection) }
@@ -207,7 +194,7 @@ struct BindingInstallation {
     }
     // SQLite promises no order but runs the youngest trigger first, so the sources' go last here:
     // what follows them is then computed once. Nothing but the saved work depends on it.
-    for object in difference.created.reversed() where object.kind == .trigger {
+    for object in difference.objects.created.reversed() where object.kind == .trigger {
       try connection.execute(object.sql)
     }
     // A trigger of the application may have answered the synchronisation with changes of its own.
@@ -227,21 +214,10 @@ struct BindingInstallation {
   ///
   /// - Returns: Whether the file had such a binding.
   static func remove(_ name: String, from connection: Connection) throws -> Bool {
-    let found = try objects(in: connection)
-      .filter { BindingTriggers.bindingName(ofTrigger: $0.key) == name }
-    try drop(found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, from: connection)
+    let found = try objects(in: connection).objects
+      .filter { BindingTriggers.bindingName(ofTrigger: $0.name) == name }
+    try SchemaObject.drop(found, from: connection)
     return !found.isEmpty
-  }
-
-  /// Triggers first, since they name the tables.
-  fileprivate static func drop(
-    _ objects: [(name: String, sql: String)], from connection: Connection
-  ) throws {
-    for kind in BindingTriggers.Object.Kind.allCases.reversed() {
-      for object in objects where object.sql.hasPrefix("CREATE \(kind.rawValue) ") {
-        try connection.execute("DROP \(kind.rawValue) \(SQLText.quoted(object.name))")
-      }
-    }
   }
 }
 
@@ -318,20 +294,18 @@ extension BindingTriggers {
   }
 
   /// Whether the file has the tables that values are compared with; indexes only make it faster.
-  func hasStorage(in found: [String: String]) -> Bool {
-    storage.filter { $0.kind == .table }.allSatisfy { BindingInstallation.holds(found, $0) }
+  func hasStorage(in found: InstalledObjects) -> Bool {
+    storage.filter { $0.kind == .table }.allSatisfy(found.holds)
   }
 
   /// Makes what is missing of the binding's own tables and indexes, or is not as it must be, and
   /// fills the tables, so that triggers that are there find in them what they add to and take from.
   ///
   /// - Parameter found: What bindings have in the file.
-  func restoreStorage(besides found: [String: String], on connection: Connection) throws {
-    let missing = storage.filter { !BindingInstallation.holds(found, $0) }
+  func restoreStorage(besides found: InstalledObjects, on connection: Connection) throws {
+    let missing = storage.filter { !found.holds($0) }
     guard !missing.isEmpty else { return }
-    try BindingInstallation.drop(
-      missing.compactMap { object in found[object.name].map { (object.name, $0) } },
-      from: connection)
+    try SchemaObject.drop(missing.compactMap { found[$0.name] }, from: connection)
     for object in missing { try connection.execute(object.sql) }
     for sql in clearings { try connection.run(SQLText(sql: sql)) }
     for pass in passes.dropLast() {

@@ -162,7 +162,7 @@ struct BindingSQL {
   /// The triggers on the target's table, which put the written record right.
   func targetTriggers(
     _ make: BindingObjects, watching fields: [FieldSchema]
-  ) -> [BindingTriggers.Object] {
+  ) -> [SchemaObject] {
     // A trigger that gives the record another key hides it from the one that looks next.
     let watched = (fields + [binding.target] + binding.conditionFields + binding.model.keyFields)
       .withoutRepeats
@@ -183,7 +183,7 @@ struct BindingSQL {
   /// The triggers on the source's table, which put the records right that follow it.
   func sourceTriggers(
     _ make: BindingObjects, _ lookup: ResolvedBinding.Lookup
-  ) -> [BindingTriggers.Object] {
+  ) -> [SchemaObject] {
     let keys = lookup.link.pairs.map(\.source)
     let placed = lookup.link.place.map(\.field)
     func following(_ row: String, when condition: String? = nil) -> String {

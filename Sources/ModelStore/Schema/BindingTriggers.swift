@@ -17,24 +17,10 @@
 /// fields that a running trigger of the binding watches, since no trigger starts itself again. The
 /// drift count finds both.
 struct BindingTriggers: Hashable, Sendable {
-  struct Object: Hashable, Sendable {
-    enum Kind: String, Hashable, Sendable, CaseIterable {
-      /// In the order in which they are made; they are dropped the other way round.
-      case table = "TABLE"
-      case index = "INDEX"
-      case trigger = "TRIGGER"
-    }
-
-    let kind: Kind
-    let name: String
-    /// Exactly as `sqlite_schema` will hold it.
-    let sql: String
-  }
-
   let binding: BindingSchema
-  let triggers: [Object]
+  let triggers: [SchemaObject]
   /// What the triggers keep for themselves: tables and indexes.
-  private(set) var storage: [Object] = []
+  private(set) var storage: [SchemaObject] = []
   /// Empties the binding's own tables; to be run before ``passes``.
   private(set) var clearings: [String] = []
   /// Fills the binding's own tables anew, then puts every record right. The last one touches no
@@ -200,7 +186,7 @@ struct BindingTriggers: Hashable, Sendable {
   }
 
   /// All that the file must hold, in the order in which it is made.
-  var objects: [Object] { storage + triggers }
+  var objects: [SchemaObject] { storage + triggers }
 
   /// One SELECT of one number: how many records are not right.
   var driftCount: String {
@@ -235,9 +221,9 @@ struct BindingObjects {
   func trigger(
     _ event: BindingTriggers.Event, _ moment: String, on model: ModelSchema,
     when condition: String? = nil, _ body: [String]
-  ) -> BindingTriggers.Object {
+  ) -> SchemaObject {
     let when = condition.map { "\nWHEN \($0)" } ?? ""
-    return BindingTriggers.Object(
+    return SchemaObject(
       kind: .trigger, name: name(event),
       sql: """
         CREATE TRIGGER \(SQLText.quoted(name(event)))
@@ -252,14 +238,14 @@ struct BindingObjects {
   func table(
     _ event: BindingTriggers.Event, key: [(name: String, field: FieldSchema?)],
     _ others: [String] = []
-  ) -> BindingTriggers.Object {
+  ) -> SchemaObject {
     let columns = key.map { column in
       let type = column.field.map(\.affinity.columnType) ?? "INTEGER"
       let collation = column.field.map { " COLLATE \(SQLText.quoted($0.collation.name))" } ?? ""
       return "  \(column.name)\(type.isEmpty ? "" : " " + type)\(collation)"
     }
     let primaryKey = "  PRIMARY KEY (\(key.map(\.name).joined(separator: ", ")))"
-    return BindingTriggers.Object(
+    return SchemaObject(
       kind: .table, name: name(event),
       sql: """
         CREATE TABLE \(SQLText.quoted(name(event))) (

@@ -31,7 +31,7 @@ struct FiledRules {
   }
 
   private mutating func sortOut(
-    _ rule: Rule, because problem: StoreError, _ found: [RuleInstallation.Found],
+    _ rule: Rule, because problem: StoreError, _ found: InstalledObjects,
     on connection: Connection
   ) throws {
     guard try Self.works(rule, found, on: connection) else {
@@ -57,12 +57,12 @@ struct FiledRules {
   ///
   /// It does not say which trigger stops it. Where one does, every write fails until it is gone.
   private static func works(
-    _ rule: Rule, _ found: [RuleInstallation.Found], on connection: Connection
+    _ rule: Rule, _ found: InstalledObjects, on connection: Connection
   ) throws -> Bool {
     // One that only warns has none, and harms nobody.
     guard rule.severity == .error else { return true }
     let names = Set(RuleObjects.objectNames(ofRule: rule.name).map { ExactText($0) })
-    let own = found.filter { names.contains(ExactText($0.name)) }
+    let own = found.objects.filter { names.contains(ExactText($0.name)) }
     return try !own.isEmpty
       && own.allSatisfy { try $0.kind != .trigger || connection.compilesWrites(to: $0.table) }
   }
@@ -70,11 +70,8 @@ struct FiledRules {
 
 extension RuleObjects {
   /// Whether the file has them all, word for word; never true of a rule that needs none.
-  func areInstalled(among found: [RuleInstallation.Found]) -> Bool {
-    !objects.isEmpty
-      && objects.allSatisfy { object in
-        found.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }
-      }
+  func areInstalled(among found: InstalledObjects) -> Bool {
+    !objects.isEmpty && objects.allSatisfy(found.holds)
   }
 }
 

@@ -47,7 +47,7 @@ struct RuleEvictions {
   }
 
   /// The name of the rule that the object `name` was made for.
-  static func ruleName(ofObject name: String, _ kind: RuleObjects.Kind) -> String {
+  static func ruleName(ofObject name: String, _ kind: SchemaObject.Kind) -> String {
     let ending = kind == .trigger ? noteEndings.first { name.hasSuffix($0) } ?? "" : ""
     return String(name.dropFirst(namePrefix.count).dropLast(ending.count))
   }
@@ -79,13 +79,13 @@ struct RuleEvictions {
   }
 
   /// The table of notes, then the triggers.
-  var objects: [RuleObjects.Object] {
+  var objects: [SchemaObject] {
     let name = rule.rule.name
     let moment = EvictingSet.updateMoment(of: sets, in: facts)
     let inserted = conflicts(isUpdate: false)
     let updated = conflicts(isUpdate: true)
     return [
-      RuleObjects.Object(
+      SchemaObject(
         kind: .table, name: Self.namePrefix + name,
         sql: "CREATE TABLE \(notes) (\(definitions.joined(separator: ", ")))"),
       trigger(
@@ -105,9 +105,9 @@ struct RuleEvictions {
 
   private func trigger(
     _ name: String, _ moment: String, when condition: String? = nil, _ body: [String]
-  ) -> RuleObjects.Object {
+  ) -> SchemaObject {
     let when = condition.map { "\nWHEN \($0)" } ?? ""
-    return RuleObjects.Object(
+    return SchemaObject(
       kind: .trigger, name: name,
       sql: """
         CREATE TRIGGER \(SQLText.quoted(name))

@@ -64,51 +64,25 @@ struct RuleInstallation {
     }
   }
 
-  /// What must happen to the file.
-  struct Difference: Hashable, Sendable {
-    /// What is in the file and is not wanted so.
-    var dropped: [Found] = []
-    /// The text of each.
-    var created: [String] = []
-
-    var isEmpty: Bool { dropped.isEmpty && created.isEmpty }
-  }
-
-  /// A trigger, index or table of a rule in the file.
-  struct Found: Hashable, Sendable {
-    let kind: RuleObjects.Kind
-    let name: String
-    let sql: String
-    var table = ""
-  }
-
-  func difference(from found: [Found]) -> Difference {
-    let wanted = rules.flatMap(\.objects)
-    var difference = Difference()
-    difference.dropped = found.filter { object in
-      !untouched.contains(object.name)
-        && !wanted.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }
+  /// What must happen to the file, which has `installed`.
+  func drift(in installed: InstalledObjects) -> SchemaDrift {
+    SchemaDrift(from: rules.flatMap(\.objects), to: installed) {
+      !untouched.contains($0.name)
     }
-    difference.created = wanted.filter { object in
-      !found.contains { $0.name == object.name && $0.sql.isExactly(object.sql) }
-    }.map(\.sql)
-    return difference
   }
 
   /// The rules that the file's triggers and indexes do not keep, by name.
   func unkept(in connection: Connection) throws -> [UnkeptRule] {
-    let found = try Self.objects(in: connection)
+    let installed = try Self.objects(in: connection)
+    let drift = drift(in: installed)
     var objects: [String: Set<String>] = [:]
-    var wanted: Set<String> = []
     for rule in rules {
-      for object in rule.objects {
-        wanted.insert(object.name)
-        guard !found.contains(where: { $0.name == object.name && $0.sql.isExactly(object.sql) })
-        else { continue }
+      for object in rule.objects where !installed.holds(object) {
         objects[rule.rule.rule.name, default: []].insert(object.name)
       }
     }
-    for object in found where !untouched.contains(object.name) && !wanted.contains(object.name) {
+    let wanted = Set(rules.flatMap(\.objects).map { ExactText($0.name) })
+    for object in drift.dropped where !wanted.contains(ExactText(object.name)) {
       objects[RuleObjects.ruleName(ofObject: object.name, object.kind), default: []]
         .insert(object.name)
     }
@@ -117,22 +91,9 @@ struct RuleInstallation {
   }
 
   /// The file's triggers, indexes and tables of rules, by name.
-  static func objects(in connection: Connection) throws -> [Found] {
-    try connection.rows(
-      """
-      SELECT name, type, sql, tbl_name
-      FROM sqlite_schema
-      WHERE type IN ('trigger', 'index', 'table') AND (
-        instr(name, \(RuleObjects.namePrefix)) = 1
-        OR instr(name, \(RuleEvictions.namePrefix)) = 1
-      )
-      ORDER BY name
-      """
-    ) { row in
-      Found(
-        kind: RuleObjects.Kind(rawValue: try row.text(at: 1)) ?? .trigger,
-        name: try row.text(at: 0), sql: try row.text(at: 2), table: try row.text(at: 3))
-    }
+  static func objects(in connection: Connection) throws -> InstalledObjects {
+    try InstalledObjects(
+      namedWith: [RuleObjects.namePrefix, RuleEvictions.namePrefix], in: connection)
   }
 
   /// Makes the file's triggers and indexes those of ``rules``. Touches no record.
@@ -142,13 +103,7 @@ struct RuleInstallation {
   ///   conditions of rules that are new or changed: ``RuleObjects/check(on:)``.
   func apply(to connection: Connection) throws {
     precondition(connection.isInTransaction, "Rules are installed inside a transaction.")
-    let difference = difference(from: try Self.objects(in: connection))
-    guard !difference.isEmpty else { return }
-    for object in difference.dropped {
-      let kind = object.kind.rawValue.uppercased()
-      try connection.execute("DROP \(kind) \(SQLText.quoted(object.name))")
-    }
-    for sql in difference.created { try connection.execute(sql) }
+    try drift(in: try Self.objects(in: connection)).apply(to: connection)
   }
 }
 

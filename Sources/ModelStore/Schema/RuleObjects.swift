@@ -9,20 +9,9 @@
 /// The records that REPLACE evicts fire no delete trigger in other programs. ``RuleEvictions``
 /// adds what notes them.
 struct RuleObjects: Hashable, Sendable {
-  enum Kind: String, Hashable, Sendable {
-    case index, table, trigger
-  }
-
-  struct Object: Hashable, Sendable {
-    let kind: Kind
-    let name: String
-    /// Exactly as `sqlite_schema` will hold it.
-    let sql: String
-  }
-
   let rule: ResolvedRule
   /// None for a rule that only warns. A table stands before the triggers that use it.
-  let objects: [Object]
+  let objects: [SchemaObject]
   /// True for stored records that break the rule, in a statement that reads the whole table; nil
   /// where none can.
   let offence: SQLText?
@@ -47,7 +36,7 @@ struct RuleObjects: Hashable, Sendable {
   }
 
   /// The name of the rule that an object called `name` was made for.
-  static func ruleName(ofObject name: String, _ kind: Kind) -> String {
+  static func ruleName(ofObject name: String, _ kind: SchemaObject.Kind) -> String {
     guard name.hasPrefix(namePrefix) else {
       return RuleEvictions.ruleName(ofObject: name, kind)
     }
@@ -69,9 +58,9 @@ struct RuleObjects: Hashable, Sendable {
     func trigger(
       _ event: String, _ moment: String, on model: ModelSchema, when condition: String? = nil,
       _ body: String
-    ) -> Object {
+    ) -> SchemaObject {
       let when = condition.map { "\nWHEN \($0)" } ?? ""
-      return Object(
+      return SchemaObject(
         kind: .trigger, name: "\(name)_\(event)",
         sql: """
           CREATE TRIGGER \(SQLText.quoted("\(name)_\(event)"))
@@ -88,7 +77,7 @@ struct RuleObjects: Hashable, Sendable {
       let columns = SQLText.quotedList(rule.fields.map(\.column))
       let part = condition.map { "\nWHERE (\($0))" } ?? ""
       objects = [
-        Object(
+        SchemaObject(
           kind: .index, name: name,
           sql: """
             CREATE UNIQUE INDEX \(SQLText.quoted(name))
@@ -137,8 +126,8 @@ struct RuleObjects: Hashable, Sendable {
 
   private static func referencedTriggers(
     _ sql: RuleSQL, _ referenced: ModelSchema,
-    _ trigger: (String, String, ModelSchema, String?, String) -> Object
-  ) -> [Object] {
+    _ trigger: (String, String, ModelSchema, String?, String) -> SchemaObject
+  ) -> [SchemaObject] {
     let key = referenced.fields[referenced.keyIndices[0]]
     let refusal = SQLText.literal(sql.rule.rule.refusalOfReferenced)
     let query = sql.referring(

@@ -3,8 +3,8 @@
 ///
 /// A row of the table is there as long as records count for it, whether or not a target record is.
 struct TotalsSQL {
-  let triggers: [BindingTriggers.Object]
-  let storage: [BindingTriggers.Object]
+  let triggers: [SchemaObject]
+  let storage: [SchemaObject]
   /// Empties what is to be filled anew.
   let clearings: [String]
   let refill: BindingPass

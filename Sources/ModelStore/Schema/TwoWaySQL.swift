@@ -25,7 +25,7 @@ struct TwoWaySQL {
 
   private var isSameRecord: Bool { twoWay.link.pairs.isEmpty }
 
-  func triggers(_ make: BindingObjects) -> [BindingTriggers.Object] {
+  func triggers(_ make: BindingObjects) -> [SchemaObject] {
     guard !isSameRecord else { return sameRecordTriggers(make) }
     let changed = TriggerMoment.anyChanged
     let leftChanged = "(\(changed(twoWay.left.dependencies)))"
@@ -68,7 +68,7 @@ struct TwoWaySQL {
   /// Which end was written decides, not what else its expression names. Where neither was, the
   /// ends meet if the record has come to be the binding's; otherwise the left one leads, since
   /// nobody gave values that could differ.
-  private func sameRecordTriggers(_ make: BindingObjects) -> [BindingTriggers.Object] {
+  private func sameRecordTriggers(_ make: BindingObjects) -> [SchemaObject] {
     let model = twoWay.right.model
     let watched =
       (twoWay.left.dependencies + twoWay.right.dependencies + binding.conditionFields

@@ -7,7 +7,7 @@
 ///
 /// The table is empty but while a trigger looks.
 struct WrittenRows {
-  let table: BindingTriggers.Object
+  let table: SchemaObject
   private let fields: [FieldSchema]
   private let condition: SQLExpression
 

@@ -202,7 +202,7 @@ import Testing
     for function in Aggregate.Function.allCases where function != .joined {
       try fixture.install([Self.binding(function)], in: Self.models())
       _ = try BindingInstallation.remove(Self.binding(function).name, from: fixture.connection)
-      #expect(try BindingInstallation.objects(in: fixture.connection) == [:])
+      #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
     }
   }
 

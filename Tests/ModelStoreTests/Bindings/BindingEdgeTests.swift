@@ -146,7 +146,7 @@ import Testing
       try fixture.install([Self.sum()], in: Self.models)
     }
     #expect(error?.message.contains("is no whole number of 64 bits") == true)
-    #expect(try BindingInstallation.objects(in: fixture.connection) == [:])
+    #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
   }
 
   @Test func totalsThatWereTamperedWithAreFoundWhereverTheyAre() throws {

@@ -269,7 +269,7 @@ import Testing
       try fixture.install([abroad], in: zoo.models)
     }
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
-    #expect(try BindingInstallation.objects(in: fixture.connection) == [:])
+    #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
   }
 
   @Test("what is written while triggers are gone is found, named and mended")
@@ -277,11 +277,9 @@ import Testing
     let zoo = BindingZoo()
     let fixture = try BindingFixture(zoo.tables + BindingZoo.rows)
     try fixture.install(BindingZoo.bindings, in: zoo.models)
-    let triggers = try BindingInstallation.objects(in: fixture.connection)
-      .filter { $0.value.hasPrefix("CREATE TRIGGER") }
-    for name in triggers.keys.sorted() {
-      try fixture.connection.execute("DROP TRIGGER \(SQLText.quoted(name))")
-    }
+    let triggers = try BindingInstallation.objects(in: fixture.connection).objects
+      .filter { $0.kind == .trigger }
+    try SchemaObject.drop(triggers, from: fixture.connection)
     try fixture.connection.execute(
       """
       UPDATE Child SET value = value + 1, parentID = 2, tag = tag || 'q';

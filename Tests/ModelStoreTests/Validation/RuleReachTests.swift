@@ -87,15 +87,16 @@ import Testing
     let kept = Rule("Gone.note.required", of: "Gone", fields: ["note"], .required)
     let installation = try RuleInstallation(
       [], in: [Booking.schema], leaving: [kept], catalog: nil)
-    func found(_ name: String) -> RuleInstallation.Found {
-      RuleInstallation.Found(kind: .trigger, name: name, sql: "")
+    func found(_ name: String) -> SchemaObject {
+      SchemaObject(kind: .trigger, name: name, sql: "")
     }
     let others = [found("_ms_rule_Gone.note.required2_insert"), found("_ms_rule_Gone.note_update")]
     #expect(
-      installation.difference(
-        from: [
-          found("_ms_rule_Gone.note.required_insert"), found("_ms_rule_Gone.note.required"),
-        ] + others) == RuleInstallation.Difference(dropped: others))
+      installation.drift(
+        in: InstalledObjects(
+          [
+            found("_ms_rule_Gone.note.required_insert"), found("_ms_rule_Gone.note.required"),
+          ] + others)) == SchemaDrift(dropped: others))
   }
 
   @Test func aRefusalForOneReasonNamesTheRecord() throws {
