@@ -305,7 +305,7 @@ extension BindingTriggers {
   func restoreStorage(besides found: InstalledObjects, on connection: Connection) throws {
     let missing = storage.filter { !found.holds($0) }
     guard !missing.isEmpty else { return }
-    try SchemaObject.drop(missing.compactMap { found[$0.name] }, from: connection)
+    try SchemaObject.drop(missing.compactMap { found[$0.identity] }, from: connection)
     for object in missing { try connection.execute(object.sql) }
     for sql in clearings { try connection.run(SQLText(sql: sql)) }
     for pass in passes.dropLast() {

@@ -81,8 +81,8 @@ struct RuleInstallation {
         objects[rule.rule.rule.name, default: []].insert(object.name)
       }
     }
-    let wanted = Set(rules.flatMap(\.objects).map { ExactText($0.name) })
-    for object in drift.dropped where !wanted.contains(ExactText(object.name)) {
+    let wanted = Set(rules.flatMap(\.objects).map(\.identity))
+    for object in drift.dropped where !wanted.contains(object.identity) {
       objects[RuleObjects.ruleName(ofObject: object.name, object.kind), default: []]
         .insert(object.name)
     }

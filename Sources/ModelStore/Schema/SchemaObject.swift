@@ -13,6 +13,14 @@ struct SchemaObject: Hashable, Sendable {
   /// The table to which it belongs, where it was read from a file.
   var table = ""
 
+  /// What a file has once at most: SQLite lets a trigger have the name of an index or table.
+  struct Identity: Hashable, Sendable {
+    let kind: Kind
+    let name: ExactText
+  }
+
+  var identity: Identity { Identity(kind: kind, name: ExactText(name)) }
+
   /// Drops `objects`, triggers first.
   ///
   /// - Precondition: A write transaction is open.
@@ -30,11 +38,11 @@ struct SchemaObject: Hashable, Sendable {
 struct InstalledObjects: Sendable {
   /// By name.
   let objects: [SchemaObject]
-  private let byName: [ExactText: SchemaObject]
+  private let byIdentity: [SchemaObject.Identity: SchemaObject]
 
   init(_ objects: [SchemaObject]) {
     self.objects = objects
-    byName = Dictionary(objects.map { (ExactText($0.name), $0) }) { first, _ in first }
+    byIdentity = Dictionary(objects.map { ($0.identity, $0) }) { first, _ in first }
   }
 
   /// Reads those whose names begin with one of `prefixes`, which only the store gives.
@@ -55,12 +63,12 @@ struct InstalledObjects: Sendable {
     self.init(objects.compactMap(\.self))
   }
 
-  /// The object called `name`; nil when the file has none.
-  subscript(name: String) -> SchemaObject? { byName[ExactText(name)] }
+  /// The object of that kind and name; nil when the file has none.
+  subscript(identity: SchemaObject.Identity) -> SchemaObject? { byIdentity[identity] }
 
   /// Whether the file has the object in the same words.
   func holds(_ object: SchemaObject) -> Bool {
-    self[object.name]?.sql.isExactly(object.sql) ?? false
+    self[object.identity]?.sql.isExactly(object.sql) ?? false
   }
 }
 

@@ -40,7 +40,7 @@ import Testing
     let lost = "_ms_binding_Album.artistName_source_delete"
     let edited = "_ms_binding_Album.artistName_target_update"
     var objects = found.objects.filter { ![lost, edited].contains($0.name) }
-    let changed = try #require(found[edited])
+    let changed = try #require(found.objects.first { $0.name == edited })
     let other = SchemaObject(
       kind: .trigger, name: edited, sql: changed.sql + " ", table: changed.table)
     objects += [
