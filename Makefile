@@ -5,8 +5,8 @@ PREFIX ?= /usr/local
 SEED ?=
 ROUNDS ?= 10000
 
-.PHONY: help demo quick test laws faults skipped check audit lint format warnings docs examples bench fuzz \
-	sanitize install clean sqlite
+.PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
+	examples bench fuzz sanitize install clean sqlite
 
 help:
 	@echo 'make demo              the story of the store in half a minute'
@@ -14,7 +14,7 @@ help:
 	@echo 'make test              build everything and run every test except the fault tests'
 	@echo 'make laws              the laws with many more rounds; ROUNDS=n SEED=n'
 	@echo 'make faults            kills, power cuts and damaged files; KILLS=n CUTS=n MUTATIONS=n SEED=n'
-	@echo 'make audit             format, warnings, documentation and examples, after make test'
+	@echo 'make audit             format, warnings, a release build and examples, after make test'
 	@echo 'make skipped           which tests were skipped; fails when one of them can run here'
 	@echo 'make check             all four, in this order: what CI runs'
 	@echo 'make format            repair the format of every Swift file'
@@ -83,7 +83,7 @@ skipped:
 
 check: test faults audit skipped
 
-audit: lint warnings examples
+audit: lint warnings release examples
 	@echo '==> All checks passed'
 
 lint:
@@ -96,6 +96,11 @@ format:
 warnings:
 	@echo '==> Checking that the build gave no warning'
 	@Scripts/check-warnings
+
+# The optimizer of a release build refuses code that a debug build takes.
+release: sqlite
+	@echo '==> Building the command line in release'
+	@swift build -c release --product storecli -Xswiftc -warnings-as-errors
 
 docs: sqlite
 	RECORD=1 swift test --filter \

@@ -59,7 +59,9 @@ struct OpenWrite {
 
   /// Steps 4 to 6. Runs the transaction's own statements.
   func run<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-    let value = try body(Transaction(access: access))
+    // Created before the call: created within it, the optimizer of Swift 6.3 crashes.
+    let transaction = Transaction(access: access)
+    let value = try body(transaction)
     guard connection.isInTransaction else {
       throw StoreError(
         .rejected,
