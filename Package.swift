@@ -23,9 +23,10 @@ let package = Package(
       pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
     ),
+    .target(name: "SchemaCompiler"),
     .target(
       name: "ModelStore",
-      dependencies: ["CSQLite"],
+      dependencies: ["CSQLite", "SchemaCompiler"],
       resources: [.embedInCode("Migrations")]
     ),
     .macro(
@@ -52,7 +53,9 @@ let package = Package(
     .executableTarget(
       name: "FaultWriter", dependencies: ["FaultLedger", "ModelStore", "CSQLite", "CFaultVFS"],
       path: "Tests/FaultWriter"),
-    .testTarget(name: "ModelStoreTests", dependencies: ["ModelStore", "CSQLite", "CFaultVFS"]),
+    .testTarget(
+      name: "ModelStoreTests",
+      dependencies: ["ModelStore", "SchemaCompiler", "CSQLite", "CFaultVFS"]),
     .testTarget(
       name: "storecliTests",
       dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"],

@@ -386,8 +386,6 @@ struct CatalogEditor {
   }
 }
 
-extension BindingSchema: CatalogEntry {}
-
 extension BindingSchema {
   /// Whether the two have a field in common and cannot both be kept: an end of a two-way binding
   /// is an end of other two-way bindings at most.

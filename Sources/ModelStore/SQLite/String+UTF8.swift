@@ -18,17 +18,4 @@ extension String {
     guard isUnchanged else { return nil }
     self = text
   }
-
-  /// Whether the bytes are the same. Swift's `==` also holds for texts that only mean the same
-  /// characters, which SQLite tells apart.
-  func isExactly(_ other: String) -> Bool {
-    guard utf8.count == other.utf8.count else { return false }
-    let isSame = utf8.withContiguousStorageIfAvailable { left in
-      other.utf8.withContiguousStorageIfAvailable { right in
-        guard let left = left.baseAddress, let right = right.baseAddress else { return true }
-        return memcmp(left, right, other.utf8.count) == 0
-      }
-    }
-    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
-  }
 }

@@ -1,33 +1,3 @@
-/// Something the file says about itself under a name: a model, a binding, a validator.
-protocol CatalogEntry: Hashable, Sendable, Codable {
-  var name: String { get }
-}
-
-extension ModelSchema: CatalogEntry {}
-
-/// A validator's place in the catalog: what it is called and which models it watches. What it
-/// checks is Swift, so another program can only know that it exists.
-struct ValidatorSchema: CatalogEntry {
-  let name: String
-  let model: String
-  /// Those after the first; nil for none.
-  var otherModels: [String]?
-
-  init(name: String, model: String) {
-    self.name = name
-    self.model = model
-  }
-
-  /// - Precondition: There is at least one model.
-  init(name: String, models: [String]) {
-    self.name = name
-    model = models[0]
-    otherModels = models.count > 1 ? Array(models.dropFirst()) : nil
-  }
-
-  var models: [String] { [model] + (otherModels ?? []) }
-}
-
 /// One part of the self-describing catalog, with each entry as JSON, so that a program without the
 /// Swift types knows the models. Not ``Catalog``, which is what SQLite itself says about the file.
 struct CatalogEntries<Entry: CatalogEntry>: Sendable {
@@ -179,4 +149,8 @@ extension CatalogEntries<ModelSchema> {
 
 extension CatalogEntries<ValidatorSchema> {
   static let validators = CatalogEntries(table: "_ms_validators", noun: "validator")
+}
+
+extension CatalogEntries<Rule> {
+  static let rules = CatalogEntries(table: "_ms_rules", noun: "rule")
 }

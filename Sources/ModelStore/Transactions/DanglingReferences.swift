@@ -90,18 +90,6 @@ struct DanglingReferences {
   }
 }
 
-extension Violation {
-  static let referenceRemedy = "Insert that record first, or name another."
-
-  /// That a field refers to no record of the model or table called `target`.
-  static func missing(_ target: String, for field: String, of model: ModelSchema) -> Violation {
-    Violation(
-      kind: .reference, model: model.name, fields: [field],
-      rule: "\(model.name).\(field).reference", message: "must name an existing \(target)",
-      remedy: referenceRemedy)
-  }
-}
-
 extension ModelSchema {
   fileprivate func hasTable(called name: String) -> Bool {
     table.asciiFolded.isExactly(name.asciiFolded)

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ModelStore
+@testable import SchemaCompiler
 
 /// A copied field is right after every statement, whoever wrote it.
 @Suite(.tags(.unit)) struct CopyBindingTests {

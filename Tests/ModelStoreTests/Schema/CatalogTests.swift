@@ -2,6 +2,7 @@ internal import CSQLite
 internal import Testing
 
 @testable internal import ModelStore
+@testable internal import SchemaCompiler
 
 @Suite(.tags(.unit)) struct CatalogTests {
   @Test func aTableIsReadWhole() throws {

@@ -1,6 +1,7 @@
 internal import Testing
 
 @testable internal import ModelStore
+@testable internal import SchemaCompiler
 
 /// One model, the table that is found, and what should be said about it.
 struct DifferenceCase: Sendable, CustomTestStringConvertible {

@@ -1,6 +1,7 @@
 internal import Testing
 
 @testable internal import ModelStore
+@testable internal import SchemaCompiler
 
 @Suite(.tags(.unit)) struct SchemaSQLTests {
   @Test func aTableIsWrittenForPeopleToRead() {

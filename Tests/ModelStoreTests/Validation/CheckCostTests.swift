@@ -1,6 +1,7 @@
 import Testing
 
 @testable import ModelStore
+@testable import SchemaCompiler
 
 /// Whatever reads a whole store to check it takes time in proportion to the records, or n log n: so
 /// four times as many records may take six times as many steps, where a check of each record

@@ -1,0 +1,48 @@
+extension Adoption {
+  /// Every table and view of the file but the store's own and SQLite's, in the order of names.
+  ///
+  /// - Complexity: A search for NULL in key columns that accept it; otherwise no row is read.
+  func tables(on connection: Connection) throws -> [AdoptableTable] {
+    try catalog.tables.map { table in
+      let reading = TableReading(table: table, catalog: catalog)
+      if let reason = reading.refusal { return reading.refused(reason) }
+      let warnings = try warnings(about: table, on: connection)
+      guard table.kind == .table else { return reading.view(notes: warnings) }
+      let nullableKey =
+        table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
+        ? [] : table.primaryKey.filter { !$0.isNotNull }.map(\.name)
+      let holdsNull =
+        try !nullableKey.isEmpty && table.missingCollations.isEmpty
+        && hasNull(nullableKey, in: table, on: connection)
+      return reading.table(nullableKey: nullableKey, holdsNull: holdsNull, warnings: warnings)
+    }
+  }
+
+  /// What of the table only the program that made it can do, one sentence each.
+  private func warnings(about table: TableFacts, on connection: Connection) throws -> [String] {
+    let reading = try table.missingForReading(on: connection)
+    let writing = try table.missingForWriting(on: connection).filter { !reading.contains($0) }
+    return reading.map { missing in
+      """
+      \(StoreError.sentence(table.name, needs: [missing])) Reading and writing its records fails \
+      where SQLite needs it; use the program that made the table.
+      """
+    }
+      + writing.map { missing in
+        """
+        Writing \(StoreError.sentence(table.name, needs: [missing])) Its records can be read here; \
+        write them with the program that made the table.
+        """
+      }
+  }
+
+  private func hasNull(
+    _ columns: [String], in table: TableFacts, on connection: Connection
+  ) throws -> Bool {
+    let condition = columns.map { "\(SQLText.quoted($0)) IS NULL" }.joined(separator: " OR ")
+    let found = try connection.firstRow(
+      "SELECT 1 FROM \(identifier: table.name) WHERE \(SQLText(sql: condition)) LIMIT 1"
+    ) { row in try row.integer(at: 0) }
+    return found != nil
+  }
+}

@@ -1,0 +1,149 @@
+/// The objects that keep what several records come to.
+///
+/// A count, a sum or an average is kept as totals in a table of the binding's own, one row for each
+/// value of the link: each change of a source record is taken from one row and added to another, so
+/// that nothing is ever counted again. A minimum, maximum, first or last is looked up over an index
+/// of the binding's own. Texts are joined anew from the records of one target.
+struct AggregateSQL {
+  package let triggers: [SchemaObject]
+  package let storage: [SchemaObject]
+  package let clearings: [String]
+  private(set) var refill: BindingPass?
+  /// Selects the links whose totals are wrong.
+  private(set) var audit: String?
+  /// The drift together with the targets of wrong totals.
+  package private(set) var offence: String?
+
+  init(
+    _ aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL, _ make: BindingObjects
+  ) {
+    if aggregate.function.isTotal {
+      let totals = TotalsSQL(aggregate, target, make)
+      triggers = totals.triggers
+      storage = totals.storage
+      clearings = totals.clearings
+      refill = totals.refill
+      audit = totals.audit
+      let place = aggregate.link.place.map {
+        "\(target.table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
+      }
+      let isWrong = (place + [target.rows(aggregate.link.pairs, areIn: totals.audit)])
+        .joined(separator: " AND ")
+      offence = "((\(target.drift)) OR (\(isWrong)))"
+      return
+    }
+    let links = aggregate.link.pairs.map(\.source)
+    let evictions = BindingEvictions(
+      source: aggregate.source, link: links,
+      isRelevant: { _ in "1" }, sets: target.binding.uniqueSets.sets(of: aggregate.source), make)
+    let watched = (links + aggregate.dependencies).withoutRepeats
+    func following(_ row: String) -> String {
+      target.puttingOneRight(where: Self.targets(of: row, aggregate, target))
+    }
+    // Most updates leave the record with its target, which is right again already then.
+    let leaving =
+      links.isEmpty
+      ? []
+      : [
+        target.puttingOneRight(
+          where: "(\(TriggerMoment.anyChanged(links))) AND "
+            + Self.targets(of: "OLD", aggregate, target))
+      ]
+    triggers =
+      [
+        make.trigger(.sourceInsert, "AFTER INSERT", on: aggregate.source, [following("NEW")]),
+        make.trigger(
+          .sourceUpdate, TriggerMoment.update(of: watched), on: aggregate.source,
+          when: TriggerMoment.anyChanged(watched),
+          [following("NEW")] + leaving),
+        make.trigger(.sourceDelete, "AFTER DELETE", on: aggregate.source, [following("OLD")]),
+      ]
+      + evictions.triggers(make) { gone in
+        [
+          target.puttingRight(
+            where: target.rows(aggregate.link.pairs, areIn: gone.links))
+        ]
+      }
+    storage = [evictions.table, Self.order(of: aggregate, make)]
+    clearings = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
+  }
+
+  /// True for the target's rows that the source's row OLD or NEW counts for.
+  package static func targets(
+    of row: String, _ aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL
+  ) -> String {
+    let pairs = aggregate.link.pairs.map {
+      "\(target.table).\(SQLText.quoted($0.target.column)) = \(row).\(SQLText.quoted($0.source.column))"
+    }
+    let place = aggregate.link.place.map {
+      "\(target.table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
+    }
+    return (pairs + place).joined(separator: " AND ")
+  }
+
+  /// The value for the target's row at hand.
+  package static func value(
+    of aggregate: ResolvedBinding.Aggregate, for model: ModelSchema, _ make: BindingObjects
+  ) -> String {
+    let found =
+      aggregate.function.isTotal
+      ? TotalsSQL.value(of: aggregate, for: model, make) : found(aggregate, for: model)
+    guard case .literal(let sql) = aggregate.absence else { return found }
+    return "ifnull(\(found), (\(sql)))"
+  }
+
+  private static func found(
+    _ aggregate: ResolvedBinding.Aggregate, for model: ModelSchema
+  ) -> String {
+    let alias = BindingSQL.alias
+    let value = aggregate.field.map { "\(alias).\(SQLText.quoted($0.column))" } ?? "1"
+    var conditions = aggregate.link.pairs.map {
+      "\(SQLText.quoted(model.table)).\(SQLText.quoted($0.target.column)) = \(alias).\(SQLText.quoted($0.source.column))"
+    }
+    if aggregate.isWithoutNull { conditions.append("\(value) IS NOT NULL") }
+    if let condition = aggregate.condition { conditions.append("(\(condition.text))") }
+    if conditions.isEmpty { conditions.append("1") }
+    let isLast = aggregate.function == .last || aggregate.function == .maximum
+    let order = aggregate.ordering.map {
+      "\(alias).\(SQLText.quoted($0.column))\(isLast ? " DESC" : "")"
+    }
+    .joined(separator: ", ")
+    let rows = """
+      FROM \(SQLText.quoted(aggregate.source.table)) AS \(alias) \
+      WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(order)
+      """
+    guard aggregate.function == .joined else { return "(SELECT \(value) \(rows) LIMIT 1)" }
+    let separator = SQLText.literal(aggregate.separator)
+    return
+      "(SELECT group_concat(_ms_value, \(separator)) FROM (SELECT \(value) AS _ms_value \(rows)))"
+  }
+
+  /// The index that the value is found by. It holds only records that count, so that none has to be
+  /// stepped over.
+  private static func order(
+    of aggregate: ResolvedBinding.Aggregate, _ make: BindingObjects
+  ) -> SchemaObject {
+    let columns = (aggregate.link.pairs.map(\.source) + aggregate.ordering).withoutRepeats
+    let part = aggregate.condition.map { "\nWHERE (\($0.text))" } ?? ""
+    let names = SQLText.quotedList(columns.map(\.column))
+    return SchemaObject(
+      kind: .index, name: make.name(.order),
+      sql: """
+        CREATE INDEX \(SQLText.quoted(make.name(.order)))
+        ON \(SQLText.quoted(aggregate.source.table)) (\(names))\(part)
+        """)
+  }
+}
+
+extension ResolvedBinding.Aggregate {
+  /// Whether records without a value do not count.
+  fileprivate var isWithoutNull: Bool {
+    function == .minimum || function == .maximum || function == .joined
+  }
+
+  /// What orders the records of one target, no two alike.
+  fileprivate var ordering: [FieldSchema] {
+    let first = function == .minimum || function == .maximum ? field : order
+    return ([first].compactMap(\.self) + source.keyFields).withoutRepeats
+  }
+}

@@ -1,0 +1,331 @@
+// Each kind of formula, resolved.
+extension BindingFields {
+  package func condition(
+    _ sql: String?, of model: ModelSchema
+  ) throws(StoreError) -> SQLExpression? {
+    guard let sql else { return nil }
+    let expression = try expression(sql)
+    var targets = [binding.target]
+    if case .twoWay(let twoWay) = binding.formula { targets.append(twoWay.left) }
+    let names = Set(model.fields(in: expression).map(\.name))
+    if let target = targets.first(where: { $0.model == model.name && names.contains($0.field) }) {
+      throw refusal("its condition depends on \(target) itself. Use other fields in it.")
+    }
+    return expression
+  }
+
+  func checkMode(_ target: FieldSchema) throws(StoreError) {
+    guard binding.mode == .numberInText else { return }
+    switch binding.formula {
+    case .twoWay, .aggregate:
+      throw refusal("only a copied or derived value can follow as the number in a text.")
+    case .copy, .lookup, .derive: break
+    }
+    guard target.affinity == .text else {
+      throw refusal("\(binding.target) is no text that a number could stand in.")
+    }
+  }
+
+  package func lookup(
+    _ lookup: BindingSchema.Lookup, through: String?, to target: FieldSchema,
+    of model: ModelSchema
+  ) throws(StoreError) -> ResolvedBinding.Lookup {
+    let source = try self.model(named: lookup.source.model)
+    let field = try self.field(named: lookup.source.field, of: source)
+    if source.name == model.name, field.name == target.name {
+      throw refusal("\(binding.target) would be copied from itself. Copy from another field.")
+    }
+    var link = ResolvedBinding.Link()
+    var mayBeMissing = true
+    var situation = "no record of \(source.name) belongs to it"
+    var names = situation
+    if let through {
+      let reference = try self.field(named: through, of: model)
+      if reference.name == target.name {
+        throw refusal(
+          "\(binding.target) is its own reference. Name the field that refers to \(source.name).")
+      }
+      let key = try key(of: source, for: reference, in: model)
+      link.pairs = [ResolvedBinding.Link.Pair(source: key, target: reference)]
+      mayBeMissing = reference.isOptional
+      situation = "\(model.name).\(reference.name) is NULL"
+      names = "\(model.name).\(reference.name) names no record"
+    } else if let place = lookup.place {
+      link.place = try self.place(place, in: source)
+    } else {
+      link.pairs = try pairs(lookup.match, source, model)
+      try checkUnique(link.pairs.map(\.source), in: source)
+    }
+    if link.pairs.contains(where: { $0.target.name == target.name }) {
+      throw refusal("\(binding.target) finds its own source. Match another field.")
+    }
+    var transform: SQLExpression?
+    if let sql = lookup.transform {
+      transform = try expression(sql, over: source.name)
+      if source.name == model.name,
+        let transform, source.fields(in: transform).contains(where: { $0.name == target.name })
+      {
+        throw refusal("\(binding.target) would be computed from itself.")
+      }
+    } else {
+      try checkTypes(from: field, of: source, to: target, of: model)
+    }
+    if model.collidingSets.contains(where: { $0.map(\.name) == [target.name] }),
+      !model.isUnique(link.pairs.map(\.target))
+    {
+      throw refusal("\(binding.target) is unique, and several records would follow one value.")
+    }
+    return ResolvedBinding.Lookup(
+      source: source, field: field, transform: transform, link: link,
+      absence: lookup.keepsLast == true
+        ? .unchanged
+        : try absence(of: target, whenever: mayBeMissing, while: situation, names: names))
+  }
+
+  package func aggregate(
+    _ aggregate: BindingSchema.Aggregate, into target: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) -> ResolvedBinding.Aggregate {
+    let source = try self.model(named: aggregate.model)
+    var field: FieldSchema? =
+      if let name = aggregate.field { try self.field(named: name, of: source) } else { nil }
+    // Another design's key may be NULL in spite of PRIMARY KEY:
+    // https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls
+    if source.isAdopted, !source.isWithoutRowID, let counted = field, !counted.isRowID,
+      source.key.contains(counted.name)
+    {
+      field = counted.optional(true)
+    }
+    let order: FieldSchema? =
+      if let name = aggregate.order { try self.field(named: name, of: source) } else { nil }
+    let function = aggregate.function
+    if field == nil, function != .count {
+      throw refusal("\(function.rawValue) takes a field of \(source.name). Name it.")
+    }
+    if order != nil, ![.first, .last, .joined].contains(function) {
+      throw refusal("\(function.rawValue) depends on no order. Leave it out.")
+    }
+    var link = ResolvedBinding.Link()
+    if let place = aggregate.place {
+      link.place = try self.place(place, in: model)
+    } else {
+      link.pairs = try pairs(aggregate.match, source, model)
+      try checkUnique(link.pairs.map(\.target), in: model)
+    }
+    try checkCollations(of: link, source, model)
+    try checkAggregated(field, function, of: source, into: target, of: model)
+    let condition: SQLExpression? =
+      if let sql = aggregate.condition { try expression(sql, over: source.name) } else { nil }
+    let hasValueForNone = function == .count || function == .sum
+    return ResolvedBinding.Aggregate(
+      function: function, source: source, field: field, order: order,
+      separator: aggregate.separator ?? ", ", link: link, condition: condition,
+      absence: hasValueForNone
+        ? .literal("0")
+        : try absence(
+          of: target, whenever: true, while: "no record of \(source.name) counts",
+          names: "no record of \(source.name) counts"))
+  }
+
+  private func checkAggregated(
+    _ field: FieldSchema?, _ function: BindingSchema.Aggregate.Function, of source: ModelSchema,
+    into target: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) {
+    let name = field.map { "\(source.name).\($0.name)" } ?? source.name
+    switch function {
+    case .count:
+      guard target.affinity == .integer, target.isPlain else {
+        throw refusal("a count is a whole number, and \(binding.target) is not declared as one.")
+      }
+    case .sum, .average:
+      guard field?.affinity == .integer else {
+        throw refusal(
+          "adding to and taking from a sum of real numbers does not give the sum of the rest. "
+            + "Keep \(name) as a whole number of the smallest unit.")
+      }
+      let wanted: ColumnAffinity = function == .sum ? .integer : .real
+      guard target.affinity == wanted, target.isPlain else {
+        throw refusal(
+          "\(binding.target) must be declared as \(function == .sum ? "an integer" : "a real").")
+      }
+    case .minimum, .maximum, .first, .last:
+      if let field {
+        try checkTypes(from: field.optional(false), of: source, to: target, of: model)
+      }
+    case .joined:
+      guard target.affinity == .text, target.isPlain else {
+        throw refusal("values joined are a text, and \(binding.target) is not declared as one.")
+      }
+    }
+  }
+
+  package func twoWay(
+    _ twoWay: BindingSchema.TwoWay, right field: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) -> ResolvedBinding.TwoWay {
+    let leftModel = try self.model(named: twoWay.left.model)
+    let leftField = try self.field(named: twoWay.left.field, of: leftModel)
+    guard leftModel.name != model.name || leftField.name != field.name else {
+      throw refusal("both of its ends are \(binding.target). Bind two fields.")
+    }
+    try checkTarget(leftField, of: leftModel)
+    for (end, model) in [(leftField, leftModel), (field, model)]
+    where model.collidingSets.contains(where: { $0.contains(end) }) {
+      throw refusal(
+        "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
+          + "records at the other. Let one of them follow the other one way.")
+    }
+    var link = ResolvedBinding.Link()
+    if twoWay.match.isEmpty {
+      guard leftModel.name == model.name else {
+        throw refusal(
+          "nothing says which records of \(leftModel.name) and \(model.name) belong together. "
+            + "Match fields of theirs.")
+      }
+    } else {
+      link.pairs = try pairs(twoWay.match, leftModel, model)
+      try checkUnique(link.pairs.map(\.source), in: leftModel)
+      try checkUnique(link.pairs.map(\.target), in: model)
+      try checkCollations(of: link, leftModel, model)
+      let ends: Set = [
+        ResolvedBinding.Column(leftModel, leftField), ResolvedBinding.Column(model, field),
+      ]
+      for pair in link.pairs
+      where ends.contains(ResolvedBinding.Column(leftModel, pair.source))
+        || ends.contains(ResolvedBinding.Column(model, pair.target))
+      {
+        throw refusal("its ends say which records belong together. Match other fields.")
+      }
+    }
+    let isPlain = twoWay.forward == nil && twoWay.backward == nil
+    if isPlain {
+      try checkTypes(from: leftField, of: leftModel, to: field, of: model)
+      try checkTypes(from: field, of: model, to: leftField, of: leftModel)
+    }
+    let left = try end(leftField, of: leftModel, twoWay.forward)
+    let right = try end(field, of: model, twoWay.backward)
+    if leftModel.name == model.name {
+      for (end, other) in [(left, right), (right, left)]
+      where end.dependencies.contains(where: { $0.name == other.field.name }) {
+        throw refusal("\(model.name).\(other.field.name) would be computed from itself.")
+      }
+    }
+    return ResolvedBinding.TwoWay(
+      left: left, right: right, link: link, conflict: twoWay.conflict,
+      initially: twoWay.initially)
+  }
+
+  private func end(
+    _ field: FieldSchema, of model: ModelSchema, _ sql: String?
+  ) throws(StoreError) -> ResolvedBinding.End {
+    let value = try expression(sql ?? SQLText.quoted(field.column), over: model.name)
+    return ResolvedBinding.End(
+      model: model, field: field, value: value,
+      dependencies: ([field] + model.fields(in: value)).withoutRepeats,
+      blank: try blank(of: field, in: model))
+  }
+
+  /// What `field` holds when nobody wrote it, as an expression.
+  private func blank(
+    of field: FieldSchema, in model: ModelSchema
+  ) throws(StoreError) -> String {
+    guard let sql = field.defaultSQL else { return "NULL" }
+    let value = SQLDefault(sql).expression
+    do throws(SQLExpression.Problem) {
+      guard try SQLExpression(value).isConstant else {
+        throw SQLExpression.Problem(reason: "is not the same for every record")
+      }
+    } catch {
+      throw refusal(
+        "the default of \(model.name).\(field.name), which tells that nobody wrote it, "
+          + "\(error.reason). Make it a number, a string, a blob or NULL.")
+    }
+    return value
+  }
+
+  // Which records belong together
+
+  private func pairs(
+    _ match: [BindingSchema.Match], _ source: ModelSchema, _ target: ModelSchema
+  ) throws(StoreError) -> [ResolvedBinding.Link.Pair] {
+    guard !match.isEmpty else {
+      throw refusal(
+        "nothing says which record of \(source.name) belongs to one of \(target.name). "
+          + "Match fields of theirs, or name the one record.")
+    }
+    var pairs: [ResolvedBinding.Link.Pair] = []
+    for names in match {
+      let pair = ResolvedBinding.Link.Pair(
+        source: try field(named: names.source, of: source),
+        target: try field(named: names.target, of: target))
+      guard pair.source.affinity == pair.target.affinity else {
+        throw refusal(
+          "\(source.name).\(pair.source.name) (\(pair.source.declaration)) and "
+            + "\(target.name).\(pair.target.name) (\(pair.target.declaration)) are stored "
+            + "differently, so equal values may not compare equal. Declare them alike.")
+      }
+      pairs.append(pair)
+    }
+    return pairs
+  }
+
+  /// What brings records together from both sides has to be the same from both sides.
+  private func checkCollations(
+    of link: ResolvedBinding.Link, _ source: ModelSchema, _ target: ModelSchema
+  ) throws(StoreError) {
+    for pair in link.pairs where pair.source.collation != pair.target.collation {
+      throw refusal(
+        "\(source.name).\(pair.source.name) and \(target.name).\(pair.target.name) compare texts by "
+          + "different collations. Declare them alike.")
+    }
+  }
+
+  private func place(
+    _ key: [SQLValue], in model: ModelSchema
+  ) throws(StoreError) -> [ResolvedBinding.Link.Constant] {
+    guard key.count == model.key.count, !key.contains(where: \.isNull) else {
+      throw refusal(
+        "the key of \(model.name) has \(model.key.count) "
+          + "\(model.key.count == 1 ? "value" : "values"), none of them NULL; got \(key.count).")
+    }
+    return zip(model.keyFields, key).map { field, value in
+      let stored = field.isMaybeBare ? value : field.affinity.converting(value)
+      return ResolvedBinding.Link.Constant(field: field, literal: stored.description)
+    }
+  }
+
+  private func checkUnique(
+    _ fields: [FieldSchema], in model: ModelSchema
+  ) throws(StoreError) {
+    guard model.isUnique(fields) else {
+      let list = fields.map { "\(model.name).\($0.name)" }.joined(separator: ", ")
+      throw refusal(
+        "\(list) \(fields.count == 1 ? "is" : "are") not unique, so several records may belong to "
+          + "one. Make \(fields.count == 1 ? "it" : "them") unique.")
+    }
+  }
+}
+
+extension ModelSchema {
+  /// Whether the values of `fields` together occur once.
+  package func isUnique(_ fields: [FieldSchema]) -> Bool {
+    let names = Set(fields.map(\.name))
+    return collidingSets.contains { names.isSuperset(of: $0.map(\.name)) }
+  }
+
+  /// The key, and every other set of fields whose values together occur once.
+  var collidingSets: [[FieldSchema]] {
+    let names =
+      [key] + fields.filter(\.isUnique).map { [$0.name] } + uniques
+      + indexes.filter(\.isUnique).map(\.fields)
+    var seen: Set<Set<String>> = []
+    return names.filter { !$0.isEmpty && seen.insert(Set($0)).inserted }
+      .map { $0.compactMap(field(named:)) }
+  }
+}
+
+extension FieldSchema {
+  fileprivate func optional(_ isOptional: Bool) -> FieldSchema {
+    var copy = self
+    copy.isOptional = isOptional
+    return copy
+  }
+}

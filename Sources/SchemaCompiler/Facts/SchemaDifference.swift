@@ -1,0 +1,171 @@
+/// One way in which the file differs from what a model declares, with the sentence that says so.
+///
+/// A model that is adopted sits on a table of another design. For it, only what would make its
+/// use wrong is a difference: columns it does not know, further constraints and other spellings of
+/// a type are left alone.
+package struct SchemaDifference: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    case missingTable
+    case wrongKind(found: TableFacts.Kind)
+    case notStrict
+    case withoutRowID(declared: Bool)
+    case key(declared: [String], found: [String])
+    /// The key is SQLite's row number in one and an ordinary column in the other.
+    case rowID(field: String, declared: Bool)
+    /// - Parameter obstacle: Why the column cannot be added in place, or nil when it can.
+    case missingColumn(field: String, obstacle: String?)
+    case extraColumn(String)
+    case type(field: String, declared: String, found: String)
+    case nullability(field: String, declaredOptional: Bool)
+    case defaultValue(field: String, declared: String?, found: String?)
+    case collation(field: String, declared: String, found: String)
+    case generated(field: String, declared: Bool)
+    case missingReference(field: String, table: String)
+    case reference(field: String, declared: ReferenceSchema, found: ReferenceSchema)
+    case extraReference(columns: [String], table: String)
+    case missingUnique(fields: [String])
+    case extraUnique(columns: [String])
+    case missingIndex(IndexSchema)
+    case index(name: String)
+    case missingRule(name: String)
+    case rule(name: String)
+    case extraRule(name: String)
+  }
+
+  package let model: String
+  package let table: String
+  package let kind: Kind
+  /// Whether the file can be given what is missing without losing or rewriting anything else.
+  package let isAdditive: Bool
+
+  init(_ kind: Kind, of schema: ModelSchema) {
+    model = schema.name
+    table = schema.table
+    self.kind = kind
+    isAdditive =
+      switch kind {
+      case .missingTable: schema.kind == .table && !schema.isAdopted
+      case .missingColumn(_, let obstacle): obstacle == nil && !schema.isAdopted
+      // Whether existing records are unique is for a migration to find out, not for opening.
+      case .missingIndex(let index): !index.isUnique && !schema.isAdopted
+      default: false
+      }
+  }
+
+  /// What `catalog` lacks or has otherwise than `models` declare, in the order of the models;
+  /// within one: the table, its columns in field order, columns the model does not know,
+  /// references, unique sets, indexes, rules.
+  package static func differences(
+    of models: [ModelSchema], in catalog: Catalog
+  ) -> [SchemaDifference] {
+    models.flatMap { schema in
+      guard let table = catalog.table(named: schema.table) else {
+        return [SchemaDifference(.missingTable, of: schema)]
+      }
+      return TableComparison(schema: schema, table: table, catalog: catalog).differences
+    }
+  }
+}
+
+extension SchemaDifference {
+  /// A full sentence: what differs, and for what cannot be added, what to do.
+  package var sentence: String {
+    switch kind {
+    case .missingTable:
+      "The table \(table) of the model \(model) does not exist."
+    case .wrongKind(let found):
+      "\(table) is \(found.phrase), which the model \(model) cannot be kept in."
+    case .notStrict:
+      """
+      The table \(table) is not STRICT, so another program made it; adopt it, or give the model \
+      \(model) a table of its own.
+      """
+    case .withoutRowID(let declared):
+      "The table \(table) is \(declared ? "not " : "")WITHOUT ROWID; the model \(model) declares otherwise."
+    case .key(let declared, let found):
+      """
+      The key of \(model) is (\(declared.joined(separator: ", "))); the table \(table) has \
+      \(found.isEmpty ? "none" : "(\(found.joined(separator: ", ")))").
+      """
+    case .rowID(let field, let declared):
+      """
+      \(model).\(field) is \(declared ? "" : "not ")declared as SQLite's row number; \
+      the column in \(table) is \(declared ? "not" : "one").
+      """
+    case .missingColumn(let field, let obstacle):
+      "\(model).\(field) has no column in the table \(table)"
+        + (obstacle.map { ", and it takes a migration to add one: \($0)." } ?? ".")
+    case .extraColumn(let column):
+      "The table \(table) has a column \(column) that the model \(model) does not declare."
+    case .type(let field, let declared, let found):
+      """
+      \(model).\(field) is kept as \(declared); the column in \(table) is declared \
+      \(found.isEmpty ? "without a type" : found).
+      """
+    case .nullability(let field, let declaredOptional):
+      declaredOptional
+        ? "\(model).\(field) is optional; the column in \(table) is NOT NULL."
+        : "\(model).\(field) is not optional; the column in \(table) accepts NULL."
+    case .defaultValue(let field, let declared, let found):
+      """
+      \(model).\(field) declares \(declared.map { "the default \($0)" } ?? "no default"); \
+      the column in \(table) has \(found.map { "the default \($0)" } ?? "none").
+      """
+    case .collation(let field, let declared, let found):
+      "\(model).\(field) compares as \(declared); the column in \(table) compares as \(found)."
+    case .generated(let field, let declared):
+      declared
+        ? "\(model).\(field) is declared as computed; the column in \(table) is not."
+        : "The column of \(model).\(field) in \(table) is computed by SQLite, so it cannot be written."
+    case .missingReference(let field, let table):
+      "\(model).\(field) refers to \(table); the column in \(self.table) has no foreign key."
+    case .reference(let field, let declared, let found):
+      "\(model).\(field) declares \(declared.phrase); the column in \(table) has \(found.phrase)."
+    case .extraReference(let columns, let table):
+      """
+      The table \(self.table) has a foreign key from (\(columns.joined(separator: ", "))) to \
+      \(table) that the model \(model) does not declare.
+      """
+    case .missingUnique(let fields):
+      """
+      \(model) declares (\(fields.joined(separator: ", "))) unique; the table \(table) does not. \
+      Add it in a migration.
+      """
+    case .extraUnique(let columns):
+      """
+      The table \(table) has (\(columns.joined(separator: ", "))) unique; the model \(model) does \
+      not declare it.
+      """
+    case .missingIndex(let index):
+      "The index \(index.name) of the model \(model) does not exist."
+    case .index(let name):
+      "The index \(name) covers other columns than the model \(model) declares."
+    case .missingRule(let name):
+      "The table \(table) has no rule \(name), which \(model) declares. Add it in a migration."
+    case .rule(let name):
+      "The rule \(name) in the table \(table) has another condition than \(model) declares."
+    case .extraRule(let name):
+      "The table \(table) has a rule \(name) that the model \(model) does not declare."
+    }
+  }
+}
+
+extension TableFacts.Kind {
+  /// With its article, for a sentence.
+  package var phrase: String {
+    switch self {
+    case .table: "a table"
+    case .view: "a view"
+    case .virtual: "a virtual table"
+    case .shadow: "the storage of a virtual table"
+    }
+  }
+}
+
+extension ReferenceSchema {
+  fileprivate var phrase: String {
+    let target = column.map { "\(table) (\($0))" } ?? table
+    return
+      "a reference to \(target), ON DELETE \(onDelete.rawValue), ON UPDATE \(onUpdate.rawValue)"
+  }
+}

@@ -1,0 +1,107 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Catalog entries as JSON with sorted keys, so that equal entries are equal texts.
+package enum CatalogText {
+  /// The form of the JSON. It rises when an older library would misread what a newer one writes.
+  package static let format: Int64 = 1
+
+  /// Why a text is not an entry as this library writes it.
+  package struct Problem: Error, Hashable {
+    package let reason: String
+    /// Whether it is no JSON at all, which no library writes.
+    package var isDamage = false
+  }
+
+  package static func text(of entry: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(entry), as: UTF8.self)
+  }
+
+  /// Reads an entry, and refuses one with keys that would be lost by writing it again.
+  package static func entry<Entry: Codable>(
+    _ type: Entry.Type = Entry.self, from text: String
+  ) throws(Problem) -> Entry {
+    do {
+      let decoder = JSONDecoder()
+      let entry = try decoder.decode(Entry.self, from: Data(text.utf8))
+      let rewritten = try self.text(of: entry)
+      // Mostly the text is this library's own, and comparing it is much less work.
+      guard !rewritten.isExactly(text) else { return entry }
+      let stored = try decoder.decode(JSONShape.self, from: Data(text.utf8))
+      let known = try decoder.decode(JSONShape.self, from: Data(rewritten.utf8))
+      if let key = stored.firstKey(missingIn: known) {
+        throw Problem(reason: "unknown key \(key)")
+      }
+      return entry
+    } catch let problem as Problem {
+      throw problem
+    } catch let error as DecodingError {
+      throw Problem(reason: error.place, isDamage: error.isSyntaxError)
+    } catch {
+      throw Problem(reason: "it cannot be read: \(error)")
+    }
+  }
+}
+
+extension DecodingError {
+  /// Whether the text as a whole is no JSON.
+  fileprivate var isSyntaxError: Bool {
+    if case .dataCorrupted(let context) = self { context.codingPath.isEmpty } else { false }
+  }
+
+  /// Where in the text the error is, without any value of it.
+  fileprivate var place: String {
+    let (context, key): (Context, (any CodingKey)?) =
+      switch self {
+      case .typeMismatch(_, let context), .valueNotFound(_, let context),
+        .dataCorrupted(let context):
+        (context, nil)
+      case .keyNotFound(let key, let context): (context, key)
+      @unknown default: (Context(codingPath: [], debugDescription: ""), nil)
+      }
+    let path = (context.codingPath + (key.map { [$0] } ?? [])).map(\.stringValue)
+    return path.isEmpty ? "it is not JSON" : "unknown value at \(path.joined(separator: "."))"
+  }
+}
+
+/// The keys of a JSON text, without its values.
+private indirect enum JSONShape: Decodable {
+  case value
+  case array([JSONShape])
+  case object([String: JSONShape])
+
+  init(from decoder: any Decoder) throws {
+    do {
+      self = .object(try decoder.singleValueContainer().decode([String: JSONShape].self))
+      return
+    } catch DecodingError.typeMismatch, DecodingError.valueNotFound {
+      // Not an object: an array or a single value.
+    }
+    do {
+      self = .array(try decoder.singleValueContainer().decode([JSONShape].self))
+    } catch DecodingError.typeMismatch, DecodingError.valueNotFound {
+      self = .value
+    }
+  }
+
+  /// The first key, in the order of names, that `other` lacks at the same place; joined by dots.
+  func firstKey(missingIn other: JSONShape) -> String? {
+    switch (self, other) {
+    case (.object(let mine), .object(let theirs)):
+      for (key, shape) in mine.sorted(by: { $0.key < $1.key }) {
+        guard let their = theirs[key] else { return key }
+        if let inner = shape.firstKey(missingIn: their) { return "\(key).\(inner)" }
+      }
+      return nil
+    case (.array(let mine), .array(let theirs)):
+      return zip(mine, theirs).lazy.compactMap { $0.firstKey(missingIn: $1) }.first
+    default:
+      return nil
+    }
+  }
+}

@@ -1,0 +1,247 @@
+/// What is declared about one model: its table, fields, key and rules, as a plain value.
+///
+/// The same value describes a Swift model, a table adopted from an existing database and a view.
+/// It is stored in the file's catalog as JSON, so that a program without the Swift type, such as
+/// `storecli`, knows the model too.
+public struct ModelSchema: Hashable, Sendable, Codable {
+  /// What holds the records.
+  public enum Kind: String, Hashable, Sendable, Codable {
+    /// It can be queried and written.
+    case table
+    /// Read-only: it can be queried but not written.
+    case view
+  }
+
+  /// Unique in the store.
+  public var name: String
+  /// The table or view in the file. Equal to ``name`` unless declared otherwise.
+  public var table: String
+  /// Whether it is a table or a view.
+  public var kind: Kind
+  /// In column order. A record's values always come in this order.
+  public var fields: [FieldSchema]
+  /// The names of the key's fields, in key order; at least one, except for views.
+  public var key: [String]
+  /// Whether the table has no hidden rowid: <https://sqlite.org/withoutrowid.html>.
+  public var isWithoutRowID: Bool
+  /// Sets of fields whose values together occur once, besides the key.
+  public var uniques: [[String]]
+  public var indexes: [IndexSchema]
+  /// Rules over several fields of one record.
+  public var rules: [RuleSchema]
+  /// The ordered lists that each record owns.
+  public var lists: [ListSchema]
+  /// Whether the table was there before the store and belongs to another design. Opening never
+  /// changes it.
+  public var isAdopted: Bool
+
+  /// Describes a model. Checks nothing: opening a store does.
+  public init(
+    name: String, table: String? = nil, kind: Kind = .table, fields: [FieldSchema], key: [String],
+    isWithoutRowID: Bool = false, uniques: [[String]] = [], indexes: [IndexSchema] = [],
+    rules: [RuleSchema] = [], lists: [ListSchema] = [], isAdopted: Bool = false
+  ) {
+    self.name = name
+    self.table = table ?? name
+    self.kind = kind
+    self.fields = fields
+    self.key = key
+    self.isWithoutRowID = isWithoutRowID
+    self.uniques = uniques
+    self.indexes = indexes
+    self.rules = rules
+    self.lists = lists
+    self.isAdopted = isAdopted
+  }
+
+  /// The position of the field called `name`, or nil.
+  public func fieldIndex(named name: String) -> Int? {
+    fields.firstIndex { $0.name == name }
+  }
+
+  /// The field called `name`, or nil.
+  public func field(named name: String) -> FieldSchema? {
+    fields.first { $0.name == name }
+  }
+
+  /// The positions of the key's fields, in key order.
+  public var keyIndices: [Int] {
+    key.compactMap { fieldIndex(named: $0) }
+  }
+
+  /// The field that is SQLite's own row number, which a draft may leave out: a key of one field
+  /// declared `INTEGER PRIMARY KEY`. See <https://sqlite.org/lang_createtable.html#rowid>.
+  public var rowIDFieldIndex: Int? {
+    guard key.count == 1, !isWithoutRowID, kind == .table else { return nil }
+    return fields.firstIndex { $0.name == key[0] && $0.isRowID }
+  }
+
+  /// Whether the key is the row number of a table that has no column for it. Such numbers are true
+  /// while the file is open: VACUUM may give others, <https://sqlite.org/lang_vacuum.html>.
+  package var hasHiddenRowID: Bool {
+    isAdopted && rowIDFieldIndex.map { fields[$0].declaredType == nil } ?? false
+  }
+}
+
+/// One field of a model: one column.
+public struct FieldSchema: Hashable, Sendable, Codable {
+  /// When a generated column is computed: <https://sqlite.org/gencol.html>.
+  public enum Generated: String, Hashable, Sendable, Codable {
+    /// Whenever it is read; it takes no space and is in no row image.
+    case virtual
+    /// Whenever its record is written.
+    case stored
+  }
+
+  /// Unique in the model.
+  public var name: String
+  /// The column's name. Equal to ``name`` unless declared otherwise.
+  public var column: String
+  /// What its values mean.
+  public var type: FieldType
+  /// How the column holds its values; nil for the form that ``FieldType`` names. Only columns of
+  /// adopted tables have another one.
+  public var form: FieldForm?
+  /// The type as the file declares it, for adopted columns: `NVARCHAR(160)`. Empty for a column
+  /// without one whose stored values decided about ``type``.
+  public var declaredType: String?
+  /// Whether it may be NULL.
+  public var isOptional: Bool
+  /// Whether each value but NULL occurs once.
+  public var isUnique: Bool
+  /// Whether the column is the table's rowid.
+  public var isRowID: Bool
+  /// The default as an SQL expression, or nil for none.
+  public var defaultSQL: String?
+  /// How its texts compare.
+  public var collation: Collation
+  /// The record its value refers to, where it is a foreign key of its own.
+  public var reference: ReferenceSchema?
+  /// Computed by SQLite; never written. See <https://sqlite.org/gencol.html>.
+  public var generated: Generated?
+  /// Rules over this field. A boolean's rule, 0 or 1, is implied and not listed.
+  public var rules: [RuleSchema]
+
+  /// Describes a field. Checks nothing: opening a store does.
+  public init(
+    name: String, column: String? = nil, type: FieldType, form: FieldForm? = nil,
+    declaredType: String? = nil, isOptional: Bool = false, isUnique: Bool = false,
+    isRowID: Bool = false, defaultSQL: String? = nil, collation: Collation = .binary,
+    reference: ReferenceSchema? = nil, generated: Generated? = nil, rules: [RuleSchema] = []
+  ) {
+    self.name = name
+    self.column = column ?? name
+    self.type = type
+    self.form = form
+    self.declaredType = declaredType
+    self.isOptional = isOptional
+    self.isUnique = isUnique
+    self.isRowID = isRowID
+    self.defaultSQL = defaultSQL
+    self.collation = collation
+    self.reference = reference
+    self.generated = generated
+    self.rules = rules
+  }
+
+  /// The column type in a STRICT table of the store.
+  package var columnType: String { form?.columnType ?? type.columnType }
+}
+
+/// What a field means, and so how its text form is read and in which storage class it is kept.
+public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
+  case integer, real, text, blob
+  /// INTEGER, 0 or 1.
+  case boolean
+  /// REAL: seconds since 2001-01-01 00:00:00 UTC, so that no bit of a `Date` is lost.
+  /// Readable in SQL as `datetime(x + 978307200, 'unixepoch')`.
+  case date
+  /// TEXT: 36 characters, upper case.
+  case uuid
+  /// TEXT: the absolute string.
+  case url
+  /// TEXT: plain decimal digits, so that no digit is lost. Has no order.
+  case decimal
+  /// TEXT: JSON with sorted keys.
+  case json
+  /// Any storage class, as found in a column without a declared type.
+  case any
+
+  /// The column type in a STRICT table: <https://sqlite.org/stricttables.html>.
+  public var columnType: String {
+    switch self {
+    case .integer, .boolean: "INTEGER"
+    case .real, .date: "REAL"
+    case .text, .uuid, .url, .decimal, .json: "TEXT"
+    case .blob: "BLOB"
+    case .any: "ANY"
+    }
+  }
+}
+
+/// A foreign key of one field.
+public struct ReferenceSchema: Hashable, Sendable, Codable {
+  /// What happens to the referring record: <https://sqlite.org/foreignkeys.html#fk_actions>.
+  public enum Action: String, Hashable, Sendable, Codable {
+    case noAction = "NO ACTION"
+    case restrict = "RESTRICT"
+    case cascade = "CASCADE"
+    case setNull = "SET NULL"
+    case setDefault = "SET DEFAULT"
+  }
+
+  /// The referenced table.
+  public var table: String
+  /// The referenced column, or nil for the referenced table's primary key.
+  public var column: String?
+  /// When the referenced record is deleted.
+  public var onDelete: Action
+  /// When the referenced record's key changes.
+  public var onUpdate: Action
+
+  /// Describes a reference.
+  public init(
+    table: String, column: String? = nil, onDelete: Action = .noAction,
+    onUpdate: Action = .noAction
+  ) {
+    self.table = table
+    self.column = column
+    self.onDelete = onDelete
+    self.onUpdate = onUpdate
+  }
+}
+
+/// An index that is not implied by the key or a unique set.
+public struct IndexSchema: Hashable, Sendable, Codable {
+  /// Unique among the file's tables and indexes.
+  public var name: String
+  /// In index order.
+  public var fields: [String]
+  /// Whether the values together occur once, but for records with a NULL among them.
+  public var isUnique: Bool
+
+  /// Describes an index.
+  public init(name: String, fields: [String], isUnique: Bool = false) {
+    self.name = name
+    self.fields = fields
+    self.isUnique = isUnique
+  }
+}
+
+/// A declarative rule: an SQL condition that every record must meet, with the message for people.
+/// It stands in the file as a named CHECK, so it binds every writer.
+public struct RuleSchema: Hashable, Sendable, Codable {
+  /// The constraint's name in the file, unique in the store: `Track.title.length`.
+  public var name: String
+  /// What the rule demands, fit for a form: "must have 1 to 200 characters".
+  public var message: String
+  /// The condition, true or NULL for good records, over the model's columns.
+  public var condition: String
+
+  /// Describes a rule.
+  public init(name: String, message: String, condition: String) {
+    self.name = name
+    self.message = message
+    self.condition = condition
+  }
+}

@@ -1,0 +1,162 @@
+/// The SQL that creates a model's table and indexes, and adds a column to it. Pretty, and the same
+/// for the same schema: `sqlite_schema` keeps the text for people to read.
+///
+/// DDL takes no arguments, so each text is a finished string before it becomes ``SQLText``, whose
+/// own interpolation would turn the names into arguments.
+package struct SchemaSQL {
+  package let schema: ModelSchema
+
+  package init(_ schema: ModelSchema) {
+    self.schema = schema
+  }
+
+  /// CREATE TABLE, then the indexes.
+  package var statements: [SQLText] {
+    [table] + schema.allIndexes.map(index)
+  }
+
+  package var table: SQLText {
+    let lines = schema.fields.map(columnDefinition) + tableConstraints
+    let options = schema.isWithoutRowID ? "STRICT, WITHOUT ROWID" : "STRICT"
+    let sql = """
+      CREATE TABLE \(SQLText.quoted(schema.table)) (
+        \(lines.joined(separator: ",\n  "))
+      ) \(options)
+      """
+    return SQLText(sql: sql)
+  }
+
+  package func index(_ index: IndexSchema) -> SQLText {
+    let sql = """
+      CREATE \(index.isUnique ? "UNIQUE INDEX" : "INDEX") \(SQLText.quoted(index.name))
+      ON \(SQLText.quoted(schema.table)) (\(columns(index.fields)))
+      """
+    return SQLText(sql: sql)
+  }
+
+  package func addColumn(_ field: FieldSchema) -> SQLText {
+    let sql = """
+      ALTER TABLE \(SQLText.quoted(schema.table))
+      ADD COLUMN \(columnDefinition(field))
+      """
+    return SQLText(sql: sql)
+  }
+
+  private func columnDefinition(_ field: FieldSchema) -> String {
+    let isWholeKey = schema.key == [field.name]
+    let isRowID = schema.rowIDFieldIndex.map { schema.fields[$0].name == field.name } ?? false
+    var parts = [SQLText.quoted(field.column), field.columnType]
+    // NOT NULL on the rowid would be an ornament: NULL there asks SQLite for the next number.
+    if !field.isOptional, !isRowID { parts.append("NOT NULL") }
+    if isWholeKey { parts.append("PRIMARY KEY") }
+    if field.isUnique, !isWholeKey { parts.append("UNIQUE") }
+    if let value = field.defaultSQL {
+      parts.append("DEFAULT \(SQLDefault(value).isLiteral ? value : "(\(value))")")
+    }
+    if field.collation != .binary {
+      parts.append("COLLATE \(collationName(field.collation))")
+    }
+    if let reference = field.reference { parts.append(references(reference)) }
+    let checks = schema.rules(of: field).map { "\n    \(check($0))" }
+    return parts.joined(separator: " ") + checks.joined()
+  }
+
+  private var tableConstraints: [String] {
+    let key = schema.key.count > 1 ? ["PRIMARY KEY (\(columns(schema.key)))"] : []
+    return key + schema.uniques.map { "UNIQUE (\(columns($0)))" } + schema.rules.map(check)
+  }
+
+  private func check(_ rule: RuleSchema) -> String {
+    "CONSTRAINT \(SQLText.quoted(rule.name)) CHECK (\(rule.condition))"
+  }
+
+  private func references(_ reference: ReferenceSchema) -> String {
+    var text = "REFERENCES \(SQLText.quoted(reference.table))"
+    if let column = reference.column { text += " (\(SQLText.quoted(column)))" }
+    if reference.onDelete != .noAction { text += " ON DELETE \(reference.onDelete.rawValue)" }
+    if reference.onUpdate != .noAction { text += " ON UPDATE \(reference.onUpdate.rawValue)" }
+    return text
+  }
+
+  private func collationName(_ collation: Collation) -> String {
+    if case .custom(let name) = collation { return SQLText.quoted(name) }
+    return collation.name
+  }
+
+  private func columns(_ fields: [String]) -> String {
+    SQLText.quotedList(fields.map { schema.field(named: $0)?.column ?? $0 })
+  }
+}
+
+/// The text after DEFAULT, looked at closely enough to know what SQLite does with it.
+package struct SQLDefault {
+  /// One literal, with or without a sign: it needs no parentheses.
+  package let isLiteral: Bool
+  /// The same for every row, so that a column with it can be added to rows that exist:
+  /// <https://sqlite.org/lang_altertable.html#altertabaddcol>.
+  let isConstant: Bool
+  package let isNull: Bool
+  /// The same as an expression that stands elsewhere, among names of columns: alone after DEFAULT,
+  /// a name is a text.
+  package let expression: String
+
+  init(_ sql: String) {
+    let source = SQLTokens(sql)
+    var tokens = source.significant[...]
+    let text = tokens.first.flatMap { first in
+      tokens.last.map { source.text(first.range.lowerBound..<$0.range.upperBound) }
+    }
+    let isSigned =
+      tokens.count == 2
+      && tokens.first.map { source.isSymbol($0, "-") || source.isSymbol($0, "+") } ?? false
+    if isSigned { tokens.removeFirst() }
+    guard tokens.count == 1, let token = tokens.first else {
+      isLiteral = false
+      isConstant = false
+      isNull = false
+      expression = text ?? sql
+      return
+    }
+    func isWord(_ words: String...) -> Bool { words.contains { source.isKeyword(token, $0) } }
+    isNull = isWord("NULL") && !isSigned
+    isConstant =
+      token.kind == .number
+      || !isSigned
+        && (token.kind == .string || token.kind == .blob || isWord("NULL", "TRUE", "FALSE"))
+    isLiteral =
+      isConstant || !isSigned && isWord("CURRENT_TIME", "CURRENT_DATE", "CURRENT_TIMESTAMP")
+    let isName = token.kind == .quotedName || token.kind == .word
+    expression =
+      isName && !isLiteral && !isSigned ? SQLText.literal(source.name(token)) : text ?? sql
+  }
+}
+
+extension ModelSchema {
+  /// The rules that stand in the file for `field`: those declared, and that a boolean is 0 or 1.
+  package func rules(of field: FieldSchema) -> [RuleSchema] {
+    // An adopted column has only the rules that were found in the file.
+    guard field.type == .boolean, !isAdopted else { return field.rules }
+    let boolean = RuleSchema(
+      name: "\(name).\(field.name).boolean", message: "must be true or false",
+      condition: "\(SQLText.quoted(field.column)) IN (0, 1)")
+    return [boolean] + field.rules
+  }
+
+  /// Every rule that stands in the file for this model, with the field it is about, if it is one.
+  package var allRules: [(field: FieldSchema?, rule: RuleSchema)] {
+    fields.flatMap { field in rules(of: field).map { (field, $0) } } + rules.map { (nil, $0) }
+  }
+
+  /// The declared indexes, and one for every reference that would otherwise have none: deleting a
+  /// referenced record searches the records that refer to it.
+  /// See <https://sqlite.org/foreignkeys.html#fk_indexes>.
+  var allIndexes: [IndexSchema] {
+    let leading = Set(
+      ([key] + uniques + indexes.map(\.fields)).compactMap(\.first)
+        + fields.filter(\.isUnique).map(\.name))
+    return indexes
+      + fields.filter { $0.reference != nil && !leading.contains($0.name) }.map { field in
+        IndexSchema(name: "_ms_index_\(table).\(field.column)", fields: [field.name])
+      }
+  }
+}

@@ -1,0 +1,139 @@
+/// What the file demands of each record of one model by itself, each as a condition that is true
+/// for records that break it: values that must be there, types, references, and the rules.
+package struct RecordChecks {
+  package struct Check {
+    package let violation: Violation
+    /// Over the columns of the model's table.
+    package let offence: SQLText
+    /// Whether it reads other records too.
+    package var readsOthers = false
+  }
+
+  package let schema: ModelSchema
+  package let models: [ModelSchema]
+  /// Those beside the table's definition; of other models too.
+  package let rules: [Rule]
+
+  package init(schema: ModelSchema, models: [ModelSchema], rules: [Rule]) {
+    self.schema = schema
+    self.models = models
+    self.rules = rules
+  }
+
+  /// In the order of fields, then those over several fields, then the rules that were added.
+  package var checks: [Check] {
+    let added = rules.filter { $0.model == schema.name }.compactMap { rule -> Check? in
+      guard let offence = objects(of: rule)?.offence else { return nil }
+      var check = Check(violation: rule.violation, offence: offence)
+      switch rule.demand {
+      case .required, .condition: break
+      default: check.readsOthers = true
+      }
+      return check
+    }
+    return schema.fields.flatMap { checks(of: $0) } + schema.rules.map { condition($0, fields: []) }
+      + added
+  }
+
+  private func objects(of rule: Rule) -> RuleObjects? {
+    do {
+      return RuleObjects(try ResolvedRule(rule, in: models))
+    } catch {
+      // Its model or field is gone; its triggers go when the store is opened by who changed that.
+      return nil
+    }
+  }
+
+  private func checks(of field: FieldSchema) -> [Check] {
+    let column: SQLText = "\(identifier: field.column)"
+    var checks: [Check] = []
+    if !field.isOptional, !field.isRowID {
+      checks.append(
+        check(
+          .required, field, "required", "must have a value", "\(column) IS NULL",
+          remedy: "Give it one."))
+    }
+    if let classes = field.storageClassList {
+      checks.append(
+        check(
+          .type, field, "type", "must be of type \(field.type.rawValue)",
+          "typeof(\(column)) NOT IN (\(SQLText(sql: classes)), 'null')",
+          remedy: "Convert the value first."))
+    }
+    if field.type == .boolean {
+      checks.append(
+        check(
+          .check, field, "boolean", "must be true or false",
+          "\(column) IS NOT NULL AND \(column) NOT IN (0, 1)", remedy: "Give it 1 or 0."))
+    }
+    if let reference = field.reference, let referenced = reference.referencedColumn(in: models) {
+      checks.append(
+        Check(
+          violation: .missing("record of \(reference.table)", for: field.name, of: schema),
+          offence: """
+            \(column) IS NOT NULL AND NOT EXISTS (
+              SELECT 1 FROM \(identifier: reference.table) AS "_ms_referenced"
+              WHERE "_ms_referenced".\(identifier: referenced)
+                = \(identifier: schema.table).\(column))
+            """, readsOthers: true))
+    }
+    return checks + field.rules.map { condition($0, fields: [field.name]) }
+  }
+
+  private func check(
+    _ kind: Violation.Kind, _ field: FieldSchema, _ label: String, _ message: String,
+    _ offence: SQLText, remedy: String
+  ) -> Check {
+    Check(
+      violation: Violation(
+        kind: kind, model: schema.name, fields: [field.name],
+        rule: "\(schema.name).\(field.name).\(label)", message: message, remedy: remedy),
+      offence: offence)
+  }
+
+  private func condition(_ rule: RuleSchema, fields: [String]) -> Check {
+    Check(
+      violation: Violation(
+        kind: .check, model: schema.name, fields: fields, rule: rule.name, message: rule.message,
+        remedy: "Change the value."),
+      offence: "NOT (\(SQLText(sql: rule.condition)))")
+  }
+}
+
+extension ReferenceSchema {
+  /// The column that is referred to; nil when it takes a model to tell and `models` has none.
+  package func referencedColumn(in models: [ModelSchema]) -> String? {
+    if let column { return column }
+    guard let model = models.first(where: { $0.table == table }), model.key.count == 1
+    else { return nil }
+    return model.field(named: model.key[0])?.column
+  }
+}
+
+extension FieldSchema {
+  /// The storage classes of well-formed values besides NULL, as SQL; nil where any will do.
+  fileprivate var storageClassList: String? {
+    if let form, form.isText { return "'text'" }
+    return switch type {
+    case .integer, .boolean: "'integer'"
+    case .real, .date: "'real', 'integer'"
+    case .text, .uuid, .url, .decimal, .json: "'text'"
+    case .blob: "'blob'"
+    case .any: nil
+    }
+  }
+}
+
+extension Violation {
+  package static let referenceRemedy = "Insert that record first, or name another."
+
+  /// That a field refers to no record of the model or table called `target`.
+  package static func missing(_ target: String, for field: String, of model: ModelSchema)
+    -> Violation
+  {
+    Violation(
+      kind: .reference, model: model.name, fields: [field],
+      rule: "\(model.name).\(field).reference", message: "must name an existing \(target)",
+      remedy: referenceRemedy)
+  }
+}

@@ -1,0 +1,94 @@
+/// One of SQLite's five storage classes, owned: null, integer, real, text or blob.
+///
+/// Two values are equal when storage class and content are equal, so `.integer(1)` is not
+/// `.real(1)`, unlike SQL's `=`, and texts are equal when their bytes are. A `.real` never holds
+/// NaN once it was stored: SQLite keeps NaN as NULL, and the store refuses it before that can
+/// happen.
+///
+/// See <https://sqlite.org/datatype3.html>.
+@frozen public enum SQLValue: Hashable, Sendable {
+  case null
+  case integer(Int64)
+  case real(Double)
+  case text(String)
+  case blob([UInt8])
+
+  /// The storage class without the content.
+  @inlinable public var storageClass: StorageClass {
+    switch self {
+    case .null: .null
+    case .integer: .integer
+    case .real: .real
+    case .text: .text
+    case .blob: .blob
+    }
+  }
+
+  @inlinable public var isNull: Bool {
+    if case .null = self { return true }
+    return false
+  }
+
+  @inlinable public static func == (left: SQLValue, right: SQLValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.integer(let left), .integer(let right)): left == right
+    case (.real(let left), .real(let right)): left == right
+    // Swift calls canonically equivalent texts equal; SQLite compares bytes, and so do changes.
+    case (.text(let left), .text(let right)): left.isExactly(right)
+    case (.blob(let left), .blob(let right)): left == right
+    default: false
+    }
+  }
+
+  /// Equal values hash equally: texts of the same bytes are equal to Swift too.
+  @inlinable public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0 as UInt8)
+    case .integer(let value): hasher.combine(value)
+    case .real(let value): hasher.combine(value)
+    case .text(let value): hasher.combine(value)
+    case .blob(let value): hasher.combine(value)
+    }
+  }
+}
+
+/// What kind of value SQLite holds in a cell, whatever the column was declared as.
+@frozen public enum StorageClass: String, Hashable, Sendable {
+  case null, integer, real, text, blob
+}
+
+extension SQLValue: CustomStringConvertible {
+  /// The value as an SQL literal.
+  public var description: String {
+    switch self {
+    case .null: "NULL"
+    case .integer(let value): String(value)
+    // A literal too large for a Double is how SQL spells infinity.
+    case .real(let value): value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : String(value)
+    // SQLite reads a statement up to its first NUL.
+    case .text(let value) where value.utf8.contains(0): "CAST(\(hexadecimal(value.utf8)) AS TEXT)"
+    case .text(let value): quoted(value)
+    case .blob(let bytes): hexadecimal(bytes)
+    }
+  }
+}
+
+/// By scalars: a quote with a combining mark behind it is another character, but a quote to SQLite.
+private func quoted(_ text: String) -> String {
+  var literal = "'"
+  for scalar in text.unicodeScalars {
+    if scalar == "'" { literal += "'" }
+    literal.unicodeScalars.append(scalar)
+  }
+  return literal + "'"
+}
+
+private func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+  "x'" + bytes.map(hexadecimalPair).joined() + "'"
+}
+
+private func hexadecimalPair(_ byte: UInt8) -> String {
+  let digits = String(byte, radix: 16)
+  return byte < 16 ? "0" + digits : digits
+}
