@@ -77,7 +77,7 @@ import Testing
     #expect(broken == [])
   }
 
-  @Test func everyArticleIsOnTheLandingPageAndSaysWhatItDoesNotDo() throws {
+  @Test func everyArticleIsOnTheLandingPageAndHasLimitations() throws {
     let project = try Project.checkout.get()
     let articles = Self.articles(of: project)
     let landing = try #require(articles.first { $0.name == "ModelStore" })
@@ -88,7 +88,7 @@ import Testing
     #expect(listed.sorted() == others.map(\.name).sorted())
     for article in others {
       #expect(
-        article.document.lines.contains("## What this does not do"), "\(article.path)")
+        article.document.lines.contains("## Limitations"), "\(article.path)")
       #expect(!article.document.blocks.isEmpty, "\(article.path) shows no code")
     }
   }
