@@ -39,10 +39,12 @@ let package = Package(
       ]
     ),
     .target(name: "ModelStoreMacro", dependencies: ["ModelStore", "ModelStoreMacroPlugin"]),
+    .target(name: "RecordFormats"),
     .target(
       name: "StoreCommand",
       dependencies: [
         "ModelStore",
+        "RecordFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -55,9 +57,10 @@ let package = Package(
     .testTarget(name: "ModelStoreTests", dependencies: ["ModelStore", "CSQLite", "CFaultVFS"]),
     .testTarget(
       name: "storecliTests",
-      dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"],
+      dependencies: ["storecli", "StoreCommand", "RecordFormats", "ModelStore", "CSQLite"],
       exclude: ["Recorded"]
     ),
+    .testTarget(name: "RecordFormatsTests", dependencies: ["RecordFormats"]),
     .testTarget(
       name: "StoreFaultTests",
       dependencies: ["FaultLedger", "FaultWriter", "ModelStore", "CSQLite", "storecli"]

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// What a command runs with: its options, its two voices, and the store they lead to.
 struct CommandContext {
@@ -218,7 +219,7 @@ struct CommandContext {
   }
 
   /// Writes a report of so many things as rows, and says how many there are.
-  func writeReport(of noun: String, columns: [OutputColumn], rows: [[SQLValue]]) throws {
+  func writeReport(of noun: String, columns: [OutputColumn], rows: [[CellValue]]) throws {
     var writer = try reportWriter(columns: columns)
     for row in rows { try writer.write(row) }
     try finish(writer)
@@ -229,26 +230,26 @@ struct CommandContext {
   private var writesJSON: Bool { [.json, .ndjson, .yaml].contains(format) }
 
   /// A cell whose value is not known: null for programs, a question mark for people.
-  var unknownValue: SQLValue { writesJSON ? .null : .text("?") }
+  var unknownValue: CellValue { writesJSON ? .null : .text("?") }
 
   /// A cell of several values, for a column that means ``OutputColumn/Meaning/json``: an array for
   /// programs that read JSON, `text` for everybody else.
-  func list(_ values: [JSONValue], as text: String) throws -> SQLValue {
+  func list(_ values: [JSONValue], as text: String) throws -> CellValue {
     writesJSON ? .text(try JSONText.text(.array(values))) : .text(text)
   }
 
   /// Names as one cell, joined by commas.
-  func list(names: [String]) throws -> SQLValue {
+  func list(names: [String]) throws -> CellValue {
     try list(names.map { .string($0) }, as: names.joined(separator: ","))
   }
 
   /// One key as one cell.
-  func list(key: [SQLValue]) throws -> SQLValue {
+  func list(key: [SQLValue]) throws -> CellValue {
     writesJSON ? .text(try JSONText.text(KeyText.json(key))) : .text(KeyText.text(key))
   }
 
   /// Keys as one cell, with a blank between two.
-  func list(keys: [[SQLValue]]) throws -> SQLValue {
+  func list(keys: [[SQLValue]]) throws -> CellValue {
     try list(keys.map(KeyText.json), as: keys.map(KeyText.text).joined(separator: " "))
   }
 

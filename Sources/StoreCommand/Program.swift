@@ -1,5 +1,6 @@
 import ArgumentParser
 public import ModelStore
+import RecordFormats
 import Synchronization
 
 #if canImport(Glibc)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `import`: the records of files, however many, into their models.
 struct ImportCommand: WritingCommand {
@@ -39,7 +40,7 @@ struct ImportCommand: WritingCommand {
   @Option(
     help: ArgumentHelp(
       "csv, tsv, ndjson or json; otherwise told from the file.", valueName: "format"))
-  var format: RecordInput.Format?
+  var format: InputFormat?
 
   @Option(
     help: ArgumentHelp("What to do with a bad record, stop, skip or collect.", valueName: "what"))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `insert`: one record from words, or many from a file, in one transaction.
 struct InsertCommand: WritingCommand {

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// A store and where it was found.
 struct OpenedStore {

@@ -1,3 +1,5 @@
+import RecordFormats
+
 /// How large a stored value may be for a command to read it. A command holds a value of the result
 /// several times at once: as SQLite has it, as it was read, and as text.
 enum ValueLimit {

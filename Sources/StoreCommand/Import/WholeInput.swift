@@ -1,3 +1,5 @@
+import RecordFormats
+
 /// An input small enough to be one value.
 enum WholeInput {
   /// All bytes of the file at `path`, or of standard input for `-`.

@@ -45,7 +45,8 @@ import Testing
       try bounded(place, "models", "-q")
         == Outcome(
           code: 0, out: "endless\t?\t1\t\t0\t0\tview\nt\t1\t1\tid\t0\t0\tadopted\n", err: ""))
-    #expect(try bounded(place, "models", "--json").out.contains(#""model":"endless","records":null"#))
+    #expect(
+      try bounded(place, "models", "--json").out.contains(#""model":"endless","records":null"#))
     let sheet = try bounded(place, "models", "endless")
     #expect(sheet.code == 0 && sheet.err.hasPrefix("endless   ? records\n"), "\(sheet)")
     #expect(try bounded(place, "models", "endless", "-q").code == 0)

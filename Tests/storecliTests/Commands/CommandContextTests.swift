@@ -1,4 +1,5 @@
 import ArgumentParser
+import RecordFormats
 import Testing
 
 @testable import ModelStore
