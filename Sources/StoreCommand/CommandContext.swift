@@ -16,12 +16,15 @@ struct CommandContext {
   /// What stores that are opened for writing report besides the command's own outcome.
   let notices = Notices()
   private let application: Application
+  let surroundings: Surroundings
 
   init(
-    _ command: any LeafCommand, console: Console, application: Application = Application()
+    _ command: any LeafCommand, console: Console, application: Application = Application(),
+    surroundings: Surroundings = .process
   ) {
     options = command.options
     self.application = application
+    self.surroundings = surroundings
     self.console = console
     let change = (command as? any ChangingCommand)?.change
     busyTimeout = .seconds(change?.busyTimeout ?? 5)
@@ -141,7 +144,7 @@ struct CommandContext {
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
     let location = try DatabaseLocation(
-      option: options.database, application: application.database)
+      option: options.database, application: application.database, in: surroundings)
     if purpose == .reading || purpose == .looking {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
     }
@@ -151,15 +154,15 @@ struct CommandContext {
     configuration.busyTimeout = busyTimeout
     configuration.journalMode = journalMode
     if listsManyViolations { configuration.refusals.violationCountMax = 100_000 }
-    configuration.valueSizeMax = try ValueLimit.bytes()
+    configuration.valueSizeMax = try ValueLimit.bytes(in: surroundings)
     if isDryRun { configuration.schemaChanges = .none }
     configuration.stopRequest = stopsStatements ? Interruption.storeRequest : nil
     configuration.sharing =
       options.sharedWithGroup ? .group : location.sharing ?? application.configuration.sharing
     // A reading command may run for long, so its later reports are printed at once.
-    let warnings = OpeningWarnings { [notices] error in
+    let warnings = OpeningWarnings { [notices, surroundings] error in
       if error.code == .fileReplaced, let onReplacement { return onReplacement(error) }
-      if purpose == .writing { notices.add(error) } else { Console.warnAtOnce(error) }
+      if purpose == .writing { notices.add(error) } else { surroundings.warn(error) }
     }
     let store = try Store(
       at: location.path, declaring: declarations(for: purpose), configuration: configuration,
@@ -170,7 +173,8 @@ struct CommandContext {
     where (purpose != .looking || isDryRun) && warning.code != .configurationConflict {
       try console.say("warning: \(warning.message)")
     }
-    return OpenedStore(store: store, location: location)
+    let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
+    return OpenedStore(store: store, location: location, inputs: inputs)
   }
 
   /// What the application declares, as far as a command takes it along. A command that reads takes

@@ -139,7 +139,7 @@ struct ImportCommand: WritingCommand {
     let sources = try zip(paths, schemas).map { path, schema in
       Importing.Source(
         input: try RecordInput(
-          path: path, schema: schema, options: reading, refusing: opened.location.storePaths),
+          path: path, schema: schema, options: reading, from: opened.inputs),
         schema: schema)
     }
     // A dry run counts the rejects and writes no file.

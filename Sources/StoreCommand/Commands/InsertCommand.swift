@@ -50,7 +50,7 @@ struct InsertCommand: WritingCommand {
     }
     let input = try RecordInput(
       path: from, schema: schema, options: RecordInput.Options(),
-      refusing: opened.location.storePaths)
+      from: opened.inputs)
     // All of them are read before the transaction begins, so that nobody waits for the input.
     let records = try records(of: input)
     try context.writing(opened) { transaction in
@@ -71,7 +71,7 @@ struct InsertCommand: WritingCommand {
   private func assigned(
     to schema: ModelSchema, _ opened: OpenedStore
   ) throws -> [String: SQLValue] {
-    try Assignment.parse(words, for: schema, refusing: opened.location.storePaths)
+    try Assignment.parse(words, for: schema, reading: opened.inputs)
       .values(from: nil, of: schema)
   }
 

@@ -5,6 +5,8 @@ import RecordFormats
 struct OpenedStore {
   let store: Store
   let location: DatabaseLocation
+  /// Where the command reads its inputs; the files of this store are none.
+  let inputs: InputFiles
 
   /// The model called `name`.
   ///

@@ -14,37 +14,24 @@ extension ByteSource {
     }
   }
 
-  /// Reads a file, closed when the source is dropped; `-` is standard input.
+  /// Reads a file, closed when the source is dropped.
   ///
-  /// `storePaths` are the store's database, `-wal` and `-shm` files. They are refused without being
-  /// opened: closing a second descriptor of a database drops the locks that SQLite holds on it.
-  /// https://www.sqlite.org/howtocorrupt.html section 2.2
+  /// `storePaths` are refused without being opened; see ``InputFiles``.
   ///
   /// - Throws: ``InputError`` for a file of the store and for one that cannot be opened.
   init(path: String, refusing storePaths: [String]) throws(InputError) {
-    if path == "-" {
-      self.init(descriptor: STDIN_FILENO)
-      return
-    }
     let file = try InputFile(path: path, refusing: storePaths)
     self.init { buffer throws(InputError) in
       try Self.read(from: file.descriptor, into: buffer)
     }
   }
 
-  /// Whether reading from `path` may wait for somebody else: a pipe, a terminal.
-  static func mayWait(_ path: String) -> Bool {
-    var status = stat()
-    let isKnown = path == "-" ? fstat(STDIN_FILENO, &status) == 0 : stat(path, &status) == 0
-    return !isKnown || status.st_mode & S_IFMT != S_IFREG
-  }
-
-  /// The same bytes, all of them read now and kept in a file without a name, so that nobody is
-  /// waited for later.
+  /// The same bytes, all of them read now and kept in a file without a name in `directory`, so that
+  /// nobody is waited for later.
   ///
   /// - Throws: ``InputError``, also where the file finds no space.
-  func spooled() throws(InputError) -> ByteSource {
-    let spool = try TemporaryFile()
+  func spooled(in directory: String) throws(InputError) -> ByteSource {
+    let spool = try TemporaryFile(in: directory)
     let sink = ByteSink(descriptor: spool.descriptor)
     while true {
       let chunk = try bytes(atMost: InputBuffer.chunkByteCount)
@@ -58,7 +45,7 @@ extension ByteSource {
         guard case .unwritable(let system) = error else {
           preconditionFailure("Bytes met \(error) on their way to a file.")
         }
-        throw InputError(.unkept(in: spool.directory, system), at: .start)
+        throw InputError(.unkept(in: directory, system), at: .start)
       }
     }
     guard lseek(spool.descriptor, 0, SEEK_SET) == 0 else {

@@ -39,14 +39,13 @@ final class RecordInput {
   ///
   /// - Throws: ``CommandError`` when it cannot be opened, for options that its format does not
   ///   have, and for a CSV header that names no field of the model.
-  init(path: String, schema: ModelSchema, options: Options, refusing storePaths: [String]) throws {
+  init(path: String, schema: ModelSchema, options: Options, from inputs: InputFiles) throws {
     self.path = path
     self.schema = schema
     self.options = options
     do {
-      let bytes = try ByteSource(path: path, refusing: storePaths)
-      let source = SniffedSource(
-        try (options.readsAhead && ByteSource.mayWait(path) ? try bytes.spooled() : bytes).inUTF8())
+      let bytes = try options.readsAhead ? inputs.readAhead(path) : inputs.source(path)
+      let source = SniffedSource(try bytes.inUTF8())
       // What ends in .json may be one text or lines, and is JSON even where nothing shows it.
       let fallback = path.lowercased().hasSuffix(".json") ? InputFormat.json : .csv
       format =

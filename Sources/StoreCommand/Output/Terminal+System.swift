@@ -31,20 +31,6 @@ extension Terminal {
     return reported ?? usualWidth
   }
 
-  /// Reads the variables of `names` that are set.
-  static func environment(_ names: [String]) -> [String: String] {
-    var values: [String: String] = [:]
-    for name in names {
-      if let value = getenv(name) { values[name] = String(cString: value) }
-    }
-    return values
-  }
-
-  /// Where temporary files go: `TMPDIR`, where it names a directory at all.
-  static var temporaryDirectory: String {
-    environment(["TMPDIR"])["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-  }
-
   private static func reported(_ descriptor: Int32, _ side: KeyPath<winsize, UInt16>) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size[keyPath: side] > 0 else {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.tags(.process)) struct WatchExecTests {
   private func lag(_ world: WatchWorld) throws -> String {
-    try world.place.run("consumers", "list", "-q", "--fields", "consumer,lag").out
+    try world.place.runProcess("consumers", "list", "-q", "--fields", "consumer,lag").out
   }
 
   @Test func aCommandRunsForEachChangeWithTheChangeOnItsInput() throws {
@@ -48,10 +48,10 @@ import Testing
     for seconds in [101, 102, 103] { try world.set("seconds = \(seconds)", of: 1) }
     // The shell's changes of three statements are told one by one, but a store signs its own.
     for seconds in [104, 105, 106] {
-      try world.place.run("update", "Track", "1", "seconds=\(seconds)")
+      try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
     }
     func run(_ command: String) throws -> Outcome {
-      try world.place.run(
+      try world.place.runProcess(
         "watch", "Track", "--slot", "work", "--since", "0", "--timeout", "0s", "--exec", command)
     }
     let failing = try run("tee -a heard | grep -qv '\"new\":105'")
@@ -67,16 +67,18 @@ import Testing
   @Test func holesInThePositionsRepeatNoFinishedCommand() throws {
     let world = try WatchWorld()
     for seconds in [101, 102, 103] {
-      try world.place.run("update", "Track", "1", "seconds=\(seconds)")
+      try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
       let before = try world.position()
-      for filler in 1...5 { try world.place.run("update", "Track", "2", "seconds=\(filler)") }
+      for filler in 1...5 {
+        try world.place.runProcess("update", "Track", "2", "seconds=\(filler)")
+      }
       let after = try world.position()
-      try world.place.run("update", "Track", "3", "seconds=\(seconds)")
+      try world.place.runProcess("update", "Track", "3", "seconds=\(seconds)")
       try world.raw.execute(
         "DELETE FROM _ms_journal WHERE position > \(before) AND position <= \(after)")
     }
     func run(_ command: String, _ words: String...) throws -> Outcome {
-      try world.place.run(
+      try world.place.runProcess(
         ["watch", "Track", "--slot", "work", "--since", world.start, "--timeout", "0s", "--exec"]
           + [command] + words)
     }
@@ -104,8 +106,8 @@ import Testing
   @Test func aCommandNeedNotReadWhatItIsGiven() throws {
     let world = try WatchWorld(journal: [])
     try world.raw.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text)")
-    try world.place.run("adopt", "Note")
-    try world.place.run("journal", "on", "Note")
+    try world.place.runProcess("adopt", "Note")
+    try world.place.runProcess("journal", "on", "Note")
     try world.raw.execute("INSERT INTO Note VALUES (1, hex(zeroblob(200000)))")
     let outcome = try world.watch("Note", "--exec", "true")
     #expect(outcome.code == 0, "\(outcome)")

@@ -1,14 +1,16 @@
 import Foundation
+import StoreCommand
+import Synchronization
 import Testing
 
-/// What one run of the built program did.
+/// What one run of the command line did.
 struct Outcome: Equatable {
   var code: Int32
   var out: String
   var err: String
 }
 
-/// A directory with the built program at hand. Each test has its own.
+/// A directory in which the command line runs. Each test has its own.
 final class Workplace {
   let directory: String
   /// Variables of the runs besides the fixed ones.
@@ -62,23 +64,62 @@ final class Workplace {
     process.executableURL = URL(fileURLWithPath: words[0])
     process.arguments = Array(words.dropFirst())
     process.currentDirectoryURL = URL(fileURLWithPath: directory)
-    process.environment = environment.merging(
-      ["HOME": directory, "PATH": "/usr/bin:/bin", "COLUMNS": "80", "TMPDIR": directory]
-    ) { mine, _ in mine }
+    process.environment = variables
     return process
   }
 
-  /// Runs the program to its end.
-  @discardableResult
-  func run(_ arguments: String..., input: String = "", launching launcher: [String] = []) throws
-    -> Outcome
-  {
-    try run(arguments, input: input, launching: launcher)
+  /// The variables of every run.
+  private var variables: [String: String] {
+    environment.merging(
+      ["HOME": directory, "PATH": "/usr/bin:/bin", "COLUMNS": "80", "TMPDIR": directory]
+    ) { mine, _ in mine }
   }
 
-  func run(_ arguments: [String], input: String = "", launching launcher: [String] = []) throws
-    -> Outcome
-  {
+  /// Runs the command line to its end, within this process.
+  ///
+  /// Where a process is the subject, use ``runProcess(_:input:launching:)``: signals, streams, limits
+  /// of the system, the name that the change journal keeps, a store that the test has open.
+  @discardableResult
+  func run(_ arguments: String..., input: String = "") throws -> Outcome {
+    try run(arguments, input: input)
+  }
+
+  func run(_ arguments: [String], input: String = "") throws -> Outcome {
+    guard OwnDirectory.isAvailable else { return try runProcess(arguments, input: input) }
+    let written = Mutex<(data: [UInt8], talk: [UInt8])>(([], []))
+    let code = Mutex<Int32?>(nil)
+    let variables = variables
+    OwnDirectory.perform(in: directory) {
+      let surroundings = Surroundings(environment: variables, input: Array(input.utf8)) {
+        bytes, output in
+        written.withLock { written in
+          switch output {
+          case .data: written.data += bytes
+          case .talk: written.talk += bytes
+          }
+        }
+      }
+      let status = Program(arguments: arguments).run(in: surroundings)
+      code.withLock { $0 = status }
+    }
+    let status = code.withLock { $0 }
+    let (data, talk) = written.withLock { $0 }
+    return Outcome(
+      code: try #require(status), out: String(decoding: data, as: UTF8.self),
+      err: String(decoding: talk, as: UTF8.self))
+  }
+
+  /// Runs the built program to its end.
+  @discardableResult
+  func runProcess(
+    _ arguments: String..., input: String = "", launching launcher: [String] = []
+  ) throws -> Outcome {
+    try runProcess(arguments, input: input, launching: launcher)
+  }
+
+  func runProcess(
+    _ arguments: [String], input: String = "", launching launcher: [String] = []
+  ) throws -> Outcome {
     let process = try process(arguments, launching: launcher)
     let name = UUID().uuidString
     try write(input, to: name + ".in")
