@@ -40,10 +40,12 @@ let package = Package(
       ]
     ),
     .target(name: "ModelStoreMacro", dependencies: ["ModelStore", "ModelStoreMacroPlugin"]),
+    .target(name: "RecordFormats"),
     .target(
       name: "StoreCommand",
       dependencies: [
         "ModelStore",
+        "RecordFormats",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]
     ),
@@ -58,9 +60,10 @@ let package = Package(
       dependencies: ["ModelStore", "SchemaCompiler", "CSQLite", "CFaultVFS"]),
     .testTarget(
       name: "storecliTests",
-      dependencies: ["storecli", "StoreCommand", "ModelStore", "CSQLite"],
+      dependencies: ["storecli", "StoreCommand", "RecordFormats", "ModelStore", "CSQLite"],
       exclude: ["Recorded"]
     ),
+    .testTarget(name: "RecordFormatsTests", dependencies: ["RecordFormats"]),
     .testTarget(
       name: "StoreFaultTests",
       dependencies: ["FaultLedger", "FaultWriter", "ModelStore", "CSQLite", "storecli"]

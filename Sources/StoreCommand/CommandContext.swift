@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// What a command runs with: its options, its two voices, and the store they lead to.
 struct CommandContext {
@@ -15,12 +16,15 @@ struct CommandContext {
   /// What stores that are opened for writing report besides the command's own outcome.
   let notices = Notices()
   private let application: Application
+  let surroundings: Surroundings
 
   init(
-    _ command: any LeafCommand, console: Console, application: Application = Application()
+    _ command: any LeafCommand, console: Console, application: Application = Application(),
+    surroundings: Surroundings = .process
   ) {
     options = command.options
     self.application = application
+    self.surroundings = surroundings
     self.console = console
     let change = (command as? any ChangingCommand)?.change
     busyTimeout = .seconds(change?.busyTimeout ?? 5)
@@ -140,7 +144,7 @@ struct CommandContext {
     onReplacement: (@Sendable (StoreError) -> Void)? = nil
   ) throws -> OpenedStore {
     let location = try DatabaseLocation(
-      option: options.database, application: application.database)
+      option: options.database, application: application.database, in: surroundings)
     if purpose == .reading || purpose == .looking {
       try console.say("database: \(location.path) via \(location.sourceText)", at: .verbose)
     }
@@ -150,15 +154,15 @@ struct CommandContext {
     configuration.busyTimeout = busyTimeout
     configuration.journalMode = journalMode
     if listsManyViolations { configuration.refusals.violationCountMax = 100_000 }
-    configuration.valueSizeMax = try ValueLimit.bytes()
+    configuration.valueSizeMax = try ValueLimit.bytes(in: surroundings)
     if isDryRun { configuration.schemaChanges = .none }
     configuration.stopRequest = stopsStatements ? Interruption.storeRequest : nil
     configuration.sharing =
       options.sharedWithGroup ? .group : location.sharing ?? application.configuration.sharing
     // A reading command may run for long, so its later reports are printed at once.
-    let warnings = OpeningWarnings { [notices] error in
+    let warnings = OpeningWarnings { [notices, surroundings] error in
       if error.code == .fileReplaced, let onReplacement { return onReplacement(error) }
-      if purpose == .writing { notices.add(error) } else { Console.warnAtOnce(error) }
+      if purpose == .writing { notices.add(error) } else { surroundings.warn(error) }
     }
     let store = try Store(
       at: location.path, declaring: declarations(for: purpose), configuration: configuration,
@@ -169,7 +173,8 @@ struct CommandContext {
     where (purpose != .looking || isDryRun) && warning.code != .configurationConflict {
       try console.say("warning: \(warning.message)")
     }
-    return OpenedStore(store: store, location: location)
+    let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
+    return OpenedStore(store: store, location: location, inputs: inputs)
   }
 
   /// What the application declares, as far as a command takes it along. A command that reads takes
@@ -218,7 +223,7 @@ struct CommandContext {
   }
 
   /// Writes a report of so many things as rows, and says how many there are.
-  func writeReport(of noun: String, columns: [OutputColumn], rows: [[SQLValue]]) throws {
+  func writeReport(of noun: String, columns: [OutputColumn], rows: [[CellValue]]) throws {
     var writer = try reportWriter(columns: columns)
     for row in rows { try writer.write(row) }
     try finish(writer)
@@ -229,26 +234,26 @@ struct CommandContext {
   private var writesJSON: Bool { [.json, .ndjson, .yaml].contains(format) }
 
   /// A cell whose value is not known: null for programs, a question mark for people.
-  var unknownValue: SQLValue { writesJSON ? .null : .text("?") }
+  var unknownValue: CellValue { writesJSON ? .null : .text("?") }
 
   /// A cell of several values, for a column that means ``OutputColumn/Meaning/json``: an array for
   /// programs that read JSON, `text` for everybody else.
-  func list(_ values: [JSONValue], as text: String) throws -> SQLValue {
+  func list(_ values: [JSONValue], as text: String) throws -> CellValue {
     writesJSON ? .text(try JSONText.text(.array(values))) : .text(text)
   }
 
   /// Names as one cell, joined by commas.
-  func list(names: [String]) throws -> SQLValue {
+  func list(names: [String]) throws -> CellValue {
     try list(names.map { .string($0) }, as: names.joined(separator: ","))
   }
 
   /// One key as one cell.
-  func list(key: [SQLValue]) throws -> SQLValue {
+  func list(key: [SQLValue]) throws -> CellValue {
     writesJSON ? .text(try JSONText.text(KeyText.json(key))) : .text(KeyText.text(key))
   }
 
   /// Keys as one cell, with a blank between two.
-  func list(keys: [[SQLValue]]) throws -> SQLValue {
+  func list(keys: [[SQLValue]]) throws -> CellValue {
     try list(keys.map(KeyText.json), as: keys.map(KeyText.text).joined(separator: " "))
   }
 

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// Why a command did not do what it was asked, as it is told to a person and to a program.
 struct CommandError: Error {
@@ -188,7 +189,7 @@ struct CommandError: Error {
     case .unreadable(let system):
       self.init(system.isNoSuchFile ? .notFound : .failed, code: "input", error.description)
     case .unkept: self.init(.failed, code: "input", error.description)
-    case .storeFile: self.init(.usage, code: "input", error.description)
+    case .refused: self.init(.usage, code: "input", error.description)
     case .otherEncoding(let name):
       self.init(
         .rejected, code: "input", error.description, hint: "iconv -f \(name) -t UTF-8 FILE > COPY")

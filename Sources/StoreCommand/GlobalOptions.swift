@@ -1,4 +1,5 @@
 import ArgumentParser
+import RecordFormats
 
 /// What every command takes: where the database is and how to write the answer.
 struct GlobalOptions: ParsableArguments {

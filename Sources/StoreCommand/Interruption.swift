@@ -13,6 +13,9 @@ enum Interruption {
   private static let received = Atomic<Int32>(0)
   /// Where a byte is written when a signal comes, for who waits for something else; -1 for nobody.
   private static let listener = Atomic<Int32>(-1)
+  /// Whether the signals of this process are for the command line: not where it runs within another
+  /// program.
+  private static let isAdmitted = Atomic(false)
   /// How many things that may take long are waited for on purpose.
   private static let waitCount = Atomic<Int32>(0)
 
@@ -38,6 +41,7 @@ enum Interruption {
   /// SIGTERM ends the process a second later at the latest, in the middle of whatever it does then.
   /// For example, SQLite cannot be stopped while it compares one text with a pattern.
   static func await() {
+    guard isAdmitted.load(ordering: .relaxed) else { return }
     received.store(0, ordering: .relaxed)
     listener.store(-1, ordering: .relaxed)
     waitCount.store(0, ordering: .relaxed)
@@ -71,6 +75,7 @@ enum Interruption {
 
   /// Lets the signals in: a parent may have started this program from a thread that blocks them.
   static func admit() {
+    isAdmitted.store(true, ordering: .relaxed)
     var admitted = sigset_t()
     sigemptyset(&admitted)
     sigaddset(&admitted, SIGINT)

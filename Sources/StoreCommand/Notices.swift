@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 import Synchronization
 
 /// Failures that a store reports while a command writes and that undo nothing. They are printed

@@ -1,5 +1,6 @@
 import ArgumentParser
 public import ModelStore
+import RecordFormats
 import Synchronization
 
 #if canImport(Glibc)
@@ -28,6 +29,7 @@ public struct Program: Sendable {
   private let name: String
   private let arguments: [String]
   private let application: Application
+  private var surroundings = Surroundings.process
 
   /// The name in help, hints and messages of the process.
   static var name: String { currentName.withLock { $0 } }
@@ -76,28 +78,42 @@ public struct Program: Sendable {
   /// Runs and ends the process.
   public func runToExit() -> Never {
     Self.currentName.withLock { $0 = name }
-    let code = run()
+    let code = runAsProcess()
     // The signal that was held back until the work could stop.
     if code == .terminated { Console.end(by: SIGTERM) }
     exit(code.rawValue)
   }
 
-  private func run() -> ExitCode {
+  /// Runs `storecli` within this process, without its signals and streams. Runs may go on side by
+  /// side.
+  ///
+  /// - Returns: The exit status.
+  package func run(in surroundings: Surroundings) -> Int32 {
+    var program = self
+    program.surroundings = surroundings
+    return program.run().rawValue
+  }
+
+  private func runAsProcess() -> ExitCode {
     if let problem = ProcessPrivileges.current.problem {
-      return Self.reporting(problem, to: .standard(), as: .text)
+      return Self.reporting(problem, to: surroundings.console(), as: .text)
     }
     // A file that may not grow is an error of the write that meets it, not a sudden end.
     signal(SIGXFSZ, SIG_IGN)
     EventCommand.admitWaiting()
     Interruption.admit()
+    return run()
+  }
+
+  private func run() -> ExitCode {
     if let problem = UndecodableArgument.problem(in: arguments) {
       let format: CommandError.Format = UnparsedArguments(arguments).wantsJSON ? .json : .text
-      return Self.reporting(problem, to: .standard(), as: format)
+      return Self.reporting(problem, to: surroundings.console(), as: format)
     }
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
       if let error = UnparsedArguments(arguments).unknownCommand {
-        return Self.reporting(error, to: .standard(), as: .text)
+        return Self.reporting(error, to: surroundings.console(), as: .text)
       }
     }
     do {
@@ -113,8 +129,10 @@ public struct Program: Sendable {
 
   private func perform(_ command: any LeafCommand) -> ExitCode {
     let options = command.options
-    let console = Console.standard(colour: options.color ?? .auto, loudness: options.loudness)
-    let context = CommandContext(command, console: console, application: application)
+    let console = surroundings.console(
+      colour: options.color ?? .auto, loudness: options.loudness)
+    let context = CommandContext(
+      command, console: console, application: application, surroundings: surroundings)
     do {
       guard options.fields == nil || command.takesFields else {
         throw CommandError.usage("--fields chooses nothing in what this command answers.")
@@ -147,10 +165,13 @@ public struct Program: Sendable {
 
   /// Help and version are answers; everything else that stops the parser is wrong usage.
   private func answerUnparsed(_ error: any Error) -> ExitCode {
-    if StoreCLI.exitCode(for: error).isSuccess { return printing(StoreCLI.fullMessage(for: error)) }
+    if StoreCLI.exitCode(for: error).isSuccess {
+      return printing(StoreCLI.fullMessage(for: error, columns: surroundings.helpWidth))
+    }
     let unparsed = UnparsedArguments(arguments)
     return Self.reporting(
-      unparsed.explanation(of: error), to: .standard(), as: unparsed.wantsJSON ? .json : .text)
+      unparsed.explanation(of: error), to: surroundings.console(),
+      as: unparsed.wantsJSON ? .json : .text)
   }
 
   /// Replaces `storecli`, for which help is written, with the name of this program.
@@ -163,7 +184,7 @@ public struct Program: Sendable {
   }
 
   private func printing(_ text: String) -> ExitCode {
-    let console = Console.standard()
+    let console = surroundings.console()
     do {
       try console.writeLine(inOwnName(text))
       try console.finish()

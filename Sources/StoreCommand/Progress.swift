@@ -1,3 +1,5 @@
+import RecordFormats
+
 /// A count that ticks on a terminal while a long job runs; nothing elsewhere, nothing for short
 /// ones.
 struct Progress {

@@ -1,3 +1,5 @@
+import RecordFormats
+
 #if canImport(Glibc)
   import Glibc
 #else

@@ -1,4 +1,5 @@
 import ArgumentParser
+import RecordFormats
 
 /// Words of a command line that the parser refused, and what to say about them.
 struct UnparsedArguments {

@@ -58,7 +58,8 @@ import Testing
         "Task.detached": 0,
         "@_ attributes": 1,
         "Unsafe pointers in the library above SQLite/": 1,
-        "Unsafe pointers in the command line": 25,
+        "Unsafe pointers in the command line": 2,
+        "Unsafe pointers in the formats": 26,
       ])
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `adopt`: makes tables of an existing database models of the store.
 struct AdoptCommand: ChangingCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `bindings check`: holds triggers and bound values against what the file says of its bindings.
 struct BindingsCheckCommand: LeafCommand {

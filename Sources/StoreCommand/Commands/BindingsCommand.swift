@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `bindings`: the fields that the file itself keeps in sync.
 struct BindingsCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `bindings why`: how a value comes into a field.
 struct BindingsWhyCommand: LeafCommand {
@@ -41,14 +42,14 @@ struct BindingsWhyCommand: LeafCommand {
         OutputColumn("field", role: .key), OutputColumn("binding"), OutputColumn("formula"),
       ] + told)
     func write(_ field: BindingSchema.Field, _ binding: BindingSchema?) throws {
-      let name = binding.map { SQLValue.text($0.name) } ?? .null
-      let formula = binding.map { SQLValue.text($0.description) } ?? .null
-      var row: [SQLValue] = [.text(field.description), name, formula]
+      let name = binding.map { CellValue.text($0.name) } ?? .null
+      let formula = binding.map { CellValue.text($0.description) } ?? .null
+      var row: [CellValue] = [.text(field.description), name, formula]
       if let records {
         let isInForce = try binding.flatMap { try records.isInForce($0, among: chain) }
         row.append(isInForce.map { .integer($0 ? 1 : 0) } ?? .null)
         row.append(try records.key(of: field).map { try context.list(key: $0) } ?? .null)
-        row.append(records.value(of: field) ?? .null)
+        row.append(records.value(of: field).map { CellValue($0) } ?? .null)
       }
       try writer.write(row)
     }

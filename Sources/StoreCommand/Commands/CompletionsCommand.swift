@@ -1,4 +1,5 @@
 import ArgumentParser
+import RecordFormats
 
 /// `completions`: what a shell needs to complete commands and options.
 struct CompletionsCommand: LeafCommand {

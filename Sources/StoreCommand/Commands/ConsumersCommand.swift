@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `consumers`: the durable readers of the change journal.
 struct ConsumersCommand: ParsableCommand {
@@ -30,7 +31,7 @@ struct ConsumersListCommand: LeafCommand {
       ],
       rows: consumers.map { consumer in
         let time = consumer.acknowledgementTime.map {
-          SQLValue.text(isForPerson ? TimeText.ago($0) : TimeText.iso($0))
+          CellValue.text(isForPerson ? TimeText.ago($0) : TimeText.iso($0))
         }
         return [
           .text(consumer.name), .integer(consumer.position.rawValue), .integer(consumer.lag),

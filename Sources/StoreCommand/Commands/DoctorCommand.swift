@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `doctor`: is the file sound, and does everything in it hold?
 struct DoctorCommand: LeafCommand {
@@ -192,7 +193,7 @@ struct DoctorCommand: LeafCommand {
       case unread
     }
 
-    private var rows: [[SQLValue]] = []
+    private var rows: [[CellValue]] = []
     private(set) var hasProblem = false
     private(set) var hasUnread = false
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `export`: records as a file that `import` reads again.
 struct ExportCommand: LeafCommand {
@@ -61,7 +62,7 @@ struct ExportCommand: LeafCommand {
         try reads.forEach(query) { (record: Record) in
           if Interruption.isRequested { throw interruption }
           try columns.checkReadable(record, as: format)
-          try writer.write(columns.exportRow(of: record.values, as: format))
+          try writer.write(try columns.exportRow(of: record.values, as: format))
           count += 1
         }
       }

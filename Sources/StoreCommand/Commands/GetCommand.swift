@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `get`: records by key, every field in full.
 struct GetCommand: LeafCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `hash`: the content hash of the store, of a model, or of the records that meet a predicate.
 struct HashCommand: LeafCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `history`: what the journal tells of the past, newest first.
 struct HistoryCommand: LeafCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `import`: the records of files, however many, into their models.
 struct ImportCommand: WritingCommand {
@@ -39,7 +40,7 @@ struct ImportCommand: WritingCommand {
   @Option(
     help: ArgumentHelp(
       "csv, tsv, ndjson or json; otherwise told from the file.", valueName: "format"))
-  var format: RecordInput.Format?
+  var format: InputFormat?
 
   @Option(
     help: ArgumentHelp("What to do with a bad record, stop, skip or collect.", valueName: "what"))
@@ -138,7 +139,7 @@ struct ImportCommand: WritingCommand {
     let sources = try zip(paths, schemas).map { path, schema in
       Importing.Source(
         input: try RecordInput(
-          path: path, schema: schema, options: reading, refusing: opened.location.storePaths),
+          path: path, schema: schema, options: reading, from: opened.inputs),
         schema: schema)
     }
     // A dry run counts the rejects and writes no file.

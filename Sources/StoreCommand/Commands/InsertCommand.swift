@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `insert`: one record from words, or many from a file, in one transaction.
 struct InsertCommand: WritingCommand {
@@ -49,7 +50,7 @@ struct InsertCommand: WritingCommand {
     }
     let input = try RecordInput(
       path: from, schema: schema, options: RecordInput.Options(),
-      refusing: opened.location.storePaths)
+      from: opened.inputs)
     // All of them are read before the transaction begins, so that nobody waits for the input.
     let records = try records(of: input)
     try context.writing(opened) { transaction in
@@ -70,7 +71,7 @@ struct InsertCommand: WritingCommand {
   private func assigned(
     to schema: ModelSchema, _ opened: OpenedStore
   ) throws -> [String: SQLValue] {
-    try Assignment.parse(words, for: schema, refusing: opened.location.storePaths)
+    try Assignment.parse(words, for: schema, reading: opened.inputs)
       .values(from: nil, of: schema)
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `journal`: the log of changes in the file.
 struct JournalCommand: ParsableCommand {

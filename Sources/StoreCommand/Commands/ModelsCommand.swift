@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `models`: which models the store has, or what one of them is made of.
 struct ModelsCommand: LeafCommand {
@@ -84,7 +85,7 @@ struct ModelsCommand: LeafCommand {
   private func number(
     of model: ModelSchema, _ reads: borrowing ReadTransaction, _ unread: inout UnreadModels,
     _ context: CommandContext
-  ) throws -> SQLValue {
+  ) throws -> CellValue {
     let count = try unread.attempt(model.name) {
       try reads.count(Query<Record>(model), stepCountMax: Self.countStepMax)
     }

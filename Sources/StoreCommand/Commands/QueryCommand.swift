@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `query`: the records that meet a predicate, their number, or the rows of a SELECT.
 struct QueryCommand: LeafCommand {
@@ -139,7 +140,7 @@ struct QueryCommand: LeafCommand {
     let rows = try reading(opened) { reads in
       try reads.rows(SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)", arguments: text.arguments))
     }
-    let plan = rows.map { CellText.exchange($0["detail"] ?? .null) ?? "" }
+    let plan = rows.map { CellText.exchange(CellValue($0["detail"] ?? .null)) ?? "" }
     if context.format == .json || context.format == .ndjson {
       let explanation = JSONValue.object([
         .init("sql", .string(text.sql)),
@@ -191,7 +192,7 @@ struct QueryCommand: LeafCommand {
       do {
         try reads.forEachRow(text) { row in
           guard seen - offset < shownMax else { throw EnoughRows() }
-          if seen >= offset { try writer.write(row.values) }
+          if seen >= offset { try writer.write(row.values.map { CellValue($0) }) }
           seen += 1
         }
       } catch is EnoughRows {

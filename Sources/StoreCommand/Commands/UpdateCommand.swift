@@ -140,6 +140,6 @@ struct UpdateCommand: WritingCommand {
         hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name)
     }
     return try Assignment.parse(
-      Array(words), for: schema, refusing: opened.location.storePaths)
+      Array(words), for: schema, reading: opened.inputs)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `validate`: holds stored records against the rules in the file.
 struct ValidateCommand: LeafCommand {

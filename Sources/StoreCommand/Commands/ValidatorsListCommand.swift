@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `validators list`: every rule with where it stands.
 struct ValidatorsListCommand: LeafCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `version`: which release this is.
 struct VersionCommand: LeafCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// `watch`: what every program changes, as it happens.
 struct WatchCommand: LeafCommand {

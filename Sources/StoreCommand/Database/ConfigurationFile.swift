@@ -1,3 +1,5 @@
+import RecordFormats
+
 /// A configuration file of lines `key = "value"`, a small part of TOML: comments, bare and quoted
 /// keys, basic and literal strings. Other kinds of values and the contents of tables are passed
 /// over until they are asked for, so that a file may hold more than this program knows.

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 #if canImport(Glibc)
   import Glibc

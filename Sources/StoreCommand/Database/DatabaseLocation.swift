@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
@@ -34,7 +35,7 @@ struct DatabaseLocation: Hashable, Sendable {
   ///
   /// - Throws: ``CommandError`` for a configuration file that another user may have written; with
   ///   the databases in the current directory as a hint, when no source names a database.
-  init(option: String?, application: String? = nil) throws {
+  init(option: String?, application: String?, in surroundings: Surroundings) throws {
     if let option {
       self.init(path: option, source: .option)
       return
@@ -43,7 +44,7 @@ struct DatabaseLocation: Hashable, Sendable {
       self.init(path: application, source: .application)
       return
     }
-    let variables = Terminal.environment([Self.environmentName, "XDG_CONFIG_HOME", "HOME"])
+    let variables = surroundings.variables([Self.environmentName, "XDG_CONFIG_HOME", "HOME"])
     if let path = variables[Self.environmentName], !path.isEmpty {
       self.init(path: path, source: .environment)
       return

@@ -1,9 +1,12 @@
 import ModelStore
+import RecordFormats
 
 /// A store and where it was found.
 struct OpenedStore {
   let store: Store
   let location: DatabaseLocation
+  /// Where the command reads its inputs; the files of this store are none.
+  let inputs: InputFiles
 
   /// The model called `name`.
   ///

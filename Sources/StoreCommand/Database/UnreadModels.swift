@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// The models that a command over several could not read, each with the reason. The command goes on
 /// with the others, and exits with ``ExitCode/failed`` in the end.

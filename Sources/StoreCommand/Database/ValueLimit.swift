@@ -1,3 +1,5 @@
+import RecordFormats
+
 /// How large a stored value may be for a command to read it. A command holds a value of the result
 /// several times at once: as SQLite has it, as it was read, and as text.
 enum ValueLimit {
@@ -9,8 +11,8 @@ enum ValueLimit {
   /// The limit in bytes.
   ///
   /// - Throws: ``CommandError`` when the variable is set to anything but a positive number.
-  static func bytes() throws -> Int {
-    let variables = Terminal.environment([environmentName])
+  static func bytes(in surroundings: Surroundings) throws -> Int {
+    let variables = surroundings.variables([environmentName])
     guard let text = variables[environmentName], !text.isEmpty else { return usual }
     guard let number = Int(text), number > 0 else {
       throw CommandError.usage(

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// One import: records from inputs into their models, in one transaction or in batches, in memory
 /// bounded by the longest record or the batch.

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// One record of an input.
 struct InputRecord {
@@ -15,7 +16,8 @@ struct InputRecord {
       guard let index = stored.schema.fieldIndex(named: value.field.name),
         !value.agrees(with: stored.values[index])
       else { continue }
-      let own = CellText.display(FieldColumns.shown(stored.values[index], value.field))
+      let own = CellText.display(
+        CellValue(FieldColumns.shown(stored.values[index], value.field)))
       throw StoreError(
         .invalidValue,
         "\(value.field.name) is computed by the database as \(own); the input has \(value).",
@@ -43,7 +45,9 @@ struct ComputedValue: CustomStringConvertible {
       case .null: return stored.isNull
       case .cell(let text):
         let exported = FieldColumns.exchanged(stored, field)
-        if CellText.exchange(exported, as: FieldColumns.meaning(of: field)) == text { return true }
+        if CellText.exchange(CellValue(exported), as: FieldColumns.meaning(of: field)) == text {
+          return true
+        }
         return try field.parse(cell: text) == stored
       case .json(let value): return try value.stored(in: field) == stored
       }
@@ -57,7 +61,7 @@ struct ComputedValue: CustomStringConvertible {
     switch form {
     case .null: "null"
     case .cell(let text): "\u{201C}\(text.prefix(40))\u{201D}"
-    case .json(let value): value.storedValue.map { CellText.display($0) } ?? "another value"
+    case .json(let value): value.cell.map { CellText.display($0) } ?? "another value"
     }
   }
 }

@@ -1,18 +1,14 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 /// The records of a CSV, TSV, NDJSON or JSON input as values of one model, one at a time, strictly:
 /// an unknown name, a value of the wrong kind and a broken line are errors, never guesses.
 final class RecordInput {
-  /// The form of an input.
-  enum Format: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case csv, tsv, ndjson, json
-  }
-
   /// How to read it.
   struct Options {
     /// nil: by the file's name, otherwise by its first line.
-    var format: Format?
+    var format: InputFormat?
     /// What separates CSV cells; nil for a comma.
     var delimiter: UInt8?
     /// Fields by the names they have in the input.
@@ -27,7 +23,7 @@ final class RecordInput {
     var formulas = OutputFormat.Options.Formulas.asStored
   }
 
-  let format: Format
+  let format: InputFormat
   /// The first line of a CSV or TSV input as it stands there, without its line end.
   private(set) var headerBytes: [UInt8] = []
   private var header: [String] = []
@@ -43,16 +39,15 @@ final class RecordInput {
   ///
   /// - Throws: ``CommandError`` when it cannot be opened, for options that its format does not
   ///   have, and for a CSV header that names no field of the model.
-  init(path: String, schema: ModelSchema, options: Options, refusing storePaths: [String]) throws {
+  init(path: String, schema: ModelSchema, options: Options, from inputs: InputFiles) throws {
     self.path = path
     self.schema = schema
     self.options = options
     do {
-      let bytes = try ByteSource(path: path, refusing: storePaths)
-      let source = SniffedSource(
-        try (options.readsAhead && ByteSource.mayWait(path) ? try bytes.spooled() : bytes).inUTF8())
+      let bytes = try options.readsAhead ? inputs.readAhead(path) : inputs.source(path)
+      let source = SniffedSource(try bytes.inUTF8())
       // What ends in .json may be one text or lines, and is JSON even where nothing shows it.
-      let fallback = path.lowercased().hasSuffix(".json") ? Format.json : .csv
+      let fallback = path.lowercased().hasSuffix(".json") ? InputFormat.json : .csv
       format =
         try options.format ?? Self.format(ofName: path) ?? source.sniff(otherwise: fallback)
       try Self.check(options, for: format)
@@ -102,7 +97,7 @@ final class RecordInput {
   }
 
   /// Refuses options that would do nothing.
-  private static func check(_ options: Options, for format: Format) throws(CommandError) {
+  private static func check(_ options: Options, for format: InputFormat) throws(CommandError) {
     guard options.delimiter == nil || format == .csv else {
       throw CommandError.usage(
         "--delimiter is for CSV; this input is read as \(format.rawValue).",
@@ -154,8 +149,8 @@ final class RecordInput {
   }
 
   /// What the name promises.
-  private static func format(ofName path: String) -> Format? {
-    let names: [(suffix: String, format: Format)] = [
+  private static func format(ofName path: String) -> InputFormat? {
+    let names: [(suffix: String, format: InputFormat)] = [
       (".csv", .csv), (".tsv", .tsv), (".ndjson", .ndjson), (".jsonl", .ndjson),
     ]
     return names.first { path.lowercased().hasSuffix($0.suffix) }?.format
@@ -257,30 +252,15 @@ final class RecordInput {
     }
   }
 
-  /// What a cell of TSV means; nil for null, `\N`.
+  /// What a cell of TSV means; nil for null.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for a backslash that begins no escape.
   private static func unescaped(_ cell: String) throws(StoreError) -> String? {
-    guard cell.utf8.contains(UInt8(ascii: "\\")) else { return cell }
-    if cell == "\\N" { return nil }
-    var text = String.UnicodeScalarView()
-    var rest = cell.unicodeScalars[...]
-    while let scalar = rest.popFirst() {
-      guard scalar == "\\" else {
-        text.append(scalar)
-        continue
-      }
-      switch rest.popFirst() {
-      case "t": text.append("\t")
-      case "n": text.append("\n")
-      case "r": text.append("\r")
-      case "\\": text.append("\\")
-      default:
-        throw StoreError(
-          .invalidValue, "A backslash in TSV begins \\t, \\n, \\r, \\\\ or stands in \\N.")
-      }
+    do {
+      return try TSVText.unescaped(cell)
+    } catch {
+      throw StoreError(.invalidValue, error.description)
     }
-    return String(text)
   }
 
   private func record(of value: JSONValue) throws -> InputRecord {
@@ -313,3 +293,5 @@ extension FieldSchema {
     type != .any && (declaredType?.isEmpty == true || asDeclared != nil)
   }
 }
+
+extension InputFormat: ExpressibleByArgument {}

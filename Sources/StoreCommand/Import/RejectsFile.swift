@@ -1,3 +1,5 @@
+import RecordFormats
+
 /// The file that takes the records an import left out, as they stood in the input, so that they can
 /// be put right and imported again. It is made when the first one comes.
 final class RejectsFile {

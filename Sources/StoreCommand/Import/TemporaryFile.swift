@@ -1,3 +1,5 @@
+import RecordFormats
+
 #if canImport(Glibc)
   import Glibc
 #else
@@ -6,12 +8,9 @@
 
 /// A file without a name, gone when it is dropped.
 final class TemporaryFile {
-  /// Where it was made.
-  let directory: String
   let descriptor: Int32
 
-  init() throws(InputError) {
-    directory = Terminal.temporaryDirectory
+  init(in directory: String) throws(InputError) {
     var template = Array("\(directory)/storecli-input-XXXXXX".utf8CString)
     descriptor = mkstemp(&template)
     guard descriptor >= 0 else {

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
@@ -41,23 +42,6 @@ final class Console {
     self.talk = talk
     self.talkTerminal = talkTerminal
     self.loudness = loudness
-  }
-
-  /// The console of this process. From here on a closed pipe is an error of the write that meets
-  /// it, not the sudden end of the process in the middle of a transaction.
-  static func standard(
-    colour: ColourPolicy.Choice = .auto, loudness: Loudness = .usual
-  ) -> Console {
-    signal(SIGPIPE, SIG_IGN)
-    let environment = Terminal.environment(ColourPolicy.environmentNames + ["COLUMNS"])
-    return Console(
-      data: ByteSink(descriptor: STDOUT_FILENO),
-      dataTerminal: Terminal(
-        descriptor: STDOUT_FILENO, environment: environment, colour: colour),
-      talk: ByteSink(descriptor: STDERR_FILENO),
-      talkTerminal: Terminal(
-        descriptor: STDERR_FILENO, environment: environment, colour: colour),
-      loudness: loudness)
   }
 
   /// Writes one line of data.
@@ -131,12 +115,7 @@ final class Console {
     utter(message + "\n")
   }
 
-  /// Prints a failure that a store reports while a command runs, from any thread: one write to
-  /// standard error. What it quotes cannot steer a terminal.
-  static func warnAtOnce(_ error: StoreError) {
-    StoreError.writeToStandardError(shown(error))
-  }
-
+  /// The error with a message that cannot steer a terminal.
   static func shown(_ error: StoreError) -> StoreError {
     var shown = error
     shown.message = CellText.visible(error.message)

@@ -19,7 +19,7 @@ struct Assignment: Sendable {
   ///   twice and a computed one; ``StoreError`` with code `invalidValue` for a value that does not
   ///   fit.
   static func parse(
-    _ words: [String], for schema: ModelSchema, refusing storePaths: [String]
+    _ words: [String], for schema: ModelSchema, reading inputs: InputFiles
   ) throws -> [Assignment] {
     var assignments: [Assignment] = []
     var readsInput = false
@@ -42,7 +42,7 @@ struct Assignment: Sendable {
       }
       do {
         assignments.append(
-          Assignment(field: field, change: try spelling.change(of: field, refusing: storePaths)))
+          Assignment(field: field, change: try spelling.change(of: field, reading: inputs)))
       } catch var error as StoreError {
         error.model = schema.name
         throw error
@@ -62,7 +62,7 @@ struct Assignment: Sendable {
       if case .value("-") = self { true } else { false }
     }
 
-    func change(of field: FieldSchema, refusing storePaths: [String]) throws -> Change {
+    func change(of field: FieldSchema, reading inputs: InputFiles) throws -> Change {
       switch self {
       case .null: return .value(.null)
       case .increment(let text):
@@ -74,9 +74,9 @@ struct Assignment: Sendable {
         }
         return .increment(try FieldText.parse(text, for: field.asNumber))
       case .literal(let text): return .value(try FieldText.parse(text, for: field))
-      case .value("-"): return .value(try Self.contents(of: "-", for: field, storePaths))
+      case .value("-"): return .value(try Self.contents(of: "-", for: field, inputs))
       case .value(let text) where text.hasPrefix("@"):
-        return .value(try Self.contents(of: String(text.dropFirst()), for: field, storePaths))
+        return .value(try Self.contents(of: String(text.dropFirst()), for: field, inputs))
       case .value("") where field.type != .text && (field.type != .any || field.takesBytes):
         throw StoreError(
           .invalidValue,
@@ -87,9 +87,9 @@ struct Assignment: Sendable {
     }
 
     private static func contents(
-      of path: String, for field: FieldSchema, _ storePaths: [String]
+      of path: String, for field: FieldSchema, _ inputs: InputFiles
     ) throws -> SQLValue {
-      let bytes = try WholeInput.bytes(of: path, refusing: storePaths)
+      let bytes = try inputs.contents(of: path)
       if field.takesBytes { return .blob(bytes) }
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw StoreError(

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// A field as an export writes it. An import reads it into the same table, or into an empty copy of
 /// the table, where the declared type alone says what values mean.
@@ -65,7 +66,8 @@ struct ExchangedField: Hashable, Sendable {
     default: break
     }
     let exchanged = FieldColumns.exchanged(value, field)
-    guard let cell = CellText.exchange(exchanged, as: FieldColumns.meaning(of: field)) else {
+    guard let cell = CellText.exchange(CellValue(exchanged), as: FieldColumns.meaning(of: field))
+    else {
       return true
     }
     do {

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// The fields of a model that a result shows, as output columns, and a record's values in them.
 struct FieldColumns {
@@ -29,9 +30,9 @@ struct FieldColumns {
     field.type == .boolean ? .truth : .stored
   }
 
-  /// The values of one record, dates as ISO-8601.
-  func row(of values: [SQLValue]) -> [SQLValue] {
-    zip(indices, fields).map { Self.shown(values[$0], $1.field) }
+  /// The cells of one record, dates as ISO-8601.
+  func row(of values: [SQLValue]) -> [CellValue] {
+    zip(indices, fields).map { CellValue(Self.shown(values[$0], $1.field)) }
   }
 
   /// The columns of an export. In JSON those of another program's design mark values that their
@@ -39,16 +40,27 @@ struct FieldColumns {
   func exportColumns(as format: OutputFormat) -> [OutputColumn] {
     zip(columns, fields).map { column, field in
       var column = column
-      if Self.isMarked(field, in: format) { column.meaning = .exported(field) }
+      if Self.isMarked(field, in: format) { column.meaning = .json }
       return column
     }
   }
 
-  /// The values of one record for ``exportColumns(as:)``.
-  func exportRow(of values: [SQLValue], as format: OutputFormat) -> [SQLValue] {
-    zip(indices, fields).map { index, field in
-      Self.isMarked(field, in: format) ? values[index] : Self.exchanged(values[index], field.field)
+  /// The cells of one record for ``exportColumns(as:)``.
+  ///
+  /// - Throws: ``OutputError/notANumber`` for a value that JSON cannot express.
+  func exportRow(
+    of values: [SQLValue], as format: OutputFormat
+  ) throws(OutputError) -> [CellValue] {
+    var row: [CellValue] = []
+    row.reserveCapacity(indices.count)
+    for (index, field) in zip(indices, fields) {
+      let value = values[index]
+      row.append(
+        Self.isMarked(field, in: format)
+          ? .text(try JSONText.text(JSONValue(exporting: value, of: field)))
+          : CellValue(Self.exchanged(value, field.field)))
     }
+    return row
   }
 
   /// A value as an export writes it. Dates that another program keeps as numbers stay numbers: a

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 extension FieldSchema {
   /// Whether its values are bytes: by its type, or, for a column of another program's design, by

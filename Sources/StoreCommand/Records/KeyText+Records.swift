@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 // Keys in columns without a type, where `1` is shown for a number and for a text.
 extension KeyText {
@@ -67,7 +68,7 @@ extension KeyText {
         if case .text(let text) = value {
           return "\(name) == '\(text.replacing("'", with: "''"))'"
         }
-        return "\(name) == \(CellText.exchange(value) ?? "null")"
+        return "\(name) == \(CellText.exchange(CellValue(value)) ?? "null")"
       }.joined(separator: " and ")
     }
     return CommandError.usage(

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// Record keys as a person writes them: `42`, `10248,11` in key order, or `OrderId=10248,Line=11`.
 /// A value that holds a comma stands in double quotes, inner ones doubled; what stands in quotes
@@ -50,7 +51,7 @@ enum KeyText {
   /// A key as ``parse(_:for:)`` reads it.
   static func text(_ key: [SQLValue]) -> String {
     key.map { value in
-      let text = CellText.visible(CellText.exchange(value) ?? "null")
+      let text = CellText.visible(CellText.exchange(CellValue(value)) ?? "null")
       guard key.count > 1, text.contains(where: { ",\"=".contains($0) }) else { return text }
       return "\""
         + text.split(separator: "\"", omittingEmptySubsequences: false)

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// The rule that the words of `validators add` describe.
 struct RuleWords {

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// What a field of an adopted table means, as `adopt --type` takes it: `account.is_active=bool`,
 /// `note.created=date:unix`. Also the words that report it.

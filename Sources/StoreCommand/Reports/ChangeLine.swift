@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// What one origin did to one record in a commit: one line of a report.
 struct ChangeLine {
@@ -186,7 +187,7 @@ extension ChangeLine {
     let schema = schema?.field(named: field.name)
     let shown = schema.map { FieldColumns.shown(value, $0) } ?? value
     guard case .text(let text) = shown else {
-      return CellText.display(shown, as: schema?.type == .boolean ? .truth : .stored)
+      return CellText.display(CellValue(shown), as: schema?.type == .boolean ? .truth : .stored)
     }
     let visible = CellText.visible(text)
     if schema?.type == .date { return visible }

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// What a write changed, or would change: one line for each record and origin.
 struct ChangeReport {
@@ -64,7 +65,7 @@ struct ChangeReport {
       for field in line.fields {
         try writer.write([
           .text(line.operation.rawValue), .text(line.model), .text(KeyText.text(line.key)),
-          .text(field.name), field.old ?? .null, field.new ?? .null,
+          .text(field.name), CellValue(field.old ?? .null), CellValue(field.new ?? .null),
           .text(line.origin.description),
         ])
       }

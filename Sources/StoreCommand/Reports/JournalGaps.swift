@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// A place in a stream of changes where some may be missing.
 struct StreamGap: Hashable {

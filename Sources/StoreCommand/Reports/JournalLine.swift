@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// One change of the journal with who made it: one line of a history.
 struct JournalLine {

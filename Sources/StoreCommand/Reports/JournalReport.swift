@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// Past changes as rows, or as objects for programs that read JSON.
 struct JournalReport {
@@ -106,7 +107,7 @@ struct JournalReport {
   private static let unknown = "-"
 
   /// The cells for a person.
-  private func shownRow(_ line: JournalLine) -> [SQLValue] {
+  private func shownRow(_ line: JournalLine) -> [CellValue] {
     let transaction = line.transaction
     return [
       .integer(line.position.rawValue),
@@ -117,12 +118,12 @@ struct JournalReport {
   }
 
   /// The cells for a program.
-  private static func row(_ line: JournalLine) -> [SQLValue] {
+  private static func row(_ line: JournalLine) -> [CellValue] {
     let transaction = line.transaction
     return [
       .integer(line.position.rawValue),
-      transaction.id.map { SQLValue.text($0.description) } ?? .null,
-      transaction.time.map { SQLValue.text(TimeText.iso($0)) } ?? .null, .text(line.who),
+      transaction.id.map { CellValue.text($0.description) } ?? .null,
+      transaction.time.map { CellValue.text(TimeText.iso($0)) } ?? .null, .text(line.who),
       .text(line.change.operation.rawValue), .text(line.change.model),
       .text(KeyText.text(line.change.key)), .text(line.change.words(showingRecord: false)),
     ]

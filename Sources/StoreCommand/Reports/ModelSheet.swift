@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// Everything the store knows about one model, for a person or a program.
 struct ModelSheet {
@@ -40,8 +41,8 @@ struct ModelSheet {
     for line in remarks { try context.console.say(line) }
   }
 
-  private func row(of field: FieldSchema) -> [SQLValue] {
-    func text(_ text: String?) -> SQLValue { text.map { .text($0) } ?? .text("") }
+  private func row(of field: FieldSchema) -> [CellValue] {
+    func text(_ text: String?) -> CellValue { text.map { .text($0) } ?? .text("") }
     let place = schema.key.firstIndex(of: field.name)
     let key =
       place.map { schema.key.count == 1 ? "key" : "key \($0 + 1)" }

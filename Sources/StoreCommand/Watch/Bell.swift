@@ -1,3 +1,4 @@
+import RecordFormats
 import Synchronization
 
 #if canImport(Glibc)

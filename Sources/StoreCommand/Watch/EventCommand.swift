@@ -1,3 +1,5 @@
+import RecordFormats
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

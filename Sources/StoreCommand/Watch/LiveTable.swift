@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 import Synchronization
 
 /// The result of a query as a table on a terminal, redrawn in place when it changes. It shows what

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// Where the changes of `watch` go, until as many were handed on as were asked for: lines on
 /// standard output, or the standard input of a command.

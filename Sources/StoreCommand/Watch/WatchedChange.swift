@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 
 /// One line of `watch`: what happened to one record, and what is known of who did it.
 struct WatchedChange {

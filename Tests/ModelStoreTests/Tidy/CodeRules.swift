@@ -236,6 +236,7 @@ extension Project {
         $0.hasPrefix("Sources/ModelStore/") && $0 != "Sources/ModelStore/SQLite"
       },
       "Unsafe pointers in the command line": pointers { $0.hasPrefix("Sources/StoreCommand") },
+      "Unsafe pointers in the formats": pointers { $0.hasPrefix("Sources/RecordFormats") },
     ]
   }
 

@@ -245,7 +245,7 @@ import Testing
     try place.makeMusic()
     func run(_ words: String...) throws -> Outcome {
       let script = #"exec "$@" "name=$(printf 'a\377\376')""#
-      return try place.run(words, launching: ["/bin/sh", "-c", script, "sh"])
+      return try place.runProcess(words, launching: ["/bin/sh", "-c", script, "sh"])
     }
     let message = " is not UTF-8. Pass it in UTF-8; nothing was done."
     #expect(
@@ -273,7 +273,7 @@ import Testing
   @Test func anErrorIsSaidAlsoWhereTheDataBeforeItFindsNoRoom() throws {
     let place = try Workplace()
     try place.makeMusic()
-    let outcome = try place.run(
+    let outcome = try place.runProcess(
       ["get", "Artist", "1", "999", "-o", "table"],
       launching: ["/bin/sh", "-c", "exec \"$@\" > /dev/full", "sh"])
     #expect(outcome.code == 3)

@@ -5,7 +5,7 @@ import Testing
   private func adopted(_ script: String, in place: Workplace) throws {
     try RawDatabase(place.path("plain.db")).execute(script)
     place.environment["STORECLI_DB"] = place.path("plain.db")
-    try #require(try place.run("adopt").code == 0)
+    try #require(try place.runProcess("adopt").code == 0)
   }
 
   /// As a shell's `ulimit -v`: in KiB.
@@ -21,16 +21,16 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     #expect(
-      try place.run("query", "--limit", "2", "--offset", "3", "--sql", endless)
+      try place.runProcess("query", "--limit", "2", "--offset", "3", "--sql", endless)
         == Outcome(
           code: 0, out: "4\n5\n", err: "2 rows shown, there are more  (--limit, or --all)\n"))
-    let last = try place.run("query", "--limit", "2", "--sql", "VALUES (1), (2)")
+    let last = try place.runProcess("query", "--limit", "2", "--sql", "VALUES (1), (2)")
     #expect(last == Outcome(code: 0, out: "1\n2\n", err: ""))
   }
 
   /// Runs a command that would go on for ever with the fault that the test is about.
   private func bounded(_ place: Workplace, _ words: String...) throws -> Outcome {
-    try place.run(words, launching: ["/usr/bin/timeout", "-s", "KILL", "300"])
+    try place.runProcess(words, launching: ["/usr/bin/timeout", "-s", "KILL", "300"])
   }
 
   @Test func aViewWithoutEndIsNotCountedToItsEnd() throws {
@@ -45,7 +45,8 @@ import Testing
       try bounded(place, "models", "-q")
         == Outcome(
           code: 0, out: "endless\t?\t1\t\t0\t0\tview\nt\t1\t1\tid\t0\t0\tadopted\n", err: ""))
-    #expect(try bounded(place, "models", "--json").out.contains(#""model":"endless","records":null"#))
+    #expect(
+      try bounded(place, "models", "--json").out.contains(#""model":"endless","records":null"#))
     let sheet = try bounded(place, "models", "endless")
     #expect(sheet.code == 0 && sheet.err.hasPrefix("endless   ? records\n"), "\(sheet)")
     #expect(try bounded(place, "models", "endless", "-q").code == 0)
@@ -70,21 +71,21 @@ import Testing
       """, in: place)
     place.environment["STORECLI_VALUE_MAX"] = "20000"
     for words in [["query", "f"], ["export", "f"], ["get", "f", "2"]] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 1, "\(words) \(outcome)")
       #expect(
         outcome.err.hasPrefix(
           "error[unreadable]: f.data holds a value larger than storecli reads or writes.\n  f 2\n"),
         "\(words) \(outcome)")
     }
-    #expect(try place.run("query", "f", "id <> 2", "-q").code == 0)
-    let sql = try place.run("query", "--sql", "SELECT data FROM f")
+    #expect(try place.runProcess("query", "f", "id <> 2", "-q").code == 0)
+    let sql = try place.runProcess("query", "--sql", "SELECT data FROM f")
     #expect(sql.code == 1 && sql.err.contains("STORECLI_VALUE_MAX"), "\(sql)")
     place.environment["STORECLI_VALUE_MAX"] = "much"
-    #expect(try place.run("query", "f").code == 64)
+    #expect(try place.runProcess("query", "f").code == 64)
     place.environment["STORECLI_VALUE_MAX"] = "100000"
-    #expect(try place.run("query", "f", "--count").out == "3\n")
-    #expect(try place.run("query", "f", "-q").code == 0)
+    #expect(try place.runProcess("query", "f", "--count").out == "3\n")
+    #expect(try place.runProcess("query", "f", "-q").code == 0)
   }
 
   @Test(arguments: ["table", "plain", "json", "ndjson", "csv", "tsv", "yaml", "md"])
@@ -95,7 +96,7 @@ import Testing
       CREATE TABLE f (id INTEGER PRIMARY KEY, data BLOB);
       INSERT INTO f VALUES (1, zeroblob(200000000));
       """, in: place)
-    let outcome = try place.run(
+    let outcome = try place.runProcess(
       ["query", "f", "-o", format], launching: limited(to: 450_000))
     #expect(outcome.code == 1, "\(outcome)")
     #expect(outcome.err.contains("f.data holds a value larger than storecli "), "\(outcome)")

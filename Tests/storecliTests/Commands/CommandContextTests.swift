@@ -1,4 +1,5 @@
 import ArgumentParser
+import RecordFormats
 import Testing
 
 @testable import ModelStore
@@ -44,7 +45,7 @@ import Testing
         Importing.Source(
           input: try RecordInput(
             path: place.path("in.csv"), schema: schema, options: RecordInput.Options(),
-            refusing: []),
+            from: InputFiles(surroundings: .process)),
           schema: schema)
       ], store: store, rejects: nil, console: console(),
       plan: Importing.Plan(isUpsert: false, stopsAtError: true, batchCount: 1, isDryRun: false))

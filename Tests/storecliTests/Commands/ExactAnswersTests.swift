@@ -121,7 +121,7 @@ import Testing
     try place.makeMusic()
     func run(_ words: [String], to stream: String) throws -> Outcome {
       let shell = ["/bin/sh", "-c", "exec \"$@\" \(stream)/dev/full", "sh"]
-      return try place.run(words, launching: shell)
+      return try place.runProcess(words, launching: shell)
     }
     #expect(
       try run(["update", "Artist", "1", "name=x"], to: ">")
@@ -191,7 +191,7 @@ import Testing
     for name in ["music.store-wal", "music.store-shm"] { unlink(place.path(name)) }
     chmod(place.path("music.store"), 0o444)
     chmod(place.directory, 0o755)
-    let outcome = try place.run(
+    let outcome = try place.runProcess(
       [],
       launching: [
         "/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env",

@@ -31,7 +31,8 @@ import Testing
     try place.makeMusic()
     let words = ["export", "Artist", "--to", "new.csv"]
     #expect(
-      try place.run(words, launching: ["/bin/sh", "-c", "umask 027; exec \"$@\"", "sh"]).code == 0)
+      try place.runProcess(words, launching: ["/bin/sh", "-c", "umask 027; exec \"$@\"", "sh"]).code
+        == 0)
     #expect(try mode(of: place.path("new.csv")) == S_IFREG | 0o640)
   }
 

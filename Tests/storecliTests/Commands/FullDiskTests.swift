@@ -54,23 +54,24 @@ import Testing
     let place = disk.place
     try disk.writeItems(4000, length: 100)
     for words in [["adopt"], ["journal", "on"], ["import", "items.csv", "--model", "item"]] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 0, "\(words) \(outcome)")
     }
     try disk.fill()
     #expect(
-      try place.run("query", "item", "--count", "-q") == Outcome(code: 0, out: "4000\n", err: ""))
+      try place.runProcess("query", "item", "--count", "-q")
+        == Outcome(code: 0, out: "4000\n", err: ""))
     for first in [1, 101] {
-      let outcome = try place.run(
+      let outcome = try place.runProcess(
         "delete", "item", "--where", "id >= \(first) and id < \(first + 100)", "--yes", "-q")
       #expect(outcome.code == 0 && outcome.err.isEmpty, "\(outcome)")
-      let trimming = try place.run("journal", "trim", "--keep", "0")
+      let trimming = try place.runProcess("journal", "trim", "--keep", "0")
       #expect(trimming.code == 0 && trimming.err.contains(" removed, seq "), "\(trimming)")
     }
-    #expect(try place.run("query", "item", "--count", "-q").out == "3800\n")
-    #expect(try place.run("doctor", "-q").code == 0)
+    #expect(try place.runProcess("query", "item", "--count", "-q").out == "3800\n")
+    #expect(try place.runProcess("doctor", "-q").code == 0)
     #expect(unlink(disk.path + "/fill") == 0)
-    #expect(try place.run("insert", "item", "title=next", "-q").code == 0)
+    #expect(try place.runProcess("insert", "item", "title=next", "-q").code == 0)
   }
 
   /// Without the reserve there is no room for the file that readers share, so the file is opened
@@ -86,7 +87,7 @@ import Testing
     try RawDatabase(path).execute("CREATE TABLE later(id INTEGER PRIMARY KEY)")
     try disk.writeItems(500, length: 100)
     for words in [["adopt"], ["import", "items.csv", "--model", "item"]] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 0, "\(words) \(outcome)")
     }
     try RawDatabase(path).execute(
@@ -94,8 +95,9 @@ import Testing
     #expect(hasReserve || unlink(path + "-reserve") == 0)
     try disk.fill()
     #expect(
-      try place.run("query", "item", "--count", "-q") == Outcome(code: 0, out: "500\n", err: ""))
-    let refused = try place.run("query", "later")
+      try place.runProcess("query", "item", "--count", "-q")
+        == Outcome(code: 0, out: "500\n", err: ""))
+    let refused = try place.runProcess("query", "later")
     #expect(refused.code == 6, "\(refused)")
     #expect(
       refused.err.hasPrefix("error[newerFormat]: The file describes the model later in a way "),
@@ -107,24 +109,25 @@ import Testing
     // Room for the log of the import, and none to copy it into the database.
     let disk = try SmallDisk(kilobytes: 7 * 1024)
     let place = disk.place
-    #expect(try place.run("adopt").code == 0)
+    #expect(try place.runProcess("adopt").code == 0)
     try disk.writeItems(4200, length: 1000)
-    let outcome = try place.run("import", "items.csv", "--model", "item", "-q")
+    let outcome = try place.runProcess("import", "items.csv", "--model", "item", "-q")
     #expect(outcome.code == 0)
     #expect(
       outcome.err
         == "warning[outOfSpace]: The commit stands; copying the write-ahead log into the database "
         + "failed after it: The disk is full. Free space, then try again.\n")
-    #expect(try place.run("query", "item", "--count", "-q").out == "4200\n")
+    #expect(try place.runProcess("query", "item", "--count", "-q").out == "4200\n")
   }
 
   @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a small disk"))
   func aFullDiskIsOneErrorWithOneRemedy() throws {
     let disk = try SmallDisk(kilobytes: 7 * 1024)
     let place = disk.place
-    #expect(try place.run("adopt").code == 0)
+    #expect(try place.runProcess("adopt").code == 0)
     try disk.writeItems(9000, length: 1000)
-    let outcome = try place.run("import", "items.csv", "--model", "item", "--batch", "100", "-q")
+    let outcome = try place.runProcess(
+      "import", "items.csv", "--model", "item", "--batch", "100", "-q")
     #expect(outcome.code == 1)
     let lines = outcome.err.split(separator: "\n")
     #expect(lines.count { $0.contains("outOfSpace") } == 1, "\(outcome)")

@@ -176,7 +176,7 @@ import Testing
 
   @Test func oneProgramsChangesAreChosen() throws {
     let place = try journaled()
-    try place.run("update", "Track", "1", "title=Mine")
+    try place.runProcess("update", "Track", "1", "title=Mine")
     try RawDatabase(place.path("music.store"))
       .execute("UPDATE Track SET title = 'Theirs' WHERE id = 1")
     let mine = try place.run("history", "--actor", "storecli", "-q").out

@@ -29,7 +29,7 @@ import Testing
     let place = try makeCut()
     let before = try Data(contentsOf: place.url("cut.db"))
     for words in [["models"], ["query", "t"], ["adopt", "-n"]] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 1)
       #expect(
         outcome.err.hasPrefix(
@@ -45,7 +45,7 @@ import Testing
   ])
   func whateverChangesTheFileRollsTheTransactionBackFirst(words: [String]) throws {
     let place = try makeCut()
-    let outcome = try place.run(words)
+    let outcome = try place.runProcess(words)
     #expect(!outcome.err.contains("error[readOnly]"), "\(outcome)")
     #expect(
       try RawDatabase(place.path("cut.db")).value(
@@ -54,10 +54,10 @@ import Testing
 
   @Test func writingRollsTheTransactionBackFirst() throws {
     let place = try makeCut()
-    #expect(try place.run("adopt", "-q").code == 0)
+    #expect(try place.runProcess("adopt", "-q").code == 0)
     let raw = try RawDatabase(place.path("cut.db"))
     #expect(try raw.value("SELECT count(*) FROM t WHERE x = printf('%0400d', id)") == "300")
     #expect(try raw.value("PRAGMA integrity_check") == "ok")
-    #expect(try place.run("update", "t", "1", "x=y", "-q").code == 0)
+    #expect(try place.runProcess("update", "t", "1", "x=y", "-q").code == 0)
   }
 }

@@ -165,14 +165,14 @@ import Testing
     let piped = ["/bin/sh", "-c", "cat | \"$@\"", "sh"]
     let record = "{\"id\":100,\"name\":\"A\",\"founded\":1960}\n"
     place.environment["TMPDIR"] = "/nosuch"
-    let lost = try place.run(words, input: record, launching: piped)
+    let lost = try place.runProcess(words, input: record, launching: piped)
     #expect(lost.code == 1)
     #expect(
       lost.err.contains(
         "cannot keep the input in a temporary file in /nosuch: No such file or directory"),
       "\(lost)")
     place.environment["TMPDIR"] = ""
-    #expect(try place.run(words, input: record, launching: piped).code == 0)
+    #expect(try place.runProcess(words, input: record, launching: piped).code == 0)
   }
 
   @Test func damageInTheStoreIsNoRejectedInput() throws {

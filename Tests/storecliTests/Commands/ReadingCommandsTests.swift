@@ -191,7 +191,7 @@ import Testing
     let script = try place.run("completions", "bash")
     #expect(script.code == 0)
     try place.write(script.out + "\ncomplete -p storecli\n", to: "completion.bash")
-    let taken = try place.run(launching: ["/bin/bash", "completion.bash"])
+    let taken = try place.runProcess(launching: ["/bin/bash", "completion.bash"])
     #expect(taken.code == 0 && taken.out.hasSuffix(" storecli\n"), "\(taken)")
     #expect(try place.run("completions", "tcsh").code == 64)
   }

@@ -31,7 +31,7 @@ import Testing
 
       """
     func add(_ title: String, _ words: [String]) throws {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 0)
       text += "\n## \(title)\n\n```\n\(outcome.out)```\n"
     }
@@ -53,6 +53,6 @@ import Testing
   @Test func theDemonstrationTellsTheSameStory() throws {
     let place = try Workplace()
     try expectRecorded(
-      try place.run("demo", "--keep", ".").out, as: "Tests/storecliTests/Recorded/demo.txt")
+      try place.runProcess("demo", "--keep", ".").out, as: "Tests/storecliTests/Recorded/demo.txt")
   }
 }

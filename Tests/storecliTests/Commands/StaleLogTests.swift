@@ -11,13 +11,13 @@ import Testing
     let before = try RawDatabase(path).value(count)
     try FileManager.default.copyItem(atPath: path, toPath: place.path("restored.store"))
     let words = ["insert", "Artist", "id=900", "name=n", "founded=1990"]
-    #expect(try place.run(words).code == 0)
+    #expect(try place.runProcess(words).code == 0)
     // Keeps the log as a program does that is running, or was killed.
     let other = try RawDatabase(path)
     #expect(try other.value(count) == "\((Int(before) ?? 0) + 1)")
-    #expect(try place.run(words.map { $0 == "id=900" ? "id=901" : $0 }).code == 0)
+    #expect(try place.runProcess(words.map { $0 == "id=900" ? "id=901" : $0 }).code == 0)
     try #require(rename(place.path("restored.store"), path) == 0)
-    let refused = try place.run("query", "Artist")
+    let refused = try place.runProcess("query", "Artist")
     #expect(refused.code == 1)
     let log = path + "-wal"
     let commands = "mv \(log) \(log).old && rm -f \(path)-shm"
@@ -29,7 +29,7 @@ import Testing
       URL(fileURLWithPath: "/bin/sh"), arguments: ["-c", commands], terminationHandler: nil)
     shell.waitUntilExit()
     #expect(shell.terminationStatus == 0)
-    #expect(try place.run("get", "Artist", "900").code != 0)
+    #expect(try place.runProcess("get", "Artist", "900").code != 0)
     #expect(try RawDatabase(path).value(count) == before)
     #expect(try RawDatabase(path).value("PRAGMA integrity_check") == "ok")
     withExtendedLifetime(other) {}

@@ -68,10 +68,10 @@ import Testing
     place.environment = [:]
     try place.write("db = \"music.store\"\n", to: "storecli.toml")
     let file = place.path("storecli.toml")
-    #expect(try place.run("query", "Artist", "--count").out == "40\n")
+    #expect(try place.runProcess("query", "Artist", "--count").out == "40\n")
     #expect(chown(file, 65_534, 65_534) == 0)
     #expect(
-      try place.run("query", "Artist", "--count")
+      try place.runProcess("query", "Artist", "--count")
         == Outcome(
           code: 1, out: "",
           err: """
@@ -82,24 +82,27 @@ import Testing
 
             """))
     #expect(
-      try place.run("query", "Artist", "--count", "-d", place.path("music.store")).out == "40\n")
+      try place.runProcess("query", "Artist", "--count", "-d", place.path("music.store")).out
+        == "40\n")
     #expect(chown(file, 0, 0) == 0 && chmod(file, 0o666) == 0)
-    #expect(try place.run("query", "Artist", "--count").err.contains("any user can write it"))
+    #expect(
+      try place.runProcess("query", "Artist", "--count").err.contains("any user can write it"))
     #expect(chmod(file, 0o644) == 0 && chmod(place.directory, 0o777) == 0)
-    #expect(try place.run("query", "Artist", "--count").err.contains("any user can replace it in"))
+    #expect(
+      try place.runProcess("query", "Artist", "--count").err.contains("any user can replace it in"))
     #expect(chmod(place.directory, 0o755) == 0)
     #expect(rename(file, place.path("theirs.toml")) == 0 && symlink("theirs.toml", file) == 0)
-    #expect(try place.run("query", "Artist", "--count").out == "40\n")
+    #expect(try place.runProcess("query", "Artist", "--count").out == "40\n")
     #expect(lchown(file, 65_534, 65_534) == 0)
-    #expect(try place.run("query", "Artist", "--count").err.contains("it belongs to nobody"))
+    #expect(try place.runProcess("query", "Artist", "--count").err.contains("it belongs to nobody"))
     // The person's own configuration too.
     #expect(unlink(file) == 0)
     try FileManager.default.createDirectory(
       atPath: place.path(".config/storecli"), withIntermediateDirectories: true)
     try place.write("db = \"../../music.store\"\n", to: ".config/storecli/config.toml")
-    #expect(try place.run("query", "Artist", "--count").out == "40\n")
+    #expect(try place.runProcess("query", "Artist", "--count").out == "40\n")
     #expect(chown(place.path(".config/storecli/config.toml"), 65_534, 65_534) == 0)
-    #expect(try place.run("query", "Artist", "--count").err.contains("it belongs to nobody"))
+    #expect(try place.runProcess("query", "Artist", "--count").err.contains("it belongs to nobody"))
   }
 
   @Test func aConfigurationSaysThatAGroupSharesTheDatabase() throws {
@@ -107,10 +110,10 @@ import Testing
     try place.makeMusic()
     place.environment = [:]
     try place.write("db = \"music.store\"\nsharing = \"group\"\n", to: "storecli.toml")
-    #expect(try place.run("query", "Artist", "--count").out == "40\n")
+    #expect(try place.runProcess("query", "Artist", "--count").out == "40\n")
     try place.write("db = \"music.store\"\nsharing = \"all\"\n", to: "storecli.toml")
     #expect(
-      try place.run("query", "Artist", "--count").err
+      try place.runProcess("query", "Artist", "--count").err
         == """
         error[configuration]: \(place.path("storecli.toml")): sharing is "all"; write \
         sharing = "owner" or sharing = "group".
@@ -130,11 +133,11 @@ import Testing
 
       """
     #expect(
-      try place.run("query", "Artist", "--count")
+      try place.runProcess("query", "Artist", "--count")
         == Outcome(code: 0, out: "40\n", err: "warning: " + reason))
-    #expect(try place.run("query", "Artist", "--count", "-q").err == "")
+    #expect(try place.runProcess("query", "Artist", "--count", "-q").err == "")
     #expect(
-      try place.run("update", "Artist", "1", "name=x")
+      try place.runProcess("update", "Artist", "1", "name=x")
         == Outcome(code: 1, out: "", err: "error[unsafeLocation]: " + reason))
     #expect(chmod(place.directory, 0o755) == 0)
   }
@@ -147,10 +150,10 @@ import Testing
     #expect(symlink("../music.store", place.path("elsewhere/link.store")) == 0)
     let link = place.path("elsewhere/link.store")
     for file in ["music.store", "music.store-wal", "elsewhere/link.store"] {
-      let outcome = try place.run("export", "Artist", "--to", place.path(file), "-d", link)
+      let outcome = try place.runProcess("export", "Artist", "--to", place.path(file), "-d", link)
       #expect(outcome.err.hasPrefix("error[output]: "), "\(outcome)")
     }
-    #expect(try place.run("query", "Artist", "--count", "-d", link).out == "40\n")
+    #expect(try place.runProcess("query", "Artist", "--count", "-d", link).out == "40\n")
   }
 
   @Test func aProcessWithTheRightsOfAnotherUserIsRefused() {

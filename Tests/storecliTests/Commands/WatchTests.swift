@@ -12,7 +12,7 @@ import Testing
     try place.makeMusic()
     #expect(try place.run("journal", "on").code == 0)
     let watch = try WatchProcess(place, ["Track", "--count", "2", "--timeout", "30s"])
-    try place.run("update", "Track", "1", "title=First")
+    try place.runProcess("update", "Track", "1", "title=First")
     try RawDatabase(place.path("music.store"))
       .execute("UPDATE Track SET title = 'Second' WHERE id = 2")
     let outcome = try watch.finish()

@@ -1,4 +1,5 @@
 import Foundation
+import RecordFormats
 import Testing
 
 @testable import StoreCommand

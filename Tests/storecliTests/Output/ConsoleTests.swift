@@ -1,4 +1,5 @@
 import Dispatch
+import RecordFormats
 import Synchronization
 import Testing
 

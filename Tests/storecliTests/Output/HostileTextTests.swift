@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ModelStore
+import RecordFormats
 import Testing
 
 @testable import StoreCommand
@@ -22,7 +23,7 @@ import Testing
   }()
 
   private static func written(
-    _ format: OutputFormat, _ values: [SQLValue], name: String = "name",
+    _ format: OutputFormat, _ values: [CellValue], name: String = "name",
     options: OutputFormat.Options = .init(), terminal: Terminal = .pipe
   ) throws -> String {
     let collected = Collected()

@@ -1,3 +1,4 @@
+import RecordFormats
 import Testing
 
 @testable import StoreCommand

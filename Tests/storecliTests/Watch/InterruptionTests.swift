@@ -88,7 +88,7 @@ import Testing
     let raw = try RawDatabase(place.path("f.store"))
     try raw.execute(sql)
     place.environment["STORECLI_DB"] = place.path("f.store")
-    let adopted = try place.run("adopt", "Note")
+    let adopted = try place.runProcess("adopt", "Note")
     try #require(adopted.code == 0, "\(adopted)")
     return (place, raw)
   }
@@ -235,7 +235,7 @@ import Testing
       try Self.awaitWork(of: process)
     }
     #expect(Self.expected(signal, "the binding was not added").contains(ending), "\(ending)")
-    #expect(try place.run("bindings", "list", "-q").out == "")
+    #expect(try place.runProcess("bindings", "list", "-q").out == "")
     #expect(try raw.value("SELECT group_concat(coalesce(copy, '-')) FROM Note") == "-,-")
   }
 
@@ -246,7 +246,7 @@ import Testing
         CREATE VIEW Slow AS
           SELECT id, text FROM Note WHERE id IN (SELECT n FROM forever WHERE n < 0);
         """)
-    let adopted = try place.run("adopt", "Slow")
+    let adopted = try place.runProcess("adopt", "Slow")
     try #require(adopted.code == 0, "\(adopted)")
     try raw.execute("INSERT INTO Note VALUES (1, 'A', NULL)")
     try place.write("earlier\n", to: "notes.csv")

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import ModelStore
+import RecordFormats
 import Synchronization
 import Testing
 

@@ -59,7 +59,7 @@ import Testing
 
   @Test func aShellSeesTheSignalAsItsNumber() throws {
     let world = try WatchWorld()
-    let outcome = try world.place.run(
+    let outcome = try world.place.runProcess(
       "watch", "--timeout", "60s", "Track", "--exec", "true",
       launching: [
         "/bin/sh", "-c",
@@ -93,7 +93,7 @@ import Testing
   func aReaderThatLeavesEndsItQuietly(changeCount: Int) throws {
     let world = try WatchWorld()
     for number in 1...changeCount { try world.set("seconds = \(100 + number)", of: 1) }
-    let outcome = try world.place.run(
+    let outcome = try world.place.runProcess(
       "watch", "Track", "--since", world.start, "--timeout", "60s", "-q",
       launching: ["/bin/sh", "-c", "{ \"$0\" \"$@\"; echo $? >&2; } | head -n 1"])
     #expect(try told(outcome.out).count == 1)

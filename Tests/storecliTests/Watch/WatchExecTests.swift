@@ -5,13 +5,13 @@ import Testing
 
 @Suite(.tags(.process)) struct WatchExecTests {
   private func lag(_ world: WatchWorld) throws -> String {
-    try world.place.run("consumers", "list", "-q", "--fields", "consumer,lag").out
+    try world.place.runProcess("consumers", "list", "-q", "--fields", "consumer,lag").out
   }
 
   @Test func aCommandRunsForEachChangeWithTheChangeOnItsInput() throws {
     let world = try WatchWorld()
     for seconds in [100, 200] { try world.set("seconds = \(seconds)", of: 1) }
-    let outcome = try world.watch("Track", "--exec", "echo run; cat; echo heard >&2")
+    let outcome = try world.watchProcess("Track", "--exec", "echo run; cat; echo heard >&2")
     #expect(outcome.code == 0, "\(outcome)")
     let lines = outcome.out.split(separator: "\n")
     #expect(lines.count(where: { $0 == "run" }) == 2)
@@ -23,7 +23,7 @@ import Testing
   @Test func aFoldedBurstIsOneRun() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = seconds + 1 WHERE id <= 3")
-    let outcome = try world.watch("Track", "--fold", "--exec", "echo run; cat")
+    let outcome = try world.watchProcess("Track", "--fold", "--exec", "echo run; cat")
     let lines = outcome.out.split(separator: "\n")
     #expect(lines.count(where: { $0 == "run" }) == 1)
     #expect(lines.count == 4, "\(outcome)")
@@ -34,7 +34,7 @@ import Testing
     let title = "'; touch taken; $(touch taken) `touch taken` \"\n| touch taken #"
     let quoted = title.replacingOccurrences(of: "'", with: "''")
     try world.set("title = '\(quoted)'", of: 1)
-    let outcome = try world.watch("Track", "--exec", "cat")
+    let outcome = try world.watchProcess("Track", "--exec", "cat")
     #expect(outcome.code == 0, "\(outcome)")
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(outcome.out.utf8)) as? [String: Any])
@@ -48,10 +48,10 @@ import Testing
     for seconds in [101, 102, 103] { try world.set("seconds = \(seconds)", of: 1) }
     // The shell's changes of three statements are told one by one, but a store signs its own.
     for seconds in [104, 105, 106] {
-      try world.place.run("update", "Track", "1", "seconds=\(seconds)")
+      try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
     }
     func run(_ command: String) throws -> Outcome {
-      try world.place.run(
+      try world.place.runProcess(
         "watch", "Track", "--slot", "work", "--since", "0", "--timeout", "0s", "--exec", command)
     }
     let failing = try run("tee -a heard | grep -qv '\"new\":105'")
@@ -67,16 +67,18 @@ import Testing
   @Test func holesInThePositionsRepeatNoFinishedCommand() throws {
     let world = try WatchWorld()
     for seconds in [101, 102, 103] {
-      try world.place.run("update", "Track", "1", "seconds=\(seconds)")
+      try world.place.runProcess("update", "Track", "1", "seconds=\(seconds)")
       let before = try world.position()
-      for filler in 1...5 { try world.place.run("update", "Track", "2", "seconds=\(filler)") }
+      for filler in 1...5 {
+        try world.place.runProcess("update", "Track", "2", "seconds=\(filler)")
+      }
       let after = try world.position()
-      try world.place.run("update", "Track", "3", "seconds=\(seconds)")
+      try world.place.runProcess("update", "Track", "3", "seconds=\(seconds)")
       try world.raw.execute(
         "DELETE FROM _ms_journal WHERE position > \(before) AND position <= \(after)")
     }
     func run(_ command: String, _ words: String...) throws -> Outcome {
-      try world.place.run(
+      try world.place.runProcess(
         ["watch", "Track", "--slot", "work", "--since", world.start, "--timeout", "0s", "--exec"]
           + [command] + words)
     }
@@ -92,11 +94,11 @@ import Testing
   @Test func withoutASlotAFailedCommandIsToldAndTheNextOneRuns() throws {
     let world = try WatchWorld()
     for seconds in [101, 102] { try world.set("seconds = \(seconds)", of: 1) }
-    let outcome = try world.watch("Track", "--exec", "cat >> heard; exit 3")
+    let outcome = try world.watchProcess("Track", "--exec", "cat >> heard; exit 3")
     #expect(outcome.code == 1, "\(outcome)")
     #expect(outcome.err.contains("the command ended with status 3 for seq"))
     #expect(try told(try world.place.contents(of: "heard")).count == 2)
-    let missing = try world.watch("Track", "--count", "1", "--exec", "no-such-command")
+    let missing = try world.watchProcess("Track", "--count", "1", "--exec", "no-such-command")
     #expect(missing.code == 1)
     #expect(missing.err.contains("status 127"), "\(missing)")
   }
@@ -104,10 +106,10 @@ import Testing
   @Test func aCommandNeedNotReadWhatItIsGiven() throws {
     let world = try WatchWorld(journal: [])
     try world.raw.execute("CREATE TABLE Note (id INTEGER PRIMARY KEY, text)")
-    try world.place.run("adopt", "Note")
-    try world.place.run("journal", "on", "Note")
+    try world.place.runProcess("adopt", "Note")
+    try world.place.runProcess("journal", "on", "Note")
     try world.raw.execute("INSERT INTO Note VALUES (1, hex(zeroblob(200000)))")
-    let outcome = try world.watch("Note", "--exec", "true")
+    let outcome = try world.watchProcess("Note", "--exec", "true")
     #expect(outcome.code == 0, "\(outcome)")
   }
 
@@ -115,7 +117,7 @@ import Testing
     let world = try WatchWorld()
     try world.set("seconds = 100", of: 1)
     // A program that ignored SIGPIPE would write for ever, or complain.
-    let outcome = try world.watch(
+    let outcome = try world.watchProcess(
       "Track", "--exec", "{ yes; echo $? >&2; } | head -n 1 > /dev/null; cat > /dev/null")
     #expect(outcome.code == 0, "\(outcome)")
     #expect(!outcome.err.contains("roken pipe"), "\(outcome)")
@@ -155,7 +157,7 @@ import Testing
 
   @Test func itsFormatIsFixed() throws {
     let world = try WatchWorld()
-    #expect(try world.watch("Track", "--exec", "cat", "-o", "plain").code == 64)
-    #expect(try world.watch("Track", "--exec", "").code == 64)
+    #expect(try world.watchProcess("Track", "--exec", "cat", "-o", "plain").code == 64)
+    #expect(try world.watchProcess("Track", "--exec", "").code == 64)
   }
 }

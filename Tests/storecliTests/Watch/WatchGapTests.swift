@@ -96,7 +96,7 @@ import Testing
   @Test func aCommandLearnsOfAGapFromItsInputAndItsEnvironment() throws {
     let (world, off, _) = try Self.interrupted()
     for words in [[], ["--slot", "work"]] {
-      let outcome = try world.place.run(
+      let outcome = try world.place.runProcess(
         ["watch", "Track", "--since", world.start, "--timeout", "0s", "-q", "--exec"]
           + ["echo \"[$STORECLI_GAP]\"; cat > input; grep -c '\"op\":\"gap\"' input; true"] + words)
       #expect(outcome.code == 0, "\(outcome)")

@@ -31,6 +31,11 @@ struct WatchWorld {
     try place.run(["watch", "--since", start ?? self.start, "--timeout", "0s"] + arguments)
   }
 
+  /// As ``watch(_:from:)``, by the built program: what `--exec` runs writes to its streams.
+  func watchProcess(_ arguments: String...) throws -> Outcome {
+    try place.runProcess(["watch", "--since", start, "--timeout", "0s"] + arguments)
+  }
+
   /// What the journal has come to.
   func position() throws -> String {
     try raw.value("SELECT max(position) FROM _ms_journal")

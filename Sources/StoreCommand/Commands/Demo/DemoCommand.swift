@@ -1,5 +1,6 @@
 import ArgumentParser
 import ModelStore
+import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
@@ -34,7 +35,7 @@ struct DemoCommand: LeafCommand {
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let directory = try keep ?? Self.makeTemporaryDirectory()
+    let directory = try keep ?? Self.makeDirectory(in: context.surroundings.temporaryDirectory)
     let path = directory + "/music.store"
     var status = stat()
     guard lstat(path, &status) != 0 else {
@@ -46,8 +47,7 @@ struct DemoCommand: LeafCommand {
     return .ok
   }
 
-  private static func makeTemporaryDirectory() throws -> String {
-    let parent = Terminal.temporaryDirectory
+  private static func makeDirectory(in parent: String) throws -> String {
     var template = Array("\(parent)/storecli-demo-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       let error = SystemError.last

@@ -1,4 +1,5 @@
 import ModelStore
+import RecordFormats
 import Synchronization
 
 /// The demonstration, told as it happens: every number comes from the store.

@@ -1,0 +1,47 @@
+/// A buffered destination for bytes. Nothing arrives before the buffer fills or ``flush()`` is
+/// called; dropping it without a flush drops what it holds.
+package final class ByteSink {
+  /// Takes some of the bytes and returns how many, at least one.
+  package typealias Drain = (UnsafeRawBufferPointer) throws(OutputError) -> Int
+
+  private static let byteCountMax = 64 * 1024
+
+  private let drain: Drain
+  private var pending: [UInt8] = []
+
+  package init(drain: @escaping Drain) {
+    self.drain = drain
+  }
+
+  /// Appends what `body` appends, as a whole: when it throws, nothing of it is written.
+  package func append(_ body: (inout [UInt8]) throws(OutputError) -> Void) throws(OutputError) {
+    let countBefore = pending.count
+    do {
+      try body(&pending)
+    } catch {
+      pending.removeSubrange(countBefore...)
+      throw error
+    }
+    if pending.count >= Self.byteCountMax { try flush() }
+  }
+
+  /// Appends the UTF-8 of `text`.
+  package func append(_ text: String) throws(OutputError) {
+    try append { output throws(OutputError) in output.append(contentsOf: text.utf8) }
+  }
+
+  /// Hands everything on. When it throws, what was not taken is dropped: a second flush at exit
+  /// must not meet the same error again.
+  package func flush() throws(OutputError) {
+    var bytes: [UInt8] = []
+    swap(&bytes, &pending)
+    try bytes.withUnsafeBufferPointer { all throws(OutputError) in
+      var rest = UnsafeRawBufferPointer(all)[...]
+      while !rest.isEmpty {
+        rest = rest.dropFirst(try drain(UnsafeRawBufferPointer(rebasing: rest)))
+      }
+    }
+    bytes.removeAll(keepingCapacity: true)
+    swap(&bytes, &pending)
+  }
+}

@@ -1,0 +1,153 @@
+/// Which of its two bytes a unit of UTF-16 begins with.
+package enum ByteOrder: String, Hashable, Sendable {
+  case littleEndian = "UTF-16LE"
+  case bigEndian = "UTF-16BE"
+}
+
+extension ByteSource {
+  /// The same text in UTF-8, where a byte order mark says that it is UTF-16; otherwise the same
+  /// bytes. Positions in errors count the bytes of UTF-8.
+  ///
+  /// - Throws: ``InputError`` for UTF-32, and for UTF-16 without a byte order mark.
+  package func inUTF8() throws(InputError) -> ByteSource {
+    var head: [UInt8] = []
+    while head.count < Self.headByteCount {
+      let more = try bytes(atMost: Self.headByteCount - head.count)
+      guard !more.isEmpty else { break }
+      head += more
+    }
+    let rest = PrefixedSource(head, self)
+    switch Self.encoding(of: head) {
+    case .other:
+      return ByteSource(next: { count throws(InputError) in try rest.bytes(atMost: count) })
+    case .utf16(let order):
+      let text = UTF16Decoder(rest, order)
+      return ByteSource(next: { count throws(InputError) in try text.bytes(atMost: count) })
+    case .unmarked(let order): throw InputError(.otherEncoding(order.rawValue), at: .start)
+    case .utf32: throw InputError(.otherEncoding("UTF-32"), at: .start)
+    }
+  }
+
+  /// Reads what `next` returns: at most as many bytes as it is asked for, none at the end.
+  private init(next: @escaping (_ byteCountMax: Int) throws(InputError) -> [UInt8]) {
+    self.init { buffer throws(InputError) in
+      let bytes = try next(buffer.count)
+      buffer.copyBytes(from: bytes)
+      return bytes.count
+    }
+  }
+
+  /// What the head of an input says about its encoding.
+  enum Encoding: Hashable {
+    case utf16(ByteOrder)
+    /// UTF-16 that has no byte order mark.
+    case unmarked(ByteOrder)
+    case utf32
+    /// UTF-8, or nothing that can be recognized.
+    case other
+  }
+
+  private static let headByteCount = 16
+
+  /// Every other byte of a text of ASCII characters in UTF-16 is zero. No other text has so many
+  /// zeros, so eight such characters are proof enough; fewer are not.
+  static func encoding(of head: [UInt8]) -> Encoding {
+    if head.starts(with: [0xFF, 0xFE, 0, 0]) || head.starts(with: [0, 0, 0xFE, 0xFF]) {
+      return .utf32
+    }
+    if head.starts(with: [0xFF, 0xFE]) { return .utf16(.littleEndian) }
+    if head.starts(with: [0xFE, 0xFF]) { return .utf16(.bigEndian) }
+    guard head.count == headByteCount else { return .other }
+    let evenZeros = head.indices.count { $0.isMultiple(of: 2) && head[$0] == 0 }
+    let oddZeros = head.indices.count { !$0.isMultiple(of: 2) && head[$0] == 0 }
+    switch (evenZeros, oddZeros) {
+    case (0, headByteCount / 2): return .unmarked(.littleEndian)
+    case (headByteCount / 2, 0): return .unmarked(.bigEndian)
+    default: return .other
+    }
+  }
+}
+
+/// Bytes that were read already, and those behind them.
+private final class PrefixedSource {
+  private var head: ArraySlice<UInt8>
+  private let source: ByteSource
+
+  init(_ head: [UInt8], _ source: ByteSource) {
+    self.head = head[...]
+    self.source = source
+  }
+
+  func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
+    guard !head.isEmpty else { return try source.bytes(atMost: byteCountMax) }
+    let bytes = Array(head.prefix(byteCountMax))
+    head.removeFirst(bytes.count)
+    return bytes
+  }
+}
+
+/// Decodes UTF-16 behind a byte order mark, strictly.
+private final class UTF16Decoder {
+  private let source: PrefixedSource
+  private let order: ByteOrder
+  /// Read and not decoded: less than a character, or nothing.
+  private var undecoded: [UInt8] = []
+  private var decoded: ArraySlice<UInt8> = []
+  /// How many bytes of the input were decoded.
+  private var byteOffset = 0
+
+  init(_ source: PrefixedSource, _ order: ByteOrder) {
+    self.source = source
+    self.order = order
+  }
+
+  func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
+    while decoded.isEmpty {
+      guard try decodeMore() else { return [] }
+    }
+    let bytes = Array(decoded.prefix(byteCountMax))
+    decoded = decoded.dropFirst(bytes.count)
+    return bytes
+  }
+
+  /// - Returns: false at the end.
+  private func decodeMore() throws(InputError) -> Bool {
+    let more = try source.bytes(atMost: InputBuffer.chunkByteCount)
+    guard !more.isEmpty else {
+      guard undecoded.isEmpty else { throw malformed(at: 0) }
+      return false
+    }
+    undecoded += more
+    var output: [UInt8] = []
+    var place = 0
+    while let first = unit(at: place) {
+      var scalar = UInt32(first)
+      var byteCount = 2
+      if first & 0xF800 == 0xD800 {
+        guard first < 0xDC00 else { throw malformed(at: place) }
+        guard let second = unit(at: place + 2) else { break }
+        guard second & 0xFC00 == 0xDC00 else { throw malformed(at: place) }
+        scalar = 0x10000 + (UInt32(first & 0x3FF) << 10 | UInt32(second & 0x3FF))
+        byteCount = 4
+      }
+      guard let scalar = Unicode.Scalar(scalar) else { throw malformed(at: place) }
+      // The mark itself becomes one of UTF-8, which every reader drops.
+      output += Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+      place += byteCount
+    }
+    undecoded.removeFirst(place)
+    byteOffset += place
+    decoded = output[...]
+    return true
+  }
+
+  private func unit(at place: Int) -> UInt16? {
+    guard place + 1 < undecoded.count else { return nil }
+    let (first, second) = (UInt16(undecoded[place]), UInt16(undecoded[place + 1]))
+    return order == .littleEndian ? second << 8 | first : first << 8 | second
+  }
+
+  private func malformed(at place: Int) -> InputError {
+    InputError(.invalidUTF16(order, byteOffset: byteOffset + place), at: .start)
+  }
+}

@@ -1,0 +1,19 @@
+/// Where an input's bytes come from, in order and once.
+package struct ByteSource {
+  /// Fills the beginning of the buffer and returns how many bytes it placed there; 0 at the end.
+  package let read: (UnsafeMutableRawBufferPointer) throws(InputError) -> Int
+
+  package init(read: @escaping (UnsafeMutableRawBufferPointer) throws(InputError) -> Int) {
+    self.read = read
+  }
+
+  /// The next bytes, as many as there are now up to `byteCountMax`; none at the end.
+  package func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
+    var chunk = [UInt8](repeating: 0, count: byteCountMax)
+    let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
+      try read(UnsafeMutableRawBufferPointer(bytes))
+    }
+    chunk.removeLast(byteCountMax - count)
+    return chunk
+  }
+}

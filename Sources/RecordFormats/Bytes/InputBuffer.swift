@@ -1,0 +1,77 @@
+/// A window on an input: the bytes read but not yet consumed, contiguous, grown only for a record
+/// that does not fit. Its memory is bounded by the longest record, not by the input.
+package struct InputBuffer {
+  /// How much is read at once.
+  package static let chunkByteCount = 64 * 1024
+  /// The longest record by default: well above SQLite's usual values, well below all memory.
+  package static let recordByteCountMax = 256 * 1024 * 1024
+
+  private let source: ByteSource
+  private let byteCountMax: Int
+  private var storage = [UInt8](repeating: 0, count: chunkByteCount)
+  private var unread = 0..<0
+
+  /// Whether the input has nothing beyond what is unread here.
+  package private(set) var isAtEnd = false
+
+  package init(source: ByteSource, recordByteCountMax: Int = InputBuffer.recordByteCountMax) {
+    self.source = source
+    byteCountMax = recordByteCountMax
+  }
+
+  /// How many bytes are unread.
+  package var count: Int { unread.count }
+
+  /// Lends the unread bytes; the pointer is good within `body` only.
+  package func withUnread<Result, Failure: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try storage.withUnsafeBufferPointer { bytes throws(Failure) in
+      try body(UnsafeBufferPointer(rebasing: bytes[unread]))
+    }
+  }
+
+  /// Drops the first `byteCount` unread bytes.
+  mutating func consume(_ byteCount: Int) {
+    unread = unread.lowerBound + byteCount..<unread.upperBound
+  }
+
+  /// Reads more behind the unread bytes, which begin at `position`, or notices the end.
+  ///
+  /// - Throws: ``InputError`` when the source fails or the unread bytes may not grow further.
+  package mutating func fill(at position: InputPosition) throws(InputError) {
+    if unread.lowerBound > 0 {
+      let kept = unread
+      storage.withUnsafeMutableBytes { bytes in
+        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[kept]))
+      }
+      unread = 0..<unread.count
+    }
+    if unread.count == storage.count {
+      guard storage.count < byteCountMax else {
+        throw InputError(.recordTooLong(byteCountMax: byteCountMax), at: position)
+      }
+      let grown = min(storage.count * 2, byteCountMax)
+      storage.append(contentsOf: repeatElement(0, count: grown - storage.count))
+    }
+    let end = unread.upperBound
+    let source = source
+    let byteCount = try storage.withUnsafeMutableBufferPointer { bytes throws(InputError) in
+      let free = UnsafeMutableBufferPointer(rebasing: bytes[end...])
+      return try source.read(UnsafeMutableRawBufferPointer(free))
+    }
+    if byteCount == 0 { isAtEnd = true }
+    unread = unread.lowerBound..<end + byteCount
+  }
+
+  /// Drops a byte order mark from the head of the input. Call it before anything is consumed.
+  ///
+  /// - Returns: The position behind the mark, or the start.
+  mutating func skipByteOrderMark() throws(InputError) -> InputPosition {
+    while count < 3 && !isAtEnd { try fill(at: .start) }
+    let hasMark = withUnread { $0.starts(with: [0xEF, 0xBB, 0xBF]) }
+    guard hasMark else { return .start }
+    consume(3)
+    return InputPosition(byteOffset: 3, line: 1, column: 1)
+  }
+}

@@ -1,0 +1,71 @@
+/// Why an input cannot be taken as it is, and where.
+package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong.
+  package enum Problem: Hashable, Sendable {
+    /// The bytes break the format's grammar; `detail` says how.
+    case malformed(detail: String)
+    /// A byte that is not UTF-8 stands at the position.
+    case invalidUTF8(byte: UInt8)
+    /// The input begins as UTF-16 and holds half a character at that byte.
+    case invalidUTF16(ByteOrder, byteOffset: Int)
+    /// The input is a text in an encoding that is not read.
+    case otherEncoding(String)
+    /// A record has another number of columns than the first.
+    case columnCount(expected: Int, found: Int)
+    /// One record is longer than the reader holds.
+    case recordTooLong(byteCountMax: Int)
+    /// The system could not open or read the input.
+    case unreadable(SystemError)
+    /// What was read could not be kept until it is needed.
+    case unkept(in: String, SystemError)
+    /// Ctrl-C came while waiting for input.
+    case interrupted
+    /// The program that reads does not take this input; `reason` says why.
+    case refused(reason: String)
+  }
+
+  package var problem: Problem
+  package var position: InputPosition
+
+  /// Whether the reader stands behind the faulty record, so that asking for the next one is
+  /// meaningful. False for everything that hides where the next record begins.
+  package var leavesRestReadable: Bool
+
+  package init(_ problem: Problem, at position: InputPosition, leavesRestReadable: Bool = false) {
+    self.problem = problem
+    self.position = position
+    self.leavesRestReadable = leavesRestReadable
+  }
+
+  package var description: String {
+    switch problem {
+    case .malformed(let detail): "\(place): \(detail)"
+    case .invalidUTF8(let byte):
+      "\(place): byte 0x\(Self.hexadecimal(byte)) is not valid UTF-8"
+    case .invalidUTF16(let order, let byteOffset):
+      "byte \(byteOffset): the text is \(order.rawValue) and has half a character here"
+    case .otherEncoding(let name):
+      "the text is \(name)\(name == "UTF-32" ? "" : " without a byte order mark"); "
+        + "UTF-8 is needed"
+    case .columnCount(let expected, let found):
+      "line \(position.line): expected \(expected) \(expected == 1 ? "column" : "columns"), "
+        + "got \(found)"
+    case .recordTooLong(let byteCountMax):
+      "\(place): the record is longer than \(byteCountMax) bytes"
+    case .unreadable(let error): "cannot read the input: \(error)"
+    case .unkept(let directory, let error):
+      "cannot keep the input in a temporary file in \(directory): \(error)"
+    case .interrupted: "interrupted"
+    case .refused(let reason): reason
+    }
+  }
+
+  private var place: String {
+    "line \(position.line), column \(position.column) (byte \(position.byteOffset))"
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return digits.count == 1 ? "0" + digits : digits
+  }
+}

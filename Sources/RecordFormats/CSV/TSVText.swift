@@ -1,0 +1,31 @@
+/// Cells of TSV, where a backslash begins an escape.
+package enum TSVText {
+  /// Why a cell cannot be read: a backslash that begins no escape.
+  package struct UnknownEscape: Error, CustomStringConvertible {
+    package var description: String {
+      "A backslash in TSV begins \\t, \\n, \\r, \\\\ or stands in \\N."
+    }
+  }
+
+  /// What a cell means; nil for null, `\N`.
+  package static func unescaped(_ cell: String) throws(UnknownEscape) -> String? {
+    guard cell.utf8.contains(UInt8(ascii: "\\")) else { return cell }
+    if cell == "\\N" { return nil }
+    var text = String.UnicodeScalarView()
+    var rest = cell.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      guard scalar == "\\" else {
+        text.append(scalar)
+        continue
+      }
+      switch rest.popFirst() {
+      case "t": text.append("\t")
+      case "n": text.append("\n")
+      case "r": text.append("\r")
+      case "\\": text.append("\\")
+      default: throw UnknownEscape()
+      }
+    }
+    return String(text)
+  }
+}

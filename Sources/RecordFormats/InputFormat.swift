@@ -1,0 +1,4 @@
+/// The forms in which records can be read.
+package enum InputFormat: String, CaseIterable, Sendable {
+  case csv, tsv, ndjson, json
+}

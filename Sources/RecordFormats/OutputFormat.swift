@@ -1,0 +1,82 @@
+/// The forms in which a result can be written; `-o` names them.
+package enum OutputFormat: String, CaseIterable, Hashable, Sendable {
+  /// Aligned columns for a person; the default on a terminal.
+  case table
+  /// Tab-separated and unpadded, no header unless asked for; the default in a pipe.
+  case plain
+  /// One JSON array of objects, one object on a line.
+  case json
+  /// One JSON object on a line, handed on as soon as it is written.
+  case ndjson
+  /// RFC 4180 with a header.
+  case csv
+  /// Tab-separated with a header; backslash escapes make every text reversible.
+  case tsv
+  /// A list of mappings.
+  case yaml
+  /// A Markdown table, for people.
+  case md
+
+  /// The format to use when none is asked for.
+  package static func preferred(on terminal: Terminal) -> OutputFormat {
+    terminal.isInteractive ? .table : .plain
+  }
+
+  /// How the choices besides the format are made.
+  package struct Options: Hashable, Sendable {
+    /// Whether delimited formats begin with the column names; nil is the format's own habit.
+    package var header: Header?
+    /// What one record is called where a table falls back to one field per line.
+    package var recordName: String?
+    /// How delimited formats write characters that could steer a terminal.
+    package var controls = Controls.asStored
+    /// How delimited formats write text that a spreadsheet would run.
+    package var formulas = Formulas.asStored
+
+    package init(header: Header? = nil) { self.header = header }
+
+    /// What happens to control characters, and to those that reorder others.
+    package enum Controls: Hashable, Sendable {
+      case asStored
+      /// Spelled out, for a person. No program can read that back.
+      case shown
+    }
+
+    /// What happens to text that begins like a formula; see ``FormulaText``.
+    package enum Formulas: Hashable, Sendable {
+      case asStored
+      case escaped
+    }
+
+    /// Whether column names come first.
+    package enum Header: Hashable, Sendable {
+      case present
+      case absent
+    }
+  }
+
+  /// A writer of rows with `columns` to `sink`.
+  ///
+  /// - Throws: ``OutputError/duplicateColumn(_:)`` for a JSON format when two columns share a name.
+  package func writer(
+    columns: [OutputColumn], to sink: ByteSink, terminal: Terminal, options: Options = Options()
+  ) throws(OutputError) -> any RowWriter {
+    switch self {
+    case .table:
+      Table(columns: columns, sink: sink, terminal: terminal, recordName: options.recordName)
+    case .plain:
+      DelimitedRows(
+        .plain, columns: columns, header: options.header ?? .absent, options: options, sink: sink)
+    case .csv:
+      DelimitedRows(
+        .csv, columns: columns, header: options.header ?? .present, options: options, sink: sink)
+    case .tsv:
+      DelimitedRows(
+        .tsv, columns: columns, header: options.header ?? .present, options: options, sink: sink)
+    case .md: MarkdownRows(columns: columns, sink: sink)
+    case .yaml: try JSONRows(.yaml, columns: columns, sink: sink)
+    case .json: try JSONRows(.array, columns: columns, sink: sink)
+    case .ndjson: try JSONRows(.lines, columns: columns, sink: sink)
+    }
+  }
+}

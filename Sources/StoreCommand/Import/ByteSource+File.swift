@@ -1,0 +1,119 @@
+import RecordFormats
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+extension ByteSource {
+  /// Reads an open descriptor that the caller keeps open.
+  init(descriptor: Int32) {
+    self.init { buffer throws(InputError) in
+      try Self.read(from: descriptor, into: buffer)
+    }
+  }
+
+  /// Reads a file, closed when the source is dropped.
+  ///
+  /// `storePaths` are refused without being opened; see ``InputFiles``.
+  ///
+  /// - Throws: ``InputError`` for a file of the store and for one that cannot be opened.
+  init(path: String, refusing storePaths: [String]) throws(InputError) {
+    let file = try InputFile(path: path, refusing: storePaths)
+    self.init { buffer throws(InputError) in
+      try Self.read(from: file.descriptor, into: buffer)
+    }
+  }
+
+  /// The same bytes, all of them read now and kept in a file without a name in `directory`, so that
+  /// nobody is waited for later.
+  ///
+  /// - Throws: ``InputError``, also where the file finds no space.
+  func spooled(in directory: String) throws(InputError) -> ByteSource {
+    let spool = try TemporaryFile(in: directory)
+    let sink = ByteSink(descriptor: spool.descriptor)
+    while true {
+      let chunk = try bytes(atMost: InputBuffer.chunkByteCount)
+      do throws(OutputError) {
+        guard !chunk.isEmpty else {
+          try sink.flush()
+          break
+        }
+        try sink.append { output throws(OutputError) in output += chunk }
+      } catch {
+        guard case .unwritable(let system) = error else {
+          preconditionFailure("Bytes met \(error) on their way to a file.")
+        }
+        throw InputError(.unkept(in: directory, system), at: .start)
+      }
+    }
+    guard lseek(spool.descriptor, 0, SEEK_SET) == 0 else {
+      throw InputError(.unreadable(.last), at: .start)
+    }
+    return ByteSource { buffer throws(InputError) in
+      try Self.read(from: spool.descriptor, into: buffer)
+    }
+  }
+
+  /// Waits until reading would not block. Ctrl-C may come between asking for it and waiting, when
+  /// nothing ends the wait; so it is asked for ten times a second.
+  private static func waitForInput(on descriptor: Int32) throws(InputError) {
+    while true {
+      if Interruption.isRequested { throw InputError(.interrupted, at: .start) }
+      var interest = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      if poll(&interest, 1, 100) > 0 { return }
+    }
+  }
+
+  private static func read(
+    from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(InputError) -> Int {
+    while true {
+      try waitForInput(on: descriptor)
+      #if canImport(Glibc)
+        let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      #else
+        let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+      #endif
+      if count >= 0 { return count }
+      let error = SystemError.last
+      switch error.number {
+      case EINTR, EAGAIN: continue
+      default: throw InputError(.unreadable(error), at: .start)
+      }
+    }
+  }
+}
+
+/// An open file of the input; closes it when dropped.
+private final class InputFile {
+  let descriptor: Int32
+
+  init(path: String, refusing storePaths: [String]) throws(InputError) {
+    guard !FileIdentity.isSame(path, asAnyOf: storePaths) else {
+      throw InputError(.storeFile, at: .start)
+    }
+    while true {
+      let opened = open(path, O_RDONLY | O_CLOEXEC)
+      guard opened < 0 else {
+        descriptor = opened
+        return
+      }
+      // Opening a pipe waits for its writer.
+      let error = SystemError.last
+      guard error.number == EINTR else { throw InputError(.unreadable(error), at: .start) }
+      if Interruption.isRequested { throw InputError(.interrupted, at: .start) }
+    }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+}
+
+extension InputError.Problem {
+  /// The input is one of the store's own files, which only the store may open.
+  static let storeFile = refused(
+    reason: "the input is a file of the store itself; use export instead")
+}

@@ -1,0 +1,139 @@
+import ModelStore
+import RecordFormats
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// What a run of the command line gets besides its arguments: the environment and the three standard
+/// streams. All commands reach them here and nowhere else.
+///
+/// A program gets those of its process. Tests pass values, so that many runs go on side by side in
+/// one process. Relative paths count from the current directory in either case.
+package struct Surroundings: Sendable {
+  /// A stream that a run writes to.
+  package enum Output: Sendable {
+    case data
+    case talk
+  }
+
+  private enum Streams: Sendable {
+    case ofProcess
+    case values(input: [UInt8], take: @Sendable ([UInt8], Output) -> Void)
+  }
+
+  private let variable: @Sendable (String) -> String?
+  private let streams: Streams
+
+  /// Those of this process.
+  package static let process = Surroundings(
+    variable: { name in getenv(name).map { String(cString: $0) } }, streams: .ofProcess)
+
+  /// Values. `take` receives everything written, on any thread, in the order of writing.
+  package init(
+    environment: [String: String], input: [UInt8],
+    take: @escaping @Sendable ([UInt8], Output) -> Void
+  ) {
+    self.init(
+      variable: { environment[$0] }, streams: .values(input: input, take: take))
+  }
+
+  private init(variable: @escaping @Sendable (String) -> String?, streams: Streams) {
+    self.variable = variable
+    self.streams = streams
+  }
+
+  /// The variables of `names` that are set.
+  func variables(_ names: [String]) -> [String: String] {
+    var values: [String: String] = [:]
+    for name in names { values[name] = variable(name) }
+    return values
+  }
+
+  /// Where temporary files go: `TMPDIR`, where it names a directory at all.
+  var temporaryDirectory: String {
+    variable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+  }
+
+  /// How wide help is; nil for the width of the terminal.
+  var helpWidth: Int? {
+    switch streams {
+    case .ofProcess: nil
+    case .values: Terminal.width(environment: variables(["COLUMNS"]), reported: nil)
+    }
+  }
+
+  /// Standard input.
+  var input: ByteSource {
+    switch streams {
+    case .ofProcess: return ByteSource(descriptor: STDIN_FILENO)
+    case .values(let input, _):
+      var rest = input[...]
+      return ByteSource { buffer throws(InputError) in
+        let chunk = rest.prefix(buffer.count)
+        buffer.copyBytes(from: chunk)
+        rest = rest.dropFirst(chunk.count)
+        return chunk.count
+      }
+    }
+  }
+
+  /// Whether reading from `path` may wait for somebody else: a pipe, a terminal.
+  func mayWait(for path: String) -> Bool {
+    var status = stat()
+    guard path == "-" else { return stat(path, &status) != 0 || !Self.isRegular(status) }
+    return switch streams {
+    case .ofProcess: fstat(STDIN_FILENO, &status) != 0 || !Self.isRegular(status)
+    case .values: false
+    }
+  }
+
+  private static func isRegular(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
+
+  /// A console on standard output and standard error. From here on a closed pipe is an error of the
+  /// write that meets it, not the sudden end of the process in the middle of a transaction.
+  func console(
+    colour: ColourPolicy.Choice = .auto, loudness: Console.Loudness = .usual
+  ) -> Console {
+    let environment = variables(ColourPolicy.environmentNames + ["COLUMNS"])
+    switch streams {
+    case .ofProcess:
+      signal(SIGPIPE, SIG_IGN)
+      return Console(
+        data: ByteSink(descriptor: STDOUT_FILENO),
+        dataTerminal: Terminal(
+          descriptor: STDOUT_FILENO, environment: environment, colour: colour),
+        talk: ByteSink(descriptor: STDERR_FILENO),
+        talkTerminal: Terminal(
+          descriptor: STDERR_FILENO, environment: environment, colour: colour),
+        loudness: loudness)
+    case .values(_, let take):
+      let isColoured = ColourPolicy.isColoured(
+        choice: colour, environment: environment, isTerminal: false)
+      let pipe = Terminal(
+        isInteractive: false, width: nil, palette: Palette(isColoured: isColoured))
+      return Console(
+        data: Self.sink { take($0, .data) }, dataTerminal: pipe,
+        talk: Self.sink { take($0, .talk) }, talkTerminal: pipe, loudness: loudness)
+    }
+  }
+
+  private static func sink(_ take: @escaping ([UInt8]) -> Void) -> ByteSink {
+    ByteSink { bytes in
+      take(Array(bytes))
+      return bytes.count
+    }
+  }
+
+  /// Prints a failure that a store reports while a command runs, from any thread: one write to
+  /// standard error. What it quotes cannot steer a terminal.
+  @Sendable func warn(_ error: StoreError) {
+    let shown = Console.shown(error)
+    switch streams {
+    case .ofProcess: StoreError.writeToStandardError(shown)
+    case .values(_, let take): take(Array("ModelStore: \(shown)\n".utf8), .talk)
+    }
+  }
+}
