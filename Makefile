@@ -104,7 +104,7 @@ release: sqlite
 
 docs: sqlite
 	RECORD=1 swift test --filter \
-		'DocumentationExamplesTests|RecordedTextTests|AcceptancePageTests'
+		'DocumentationExamplesTests|RecordedTextTests|AcceptancePageTests|LayerTableTests'
 
 examples: sqlite
 	@echo '==> Building and running the examples'

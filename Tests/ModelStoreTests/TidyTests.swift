@@ -56,7 +56,7 @@ import Testing
         "Unmanaged": 5,
         "unsafeBitCast": 0,
         "Task.detached": 0,
-        "@_ attributes": 1,
+        "@_ attributes": 2,
         "Unsafe pointers in the library above SQLite/": 1,
         "Unsafe pointers in the command line": 2,
         "Unsafe pointers in the formats": 26,

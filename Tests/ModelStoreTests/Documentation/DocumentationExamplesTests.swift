@@ -69,7 +69,7 @@ import Testing
 
   @Test func symbolLinksNamePublicSymbols() throws {
     let project = try Project.checkout.get()
-    let symbols = PublicSymbols(project.swift(under: "Sources/ModelStore"))
+    let symbols = PublicSymbols(project.library)
     let broken = Self.articles(of: project).flatMap { article in
       article.document.symbolLinks.filter { !symbols.contains($0.name) }
         .map { "\(article.path):\($0.line): ``\($0.name)``" }

@@ -125,7 +125,7 @@ import Testing
   /// A new sequence must be added to the list above.
   @Test func everyPublicSequenceIsTested() throws {
     var declared: Set<String> = []
-    for file in try Project.checkout.get().swift(under: "Sources/ModelStore") {
+    for file in try Project.checkout.get().library {
       for line in file.lines where !line.contains("//") {
         let name = line.firstMatch(of: /(?:struct|extension|class) (\w+)/)?.1
         if line.contains("AsyncSequence"), let name { declared.insert(String(name)) }

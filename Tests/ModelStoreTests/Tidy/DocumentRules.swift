@@ -148,7 +148,7 @@ extension Project {
         let name = text.prefix { $0.isLetter || $0.isNumber }
         let rest = text.dropFirst(name.count)
         guard let first = name.first, first.isUppercase, name.contains(where: \.isLowercase),
-          rest.isEmpty || "./<(".contains(rest.first ?? " "), rest != "/"
+          rest.isEmpty || "./<(".contains(rest.first ?? " "), !text.hasSuffix("/")
         else { return nil }
         // A file's name is a path and no type.
         return ["swift", "md", "sql", "h"].contains { text.hasSuffix("." + $0) }

@@ -72,6 +72,11 @@ struct Project {
     swift.filter { $0.path.hasPrefix(folder + "/") }
   }
 
+  /// The files of the library: the module that programs import, and what it re-exports.
+  var library: [SourceText] {
+    swift(under: "Sources/SchemaCompiler") + swift(under: "Sources/ModelStore")
+  }
+
   var markdown: [(path: String, lines: [String])] {
     texts.filter { $0.key.hasSuffix(".md") }.sorted { $0.key < $1.key }.map { path, text in
       (path, text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))

@@ -91,6 +91,58 @@ struct SourceText {
 }
 
 extension SourceText {
+  /// What functions, properties, variables and enum cases are called, local ones too.
+  var declaredNames: Set<String> {
+    var names: Set<String> = []
+    for index in tokens.indices.dropLast() {
+      switch tokens[index].text {
+      case "func", "var", "let": names.insert(tokens[index + 1].text)
+      case "case":
+        var next = index + 1
+        names.insert(tokens[next].text)
+        while next + 2 < tokens.count, tokens[next + 1].text == "," {
+          next += 2
+          names.insert(tokens[next].text)
+        }
+      default: break
+      }
+    }
+    return names
+  }
+
+  /// The words before a colon: parameters and arguments.
+  var labels: Set<String> {
+    Set(tokens.indices.dropLast().filter { tokens[$0 + 1].text == ":" }.map { tokens[$0].text })
+  }
+
+  /// The functions and properties that extensions declare for other files to see, each with the
+  /// first word of the extended type.
+  var extensionMembers: [(type: String, name: String)] {
+    var type: String?
+    return tokens.indices.dropLast().compactMap { index in
+      let token = tokens[index]
+      if token.depth == 0, token.text == "extension" || Self.typeKeywords.contains(token.text) {
+        let isOpen = token.text == "extension" && !isPrivate(at: index)
+        type = isOpen ? tokens[index + 1].text : nil
+      }
+      guard let type, token.depth == 1, ["func", "var", "let"].contains(token.text),
+        !isPrivate(at: index)
+      else { return nil }
+      return (type, tokens[index + 1].text)
+    }
+  }
+
+  /// Whether a modifier before the keyword at `index` hides the declaration from other files.
+  private func isPrivate(at index: Int) -> Bool {
+    let modifiers: Set = [
+      "static", "mutating", "borrowing", "consuming", "nonisolated", "final", "public", "package",
+    ]
+    let before = tokens[..<index].last { !modifiers.contains($0.text) }?.text
+    return before == "private" || before == "fileprivate"
+  }
+}
+
+extension SourceText {
   private struct Scanner {
     enum Mode {
       case code(parentheses: Int)

@@ -29,27 +29,52 @@ import Testing
       "C outside SQLite/", Project.cInOneFolder,
       [
         "Sources/ModelStore/SQLite/A.swift": "internal import CSQLite\nlet a = sqlite3_open",
-        "Sources/ModelStore/Schema/B.swift": "internal import CSQLite\n// sqlite3_open",
-        "Sources/ModelStore/Schema/C.swift": "let a = \"sqlite3_step\"\nlet b = sqlite3_step",
+        "Sources/ModelStore/Catalog/B.swift": "internal import CSQLite\n// sqlite3_open",
+        "Sources/SchemaCompiler/C.swift": "let a = \"sqlite3_step\"\nlet b = sqlite3_step",
       ],
       [
-        "Sources/ModelStore/Schema/B.swift:1: only SQLite/ imports CSQLite",
-        "Sources/ModelStore/Schema/C.swift:2: only SQLite/ calls sqlite3_step",
+        "Sources/ModelStore/Catalog/B.swift:1: only SQLite/ imports CSQLite",
+        "Sources/SchemaCompiler/C.swift:2: only SQLite/ calls sqlite3_step",
       ]),
     Planted(
       "a lower layer names a higher one", Project.lowerNeverNamesHigher,
       [
         "Sources/ModelStore/Store.swift": "public final class Store {}",
-        "Sources/ModelStore/StoreError.swift": "public struct StoreError {}",
+        "Sources/SchemaCompiler/StoreError.swift": "public struct StoreError {}",
         "Sources/ModelStore/Queries/Query.swift": "public struct Query {}",
-        "Sources/ModelStore/Observation/Live.swift":
+        "Sources/ModelStore/Observation/Live/Live.swift":
           "struct Live { let a: Query, b: StoreError }\nstruct Later { let a: Store }",
-        "Sources/ModelStore/Schema/Plan.swift":
+        "Sources/ModelStore/Catalog/Plan.swift":
           "// Query\nstruct Plan { let a: [Query]? }\nstruct Live2 { struct Live {}; let a: Live }",
       ],
       [
-        "Sources/ModelStore/Schema/Plan.swift:2: Schema/ names Query, which is Queries/'s",
-        "Sources/ModelStore/Observation/Live.swift:2: Observation/ names Store, which is the store's",
+        "Sources/ModelStore/Catalog/Plan.swift:2: Catalog/ names Query, which is Queries/'s",
+        "Sources/ModelStore/Observation/Live/Live.swift:2: Observation/ names Store, which is the store's",
+      ]),
+    Planted(
+      "a lower layer names a member that a higher one adds", Project.lowerNeverNamesHigher,
+      [
+        "Sources/ModelStore/SQLite/Row.swift": """
+        struct Row { func size() { drift(of: self); _ = wait; let later = 1; later() } }
+        let found = row.plan + "\\(rows.own)" + rows.size() + rows.count + facts.problems
+        """,
+        "Sources/ModelStore/Journal/Row+Plan.swift": """
+        extension Row {
+          var plan: Int { 1 }
+          private var count: Int { 1 }
+          static func drift(of row: Row) {}
+          func wait() { func size() {} }
+          func later() {}
+        }
+        """,
+        "Sources/ModelStore/Engine/Writer/Row+Own.swift": "extension [Row] { var own: Int { 1 } }",
+        "Sources/ModelStore/Engine/Facts.swift": "extension Facts { var problems: Int { 1 } }",
+        "Sources/SchemaCompiler/Facts.swift": "struct Facts { let problems = 0 }",
+      ],
+      [
+        "Sources/ModelStore/SQLite/Row.swift:1: SQLite/ names drift, which is Journal/'s",
+        "Sources/ModelStore/SQLite/Row.swift:2: SQLite/ names plan, which is Journal/'s",
+        "Sources/ModelStore/SQLite/Row.swift:2: SQLite/ names own, which is Engine/'s",
       ]),
     Planted(
       "a folder without a layer", Project.everyFolderIsALayer,
