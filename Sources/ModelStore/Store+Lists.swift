@@ -94,21 +94,28 @@ extension StoreEngine {
     return try turns.take { writer in
       try foreignSync.atPublishedState(&writer) { writer in
         try liveLists.result(for: rule.identity) {
-          let images: [[SQLValue]]
-          do {
-            images = try reload(writer.connection)
-          } catch {
-            throw models.storeError(error, about: rule.slots.schema)
-          }
-          let result = try ListResult(
-            rule: rule, images: images, version: broker.version,
-            reload: { [weak self] in
-              guard let self else { throw StoreLease.closed }
-              return try foreignSync.readPublished(reload)
-            }, report: report)
-          return RegisteredList(result, end: broker.add(result))
+          try register(rule, on: writer.connection, reload)
         }
       }
     }
+  }
+
+  private func register(
+    _ rule: ListResult.Rule, on connection: Connection,
+    _ reload: @escaping @Sendable (Connection) throws -> [[SQLValue]]
+  ) throws -> RegisteredList {
+    let images: [[SQLValue]]
+    do {
+      images = try reload(connection)
+    } catch {
+      throw models.storeError(error, about: rule.slots.schema)
+    }
+    let result = try ListResult(
+      rule: rule, images: images, version: broker.version,
+      reload: { [weak self] in
+        guard let self else { throw StoreLease.closed }
+        return try foreignSync.readPublished(reload)
+      }, report: report)
+    return RegisteredList(result, end: broker.add(result))
   }
 }

@@ -23,7 +23,7 @@ extension Store {
       }
       let record = LiveRecord(
         key: key, state: state, registration: Subscription(observer.mailbox) { observer.end() })
-      lease.connect(observer, to: observation, of: schema, options: []) { [weak record] state in
+      lease.connect(observer, to: observation, options: []) { [weak record] state in
         record?.follow(state)
       }
       observer.enter(engine.broker)

@@ -21,7 +21,7 @@ extension ChangeJournal {
       guard let history = try JournalHistory(reading: tx.access.connection) else { return .unknown }
       if let outcome = try history.outcome(of: id) { return outcome }
       guard !history.layouts.current.isEmpty else { return .unknown }
-      tx.access.isSignedAnyway = true
+      tx.access.notes.isSignedAnyway = true
       return .notCommitted
     }
   }

@@ -16,7 +16,7 @@ extension Store {
     let schema = query.schema
     let images = try open.atOneState { access in
       try PastResult(query).images(
-        try PastRecords(of: schema, at: position, reading: access), reading: access)
+        try PastRecords.read(schema, at: position, in: access), reading: access)
     }
     do {
       return try images.map { try Element(row: RowView(image: $0), schema: schema) }
@@ -48,7 +48,7 @@ extension Store {
   ) throws -> Record? {
     try open.atOneState { access in
       let now = try access.record(schema, key: key)
-      let past = try PastRecords(of: schema, at: position, key: key, reading: access)
+      let past = try PastRecords.read(schema, at: position, key: key, in: access)
       return past.image(now: now?.values).map { Record(schema: schema, values: $0) }
     }
   }
@@ -67,8 +67,8 @@ extension Store {
     let delta = try open.atOneState { access in
       let newest = try JournalReader.bounds(on: access.connection)?.upperBound
       let end = end ?? JournalPosition(rawValue: newest ?? 0)
-      let old = try PastRecords(of: query.schema, at: start, reading: access)
-      let new = try PastRecords(of: query.schema, at: end, reading: access)
+      let old = try PastRecords.read(query.schema, at: start, in: access)
+      let new = try PastRecords.read(query.schema, at: end, in: access)
       return try PastResult(query).delta(
         from: old, UInt64(start.rawValue), to: new, UInt64(end.rawValue), reading: access)
     }

@@ -139,7 +139,7 @@ extension Store {
         reverted.append(id)
         reversions.append(reversion)
       }
-      tx.access.review = { [reversions] in try Reversion.judge($0, of: reversions) }
+      tx.access.notes.review = { [reversions] in try Reversion.judge($0, of: reversions) }
       return reverted
     }
     return reverted.isEmpty ? nil : ReversalPreview(reverted: reverted, changes: changes)
@@ -163,10 +163,12 @@ extension Store {
   private func reversion(
     of found: [LoggedTransaction], _ history: JournalHistory, _ access: TransactionAccess
   ) throws -> Reversion {
-    try Reversion(
-      of: found.flatMap(\.entries), layouts: history.layouts, models: access.models.schema,
+    var reversion = Reversion(
+      layouts: history.layouts, models: access.models.schema,
       bindings: try CatalogEntries.bindings.read(on: access.connection),
       catalog: try Catalog(reading: access.connection), refusals: engine.configuration.refusals)
+    try reversion.add(found.flatMap(\.entries))
+    return reversion
   }
 
   /// - Parameter transactions: Finds out what to take back, oldest first.
@@ -180,13 +182,13 @@ extension Store {
       let found = try transactions(history)
       let reversion = try reversion(of: found, history, access)
       guard !found.isEmpty else { return nil }
-      access.signature = TransactionSignature(author: author)
+      access.notes.signature = TransactionSignature(author: author)
       let mark = asRange ? nil : found.first?.mark
-      access.reversal = mark.map { JournalMark.Reversal(of: $0) }
+      access.notes.reversal = mark.map { JournalMark.Reversal(of: $0) }
       // What comes to nothing is taken back too, or it would be found again.
-      access.isSignedAnyway = mark != nil
+      access.notes.isSignedAnyway = mark != nil
       guard mark != nil || !reversion.isEmpty else { return nil }
-      access.review = try reversion.apply(in: tx)
+      access.notes.review = try reversion.apply(in: tx)
       return (mark?.id, tx.id)
     }
     let (done, changes) = try isPreview ? preview(body) : writeReporting(body)

@@ -19,106 +19,117 @@ enum HelpTopic: String, CaseIterable {
         return String(repeating: " ", count: 3 - number.count) + number + "  " + code.summary
       }
       .joined(separator: "\n")
-    case .environment:
-      """
-      The database is the first that is named by
-        -d, --db PATH
-        STORECLI_DB
-        db = "PATH" in the nearest storecli.toml, from the current directory up to the
-          root of the repository; the path counts from that file
-        db = "PATH" in $XDG_CONFIG_HOME/storecli/config.toml (~/.config when not set)
-      Reading never creates a database. -v says which of them won.
-
-      A configuration file must belong to you or root, and other users must not be able to write
-      it or its directory. Otherwise storecli stops and says what to change; -d and STORECLI_DB
-      read no configuration file. Beside db, sharing = "group" does what --shared-with-group does:
-      all members of the file's group may use the database.
-
-      Colour, the first that applies:
-        --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,
-        CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal
-      COLUMNS sets the width of tables.
-
-      STORECLI_VALUE_MAX is the largest text or blob in bytes that a command reads or writes,
-        67108864 (64 MiB) when not set. A command takes up to eight times as much memory for a
-        value. A larger value is an error that names its field and record.
-
-      TMPDIR is where import keeps what comes from a pipe until all of it was read, and where
-        demo makes its store; /tmp when not set.
-      """
-    case .formats:
-      """
-      -o table   aligned columns; the default on a terminal
-      -o plain   tab-separated, no header unless --header; the default in a pipe
-      -o json    one array of objects               (--json)
-      -o ndjson  one object on a line                (--ndjson)
-      -o csv     RFC 4180 with a header              (--csv)
-      -o tsv     tab-separated with a header, backslash escapes, \\N for null
-      -o yaml    a list of mappings
-      -o md      a Markdown table
-
-      Dates are ISO-8601 in UTC; export leaves those that another program keeps as numbers as they
-      are. In JSON, integers keep all 64 bits and a blob is
-      {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV tells empty text
-      ("") from null (nothing).
-
-      On a terminal, csv, tsv and plain spell out control characters and those that reorder text:
-      \\u{1b}. In a pipe or file they are as stored. JSON and YAML always escape them: \\u001b.
-
-      A spreadsheet runs CSV text that begins with = + - or @ as a formula. --escape-formulas
-      writes an apostrophe before such text, and before text that begins with an apostrophe;
-      import --unescape-formulas takes it away again.
-
-      An export to CSV or TSV is refused for a value that import would read as another one, such
-      as a number beside texts in a column without a type. A table adopted while it was empty
-      counts: it would read the text true in a BOOLEAN column as 1. A column without a type that
-      holds numbers only is exported, and such a table reads them as texts. In JSON an infinite number is 9e999 or
-      -9e999, as in SQL; import reads that back. An export to JSON writes a value that does not fit
-      its field's type or declared type, such as text among dates, as {"$stored": …}; import stores
-      it as it is.
-
-      import reads {"$base64": "…"} in an adopted column of JSON as a blob. JSON text of that shape
-      stands in a string. For booleans and numbers of adopted tables it reads texts in JSON as in
-      CSV, and 0 and 1 as false and true.
-
-      What a write changed is one line for each record and origin. With --ndjson:
-        {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
-      origin is user, binding:NAME, cascade or trigger:NAME; id is the key, an array where it
-      has several fields; inserts have only new, deletes only old, of every field. What a binding
-      or trigger changed says which change of the command set it off:
-        "cause":{"op":"update","model":"Artist","id":2,"fields":["name"]}
-
-      A line of watch, and of history with --ndjson:
-        {"seq":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
-         "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
-         "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
-      seq is null without a journal; txn, time and actor are null for programs that do not say
-      who they are. origin is cli, app or foreign, or binding:NAME for the update of a bound field
-      that follows a change of what it is bound to, in the same transaction. watch adds
-      index {"from","to"} where a result is followed, and entered and left where a predicate
-      chooses: a record that begins to meet it is an insert, one that meets it no more a delete,
-      though it is there before and after.
-      """
-    case .predicates:
-      """
-      A condition over the fields of one model, in SQL's own words:
-        =  ==  !=  <>  <  <=  >  >=      comparison; == null and != null ask about null
-        is, is not                       comparison in which null is a value like others
-        [not] in (…)                     one of a list
-        [not] between … and …            a range, both ends included
-        [not] like '…', [not] glob '…'   patterns: % and _, or * ? [a-z]
-        and &&   or ||   not !   ( )
-      Values: 12  1.5  'it''s'  x'0aff'  true  false  null  today  now
-      Names stand bare or in "double quotes". A boolean field alone is a condition. A word that
-      is no field is an error, never text.
-
-      A comparison with null is unknown, and only records for which the condition is true are
-      selected, as in SQL. Dates are read as ISO-8601: due < '2026-09-01'.
-
-      Examples:
-        storecli query Track 'milliseconds > 300000 and not composer is null'
-        storecli query Album 'title like ''So%'' or artistID in (1, 2)' --sort title
-      """
+    case .environment: Self.environmentText
+    case .formats: Self.formatsText + "\n\n" + Self.changesText
+    case .predicates: Self.predicatesText
     }
   }
+
+  private static let environmentText =
+    """
+    The database is the first that is named by
+      -d, --db PATH
+      STORECLI_DB
+      db = "PATH" in the nearest storecli.toml, from the current directory up to the
+        root of the repository; the path counts from that file
+      db = "PATH" in $XDG_CONFIG_HOME/storecli/config.toml (~/.config when not set)
+    Reading never creates a database. -v says which of them won.
+
+    A configuration file must belong to you or root, and other users must not be able to write
+    it or its directory. Otherwise storecli stops and says what to change; -d and STORECLI_DB
+    read no configuration file. Beside db, sharing = "group" does what --shared-with-group does:
+    all members of the file's group may use the database.
+
+    Colour, the first that applies:
+      --color always|never, NO_COLOR, STORECLI_NO_COLOR, CLICOLOR_FORCE or FORCE_COLOR,
+      CLICOLOR=0, TERM=dumb, and otherwise where the stream is a terminal
+    COLUMNS sets the width of tables.
+
+    STORECLI_VALUE_MAX is the largest text or blob in bytes that a command reads or writes,
+      67108864 (64 MiB) when not set. A command takes up to eight times as much memory for a
+      value. A larger value is an error that names its field and record.
+
+    TMPDIR is where import keeps what comes from a pipe until all of it was read, and where
+      demo makes its store; /tmp when not set.
+    """
+
+  /// The formats of records.
+  private static let formatsText =
+    """
+    -o table   aligned columns; the default on a terminal
+    -o plain   tab-separated, no header unless --header; the default in a pipe
+    -o json    one array of objects               (--json)
+    -o ndjson  one object on a line                (--ndjson)
+    -o csv     RFC 4180 with a header              (--csv)
+    -o tsv     tab-separated with a header, backslash escapes, \\N for null
+    -o yaml    a list of mappings
+    -o md      a Markdown table
+
+    Dates are ISO-8601 in UTC; export leaves those that another program keeps as numbers as they
+    are. In JSON, integers keep all 64 bits and a blob is
+    {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV tells empty text
+    ("") from null (nothing).
+
+    On a terminal, csv, tsv and plain spell out control characters and those that reorder text:
+    \\u{1b}. In a pipe or file they are as stored. JSON and YAML always escape them: \\u001b.
+
+    A spreadsheet runs CSV text that begins with = + - or @ as a formula. --escape-formulas
+    writes an apostrophe before such text, and before text that begins with an apostrophe;
+    import --unescape-formulas takes it away again.
+
+    An export to CSV or TSV is refused for a value that import would read as another one, such
+    as a number beside texts in a column without a type. A table adopted while it was empty
+    counts: it would read the text true in a BOOLEAN column as 1. A column without a type that
+    holds numbers only is exported, and such a table reads them as texts. In JSON an infinite number is 9e999 or
+    -9e999, as in SQL; import reads that back. An export to JSON writes a value that does not fit
+    its field's type or declared type, such as text among dates, as {"$stored": …}; import stores
+    it as it is.
+
+    import reads {"$base64": "…"} in an adopted column of JSON as a blob. JSON text of that shape
+    stands in a string. For booleans and numbers of adopted tables it reads texts in JSON as in
+    CSV, and 0 and 1 as false and true.
+    """
+
+  /// The formats of changes.
+  private static let changesText =
+    """
+    What a write changed is one line for each record and origin. With --ndjson:
+      {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
+    origin is user, binding:NAME, cascade or trigger:NAME; id is the key, an array where it
+    has several fields; inserts have only new, deletes only old, of every field. What a binding
+    or trigger changed says which change of the command set it off:
+      "cause":{"op":"update","model":"Artist","id":2,"fields":["name"]}
+
+    A line of watch, and of history with --ndjson:
+      {"seq":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
+       "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
+       "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
+    seq is null without a journal; txn, time and actor are null for programs that do not say
+    who they are. origin is cli, app or foreign, or binding:NAME for the update of a bound field
+    that follows a change of what it is bound to, in the same transaction. watch adds
+    index {"from","to"} where a result is followed, and entered and left where a predicate
+    chooses: a record that begins to meet it is an insert, one that meets it no more a delete,
+    though it is there before and after.
+    """
+
+  private static let predicatesText =
+    """
+    A condition over the fields of one model, in SQL's own words:
+      =  ==  !=  <>  <  <=  >  >=      comparison; == null and != null ask about null
+      is, is not                       comparison in which null is a value like others
+      [not] in (…)                     one of a list
+      [not] between … and …            a range, both ends included
+      [not] like '…', [not] glob '…'   patterns: % and _, or * ? [a-z]
+      and &&   or ||   not !   ( )
+    Values: 12  1.5  'it''s'  x'0aff'  true  false  null  today  now
+    Names stand bare or in "double quotes". A boolean field alone is a condition. A word that
+    is no field is an error, never text.
+
+    A comparison with null is unknown, and only records for which the condition is true are
+    selected, as in SQL. Dates are read as ISO-8601: due < '2026-09-01'.
+
+    Examples:
+      storecli query Track 'milliseconds > 300000 and not composer is null'
+      storecli query Album 'title like ''So%'' or artistID in (1, 2)' --sort title
+    """
 }

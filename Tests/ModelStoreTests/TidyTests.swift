@@ -97,6 +97,10 @@ import Testing
     try expectNone(Project.linesFitThePage)
   }
 
+  @Test func functionsFitTheEye() throws {
+    try expectNone(Project.functionsFitTheEye)
+  }
+
   @Test func filesStayReadable() throws {
     try expectNone(Project.filesStayReadable)
   }

@@ -71,8 +71,8 @@ public struct RecordChange: Hashable, Sendable {
   }
 
   init(
-    model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?, fields: [ChangedField],
-    origin: Origin, cause: Cause? = nil, isRecreated: Bool
+    model: String, key: [SQLValue], old: [SQLValue]?, new: [SQLValue]?,
+    fields: [ChangedField] = [], origin: Origin, cause: Cause? = nil, isRecreated: Bool = false
   ) {
     content = Content(
       model: model, key: key, old: old, new: new, fields: fields, origin: origin, cause: cause,

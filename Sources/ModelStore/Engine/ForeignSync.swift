@@ -14,15 +14,14 @@ final class ForeignSync: Sendable {
 
   init(
     connections: Connections, schema: CurrentSchema, broker: ChangeBroker,
-    listeners: JournalListeners, reports: SharedReport, path: String
+    listeners: JournalListeners, reports: SharedReport, signal: ChangeSignal
   ) {
     self.connections = connections
     self.schema = schema
     self.broker = broker
     self.listeners = listeners
     self.reports = reports
-    signal = ChangeSignal(
-      path: path, queue: connections.writer.makeTurnQueue(label: "modelstore.signal"))
+    self.signal = signal
   }
 
   /// Stops watching.

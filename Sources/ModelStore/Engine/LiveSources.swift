@@ -63,19 +63,20 @@ extension StoreEngine {
       guard let self else { throw StoreLease.closed }
       return try read(query.limit(window?.limit, offset: window?.offset ?? 0))
     }
+    let rule = FetchedResult.Rule(
+      schema: query.schema,
+      terms: query.orderings.map { ordering in
+        let term = SortTerm(collation: ordering.effectiveCollation(in: query.schema))
+        return (field: ordering.fieldIndex, term: term.hasByteOrder ? term : SortTerm())
+      },
+      isWindow: plan.window != nil)
+    let interests = try interests(readBy: text, of: query.schema)
+    let images = try connection.rows(text) { row in try row.values() }
     return register(
       FetchedResult(
-        rule: FetchedResult.Rule(
-          schema: query.schema,
-          terms: query.orderings.map { ordering in
-            let term = SortTerm(collation: ordering.effectiveCollation(in: query.schema))
-            return (field: ordering.fieldIndex, term: term.hasByteOrder ? term : SortTerm())
-          },
-          isWindow: plan.window != nil),
-        method: .again(reason: reason, run), window: plan.window,
-        interests: try interests(readBy: text, of: query.schema),
-        images: try connection.rows(text) { row in try row.values() },
-        version: broker.version, report: report))
+        rule: rule, method: .again(reason: reason, run), interests: interests,
+        run: .init(list: rule.list(images, in: plan.window), version: broker.version),
+        report: report))
   }
 
   /// A window that keeps its own rows only, where an index leads to the rows on either side of it.
@@ -110,12 +111,13 @@ extension StoreEngine {
         return (all, shown)
       })
     let text = try query.limit(limit, offset: window.offset).selectText()
+    let rowRule = FetchedResult.Rule(schema: query.schema, terms: rule.terms, isWindow: true)
+    let images = try connection.rows(text) { row in try row.values() }
     return register(
       FetchedResult(
-        rule: FetchedResult.Rule(schema: query.schema, terms: rule.terms, isWindow: true),
-        method: .seeking(seeking), window: window, interests: [plan.interest],
-        images: try connection.rows(text) { row in try row.values() },
-        version: broker.version, report: report))
+        rule: rowRule, method: .seeking(seeking), interests: [plan.interest],
+        run: .init(list: rowRule.list(images, in: window), version: broker.version),
+        report: report))
   }
 
   /// The whole result as of now, which nobody follows yet. On the writer's queue.

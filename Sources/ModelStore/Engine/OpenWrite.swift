@@ -76,7 +76,7 @@ struct OpenWrite {
   /// - Returns: The net changes of the captured tables; none after a change of the schema, because
   ///   rows may not fit their tables any more. Observers refetch then.
   mutating func netChanges(before snapshots: ReaderPool) throws -> [RecordChange] {
-    schemaChanged = try access.ranRawSQL && connection.schemaVersion() != schemaVersion
+    schemaChanged = try access.notes.ranRawSQL && connection.schemaVersion() != schemaVersion
     guard !schemaChanged else { return [] }
     return try session?.netChanges(on: connection) { try snapshots.sync($0) } ?? []
   }
@@ -89,7 +89,7 @@ struct OpenWrite {
         "A transaction that changes the schema cannot be validated; change it in a migration.")
     }
     if !validators.isEmpty, !changes.isEmpty { try judge(changes, by: validators) }
-    try access.review?(changes)
+    try access.notes.review?(changes)
   }
 
   private func judge(_ changes: [RecordChange], by validators: [Validator]) throws {
@@ -108,13 +108,13 @@ struct OpenWrite {
   /// this is, unless nothing was changed or nothing is recorded.
   mutating func sign() throws {
     guard let signing,
-      connection.totalChangeCount != changeCount + access.unsignedChangeCount || schemaChanged
-        || access.isSignedAnyway
+      connection.totalChangeCount != changeCount + access.notes.unsignedChangeCount || schemaChanged
+        || access.notes.isSignedAnyway
     else { return }
     let mark = JournalMark(
-      first: signing.first, id: access.transactionID, time: WritingProgram.now,
+      first: signing.first, id: access.notes.transactionID, time: WritingProgram.now,
       program: signing.program.name, process: signing.program.process,
-      signature: access.signature, reversal: access.reversal)
+      signature: access.notes.signature, reversal: access.notes.reversal)
     try mark.write(on: connection)
     guard connection.lastInsertRowID >= signing.first else {
       throw StoreError(
@@ -132,12 +132,12 @@ struct OpenWrite {
   /// - Parameter reserve: Makes room for a transaction that only deletes.
   /// - Returns: What the editors of ordered lists did.
   func commit(lending reserve: SpaceReserve) throws -> [ListIdentity: ListEdits] {
-    if access.onlyRemoves { reserve.lend() }
+    if access.notes.onlyRemoves { reserve.lend() }
     do {
       try connection.commitTellingOutcome()
     } catch let failure as ConnectionFailure {
       guard journalPosition != nil else { throw failure }
-      throw UnknownOutcome(failure: failure, transaction: access.transactionID)
+      throw UnknownOutcome(failure: failure, transaction: access.notes.transactionID)
     } catch let error as SQLiteError {
       guard error.code == .constraintForeignKey, connection.isInTransaction else { throw error }
       throw try brokenReferences()

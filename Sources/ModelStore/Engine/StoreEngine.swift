@@ -30,7 +30,10 @@ final class StoreEngine: Sendable {
     connections = try Connections(file: file, configuration: configuration)
     foreignSync = ForeignSync(
       connections: connections, schema: schema, broker: broker, listeners: journalListeners,
-      reports: reports, path: file.path)
+      reports: reports,
+      signal: ChangeSignal(
+        path: file.path,
+        queue: connections.writer.makeTurnQueue(label: "modelstore.signal")))
     maintenance = Maintenance(
       turns: WriterTurns(writer: connections.writer, broker: broker), schema: schema,
       foreignSync: foreignSync, reports: reports,

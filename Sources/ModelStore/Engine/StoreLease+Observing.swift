@@ -21,6 +21,11 @@ extension StoreEngine {
     }
   }
 
+  /// The record as it is now.
+  fileprivate func current(_ key: [SQLValue]?, of schema: ModelSchema) async throws -> [SQLValue]? {
+    try await connections.readers.async { try self.record(schema, key, on: $0) }
+  }
+
   fileprivate func record(
     _ schema: ModelSchema, _ key: [SQLValue]?, on connection: Connection
   ) throws -> [SQLValue]? {
@@ -47,7 +52,7 @@ extension StoreLease {
 
   /// Has `body` called on the delivery queue with what `observer` receives.
   func connect<Event>(
-    _ observer: RecordObserver, to observation: RecordObservation<Event>, of schema: ModelSchema,
+    _ observer: RecordObserver, to observation: RecordObservation<Event>,
     options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
   ) {
     // Nothing else of the observation is kept: there may be very many observers.
@@ -74,7 +79,7 @@ extension StoreLease {
   /// Adds `observer` to the broker's. With the option for it, it first receives the record
   /// as it is now. If that fails, the observer has ended.
   func enter<Event>(
-    _ observer: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
+    _ observer: RecordObserver, for observation: RecordObservation<Event>,
     options: ObservationOptions
   ) throws {
     guard options.contains(.initial) else {
@@ -82,7 +87,7 @@ extension StoreLease {
       return
     }
     do {
-      try engine.atRest(observation.key, of: schema) { image in
+      try engine.atRest(observation.key, of: observer.fields.schema) { image in
         let version = self.engine.broker.version
         let outcome = observer.begin(with: image, version: version)
         observer.enter(self.engine.broker)
@@ -117,8 +122,8 @@ extension StoreLease {
   ) throws -> Subscription {
     let (observation, schema) = try resolve(observed, options, by: .callback)
     let observer = makeObserver(observation, of: schema, options: options, backlog: backlog)
-    connect(observer, to: observation, of: schema, options: options, body)
-    try enter(observer, for: observation, of: schema, options: options)
+    connect(observer, to: observation, options: options, body)
+    try enter(observer, for: observation, options: options)
     return Subscription(observer.mailbox) { observer.end() }
   }
 
@@ -127,7 +132,7 @@ extension StoreLease {
   ) throws -> ObservedChanges<Event> {
     let (observation, schema) = try resolve(observed, options, by: .loop)
     let observer = makeObserver(observation, of: schema, backlog: backlog)
-    try enter(observer, for: observation, of: schema, options: options)
+    try enter(observer, for: observation, options: options)
     let waiting = WaitingEvents<Event>()
     let telling = Telling(observation, options)
     return ObservedChanges(
@@ -135,15 +140,12 @@ extension StoreLease {
     ) { [weak self] in
       if let event = waiting.next() { return event }
       while let commit = await observer.next() {
+        // What the record is now can be read of an open store only.
+        let engine = self?.scope.hasEnded == false ? self?.engine : nil
+        guard engine != nil || !commit.isReset else { return nil }
         do {
-          var current: [SQLValue]?
-          if commit.isReset {
-            // What the record is now can be read of an open store only.
-            guard let engine = self?.engine, self?.scope.hasEnded == false else { return nil }
-            current = try await engine.connections.readers.async {
-              try engine.record(schema, observation.key, on: $0)
-            }
-          }
+          let current =
+            commit.isReset ? try await engine?.current(observation.key, of: schema) : nil
           waiting.put(try telling.events(of: commit, current: current))
         } catch let error as ColumnError {
           throw StoreError(error, reading: schema)
@@ -188,15 +190,14 @@ extension StoreLease {
         let observer = makeObserver(
           part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context),
           options: options, backlog: backlog)
-        connect(observer, to: part, of: schema, options: options, body)
+        connect(observer, to: part, options: options, body)
         if let present = bag.add(observer, as: identity) {
           if duplicate == .replace {
-            try replace(
-              present, for: part, of: schema, options: options, backlog: backlog, body)
+            try replace(present, for: part, options: options, backlog: backlog, body)
           }
         } else {
           added.insert(identity)
-          try enter(observer, for: part, of: schema, options: options)
+          try enter(observer, for: part, options: options)
         }
       }
     } catch {
@@ -208,19 +209,19 @@ extension StoreLease {
   /// Has `body` called in the place of the present callback, from now on, as its own options and
   /// backlog say.
   private func replace<Event>(
-    _ present: RecordObserver, for observation: RecordObservation<Event>, of schema: ModelSchema,
+    _ present: RecordObserver, for observation: RecordObservation<Event>,
     options: ObservationOptions, backlog: Backlog, _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     guard options.contains(.initial) else {
       present.mailbox.become(options, backlog)
       present.forget()
-      connect(present, to: observation, of: schema, options: options, body)
+      connect(present, to: observation, options: options, body)
       return
     }
-    try engine.atRest(observation.key, of: schema) { image in
+    try engine.atRest(observation.key, of: present.fields.schema) { image in
       present.mailbox.become(options, backlog)
       present.forget()
-      self.connect(present, to: observation, of: schema, options: options, body)
+      self.connect(present, to: observation, options: options, body)
       let version = self.engine.broker.version
       let outcome = present.begin(with: image, version: version)
       self.engine.broker.enqueue(for: outcome) { present.deliver(upTo: version) }

@@ -41,7 +41,7 @@ struct WriteCycle {
       try write.validate(changes, by: validators)  //  8
       // From here on, cancelling the task of an asynchronous write has no effect.
       engine.connections.writer.shield()
-      try write.access.checkNotCancelled()
+      try write.access.runner.checkNotCancelled()
       guard ending == .commit else {
         try write.rollBack()
         return (value, ChangeSet(version: 0, changes: changes))

@@ -26,7 +26,7 @@ extension SlotEditor {
     let start = end ?? labels.least
     guard slots.isAdopted, mayHaveOutsideLabel(from: start) else { return end }
     let outside = sql.outsideLabels(from: start)
-    try access.run(outside.sql, of: slots.schema) { statement in
+    try access.runner.run(outside.sql, of: slots.schema) { statement in
       try statement.bind(outside.arguments)
       while try statement.step() {
         let label = try RowView(statement: statement.handle).integer(at: 0)
@@ -67,7 +67,7 @@ extension SlotEditor {
     _ count: Int, at index: Int, ignoring ignored: Int? = nil, _ body: ([Int64]) throws -> Void
   ) throws {
     if let free = try unusedLabels(count, at: index, ignoring: ignored) { return try body(free) }
-    try access.savepoint { try body(freeLabels(count, at: index, ignoring: ignored)) }
+    try access.runner.savepoint { try body(freeLabels(count, at: index, ignoring: ignored)) }
   }
 
   /// Free labels for slots that are to have the indices from `index` on; room is made where there
@@ -113,7 +113,7 @@ extension SlotEditor {
     guard indices.contains(where: { isLabelShared(at: $0, in: places) }) else {
       return try body(indices.map { places[$0] })
     }
-    try access.savepoint {
+    try access.runner.savepoint {
       for index in indices {
         let places = try self.places()
         guard isLabelShared(at: index, in: places) else { continue }
@@ -141,7 +141,7 @@ extension SlotEditor {
     let inTurn =
       changed.filter { $0.label > $0.place.label }.reversed()
       + changed.filter { $0.label < $0.place.label }
-    try access.savepoint {
+    try access.runner.savepoint {
       for slot in inTurn {
         try run(sql.setLabel(slot.label, of: slot.place.slot), expecting: 1)
       }

@@ -13,7 +13,7 @@ struct SlotEditor {
 
   /// - Throws: ``StoreError`` with code `misuse` outside of a writing transaction.
   init(access: TransactionAccess, slots: SlotModel, owner: SQLValue) throws {
-    guard let orders = access.lists, let list = orders.identity(of: owner, in: slots) else {
+    guard let orders = access.runner.lists, let list = orders.identity(of: owner, in: slots) else {
       throw StoreError(
         .misuse, "\(slots.name) can be changed in a write only.", model: slots.name)
     }
@@ -317,10 +317,10 @@ extension SlotEditor {
   func run(_ text: SQLText, expecting count: Int) throws {
     // Without a trigger there is nothing to take back.
     let hasTriggers =
-      access.models.statements(for: slots.schema).rewritesInserts || access.ranRawSQL
+      access.models.statements(for: slots.schema).rewritesInserts || access.notes.ranRawSQL
     try atomically(hasTriggers ? count : 1) {
       try orders.editing(slots.name) {
-        try access.run(text.sql, of: slots.schema) { statement in
+        try access.runner.run(text.sql, of: slots.schema) { statement in
           try statement.bind(text.arguments)
           try statement.run()
         }
@@ -337,7 +337,7 @@ extension SlotEditor {
   /// Runs `body` so that a failure undoes all of it: what changes one row, or none, does so by
   /// itself.
   private func atomically(_ rowCount: Int, _ body: () throws -> Void) throws {
-    if rowCount > 1 { try access.savepoint(body) } else { try body() }
+    if rowCount > 1 { try access.runner.savepoint(body) } else { try body() }
   }
 
   private func log(

@@ -102,7 +102,7 @@ final class ConnectionHooks {
         guard let database, let schema, let table else { return }
         hooks(context).rowChanged?(
           PreupdateRow(
-            database: database, operation: operation, schema: schema, table: table,
+            database: database, operation: .init(code: operation), schema: schema, table: table,
             oldRowID: oldRowID, newRowID: newRowID))
       }, context)
   }

@@ -2,7 +2,18 @@ internal import CSQLite
 
 /// A row about to be inserted, updated or deleted, lent during the preupdate hook.
 struct PreupdateRow: ~Copyable {
-  enum Operation { case insert, update, delete }
+  enum Operation {
+    case insert, update, delete
+
+    init(code: Int32) {
+      self =
+        switch code {
+        case SQLITE_INSERT: .insert
+        case SQLITE_DELETE: .delete
+        default: .update
+        }
+    }
+  }
 
   private let database: OpaquePointer
   let operation: Operation
@@ -15,16 +26,11 @@ struct PreupdateRow: ~Copyable {
   let newRowID: Int64
 
   init(
-    database: OpaquePointer, operation: Int32, schema: UnsafePointer<CChar>,
+    database: OpaquePointer, operation: Operation, schema: UnsafePointer<CChar>,
     table: UnsafePointer<CChar>, oldRowID: Int64, newRowID: Int64
   ) {
     self.database = database
-    self.operation =
-      switch operation {
-      case SQLITE_INSERT: .insert
-      case SQLITE_DELETE: .delete
-      default: .update
-      }
+    self.operation = operation
     self.schema = schema
     self.table = table
     self.oldRowID = oldRowID

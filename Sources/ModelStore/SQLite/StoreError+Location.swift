@@ -24,67 +24,57 @@ extension DatabaseFile {
 }
 
 extension DatabaseFile.Problem {
-  /// The sentence for the person that named the path.
-  var storeError: StoreError {
+  /// For the person that named the path.
+  var storeError: StoreError { StoreError(code, sentence) }
+
+  private var code: StoreError.Code {
+    switch self {
+    case .emptyPath, .notFound, .directoryNotFound: .fileNotFound
+    case .tooShort: .notADatabase
+    case .foreignLog, .staleLog: .fileReplaced
+    case .refused: .permissionDenied
+    case .isDirectory, .danglingLink, .untrustedLink, .notAFile, .unusableName, .unsafeCompanion,
+      .hardLinked, .unsuitableFileSystem, .replaceable, .planted:
+      .unsafeLocation
+    }
+  }
+
+  private var sentence: String {
     switch self {
     case .emptyPath:
-      StoreError(.fileNotFound, "The path of the store is empty; name a file.")
+      "The path of the store is empty; name a file."
     case .notFound(let path):
-      StoreError(.fileNotFound, "There is no file at \(path).")
+      "There is no file at \(path)."
     case .directoryNotFound(let path):
-      StoreError(.fileNotFound, "There is no directory \(path); create it first.")
+      "There is no directory \(path); create it first."
     case .isDirectory(let path):
-      StoreError(.unsafeLocation, "\(path) is a directory; name a file in it.")
+      "\(path) is a directory; name a file in it."
     case .danglingLink(let path, let target):
-      StoreError(
-        .unsafeLocation,
-        "\(path) is a symbolic link to \(target), where no file is. To create a database there, open \(target) itself."
-      )
+      "\(path) is a symbolic link to \(target), where no file is. To create a database there, open \(target) itself."
     case .untrustedLink(let path, let owner):
-      StoreError(
-        .unsafeLocation,
-        "\(path) is a symbolic link of \(SystemUsers.userText(owner)) in a directory where other users can create links. It may lead to any file; open the file itself."
-      )
+      "\(path) is a symbolic link of \(SystemUsers.userText(owner)) in a directory where other users can create links. It may lead to any file; open the file itself."
     case .notAFile(let path):
-      StoreError(.unsafeLocation, "\(path) is not a regular file.")
+      "\(path) is not a regular file."
     case .unusableName(let path):
-      StoreError(
-        .unsafeLocation,
-        "\(path.debugDescription) cannot name a store: it is too long for SQLite or contains a NUL character."
-      )
+      "\(path.debugDescription) cannot name a store: it is too long for SQLite or contains a NUL character."
     case .unsafeCompanion(let path, let problem):
-      StoreError(.unsafeLocation, "\(path) \(problem.text(for: path))")
+      "\(path) \(problem.text(for: path))"
     case .tooShort(let path, let size):
-      StoreError(
-        .notADatabase, "\(path) is not an SQLite database: it has only \(size) bytes.")
+      "\(path) is not an SQLite database: it has only \(size) bytes."
     case .hardLinked(let path, let count):
-      StoreError(
-        .unsafeLocation,
-        "\(path) has \(count) names (hard links); a store must have one. Remove the others.")
+      "\(path) has \(count) names (hard links); a store must have one. Remove the others."
     case .unsuitableFileSystem(let path, let fileSystem):
-      StoreError(
-        .unsafeLocation,
-        "\(path) is on \(fileSystem.name), \(fileSystem.reason.text). Keep the store on a local disk."
-      )
+      "\(path) is on \(fileSystem.name), \(fileSystem.reason.text). Keep the store on a local disk."
     case .replaceable(let path, let directory, let writers):
-      StoreError(.unsafeLocation, Self.text(replaceable: path, in: directory, by: writers))
+      Self.text(replaceable: path, in: directory, by: writers)
     case .planted(let path, let owner):
-      StoreError(
-        .unsafeLocation,
-        "\(path) belongs to \(SystemUsers.userText(owner)) and is in a directory where any user can create files, so that user may have put it there to be used by mistake. It can only be read. Copy it to a directory of your own to write."
-      )
+      "\(path) belongs to \(SystemUsers.userText(owner)) and is in a directory where any user can create files, so that user may have put it there to be used by mistake. It can only be read. Copy it to a directory of your own to write."
     case .foreignLog(let path, let logPageSize, let pageSize):
-      StoreError(
-        .fileReplaced,
-        "\(path)-wal is the log of another database: its pages have \(logPageSize) bytes, those of \(path) have \(pageSize). Nothing was opened. Close every program that has the database open. \(DatabaseFile.settingLogAside(of: path, "Then"))"
-      )
+      "\(path)-wal is the log of another database: its pages have \(logPageSize) bytes, those of \(path) have \(pageSize). Nothing was opened. Close every program that has the database open. \(DatabaseFile.settingLogAside(of: path, "Then"))"
     case .staleLog(let path):
-      StoreError(
-        .fileReplaced,
-        "\(path)-wal is not the log of \(path): it continues another state of the database, or another database. Nothing was opened. If another file belongs at \(path), put that one back: the commits in the log are not in this one. Otherwise close every program that has the database open. \(DatabaseFile.settingLogAside(of: path, "If the log is then still there"))"
-      )
+      "\(path)-wal is not the log of \(path): it continues another state of the database, or another database. Nothing was opened. If another file belongs at \(path), put that one back: the commits in the log are not in this one. Otherwise close every program that has the database open. \(DatabaseFile.settingLogAside(of: path, "If the log is then still there"))"
     case .refused(let path, let number):
-      StoreError(.permissionDenied, "\(path): \(String(cString: strerror(number))).")
+      "\(path): \(String(cString: strerror(number)))."
     }
   }
 

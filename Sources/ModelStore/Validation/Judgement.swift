@@ -22,7 +22,7 @@ struct Judgement {
 
   /// - Throws: ``StoreError`` with code `cancelled` when the task that writes was cancelled.
   func checkNotCancelled() throws(StoreError) {
-    try TransactionAccess.checkNotCancelled(connection)
+    try StatementRunner.checkNotCancelled(connection)
   }
 
   /// Adds what a validator said of one record, which it judged by itself.
@@ -36,7 +36,7 @@ struct Judgement {
     if let problem = verdict.problem { throw problem }
     for part in verdict.parts {
       let fields = part.fields.isEmpty ? own : part.fields
-      add(validator, part, model: change.model, key: change.key, fields, of: M.schema) {
+      add(part.violation(of: validator, about: fields), on: change.key, fields) {
         change.new ?? change.old
       }
     }
@@ -51,7 +51,7 @@ struct Judgement {
     if let problem = verdict.problem { throw problem }
     for part in verdict.parts {
       let key = try part.key.map(Transaction.values)
-      add(validator, part, model: M.schema.name, key: key, part.fields, of: M.schema) {
+      add(part.violation(of: validator, about: part.fields), on: key, part.fields) {
         changes.first { $0.key == key }.flatMap { $0.new ?? $0.old }
       }
     }
@@ -68,16 +68,18 @@ struct Judgement {
         values: change.flatMap { values(of: rejection.fields, in: $0) }))
   }
 
-  private mutating func add<M>(
-    _ validator: String, _ part: Verdict<M>.Part, model: String, key: [SQLValue]?,
-    _ fields: [Int], of schema: ModelSchema, image: () -> [SQLValue]?
+  /// - Parameter image: The record, where it is known.
+  private mutating func add(
+    _ violation: @autoclosure () -> Violation, on key: [SQLValue]?, _ fields: [Int],
+    image: () -> [SQLValue]?
   ) {
     guard makeRoom() else { return }
-    violations.append(
-      Violation(
-        kind: .validator, model: model, key: key, fields: fields.map { schema.fields[$0].name },
-        rule: validator, message: part.message, remedy: part.remedy,
-        values: options.tellsValues ? image().map { image in fields.map { image[$0] } } : nil))
+    var violation = violation()
+    violation.key = key
+    if options.tellsValues {
+      violation.values = image().map { image in fields.map { image[$0] } }
+    }
+    violations.append(violation)
   }
 
   /// Counts one more.
@@ -94,5 +96,14 @@ struct Judgement {
       let schema = models.models.first(where: { $0.name == change.model })
     else { return nil }
     return fields.compactMap { schema.fieldIndex(named: $0).map { image[$0] } }
+  }
+}
+
+extension Verdict.Part {
+  /// The violation of a record that is not named yet.
+  fileprivate func violation(of validator: String, about fields: [Int]) -> Violation {
+    Violation(
+      kind: .validator, model: M.schema.name, fields: fields.map { M.schema.fields[$0].name },
+      rule: validator, message: message, remedy: remedy)
   }
 }

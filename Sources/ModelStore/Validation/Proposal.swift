@@ -18,81 +18,109 @@ extension TransactionAccess {
   ) throws -> [Violation] {
     let judged = try models.probe(of: proposal.schema).judge(
       fields: proposal.fields, tellsValues: tellsValues, encode)
-    return judged.violations
-      + (try violations(
-        among: judged, of: proposal, tellsValues: tellsValues))
+    let record = ProposedRecord(proposal: proposal, judged: judged, access: self)
+    return try judged.violations + record.violations(tellsValues: tellsValues)
+  }
+}
+
+/// A proposed record among the records that are there.
+private struct ProposedRecord {
+  let proposal: Proposal
+  let judged: RecordProbe.Judged
+  let access: TransactionAccess
+
+  private var schema: ModelSchema { proposal.schema }
+  private var models: ModelRegistry { access.models }
+  private var image: [SQLValue] { judged.image }
+  private var key: [SQLValue] { schema.keyIndices.map { image[$0] } }
+
+  /// What is wrong with it because of others: keys and unique sets, references, and rules about
+  /// several records.
+  func violations(tellsValues: Bool) throws -> [Violation] {
+    let found = try duplicates() + missingReferences() + brokenRules()
+    return found.map { $0.about(image, of: schema, key: key, tellsValues: tellsValues) }
   }
 
-  /// What is wrong with a record because of others.
-  private func violations(
-    among judged: RecordProbe.Judged, of proposal: Proposal, tellsValues: Bool
-  ) throws -> [Violation] {
-    let image = judged.image
-    let schema = proposal.schema
-    let key = schema.keyIndices.map { image[$0] }
-    func holds(_ condition: SQLText) throws -> Bool {
-      try connection.firstRow("SELECT (\(condition)) IS TRUE") { try $0.integer(at: 0) } == 1
+  private func holds(_ condition: SQLText) throws -> Bool {
+    try access.connection.firstRow("SELECT (\(condition)) IS TRUE") {
+      try $0.integer(at: 0)
+    } == 1
+  }
+
+  private func cell(_ field: FieldSchema) -> SQLText {
+    "\(schema.fieldIndex(named: field.name).map { image[$0] } ?? .null)"
+  }
+
+  private func duplicates() throws -> [Violation] {
+    try schema.uniqueSets.filter { set in
+      try !(set.isKey && proposal.isReplacing) && !schema.computes(set.fields)
+        && holds(another(with: set.fields))
     }
-    func cell(_ field: FieldSchema) -> SQLText {
-      "\(schema.fieldIndex(named: field.name).map { image[$0] } ?? .null)"
+    .map { schema.duplicate(fields: $0.fields, rule: $0.rule) }
+  }
+
+  /// Whether another record has the same values in these fields.
+  private func another(with fields: [String]) -> SQLText {
+    var condition: SQLText = "EXISTS (SELECT 1 FROM \(identifier: schema.table) WHERE 1"
+    for name in fields {
+      guard let field = schema.field(named: name) else { continue }
+      condition.append(" AND \(identifier: field.column) = \(cell(field))")
     }
-    var found: [Violation] = []
-    for set in schema.uniqueSets
-    where !(set.isKey && proposal.isReplacing) && !schema.computes(set.fields) {
-      var condition: SQLText = "EXISTS (SELECT 1 FROM \(identifier: schema.table) WHERE 1"
-      for name in set.fields {
-        guard let field = schema.field(named: name) else { continue }
-        condition.append(" AND \(identifier: field.column) = \(cell(field))")
-      }
-      if proposal.isReplacing {
-        condition.append(" AND NOT (1")
-        for index in schema.keyIndices {
-          condition.append(" AND \(identifier: schema.fields[index].column) IS \(image[index])")
-        }
-        condition.append(")")
+    if proposal.isReplacing {
+      condition.append(" AND NOT (1")
+      for index in schema.keyIndices {
+        condition.append(" AND \(identifier: schema.fields[index].column) IS \(image[index])")
       }
       condition.append(")")
-      if try holds(condition) { found.append(schema.duplicate(fields: set.fields, rule: set.rule)) }
     }
-    for field in schema.fields where field.generated == nil {
+    condition.append(")")
+    return condition
+  }
+
+  private func missingReferences() throws -> [Violation] {
+    try schema.fields.filter { $0.generated == nil }.compactMap { field in
       guard let reference = field.reference, !cell(field).arguments.contains(.null),
         let column = reference.referencedColumn(in: models.schema.models)
-      else { continue }
+      else { return nil }
       let isThere = try holds(
         """
         EXISTS (
           SELECT 1 FROM \(identifier: reference.table) WHERE \(identifier: column) = \(cell(field))
         )
         """)
-      // A record may refer to itself.
-      let isItself =
-        reference.table.asciiFolded == schema.table.asciiFolded
-        && schema.field(named: schema.key[0])?.column.asciiFolded == column.asciiFolded
-        && image[schema.keyIndices[0]] == cell(field).arguments[0]
-      if !isThere, !isItself {
-        let target = models.schema.model(ofTable: reference.table)?.name ?? reference.table
-        found.append(Violation.missing(target, for: field.name, of: schema))
-      }
+      guard !isThere, !isItself(reference, column, cell(field).arguments[0]) else { return nil }
+      let target = models.schema.model(ofTable: reference.table)?.name ?? reference.table
+      return Violation.missing(target, for: field.name, of: schema)
     }
-    let stored = proposal.isReplacing ? try record(schema, key: key) : nil
-    for rule in models.judgedRules where rule.model == schema.name {
+  }
+
+  /// Whether the record refers to itself, which it may.
+  private func isItself(_ reference: ReferenceSchema, _ column: String, _ value: SQLValue) -> Bool {
+    reference.table.asciiFolded == schema.table.asciiFolded
+      && schema.field(named: schema.key[0])?.column.asciiFolded == column.asciiFolded
+      && image[schema.keyIndices[0]] == value
+  }
+
+  private func brokenRules() throws -> [Violation] {
+    let stored = proposal.isReplacing ? try access.record(schema, key: key) : nil
+    return try models.judgedRules.filter { rule in
+      guard rule.model == schema.name else { return false }
       let resolved = try ResolvedRule(rule, in: models.schema.models)
       guard rule.kind != .required,
         !schema.computes((resolved.fields + resolved.group).map(\.name))
-      else { continue }
-      if case .immutable = rule.demand {
-        guard let stored else { continue }
-        let isChanged = proposal.fields.contains { index in
-          rule.fields.contains(schema.fields[index].name) && stored.values[index] != image[index]
-        }
-        if isChanged { found.append(rule.violation) }
-        continue
-      }
-      if case .unique(.some) = rule.demand, !judged.uniqueRules.contains(rule.name) { continue }
-      guard let offence = RuleSQL(resolved).offence(proposing: cell) else { continue }
-      if try holds(offence) { found.append(rule.violation) }
+      else { return false }
+      if case .immutable = rule.demand { return changes(rule.fields, of: stored) }
+      if case .unique(.some) = rule.demand, !judged.uniqueRules.contains(rule.name) { return false }
+      return try RuleSQL(resolved).offence(proposing: cell).map(holds) ?? false
     }
-    return found.map { $0.about(image, of: schema, key: key, tellsValues: tellsValues) }
+    .map(\.violation)
+  }
+
+  private func changes(_ fields: [String], of stored: Record?) -> Bool {
+    guard let stored else { return false }
+    return proposal.fields.contains { index in
+      fields.contains(schema.fields[index].name) && stored.values[index] != image[index]
+    }
   }
 }
 

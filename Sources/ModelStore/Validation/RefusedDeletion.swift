@@ -83,7 +83,7 @@ extension TransactionAccess {
         WHERE \(SQLText(sql: Self.row(referenced))) IN (\(users))
         """
       let name = reference.name(in: models)
-      try access.run(text.sql) { statement in
+      try access.runner.run(text.sql) { statement in
         try statement.bind(text.arguments)
         try statement.forEachRow { row in
           count += 1

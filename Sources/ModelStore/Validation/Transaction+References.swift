@@ -16,7 +16,7 @@ extension Transaction {
   ///
   /// See <https://sqlite.org/pragma.html#pragma_defer_foreign_keys>.
   public borrowing func deferReferenceChecks() throws {
-    try access.run("PRAGMA defer_foreign_keys = ON") { statement in try statement.run() }
+    try access.runner.run("PRAGMA defer_foreign_keys = ON") { statement in try statement.run() }
   }
 
   /// Checks now which references COMMIT would refuse.

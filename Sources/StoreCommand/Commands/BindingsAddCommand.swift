@@ -169,11 +169,8 @@ struct BindingsAddCommand: WritingCommand {
     _ = try refusingWords { try Binding(binding).schema(in: looked.store.schema.models) }
     let others = try looked.store.bindings()
     if let other = others.first(where: { $0.name == binding.name }), other != binding {
-      throw CommandError.usage(
-        "There is a binding \(other.name) already: \(other).",
-        hint: "give this one another --name, or "
-          + "\(Program.name) bindings drop \(Shell.quoted(other.name))",
-        model: other.target.model)
+      throw CatalogAddition.binding.isTaken(
+        other.name, by: "\(other)", model: other.target.model)
     }
     for model in try binding.writtenModels(among: others, in: looked.store) {
       _ = try looked.writableModel(named: model, write)
@@ -196,11 +193,9 @@ struct BindingsAddCommand: WritingCommand {
     if !context.isDryRun { Interruption.await() }
     let count = try add(binding, to: store, isPreview: context.isDryRun, context)
     let would = context.isDryRun ? "would be " : ""
-    try context.console.say("\(would)added \(binding.name): \(binding)")
-    if count > 0 {
-      try context.console.say("\(Grouped.text(count, "record")) \(would)put right")
-    }
-    if context.isDryRun { try context.console.say("dry run: nothing was added") }
+    try CatalogAddition.binding.say(
+      "added", "\(would)added \(binding.name): \(binding)",
+      consequence: count > 0 ? "\(Grouped.text(count, "record")) \(would)put right" : nil, context)
     return .ok
   }
 
@@ -225,15 +220,12 @@ struct BindingsAddCommand: WritingCommand {
     }
   }
 
-  /// Runs `body`, which refuses what cannot be kept: all that is said of it comes from the words of
-  /// the command.
+  /// Runs `body`, which refuses what cannot be kept.
   private func refusingWords<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch let error as StoreError where error.code == .unsupportedSchema {
-      throw CommandError.usage(
-        error.message, hint: "storecli bindings add --help", model: error.model,
-        field: error.field)
+      throw CatalogAddition.binding.refused(error, model: error.model, field: error.field)
     }
   }
 }

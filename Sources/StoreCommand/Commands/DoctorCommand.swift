@@ -35,65 +35,19 @@ struct DoctorCommand: LeafCommand {
 
   private func examine(_ opened: OpenedStore, _ report: inout Report) throws {
     let store = opened.store
-    let models = store.schema.models
     report.add("database", .ok, "\(opened.location.path) via \(opened.location.sourceText)")
     Self.addLibrary(to: &report)
-    try report.examine("integrity") { report in
-      var unread: [String] = []
-      let damage = try store.check { unread.append($0.message) }
-      for sentence in damage { report.add("integrity", .problem, sentence) }
-      for sentence in unread { report.add("integrity", .unread, sentence) }
-      if damage.isEmpty {
-        let what = unread.isEmpty ? "pages" : "the other pages"
-        report.add("integrity", .ok, "\(what), indexes and references are sound")
-      }
-    }
+    try report.examine("integrity") { try Self.addIntegrity(of: store, to: &$0) }
     for error in try store.unreadableEntries() {
       report.add("catalog", error.code == .newerFormat ? .unread : .problem, error.message)
     }
-    try report.examine("catalog") { report in
-      let bindings = try store.bindings()
-      report.add(
-        "catalog", models.isEmpty ? .note : .ok,
-        models.isEmpty
-          ? "no models yet (\(Program.name) adopt)"
-          : "\(Grouped.text(models.count, "model")), \(Grouped.text(bindings.count, "binding"))")
-    }
-    try report.examine("bindings") { report in
-      let findings = try store.bindingFindings()
-      for finding in findings { Self.add(finding, to: &report) }
-      let called = Set(try store.bindings().filter { $0.functions != nil }.map(\.name))
-      for finding in findings where !finding.isCompared && !called.contains(finding.binding) {
-        report.add(
-          "bindings", .unread,
-          "\(finding.binding): its values could not be compared: "
-            + (finding.obstacle?.reason ?? "something that it needs is missing"))
-      }
-      if findings.isEmpty, try !store.bindings().isEmpty {
-        report.add("bindings", .ok, "all triggers and values are in place")
-      }
-      for binding in try store.bindings() {
-        guard let functions = binding.functions else { continue }
-        report.add(
-          "bindings", .note,
-          "\(binding.name) calls \(functions.joined(separator: ", ")) in Swift; its values were not "
-            + "checked, and only programs with it can write them")
-      }
-    }
+    try report.examine("catalog") { try Self.addCatalog(of: store, to: &$0) }
+    try report.examine("bindings") { try Self.addBindings(of: store, to: &$0) }
     try report.examine("rules") { report in
       for rule in try store.unkeptRules() { Self.add(rule, to: &report) }
     }
-    try report.examine("journal") { report in
-      let journal = try store.changeJournal.status()
-      for model in journal.damagedModels {
-        report.add("journal", .problem, journal.damage(of: model))
-      }
-      try store.changeJournal.check()
-      if journal.damagedModels.isEmpty, !journal.details.isEmpty {
-        report.add("journal", .ok, "all triggers are in place")
-      }
-    }
-    try addRuleFindings(of: store, models, to: &report)
+    try report.examine("journal") { try Self.addJournal(of: store, to: &$0) }
+    try addRuleFindings(of: store, store.schema.models, to: &report)
     try report.examine("rules") { report in
       for validator in try store.declaredValidators() {
         report.add("rules", .note, "\(validator.name) is in Swift and was not run")
@@ -104,6 +58,61 @@ struct DoctorCommand: LeafCommand {
         report.add(
           "tables", .note, table.reason ?? "\(table.name) is no model yet (\(Program.name) adopt)")
       }
+    }
+  }
+
+  private static func addIntegrity(of store: Store, to report: inout Report) throws {
+    var unread: [String] = []
+    let damage = try store.check { unread.append($0.message) }
+    for sentence in damage { report.add("integrity", .problem, sentence) }
+    for sentence in unread { report.add("integrity", .unread, sentence) }
+    if damage.isEmpty {
+      let what = unread.isEmpty ? "pages" : "the other pages"
+      report.add("integrity", .ok, "\(what), indexes and references are sound")
+    }
+  }
+
+  private static func addCatalog(of store: Store, to report: inout Report) throws {
+    let models = store.schema.models
+    let bindings = try store.bindings()
+    report.add(
+      "catalog", models.isEmpty ? .note : .ok,
+      models.isEmpty
+        ? "no models yet (\(Program.name) adopt)"
+        : "\(Grouped.text(models.count, "model")), \(Grouped.text(bindings.count, "binding"))")
+  }
+
+  private static func addBindings(of store: Store, to report: inout Report) throws {
+    let findings = try store.bindingFindings()
+    for finding in findings { add(finding, to: &report) }
+    let bindings = try store.bindings()
+    let called = Set(bindings.filter { $0.functions != nil }.map(\.name))
+    for finding in findings where !finding.isCompared && !called.contains(finding.binding) {
+      report.add(
+        "bindings", .unread,
+        "\(finding.binding): its values could not be compared: "
+          + (finding.obstacle?.reason ?? "something that it needs is missing"))
+    }
+    if findings.isEmpty, !bindings.isEmpty {
+      report.add("bindings", .ok, "all triggers and values are in place")
+    }
+    for binding in bindings {
+      guard let functions = binding.functions else { continue }
+      report.add(
+        "bindings", .note,
+        "\(binding.name) calls \(functions.joined(separator: ", ")) in Swift; its values were not "
+          + "checked, and only programs with it can write them")
+    }
+  }
+
+  private static func addJournal(of store: Store, to report: inout Report) throws {
+    let journal = try store.changeJournal.status()
+    for model in journal.damagedModels {
+      report.add("journal", .problem, journal.damage(of: model))
+    }
+    try store.changeJournal.check()
+    if journal.damagedModels.isEmpty, !journal.details.isEmpty {
+      report.add("journal", .ok, "all triggers are in place")
     }
   }
 

@@ -140,17 +140,7 @@ struct HistoryCommand: LeafCommand {
       // A model that is gone may have a history all the same, but no key can be read for it.
       if key != nil || field != nil {
         let schema = try opened.model(named: model)
-        filter.key = try key.map { key in
-          // The record may be gone; the journal knows which one it was.
-          try KeyText.key(key, for: schema) { meanings in
-            try meanings.filter { meaning in
-              let filter = JournalFilter(model: model, key: meaning)
-              // Gaps of the model are told for every key.
-              return try opened.store.changeJournal.transactions(matching: filter)
-                .contains { !$0.changes.isEmpty }
-            }
-          }
-        }
+        filter.key = try key.map { try recordedKey($0, of: schema, in: opened.store.changeJournal) }
         if let field { _ = try schema.requiredField(named: field) }
       } else if try opened.store.changeJournal.details()[model] == nil {
         _ = try opened.model(named: model)
@@ -158,6 +148,19 @@ struct HistoryCommand: LeafCommand {
     }
     filter.transaction = try transaction.map { try TransactionID(argument: $0) }
     return filter
+  }
+
+  /// The key that `text` means. Its record may be gone; the journal knows which one it was.
+  private func recordedKey(
+    _ text: String, of schema: ModelSchema, in journal: ChangeJournal
+  ) throws -> [SQLValue] {
+    try KeyText.key(text, for: schema) { meanings in
+      try meanings.filter { meaning in
+        // Gaps of the model are told for every key.
+        try journal.transactions(matching: JournalFilter(model: schema.name, key: meaning))
+          .contains { !$0.changes.isEmpty }
+      }
+    }
   }
 
   /// - Throws: ``CommandError`` for a field that no model has.

@@ -2,7 +2,9 @@ import ArgumentParser
 import ModelStore
 
 /// `redo`: takes back an undo.
-struct RedoCommand: SteppingCommand {
+typealias RedoCommand = SteppingCommand<RedoStep>
+
+enum RedoStep: HistoryStep {
   static let configuration = CommandConfiguration(
     commandName: "redo", abstract: "Do again what was undone last.",
     discussion: """
@@ -10,21 +12,16 @@ struct RedoCommand: SteppingCommand {
       Only until storecli makes another change; after that, storecli revert takes the undo back.
       """)
 
-  @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
-  var count = 1
+  static let verb = "redid"
+  static var nothing: String {
+    "There is nothing to redo: \(Program.name) undid nothing since its last change."
+  }
 
-  @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  static func take(in store: Store, isPreview: Bool) throws -> Reversal? {
+    try store.redo(isPreview: isPreview)
+  }
 
-  func run(_ context: CommandContext) throws -> ExitCode {
-    try Reversing(verb: "redid", write: write) { store, isPreview in
-      try store.redo(isPreview: isPreview)
-    } previews: { store, count in
-      try store.previewRedo(count)
-    }
-    .run(
-      times: count,
-      nothing: "There is nothing to redo: \(Program.name) undid nothing since its last change.",
-      context)
+  static func preview(in store: Store, count: Int) throws -> ReversalPreview? {
+    try store.previewRedo(count)
   }
 }

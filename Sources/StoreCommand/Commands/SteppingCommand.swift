@@ -1,15 +1,36 @@
 import ArgumentParser
+import ModelStore
 
 /// A command that goes a number of transactions back or forth.
-protocol SteppingCommand: WritingCommand {
-  /// How many transactions.
-  var count: Int { get }
-}
+struct SteppingCommand<Step: HistoryStep>: WritingCommand {
+  static var configuration: CommandConfiguration { Step.configuration }
 
-extension SteppingCommand {
+  @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
+  var count = 1
+
+  @OptionGroup var write: WriteOptions
+  @OptionGroup var options: GlobalOptions
+
   var takesFields: Bool { false }
 
   func validate() throws {
     guard count >= 1 else { throw ValidationError("The count is 1 or more.") }
   }
+
+  func run(_ context: CommandContext) throws -> ExitCode {
+    try Reversing(verb: Step.verb, write: write, step: Step.take, previews: Step.preview)
+      .run(times: count, nothing: Step.nothing, context)
+  }
+}
+
+/// What a ``SteppingCommand`` does once for each transaction.
+protocol HistoryStep {
+  static var configuration: CommandConfiguration { get }
+  /// What it did: `undid`.
+  static var verb: String { get }
+  /// What is said when there is nothing at all to take back.
+  static var nothing: String { get }
+
+  static func take(in store: Store, isPreview: Bool) throws -> Reversal?
+  static func preview(in store: Store, count: Int) throws -> ReversalPreview?
 }

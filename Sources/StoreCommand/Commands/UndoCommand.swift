@@ -2,7 +2,9 @@ import ArgumentParser
 import ModelStore
 
 /// `undo`: takes back what this program did last.
-struct UndoCommand: SteppingCommand {
+typealias UndoCommand = SteppingCommand<UndoStep>
+
+enum UndoStep: HistoryStep {
   static let configuration = CommandConfiguration(
     commandName: "undo", abstract: "Take back the last changes that storecli made.",
     discussion: """
@@ -11,20 +13,16 @@ struct UndoCommand: SteppingCommand {
       since, it is refused. --dry-run tells what all of them come to.
       """)
 
-  @Argument(help: ArgumentHelp("How many transactions.", valueName: "count"))
-  var count = 1
+  static let verb = "undid"
+  static var nothing: String {
+    "There is nothing to undo: \(Program.name) made no change that holds."
+  }
 
-  @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  static func take(in store: Store, isPreview: Bool) throws -> Reversal? {
+    try store.undo(isPreview: isPreview)
+  }
 
-  func run(_ context: CommandContext) throws -> ExitCode {
-    try Reversing(verb: "undid", write: write) { store, isPreview in
-      try store.undo(isPreview: isPreview)
-    } previews: { store, count in
-      try store.previewUndo(count)
-    }
-    .run(
-      times: count, nothing: "There is nothing to undo: \(Program.name) made no change that holds.",
-      context)
+  static func preview(in store: Store, count: Int) throws -> ReversalPreview? {
+    try store.previewUndo(count)
   }
 }

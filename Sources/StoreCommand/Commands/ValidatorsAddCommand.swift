@@ -159,10 +159,10 @@ struct ValidatorsAddCommand: ChangingCommand {
     let verb = present == nil ? "added" : "changed"
     let place = ([rule.model] + rule.fields.prefix(rule.fields.count == 1 ? 1 : 0))
       .joined(separator: ".")
-    try context.console.say(
-      "\(context.isDryRun ? "would be \(verb):" : verb) \(rule.name): \(place) \(rule.message)")
-    if let found { try context.console.say("broken by \(found.recordsText)") }
-    if context.isDryRun { try context.console.say("dry run: nothing was \(verb)") }
+    try CatalogAddition.rule.say(
+      verb,
+      "\(context.isDryRun ? "would be \(verb):" : verb) \(rule.name): \(place) \(rule.message)",
+      consequence: found.map { "broken by \($0.recordsText)" }, context)
     return .ok
   }
 
@@ -176,16 +176,12 @@ struct ValidatorsAddCommand: ChangingCommand {
     }
   }
 
-  /// Names are unique in a store, so another rule of that name would be lost.
   private func check(_ rule: Rule, against other: Rule) throws {
     guard
       other.model != rule.model || other.fields != rule.fields || other.demand != rule.demand
     else { return }
-    throw CommandError.usage(
-      "There is a rule \(other.name) already: \(other.model) \(other.message).",
-      hint: "give this one another --name, or "
-        + "\(Program.name) validators drop \(Shell.quoted(other.name))",
-      model: other.model)
+    throw CatalogAddition.rule.isTaken(
+      other.name, by: "\(other.model) \(other.message)", model: other.model)
   }
 
   /// The records that break the rule.
@@ -206,8 +202,7 @@ struct ValidatorsAddCommand: ChangingCommand {
         return String(rest[..<(rest.firstRange(of: ". Check the")?.lowerBound ?? rest.endIndex)])
       }
       guard let unknown else {
-        throw CommandError.usage(
-          error.message, hint: "storecli validators add --help", model: schema.name)
+        throw CatalogAddition.rule.refused(error, model: schema.name)
       }
       guard !schema.fields.contains(where: { $0.column == unknown }) else {
         throw CommandError.drift("no such column: \(unknown)", model: schema.name)

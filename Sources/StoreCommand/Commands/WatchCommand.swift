@@ -143,11 +143,12 @@ struct WatchCommand: LeafCommand {
   private func show(_ context: CommandContext) throws -> Ending {
     let watching = try watching(context)
     let model = watching.models[0]
-    let ending = try LiveTable(watching.bell).follow(
+    let table = LiveTable(
+      of: watching.opened.store, watching.bell,
+      columns: try FieldColumns(of: model, names: options.fieldNames))
+    let ending = try table.follow(
       try PredicateText(schema: model).query(where: chosenCondition, sort: sort),
-      of: watching.opened.store,
-      columns: try FieldColumns(of: model, names: options.fieldNames), countMax: count ?? .max,
-      until: watching.deadline, context)
+      countMax: count ?? .max, until: watching.deadline, on: context.console)
     return Ending(waking: ending.waking, changeCount: ending.changeCount)
   }
 
@@ -324,12 +325,12 @@ struct WatchCommand: LeafCommand {
   private func followResults(
     _ queries: [Query<Record>], _ watching: Watching, _ output: inout WatchOutput
   ) throws -> Bell.Waking? {
-    let store = watching.opened.store
     let followed = try queries.isEmpty ? readable(watching) : queries
-    return try LiveWatch(watching.bell, isFolding: fold, fields: options.fieldNames).follow(
-      followed, of: store, snapshot: snapshot,
-      tellsPlaces: chosenCondition != nil || sort != nil, until: watching.deadline, to: &output,
-      watching.context
+    let watch = LiveWatch(
+      of: watching.opened.store, watching.bell, isFolding: fold, fields: options.fieldNames,
+      tellsPlaces: chosenCondition != nil || sort != nil)
+    return try watch.follow(
+      followed, snapshot: snapshot, until: watching.deadline, to: &output
     ) {
       try watching.sayStart("now")
     }

@@ -22,63 +22,95 @@ struct JournalWatch {
   mutating func follow(
     after start: JournalPosition, to output: inout WatchOutput
   ) throws -> Bell.Waking? {
-    let journal = store.changeJournal
     var damaged: Set<String> = []
     let follower = ringing(after: start)
     defer { follower.cancel() }
-    var (start, position) = (start, start)
-    var anchor = try JournalAnchor(at: position, in: journal)
+    var place = try Place(at: start, since: start, in: store.changeJournal)
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       try store.checkUnchanged(selection.models ?? [])
       try writeDamage(told: &damaged, to: &output)
       if output.isFull { break }
-      let end = try journal.position()
-      guard try end >= position && anchor.holds(in: journal) else {
-        let old = position
-        (past, position) = (end, try journal.oldestPlace())
-        try output.write([
-          StreamGap(
-            reason: .emptied, side: .before, position: position, start: old,
-            words: "somebody emptied the journal; what is in it now follows")
-        ])
-        try output.flush()
-        start = position
-        anchor = try JournalAnchor(at: position, in: journal)
+      let end = try store.changeJournal.position()
+      guard try end >= place.position && place.anchor.holds(in: store.changeJournal) else {
+        past = end
+        try writeEmptied(&place, to: &output)
         continue
       }
-      guard position < end else {
+      guard place.position < end else {
         switch try bell.wait(until: deadline) {
         case .rung: continue
         case let waking: return waking
         }
       }
-      let last = try journal.place(ofEntry: pageSize, after: position, through: end)
       do {
-        let transactions = try journal.transactions(
-          after: position, through: last, matching: JournalFilter(model: onlyModel))
-        // What other programs did may end a few rows behind: an entry is told as a whole.
-        let reached = max(last, transactions.last?.positions.upperBound ?? last)
-        let next = try JournalAnchor(at: reached, in: journal)
-        guard try anchor.holds(in: journal) else { continue }
-        for group in try groups(of: transactions, after: start) where !output.isFull {
-          if let waking = reasonToStop(at: position, output) { return waking }
-          try output.write(group.gaps)
-          if output.isFull { break }
-          try output.write(group.changes)
-        }
-        try output.flush()
-        (position, anchor) = (reached, next)
-        if isOver(at: position), !output.isFull { return .timedOut }
+        if let waking = try writePage(from: &place, through: end, to: &output) { return waking }
       } catch let error as StoreError where error.code == .journalTrimmed {
-        let oldest = try journal.oldestPlace()
-        try output.write([.trimmed(from: position, to: oldest)])
-        try output.flush()
-        position = oldest
-        anchor = try JournalAnchor(at: position, in: journal)
+        try writeTrimmed(&place, to: &output)
       }
     }
     return nil
+  }
+
+  /// How far a watch has come.
+  private struct Place {
+    var position: JournalPosition
+    /// What a transaction did up to there is left out.
+    let start: JournalPosition
+    var anchor: JournalAnchor
+
+    init(
+      at position: JournalPosition, since start: JournalPosition, in journal: ChangeJournal
+    ) throws {
+      self.position = position
+      self.start = start
+      anchor = try JournalAnchor(at: position, in: journal)
+    }
+  }
+
+  /// Writes the entries behind `place` that are read at once, and moves it there.
+  ///
+  /// - Returns: Why to end; nil to go on.
+  private func writePage(
+    from place: inout Place, through end: JournalPosition, to output: inout WatchOutput
+  ) throws -> Bell.Waking? {
+    let journal = store.changeJournal
+    let last = try journal.place(ofEntry: pageSize, after: place.position, through: end)
+    let transactions = try journal.transactions(
+      after: place.position, through: last, matching: JournalFilter(model: onlyModel))
+    // What other programs did may end a few rows behind: an entry is told as a whole.
+    let reached = max(last, transactions.last?.positions.upperBound ?? last)
+    let next = try JournalAnchor(at: reached, in: journal)
+    guard try place.anchor.holds(in: journal) else { return nil }
+    for group in try groups(of: transactions, after: place.start) where !output.isFull {
+      if let waking = reasonToStop(at: place.position, output) { return waking }
+      try output.write(group.gaps)
+      if output.isFull { break }
+      try output.write(group.changes)
+    }
+    try output.flush()
+    (place.position, place.anchor) = (reached, next)
+    return isOver(at: place.position) && !output.isFull ? .timedOut : nil
+  }
+
+  /// Writes that the journal was emptied, and begins again with what is in it now.
+  private func writeEmptied(_ place: inout Place, to output: inout WatchOutput) throws {
+    let oldest = try store.changeJournal.oldestPlace()
+    try output.write([
+      StreamGap(
+        reason: .emptied, side: .before, position: oldest, start: place.position,
+        words: "somebody emptied the journal; what is in it now follows")
+    ])
+    try output.flush()
+    place = try Place(at: oldest, since: oldest, in: store.changeJournal)
+  }
+
+  /// Writes that entries behind `place` were removed, and moves it behind them.
+  private func writeTrimmed(_ place: inout Place, to output: inout WatchOutput) throws {
+    let oldest = try store.changeJournal.oldestPlace()
+    try output.write([.trimmed(from: place.position, to: oldest)])
+    try output.flush()
+    place = try Place(at: oldest, since: place.start, in: store.changeJournal)
   }
 
   /// Writes what the consumer has not acknowledged yet, and acknowledges what is handed on.

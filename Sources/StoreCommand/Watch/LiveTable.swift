@@ -13,22 +13,25 @@ final class LiveTable: Sendable {
     var changeCount = 0
   }
 
+  private let store: Store
   private let bell: Bell
+  private let columns: FieldColumns
   private let shown = Mutex(Shown())
 
-  init(_ bell: Bell) {
+  init(of store: Store, _ bell: Bell, columns: FieldColumns) {
+    self.store = store
     self.bell = bell
+    self.columns = columns
   }
 
   /// Shows `query` until there is a reason to end; nil when so many changes were seen.
   ///
   /// - Returns: Also how many changes were shown.
   func follow(
-    _ query: Query<Record>, of store: Store, columns: FieldColumns, countMax: Int,
-    until deadline: ContinuousClock.Instant?, _ context: CommandContext
+    _ query: Query<Record>, countMax: Int, until deadline: ContinuousClock.Instant?,
+    on console: Console
   ) throws -> (waking: Bell.Waking?, changeCount: Int) {
-    let terminal = context.console.dataTerminal
-    let height = terminal.height ?? Self.usualHeight
+    let height = console.dataTerminal.height ?? Self.usualHeight
     // A heading, the line below and the cursor's take one each.
     let query = query.limit(max(height - 3, 1))
     let live = try store.live(query)
@@ -45,8 +48,7 @@ final class LiveTable: Sendable {
       try store.checkUnchanged([query.schema])
       var now = shown.withLock { $0 }
       if now.isStale { now.records = try store.fetch(query) }
-      lineCount = try draw(
-        now, over: lineCount, query.schema, columns, height: height, context.console)
+      lineCount = try draw(now, of: query.schema, over: lineCount, height: height, on: console)
       changeCount = now.changeCount
       if changeCount >= countMax { return (nil, changeCount) }
     }
@@ -69,8 +71,7 @@ final class LiveTable: Sendable {
 
   /// - Returns: How many lines it takes.
   private func draw(
-    _ shown: Shown, over lineCount: Int, _ schema: ModelSchema, _ columns: FieldColumns,
-    height: Int, _ console: Console
+    _ shown: Shown, of schema: ModelSchema, over lineCount: Int, height: Int, on console: Console
   ) throws -> Int {
     var drawn: [UInt8] = []
     let sink = ByteSink { bytes in

@@ -14,9 +14,11 @@ final class LiveWatch: Sendable {
     var hasEnded = false
   }
 
+  private let store: Store
   private let bell: Bell
   private let isFolding: Bool
   private let fields: [String]?
+  private let tellsPlaces: Bool
   private let state = Mutex(State())
   /// Rings for who waits for the changes before to be taken.
   private let room = DispatchSemaphore(value: 0)
@@ -24,30 +26,25 @@ final class LiveWatch: Sendable {
   /// - Parameters:
   ///   - isFolding: Whether only what changes come to is told.
   ///   - fields: Of the only model; nil for all.
-  init(_ bell: Bell, isFolding: Bool, fields: [String]?) {
+  ///   - tellsPlaces: Whether the places in the result are told, which is one then.
+  init(of store: Store, _ bell: Bell, isFolding: Bool, fields: [String]?, tellsPlaces: Bool) {
+    self.store = store
     self.bell = bell
     self.isFolding = isFolding
     self.fields = fields
+    self.tellsPlaces = tellsPlaces
   }
 
   /// Writes what happens to `queries` until there is a reason to end; nil when enough was written.
   ///
-  /// - Parameter tellsPlaces: Whether the places in the result are told, which is one then.
+  /// - Parameters:
+  ///   - snapshot: Whether it begins with the records that are there.
+  ///   - whenReady: Called when everything from then on will be written.
   func follow(
-    _ queries: [Query<Record>], of store: Store, snapshot: Bool, tellsPlaces: Bool,
-    until deadline: ContinuousClock.Instant?, to output: inout WatchOutput,
-    _ context: CommandContext, whenReady: () throws -> Void
+    _ queries: [Query<Record>], snapshot: Bool, until deadline: ContinuousClock.Instant?,
+    to output: inout WatchOutput, whenReady: () throws -> Void
   ) throws -> Bell.Waking? {
-    let live = try queries.map { try store.live($0) }
-    state.withLock { $0.dueCount = snapshot ? live.count : 0 }
-    let subscriptions = try live.map { query in
-      let schema = query.query.schema
-      return try query.observe(options: snapshot ? .initial : []) { [self] changes in
-        take(
-          Self.changes(of: changes, schema, tellsPlaces: tellsPlaces), of: changes,
-          gap: changes.isReset && !changes.isInitial ? schema.name : nil)
-      }
-    }
+    let subscriptions = try subscribe(to: queries, snapshot: snapshot)
     defer {
       state.withLock { $0.hasEnded = true }
       room.signal()
@@ -62,19 +59,8 @@ final class LiveWatch: Sendable {
         return (state.waiting.take(), state.gaps, state.dueCount > 0)
       }
       try store.checkUnchanged(queries.map(\.schema))
-      let unheard = gaps.subtracting(told).sorted()
-      told.formUnion(gaps)
-      if !unheard.isEmpty {
-        try output.write([
-          StreamGap(
-            reason: .unrecorded, side: .after, models: unheard,
-            words:
-              "what others change in fields of \(unheard.joined(separator: ", ")) cannot be told "
-              + "from now on (see \(Program.name) journal on)")
-        ])
-        try output.flush()
-        if output.isFull { break }
-      }
+      try writeGaps(gaps, told: &told, to: &output)
+      if output.isFull { break }
       if !waiting.changes.isEmpty {
         room.signal()
         let lines = isFolding ? waiting.net : waiting.changes
@@ -94,6 +80,38 @@ final class LiveWatch: Sendable {
     return nil
   }
 
+  private func subscribe(
+    to queries: [Query<Record>], snapshot: Bool
+  ) throws -> [Subscription] {
+    let live = try queries.map { try store.live($0) }
+    state.withLock { $0.dueCount = snapshot ? live.count : 0 }
+    return try live.map { query in
+      let schema = query.query.schema
+      return try query.observe(options: snapshot ? .initial : []) { [self] changes in
+        take(
+          ResultLines(changes, of: schema, tellsPlaces: tellsPlaces).all, of: changes,
+          gap: changes.isReset && !changes.isInitial ? schema.name : nil)
+      }
+    }
+  }
+
+  /// Writes of which models fields may have changed from now on that nobody can tell: once for each.
+  private func writeGaps(
+    _ models: Set<String>, told: inout Set<String>, to output: inout WatchOutput
+  ) throws {
+    let unheard = models.subtracting(told).sorted()
+    guard !unheard.isEmpty else { return }
+    told.formUnion(models)
+    try output.write([
+      StreamGap(
+        reason: .unrecorded, side: .after, models: unheard,
+        words:
+          "what others change in fields of \(unheard.joined(separator: ", ")) cannot be told "
+          + "from now on (see \(Program.name) journal on)")
+    ])
+    try output.flush()
+  }
+
   /// Waits while many changes are not taken yet: what comes meanwhile waits in the store, where it
   /// is folded before it takes much room.
   private func take(_ lines: [WatchedChange], of event: QueryChanges<Record>, gap: String?) {
@@ -109,65 +127,4 @@ final class LiveWatch: Sendable {
   }
 
   private static let waitingCountMax = 4096
-
-  private static func changes(
-    of changes: QueryChanges<Record>, _ schema: ModelSchema, tellsPlaces: Bool
-  ) -> [WatchedChange] {
-    let now = TimeText.now
-    // What another program wrote is read anew: why a row came or went is not known then.
-    let tellsPassages = tellsPlaces && (changes.isInitial || !changes.isReset)
-    func change(
-      _ operation: RecordChange.Operation, _ key: [SQLValue], _ fields: [ChangeLine.Field],
-      _ origin: Origin, from old: Int?, to new: Int?
-    ) -> WatchedChange {
-      WatchedChange(
-        change: ChangeLine(
-          operation: operation, model: schema.name, key: key, fields: fields, origin: origin,
-          schema: schema),
-        logged: nil, place: tellsPlaces ? WatchedChange.Place(old: old, new: new) : nil,
-        passage: tellsPassages ? .within : nil, time: now)
-    }
-    var watched: [WatchedChange] = []
-    for deletion in changes.deletions {
-      let fields = deletion.record.map { record in
-        zip(schema.fields, record.values).map {
-          ChangeLine.Field(name: $0.name, old: $1, new: nil)
-        }
-      }
-      var line = change(
-        .delete, deletion.key, fields ?? [], deletion.origin, from: deletion.index, to: nil)
-      line.passage = tellsPassages ? deletion.reason == .filter ? .left : .within : nil
-      watched.append(line)
-    }
-    for insertion in changes.insertions {
-      let fields = zip(schema.fields, insertion.record.values).map {
-        ChangeLine.Field(name: $0.name, old: nil, new: $1)
-      }
-      var line = change(
-        .insert, insertion.key, fields, insertion.origin, from: nil, to: insertion.index)
-      line.isSnapshot = changes.isInitial
-      let hasEntered = insertion.reason == .filter && !changes.isInitial
-      line.passage = tellsPassages ? hasEntered ? .entered : .within : nil
-      watched.append(line)
-    }
-    // By where they stand: each record stands somewhere else.
-    let moved = Set(changes.moves.map(\.newIndex))
-    for update in changes.updates {
-      let fields = update.fields.map {
-        ChangeLine.Field(name: $0.name, old: $0.old, new: $0.new)
-      }
-      var line = change(
-        .update, update.key, fields, update.fields.first?.origin ?? .foreign,
-        from: update.oldIndex, to: update.newIndex)
-      line.place?.isMoved = moved.contains(update.newIndex)
-      watched.append(line)
-    }
-    let updated = Set(changes.updates.map(\.newIndex))
-    for move in changes.moves where !updated.contains(move.newIndex) {
-      var line = change(.update, move.key, [], .foreign, from: move.oldIndex, to: move.newIndex)
-      line.place?.isMoved = true
-      watched.append(line)
-    }
-    return watched
-  }
 }

@@ -19,7 +19,7 @@ import Testing
     }
   }
 
-  @Test(arguments: code + comments + documents)
+  @Test(arguments: code + sizes + comments + documents)
   func findsWhatWasPlanted(planted: Planted) {
     #expect(planted.rule(Project(texts: planted.texts)).map(\.description) == planted.findings)
   }
@@ -160,6 +160,68 @@ import Testing
       ["Sources/A/A.swift": String(repeating: "\n", count: 600)],
       ["Sources/A/A.swift:1: 601 lines: which second idea moved in?"]),
   ]
+
+  private static let sizes = [
+    Planted(
+      "a long function", Project.functionsFitTheEye,
+      [
+        "Sources/A/A.swift": "func a() {\(lines(59))\n}\nfunc b() {\(lines(58))\n}",
+        "Sources/A/B.swift": "@inlinable public\ninit?<A>(a: A)\n  where A: B {\(lines(58))\n}",
+        "Sources/A/C.swift":
+          "var a: [Int: Int]? {\(lines(59))\n}\nvar b: Int = { 1\(lines(59)) }()",
+        "Sources/A/D.swift":
+          "var a: Int\n{\(lines(59))\n}\nfunc b() {\nlet a = \"\"\"\(lines(59))\"\"\"\n}",
+      ],
+      [
+        "Sources/A/A.swift:1: a: 61 lines, not at most 60",
+        "Sources/A/B.swift:2: init: 61 lines, not at most 60",
+        "Sources/A/C.swift:1: a: 61 lines, not at most 60",
+        "Sources/A/D.swift:1: a: 62 lines, not at most 60",
+        "Sources/A/D.swift:63: b: 62 lines, not at most 60",
+      ]),
+    Planted(
+      "many parameters", Project.functionsFitTheEye,
+      [
+        "Sources/A/A.swift": """
+        func five(a: A<B, C>, _ b: (A, B) -> C, c: [A: B] = [1: 2], d: D, e: E, f: F) {}
+        func six<A, B>(a: A<B, C>, _ b: (A, B) -> C, c: [A: B], d: D, e: E, f: F = g(1, 2), g: G)
+        static func < (a: A, b: B, c: C, d: D, e: E, f: F) {}
+        init(a: A, b: B, c: C, d: D, e: E, f: F) {
+          self.a = a
+          self.b = b
+        }
+        init(a: A, b: B, c: C, d: D, e: E, f: F) { self.a = b }
+        init(a: A, b: B, c: C, d: D, e: E, f: F) { self.init(a, b, c, d, e, f) }
+        func none() { .init(a, b, c, d, e, f) }
+        subscript(a: A, b: B, c: C, d: D, e: E, f: F) -> A { a }
+        """
+      ],
+      [
+        "Sources/A/A.swift:2: six: 6 parameters without a default value, not at most 5",
+        "Sources/A/A.swift:3: <: 6 parameters without a default value, not at most 5",
+        "Sources/A/A.swift:8: init: 6 parameters without a default value, not at most 5",
+        "Sources/A/A.swift:9: init: 6 parameters without a default value, not at most 5",
+        "Sources/A/A.swift:11: subscript: 6 parameters without a default value, not at most 5",
+      ]),
+    Planted(
+      "deep nesting", Project.functionsFitTheEye,
+      [
+        "Sources/A/A.swift": """
+        struct A { struct B { struct C {
+        func four() { if a { { while b { switch c { case .d: e } } }() } }
+        func five() { if a { { while b { switch c { case .d: do {} } } }() } }
+        var five: Int { get { a { b { c { d {} } } } } }
+        func text() { a("{{{{{ \\(b.map { $0 })") /* {{{{{ */ }
+        } } }
+        """
+      ],
+      [
+        "Sources/A/A.swift:3: five: 5 braces deep, not at most 4",
+        "Sources/A/A.swift:4: five: 5 braces deep, not at most 4",
+      ]),
+  ]
+
+  private static func lines(_ count: Int) -> String { String(repeating: "\n  f()", count: count) }
 
   private static let comments = [
     Planted(

@@ -38,8 +38,10 @@ import Testing
     var output = try WatchOutput(context, countMax: nil, splitsParts: true, handler: nil)
     let query = try PredicateText(schema: try store.schema.model(named: "t"))
       .query(where: nil, sort: sort)
-    let waking = try LiveWatch(try Bell(), isFolding: true, fields: nil).follow(
-      [query], of: store, snapshot: snapshot, tellsPlaces: true, until: .now, to: &output, context
+    let watch = LiveWatch(
+      of: store, try Bell(), isFolding: true, fields: nil, tellsPlaces: true)
+    let waking = try watch.follow(
+      [query], snapshot: snapshot, until: .now, to: &output
     ) {
       for sql in transactions {
         try store.write { try $0.execute(sql) }

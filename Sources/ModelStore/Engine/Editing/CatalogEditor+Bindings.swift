@@ -212,7 +212,7 @@ private struct UnreadBindings {
     guard policy == .goOn else { return try body() }
     guard !errors.contains(where: { $0.binding == binding.name }) else { return nil }
     do {
-      return try access.savepoint(body)
+      return try access.runner.savepoint(body)
     } catch let error as SQLiteError where [.error, .tooBig].contains(error.code.primary) {
       errors.append((binding.name, reason(error, binding, models)))
       return nil

@@ -34,6 +34,20 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     /// Whether somebody wanted to interrupt it meanwhile.
     var isDue = false
 
+    mutating func begin(_ number: UInt64) {
+      running = number
+      // What a body that nobody can cancel has shielded ends here.
+      isShielded = false
+      isDue = false
+    }
+
+    mutating func end() {
+      running = nil
+      isShielded = false
+      isDue = false
+      connection?.endInterruption()
+    }
+
     mutating func interrupt() {
       if isShielded { isDue = true } else { connection?.interrupt() }
     }
@@ -116,31 +130,7 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
       try await withCheckedThrowingContinuation { continuation in
         queue.async { [self] in
           continuation.resume(
-            with: Swift.Result {
-              // Released before the turn ends, while the caller still has it: what it captured may
-              // close the store when it goes.
-              guard let body = waiting.withLock({ $0.take() }) else {
-                preconditionFailure("A body runs once.")
-              }
-              connection.withLock { state in
-                state.running = number
-                // What a body that nobody can cancel has shielded ends here.
-                state.isShielded = false
-                state.isDue = false
-              }
-              defer {
-                connection.withLock { state in
-                  state.running = nil
-                  state.isShielded = false
-                  state.isDue = false
-                  state.connection?.endInterruption()
-                }
-              }
-              guard !isCancelled.withLock({ $0 }) else {
-                throw StoreError(.cancelled, "The task was cancelled before its turn came.")
-              }
-              return try use(body)
-            })
+            with: Swift.Result { try runOnce(waiting, as: number, unless: isCancelled) })
         }
       }
     } onCancel: {
@@ -149,6 +139,24 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         if state.running == number { state.interrupt() }
       }
     }
+  }
+
+  /// Runs the body that waits, so that its task can interrupt it by `number`.
+  private func runOnce<Result>(
+    _ waiting: borrowing Mutex<(@Sendable (inout Resource) throws -> Result)?>, as number: UInt64,
+    unless isCancelled: borrowing Mutex<Bool>
+  ) throws -> Result {
+    // Released before the turn ends, while the caller still has it: what it captured may close the
+    // store when it goes.
+    guard let body = waiting.withLock({ $0.take() }) else {
+      preconditionFailure("A body runs once.")
+    }
+    connection.withLock { $0.begin(number) }
+    defer { connection.withLock { $0.end() } }
+    guard !isCancelled.withLock({ $0 }) else {
+      throw StoreError(.cancelled, "The task was cancelled before its turn came.")
+    }
+    return try use(body)
   }
 
   /// From here on the body that runs now is not interrupted when its task is cancelled: until

@@ -14,7 +14,7 @@ public struct Transaction: ~Copyable, TransactionReads {
   public borrowing func savepoint<Result>(
     _ body: (borrowing Transaction) throws -> Result
   ) throws -> Result {
-    try access.savepoint { try body(self) }
+    try access.runner.savepoint { try body(self) }
   }
 
   /// Runs any single SQL statement, its rows ignored. What it changes is reported like any change.
@@ -34,12 +34,12 @@ extension Transaction {
   ///   - author: On whose behalf.
   ///   - tag: What the transaction belongs to: "nightly import".
   public borrowing func sign(author: String? = nil, tag: String? = nil) {
-    access.signature = TransactionSignature(author: author, tag: tag)
+    access.notes.signature = TransactionSignature(author: author, tag: tag)
   }
 
   /// What the change journal calls the transaction, in every process. Keep it where the outcome of
   /// a COMMIT may have to be found out later; see ``ChangeJournal/outcome(of:)``.
-  public var id: TransactionID { access.transactionID }
+  public var id: TransactionID { access.notes.transactionID }
 }
 
 // Records of a Swift type.
@@ -75,7 +75,7 @@ extension Transaction {
       return
     }
     do {
-      try access.run(sql.update, of: sql.schema) { statement in
+      try access.runner.run(sql.update, of: sql.schema) { statement in
         try TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
         try statement.run()
       }
@@ -106,10 +106,10 @@ extension Transaction {
   /// - Returns: false when there was none.
   @discardableResult
   public borrowing func delete<M: Model>(_ model: M.Type, _ key: M.Key) throws -> Bool {
-    access.noteRemoval()
+    access.notes.noteRemoval()
     let sql = try access.statements(for: model)
     do {
-      try access.run(sql.delete, of: sql.schema) { statement in
+      try access.runner.run(sql.delete, of: sql.schema) { statement in
         try TransactionAccess.bind(key, to: statement, of: sql.schema)
         try statement.run()
       }
@@ -170,7 +170,7 @@ extension Transaction {
   @discardableResult
   public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
     try Self.checkWritable(query.schema)
-    access.noteRemoval()
+    access.notes.noteRemoval()
     let selection = try query.selectionText()
     do {
       return try runCounting(
@@ -212,7 +212,7 @@ extension Transaction {
 
   private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {
     do {
-      try access.run(text.sql, of: schema) { statement in
+      try access.runner.run(text.sql, of: schema) { statement in
         try statement.bind(text.arguments)
         try statement.run()
       }
@@ -260,9 +260,9 @@ extension Transaction {
   public borrowing func delete(_ schema: ModelSchema, key: [SQLValue]) throws -> Bool {
     try Self.checkWritable(schema)
     try TransactionAccess.check(key, of: schema)
-    access.noteRemoval()
+    access.notes.noteRemoval()
     do {
-      try access.run(access.models.statements(for: schema).delete, of: schema) { statement in
+      try access.runner.run(access.models.statements(for: schema).delete, of: schema) { statement in
         try statement.bind(key)
         try statement.run()
       }
@@ -276,13 +276,13 @@ extension Transaction {
     _ values: [String: SQLValue], into schema: ModelSchema, isUpsert: Bool,
     text: (RecordSQL, [Int]) -> String
   ) throws -> Record {
-    access.noteAddition()
+    access.notes.noteAddition()
     let named = try Self.fields(values, of: schema)
     let sql = access.models.statements(for: schema)
     try access.checkKey(in: named, of: sql, isUpsert: isUpsert)
     var returned: [SQLValue]?
     do {
-      try access.run(text(sql, named.map(\.index)), of: schema) { statement in
+      try access.runner.run(text(sql, named.map(\.index)), of: schema) { statement in
         try statement.bind(named.map(\.value))
         try statement.forEachRow { row in returned = try row.values() }
       }
@@ -315,7 +315,7 @@ extension Transaction {
     }
     let sql = access.models.statements(for: schema).update(fields: values.map(\.index))
     do {
-      try access.run(sql, of: schema) { statement in
+      try access.runner.run(sql, of: schema) { statement in
         try statement.bind(values.map(\.value) + key)
         try statement.run()
       }

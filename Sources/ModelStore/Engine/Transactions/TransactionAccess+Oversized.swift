@@ -1,5 +1,5 @@
 // Values that are larger than the store reads.
-extension TransactionAccess {
+extension StatementRunner {
   /// Names the field and, in the order of keys, the first record of `schema` with a value larger
   /// than ``StoreConfiguration/valueSizeMax``. SQLite names neither.
   ///

@@ -1,33 +1,11 @@
 /// What a transaction reads and writes through: a connection and the models that the store knows.
 /// Lives as long as its transaction.
 public final class TransactionAccess {
-  let connection: Connection
-  let models: ModelRegistry
-  /// Present in a writing transaction whose changes somebody wants to know.
-  let capture: CaptureSession?
-  /// Present in a writing transaction.
-  let lists: ListOrders?
+  /// Runs its statements.
+  let runner: StatementRunner
   let refusals: StoreConfiguration.Refusals
-  /// Whether a statement ran that may have changed the schema.
-  private(set) var ranRawSQL = false
-  /// Whether records were deleted, and whether any were written.
-  private var removesRecords = false
-  private var addsRecords = false
-  /// What the change journal calls the transaction.
-  private(set) lazy var transactionID = TransactionID.make(first: journalPlace)
-  /// How many of the changes on the connection are no reason to say so in the change journal.
-  var unsignedChangeCount: Int64 = 0
-  /// What the change journal is to say of it.
-  var signature = TransactionSignature()
-  /// Whether it says so even when nothing was changed.
-  var isSignedAnyway = false
-  /// Judges what the transaction did, after the validators; refuses it by throwing.
-  var review: (([RecordChange]) throws -> Void)?
-  /// That the transaction takes another back.
-  var reversal: JournalMark.Reversal?
-  /// Where the transaction's rows in the change journal begin; nil where it has none.
-  private let journalPlace: Int64?
-  private let isWritable: Bool
+  /// What its calls leave for its end.
+  var notes: TransactionNotes
   /// The statements looked up last: a loop over records of one type asks the registry once.
   private var latest: (model: ObjectIdentifier, sql: RecordSQL)?
 
@@ -36,14 +14,15 @@ public final class TransactionAccess {
     lists: ListOrders? = nil, refusals: StoreConfiguration.Refusals = .init(),
     journalPlace: Int64? = nil, isWritable: Bool
   ) {
-    self.connection = connection
-    self.models = models
-    self.capture = capture
-    self.lists = lists
+    runner = StatementRunner(
+      connection: connection, models: models, capture: capture, lists: lists,
+      isWritable: isWritable)
     self.refusals = refusals
-    self.journalPlace = journalPlace
-    self.isWritable = isWritable
+    notes = TransactionNotes(journalPlace: journalPlace)
   }
+
+  var connection: Connection { runner.connection }
+  var models: ModelRegistry { runner.models }
 
   // Reading
 
@@ -69,7 +48,7 @@ public final class TransactionAccess {
   func forEachRow(
     _ text: SQLText, of schema: ModelSchema, _ body: (borrowing RowView) throws -> Void
   ) throws {
-    try run(text.sql, of: schema) { statement in
+    try runner.run(text.sql, of: schema) { statement in
       try statement.bind(text.arguments)
       while try statement.step() { try Self.reading(statement, of: schema, body) }
     }
@@ -87,7 +66,7 @@ public final class TransactionAccess {
     of model: M.Type, key: M.Key, _ body: (borrowing RowView) throws -> Void
   ) throws {
     let sql = try statements(for: model)
-    try run(sql.select, of: sql.schema) { statement in
+    try runner.run(sql.select, of: sql.schema) { statement in
       try Self.bind(key, to: statement, of: sql.schema)
       guard try statement.step() else { return }
       try Self.reading(statement, of: sql.schema, body)
@@ -109,7 +88,7 @@ public final class TransactionAccess {
     }
     let sql = models.statements(for: schema)
     try Self.check(key, of: schema)
-    return try run(sql.select, of: schema) { statement in
+    return try runner.run(sql.select, of: schema) { statement in
       try statement.bind(key)
       guard try statement.step() else { return nil }
       return try Self.reading(statement, of: schema) { row in
@@ -157,7 +136,7 @@ public final class TransactionAccess {
 
   func forEachRow(_ text: SQLText, _ body: (ResultRow) throws -> Void) throws {
     try StatementPolicy.check(text.sql)
-    try run(text.sql) { statement in
+    try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
       // SQLite recompiles a kept statement in its first step when the schema has changed. It may
@@ -191,7 +170,7 @@ public final class TransactionAccess {
 
   func columnNames(of text: SQLText) throws -> [String] {
     try StatementPolicy.check(text.sql)
-    return try run(text.sql) { statement in
+    return try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       // A kept statement may be older than the schema, and is not stepped here.
       let fresh = try Statement(text.sql, on: connection.handle)
@@ -204,7 +183,7 @@ public final class TransactionAccess {
   }
 
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
-    try run(text.sql) { statement in
+    try runner.run(text.sql) { statement in
       try statement.bind(text.arguments)
       var rows: [Row] = []
       try statement.forEachRow { row in rows.append(try body(row)) }
@@ -216,7 +195,7 @@ public final class TransactionAccess {
     _ text: SQLText, of schema: ModelSchema? = nil, _ body: (borrowing RowView) throws -> Row
   ) throws -> Row? {
     try StatementPolicy.check(text.sql)
-    return try run(text.sql, of: schema) { statement in
+    return try runner.run(text.sql, of: schema) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
       guard try statement.step() else { return nil }
@@ -226,54 +205,6 @@ public final class TransactionAccess {
 
   // Writing
 
-  /// Runs one statement. A failure rolls that statement back and leaves the transaction as it was
-  /// before, unless SQLite ended the whole transaction, after which nothing more runs.
-  func run<Result>(
-    _ sql: String, of schema: ModelSchema? = nil,
-    _ body: (borrowing Statement) throws -> Result
-  ) throws -> Result {
-    if isWritable, !connection.isInTransaction {
-      throw StoreError(
-        .rejected,
-        "The transaction was already rolled back by an earlier failure; nothing more runs in it.")
-    }
-    try checkNotCancelled()
-    let mark = capture?.savepoint
-    let orders = lists?.savepoint
-    do {
-      return try connection.withStatement(sql, body)
-    } catch {
-      // After OR FAIL and RAISE(FAIL) SQLite keeps the rows before, and counts them.
-      // https://sqlite.org/lang_conflict.html
-      if connection.changeCount == 0 {
-        if let mark { capture?.rollBack(to: mark) }
-        if let orders { lists?.rollBack(to: orders) }
-      }
-      if let schema, let error = error as? SQLiteError, error.code.primary == .tooBig {
-        throw try oversized(in: schema, error)
-      }
-      throw models.storeError(error, about: schema)
-    }
-  }
-
-  /// Whether the transaction deletes records and inserts none, as far as its calls say.
-  var onlyRemoves: Bool { removesRecords && !addsRecords }
-
-  func noteRemoval() { removesRecords = true }
-
-  func noteAddition() { addsRecords = true }
-
-  /// A task may be cancelled between two statements, where SQLite has nothing to interrupt.
-  func checkNotCancelled() throws(StoreError) {
-    try Self.checkNotCancelled(connection)
-  }
-
-  static func checkNotCancelled(_ connection: Connection) throws(StoreError) {
-    if connection.isInterrupted {
-      throw StoreError(.cancelled, "The task was cancelled; nothing of the transaction is kept.")
-    }
-  }
-
   /// Inserts or upserts one record of `model`.
   ///
   /// - Parameter encode: Binds the record's fields, each at its field's position.
@@ -281,11 +212,11 @@ public final class TransactionAccess {
   func write<M: Model>(
     _ model: M.Type, with verb: RecordVerb, _ encode: (inout ArgumentWriter) throws -> Void
   ) throws -> WrittenRecord {
-    noteAddition()
+    notes.noteAddition()
     let sql = try statements(for: model)
     let text = verb == .insert ? sql.insert : sql.upsert
     do {
-      try run(text, of: sql.schema) { statement in
+      try runner.run(text, of: sql.schema) { statement in
         try Self.bind(to: statement, of: sql.schema, encode)
         try statement.run()
       }
@@ -350,44 +281,24 @@ public final class TransactionAccess {
 
   func execute(_ text: SQLText) throws {
     try StatementPolicy.check(text.sql)
-    ranRawSQL = true
+    notes.ranRawSQL = true
     if text.sql.drop(while: \.isWhitespace).prefix(6).uppercased() == "DELETE" {
-      noteRemoval()
+      notes.noteRemoval()
     } else {
-      noteAddition()
+      notes.noteAddition()
     }
     // Table names that the hook caches may have moved.
     defer {
-      capture?.forgetTableNames()
-      lists?.forgetTableNames()
+      runner.capture?.forgetTableNames()
+      runner.lists?.forgetTableNames()
     }
     do {
-      try run(text.sql) { statement in
+      try runner.run(text.sql) { statement in
         try statement.bind(text.arguments)
         try statement.run()
       }
     } catch {
       throw completed(error, rerunning: text)
-    }
-  }
-
-  /// Runs `body`; when it throws, undoes what it did and lets the transaction go on.
-  func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
-    let mark = capture?.savepoint
-    let orders = lists?.savepoint
-    try run("SAVEPOINT body") { statement in try statement.run() }
-    do {
-      let result = try body()
-      try run("RELEASE body") { statement in try statement.run() }
-      return result
-    } catch {
-      if let mark { capture?.rollBack(to: mark) }
-      if let orders { lists?.rollBack(to: orders) }
-      if connection.isInTransaction {
-        try connection.withStatement("ROLLBACK TO body") { statement in try statement.run() }
-        try connection.withStatement("RELEASE body") { statement in try statement.run() }
-      }
-      throw error
     }
   }
 

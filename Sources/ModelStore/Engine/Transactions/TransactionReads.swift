@@ -126,7 +126,7 @@ extension TransactionReads where Self: ~Copyable {
   ///
   /// - Throws: ``StoreError`` with code `cancelled`.
   public borrowing func checkCancellation() throws {
-    try access.checkNotCancelled()
+    try access.runner.checkNotCancelled()
   }
 
   /// The first column of the first row of a statement that changes nothing, or nil without rows.

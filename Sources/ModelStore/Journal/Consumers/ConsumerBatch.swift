@@ -134,6 +134,6 @@ extension Transaction {
     let connection = access.connection
     let count = connection.totalChangeCount
     try batch.acknowledge(on: connection)
-    access.unsignedChangeCount += connection.totalChangeCount - count
+    access.notes.unsignedChangeCount += connection.totalChangeCount - count
   }
 }

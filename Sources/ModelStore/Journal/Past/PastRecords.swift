@@ -4,25 +4,36 @@ struct PastRecords {
   /// Of each such record what it was (`old`) and what it is (`new`), by key.
   let changes: [[SQLValue]: RecordChange]
 
+  /// Reads them in the change journal.
+  ///
   /// - Parameters:
   ///   - key: The only record that is asked for; nil for all.
   ///   - access: Inside a transaction.
   /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so
   ///   far, `journalGap` when it does not tell all changes of the model since, `misuse` for a
   ///   position that is not between two transactions or, where other programs wrote, entries.
-  init(
-    of schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
-    reading access: TransactionAccess
-  ) throws {
-    let start = position.rawValue
-    let identity = KeyIdentity(schema)
-    let wanted = key.map { identity(given: $0) }
+  static func read(
+    _ schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
+    in access: TransactionAccess
+  ) throws -> PastRecords {
     guard let history = try JournalHistory(reading: access.connection) else {
-      throw Self.gap(schema, "is not on")
+      throw gap(schema, "is not on")
     }
-    if let obstacle = try Self.obstacle(to: schema, history.layouts, on: access.connection) {
-      throw Self.gap(schema, obstacle)
+    if let obstacle = try obstacle(to: schema, history.layouts, on: access.connection) {
+      throw gap(schema, obstacle)
     }
+    try check(position, in: history)
+    let fold = try entries(of: schema, after: position, key: key, in: history)
+    let found = try fold.changes { schema, key in try access.record(schema, key: key)?.values }
+    guard found.untold.isEmpty else {
+      throw gap(schema, "has missed changes, or holds a text that is not UTF-8")
+    }
+    return PastRecords(
+      changes: Dictionary(found.changes.map { ($0.key, $0) }) { _, latest in latest })
+  }
+
+  private static func check(_ position: JournalPosition, in history: JournalHistory) throws {
+    let start = position.rawValue
     try history.checkReaches(back: start)
     guard start <= history.bounds.upperBound else {
       throw StoreError(
@@ -35,6 +46,15 @@ struct PastRecords {
       throw StoreError(
         .misuse, "Position \(start) is in the middle of a record's entry, which ends at \(end).")
     }
+  }
+
+  private static func entries(
+    of schema: ModelSchema, after position: JournalPosition, key: [SQLValue]?,
+    in history: JournalHistory
+  ) throws -> JournalFold {
+    let start = position.rawValue
+    let identity = KeyIdentity(schema)
+    let wanted = key.map { identity(given: $0) }
     let layouts = history.layouts
     var fold = JournalFold(layouts: layouts, schemas: [schema])
     try history.reader.forEachEntry(after: start) { entry in
@@ -43,7 +63,7 @@ struct PastRecords {
         guard let layout = layouts.all[record.layout], layout.model == schema.name,
           wanted.map({ $0 == identity(stored: record.key) }) ?? true
         else { break }
-        guard layout.detail == .full else { throw Self.gap(schema, "was entered by its keys only") }
+        guard layout.detail == .full else { throw gap(schema, "was entered by its keys only") }
         fold.add(record)
       case .transaction(let mark):
         guard mark.first > start else {
@@ -52,17 +72,11 @@ struct PastRecords {
             "Position \(start) is in the middle of a transaction, which ends at \(entry.position).")
         }
       case .started(let layout), .stopped(let layout):
-        if layouts.all[layout]?.model == schema.name {
-          throw Self.gap(schema, "was off for a while")
-        }
+        if layouts.all[layout]?.model == schema.name { throw gap(schema, "was off for a while") }
       }
       return true
     }
-    let found = try fold.changes { schema, key in try access.record(schema, key: key)?.values }
-    guard found.untold.isEmpty else {
-      throw Self.gap(schema, "has missed changes, or holds a text that is not UTF-8")
-    }
-    changes = Dictionary(found.changes.map { ($0.key, $0) }) { _, latest in latest }
+    return fold
   }
 
   /// Why not every change of the model is entered in full now; nil when it is.

@@ -53,12 +53,11 @@ struct Reversion {
   /// Of each layout that occurs, where its fields are in the model now.
   private(set) var places: [Int64: [Int?]] = [:]
 
-  /// - Parameter entries: Of whole transactions, oldest first, with nothing left out between them.
-  /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
+  /// Takes nothing back yet.
   init(
-    of entries: [JournalEntry], layouts: JournalLayouts, models: StoreSchema,
-    bindings: [BindingSchema], catalog: Catalog, refusals: StoreConfiguration.Refusals
-  ) throws {
+    layouts: JournalLayouts, models: StoreSchema, bindings: [BindingSchema], catalog: Catalog,
+    refusals: StoreConfiguration.Refusals
+  ) {
     self.layouts = layouts
     partlyKnown = Set(
       models.models.filter { catalog.table(named: $0.table)?.hasColumns(beside: $0) ?? false }
@@ -72,6 +71,14 @@ struct Reversion {
       models.models.filter { referenced.contains(ExactText($0.table.asciiFolded)) }.map(\.name))
     self.refusals = refusals
     schemas = Dictionary(models.models.map { ($0.name, $0) }) { first, _ in first }
+  }
+
+  /// Takes all of `entries` back.
+  ///
+  /// - Parameter entries: Of whole transactions, oldest first, with nothing left out between them.
+  /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
+  /// - Precondition: Called once.
+  mutating func add(_ entries: [JournalEntry]) throws {
     var gaps: Set<String> = []
     for entry in entries {
       switch entry.content {
@@ -100,6 +107,21 @@ struct Reversion {
   // What the entries come to
 
   private mutating func add(_ record: LoggedRecord) throws {
+    let (layout, schema) = try checked(record)
+    let identity = Identity(model: layout.model, key: record.key)
+    let places = self.places[record.layout] ?? layout.places(in: schema)
+    self.places[record.layout] = places
+    if nets[identity] == nil { order.append(identity) }
+    var net = nets[identity] ?? Net(before: record)
+    guard net.add(record, places) else { throw Self.gap(layout.model, "has missed changes") }
+    nets[identity] = net
+    records.append(record)
+  }
+
+  /// - Throws: ``StoreError`` with code `journalGap` when the entry does not tell all of its change.
+  private func checked(
+    _ record: LoggedRecord
+  ) throws -> (layout: JournalLayout, schema: ModelSchema) {
     guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
       throw Self.gap(layouts.all[record.layout]?.model ?? "", "tells of a model that is gone")
     }
@@ -111,43 +133,7 @@ struct Reversion {
       throw Self.gap(
         layout.model, "does not hold all columns of a deleted record, of which some are no fields")
     }
-    let identity = Identity(model: layout.model, key: record.key)
-    let places = self.places[record.layout] ?? layout.places(in: schema)
-    self.places[record.layout] = places
-    var image: [Int: SQLValue] = [:]
-    for (place, value) in zip(places, record.image) {
-      if let place { image[place] = value }
-    }
-    var net: Net
-    if let known = nets[identity] {
-      net = known
-      guard (record.kind == .insert) == (net.new == nil) else {
-        throw Self.gap(layout.model, "has missed changes")
-      }
-    } else {
-      order.append(identity)
-      net = Net(old: record.kind == .insert ? nil : [:], new: record.kind == .insert ? nil : [:])
-    }
-    switch record.kind {
-    case .insert:
-      net.new = image
-      net.isRecreated = net.old != nil
-    case .delete:
-      // What the entries have not told yet is what it was before them.
-      if let new = net.new { net.old?.merge(image.filter { new[$0.key] == nil }) { old, _ in old } }
-      net.new = nil
-    case .update:
-      for change in record.changes {
-        guard let place = places[change.place] else { continue }
-        if net.new?[place] == nil { net.old?[place] = change.old }
-        guard net.new?[place] ?? change.old == change.old else {
-          throw Self.gap(layout.model, "has missed changes")
-        }
-        net.new?[place] = change.new
-      }
-    }
-    nets[identity] = net
-    records.append(record)
+    return (layout, schema)
   }
 
   /// Refuses what nobody asked for: a cascade may take records along that came later. Bindings and
@@ -215,6 +201,50 @@ struct Reversion {
       .journalGap,
       "This cannot be taken back: the change journal of \(model) \(reason). Nothing was changed.",
       model: model)
+  }
+}
+
+extension Reversion.Net {
+  /// What is known before the first entry of a record.
+  fileprivate init(before record: LoggedRecord) {
+    let values: [Int: SQLValue]? = record.kind == .insert ? nil : [:]
+    self.init(old: values, new: values)
+  }
+
+  /// Follows an entry.
+  ///
+  /// - Parameter places: Where the entry's fields are in the model now.
+  /// - Returns: Whether it leads on from those before.
+  fileprivate mutating func add(_ record: LoggedRecord, _ places: [Int?]) -> Bool {
+    guard (record.kind == .insert) == (new == nil) else { return false }
+    switch record.kind {
+    case .insert:
+      new = Self.image(of: record, places)
+      isRecreated = old != nil
+    case .delete:
+      // What the entries have not told yet is what it was before them.
+      if let new {
+        let untold = Self.image(of: record, places).filter { new[$0.key] == nil }
+        old?.merge(untold) { old, _ in old }
+      }
+      new = nil
+    case .update:
+      for change in record.changes {
+        guard let place = places[change.place] else { continue }
+        if new?[place] == nil { old?[place] = change.old }
+        guard new?[place] ?? change.old == change.old else { return false }
+        new?[place] = change.new
+      }
+    }
+    return true
+  }
+
+  private static func image(of record: LoggedRecord, _ places: [Int?]) -> [Int: SQLValue] {
+    var image: [Int: SQLValue] = [:]
+    for (place, value) in zip(places, record.image) {
+      if let place { image[place] = value }
+    }
+    return image
   }
 }
 

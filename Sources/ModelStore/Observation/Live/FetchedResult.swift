@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The rows of a query with their records, read by SQL: a whole result that is run again after each
 /// commit that touches it, because no tree can follow it, or a window that seeks what it lacks.
-final class FetchedResult: ChangeBroker.Observer, LiveSource {
+final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   /// What is read, and how two runs are compared.
   struct Rule: Sendable {
     let schema: ModelSchema
@@ -39,18 +39,23 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     case seeking(SeekingWindow)
   }
 
-  private struct State {
+  /// The rows of one run, as of a commit.
+  struct Run: Sendable {
     /// Without rows where there is a tree.
     var list: RowList
     var version: UInt64
-    /// Where the rows are since a window became too large to seek them.
-    var tree: (all: LiveResult, shown: WindowResult)?
-    var subscribers = LiveSubscribers<QueryDelta>()
 
     var rows: LiveRows { LiveRows(list: list, version: version) }
   }
 
+  private struct State {
+    var run: Run
+    /// Where the rows are since a window became too large to seek them.
+    var tree: (all: LiveResult, shown: WindowResult)?
+  }
+
   let interests: [ChangeBroker.Interest]
+  let subscribers = LiveSubscribers<QueryDelta>()
   private let rule: Rule
   private let state: Mutex<State>
   private let method: Method
@@ -58,17 +63,16 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
 
   /// - Parameters:
   ///   - interests: What the query reads.
-  ///   - images: What the query selects as of `version`.
+  ///   - run: The rows as of now.
   init(
-    rule: Rule, method: Method, window: QueryWindow?, interests: [ChangeBroker.Interest],
-    images: [[SQLValue]], version: UInt64,
+    rule: Rule, method: Method, interests: [ChangeBroker.Interest], run: Run,
     report: @escaping @Sendable (StoreError) -> Void
   ) {
     self.rule = rule
     self.interests = interests
     self.method = method
     self.report = report
-    state = Mutex(State(list: rule.list(images, in: window), version: version))
+    state = Mutex(State(run: run))
   }
 
   var plan: LivePlan {
@@ -84,19 +88,19 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
 
   var rows: LiveRows {
     // Both at once: the list is without rows from the moment at which there is a tree.
-    let (tree, rows) = state.withLock { ($0.tree, $0.rows) }
+    let (tree, rows) = state.withLock { ($0.tree, $0.run.rows) }
     return tree?.shown.rows ?? rows
   }
 
-  var images: [[SQLValue]]? { state.withLock { $0.tree == nil ? $0.list.images : nil } }
+  var images: [[SQLValue]]? { state.withLock { $0.tree == nil ? $0.run.list.images : nil } }
 
   // Committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     // In this one's turn, since groups of queries were registered behind it.
     if let tree { return tree.all.note(commit) }
-    let (old, oldList) = state.withLock { ($0.rows, $0.list) }
-    let window = oldList.window
+    let old = state.withLock { $0.run }
+    let window = old.list.window
     let list: RowList?
     do {
       list =
@@ -107,7 +111,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
             try seeking.all(in: window)
           } else {
             try window.flatMap {
-              try seeking.rows(after: commit.changes.changes, from: oldList, in: $0)
+              try seeking.rows(after: commit.changes.changes, from: old.list, in: $0)
             }
           }
         }
@@ -118,12 +122,9 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
     guard let list else { return [] }
     var before = old
     if !commit.isReset { before.version = commit.changes.version - 1 }
-    let new = state.withLock { state in
-      state.list = list
-      state.version = commit.changes.version
-      return state.rows
-    }
-    return tell(before, oldList, new, list, commit)
+    let new = Run(list: list, version: commit.changes.version)
+    state.withLock { $0.run = new }
+    return tell(before, new, shown: new.rows, commit)
   }
 
   /// Shows another part of the same result, which is a change of the window without a commit.
@@ -140,20 +141,21 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
       list = try seeking.all(in: window)
       if !SeekingWindow.suits(window) { tree = try seeking.onTree(window) }
     }
-    let (old, oldList) = state.withLock { ($0.rows, $0.list) }
-    var new = LiveRows(list: list, version: old.version)
+    let old = state.withLock { $0.run }
+    let new = Run(list: list, version: old.version)
+    var shown = new.rows
     if let tree {
-      new = tree.shown.rows
-      new.version = old.version
+      shown = tree.shown.rows
+      shown.version = old.version
       follow(tree.shown)
     }
     state.withLock { state in
-      state.list = tree == nil ? list : RowList(entries: [], images: [], window: window)
+      state.run.list = tree == nil ? list : RowList(entries: [], images: [], window: window)
       state.tree = tree
     }
     let commit = ChangeBroker.Commit(
       changes: ChangeSet(version: old.version, changes: []), isReset: false)
-    return tell(old, oldList, new, list, commit)
+    return tell(old, new, shown: shown, commit)
   }
 
   /// Hands on what a window of this one's own tells from now on.
@@ -165,39 +167,20 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource {
         wake: { [weak self] in self?.wake(upTo: $0) }))
   }
 
-  private var subscribers: [LiveSubscriber<QueryDelta>] { state.withLock { $0.subscribers.all } }
-
+  /// - Parameter shown: The rows of `new`, or of the tree that they moved to.
   private func tell(
-    _ old: LiveRows, _ oldList: RowList, _ new: LiveRows, _ list: RowList,
-    _ commit: ChangeBroker.Commit
+    _ old: Run, _ new: Run, shown: LiveRows, _ commit: ChangeBroker.Commit
   ) -> ChangeBroker.Outcome {
     var changes: [[SQLValue]: RecordChange] = [:]
     for change in commit.changes.changes where change.model == rule.schema.name {
       changes[change.key] = change
     }
     let touches = rule.touches(
-      from: oldList, to: list, changes: changes, origin: commit.isReset ? .foreign : nil)
+      from: old.list, to: new.list, changes: changes, origin: commit.isReset ? .foreign : nil)
     guard !touches.isEmpty else { return [] }
     // Both records of every row are known, so a reset is as exact as any other commit.
-    return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: false))
-  }
-
-  // Delivery queue
-
-  func deliver(upTo version: UInt64) { wake(upTo: version) }
-
-  func wake(upTo version: UInt64) {
-    for subscriber in subscribers { subscriber.wake(version) }
-  }
-
-  // Subscribers
-
-  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void {
-    let number = state.withLock { $0.subscribers.add(subscriber) }
-    return { [self] in
-      let removed = state.withLock { $0.subscribers.remove(number) }
-      withExtendedLifetime(removed) {}
-    }
+    return subscribers.receive(
+      QueryDelta(old: old.rows, new: shown, touches: touches, isReset: false))
   }
 }
 

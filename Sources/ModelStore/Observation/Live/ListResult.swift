@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// It holds places and keys: O(log n) for each slot or element that a commit changes, whatever the
 /// size of the list and however often an element occurs in it.
-final class ListResult: ChangeBroker.Observer {
+final class ListResult: ChangeBroker.Observer, LivePublisher {
   /// What lists have in common that are followed as one.
   struct Identity: Hashable, Sendable {
     let list: ListIdentity
@@ -85,11 +85,11 @@ final class ListResult: ChangeBroker.Observer {
     var rows: ListRows
     /// Kept only when fields of elements are observed.
     var occurrences: RankedTree<Occurrence>
-    var subscribers = LiveSubscribers<ListDelta>()
   }
 
   let rule: Rule
   let interests: [ChangeBroker.Interest]
+  let subscribers = LiveSubscribers<ListDelta>()
   private let state: Mutex<State>
   /// Reads the list anew: its slots in order, as of the latest commit.
   private let reload: @Sendable () throws -> [[SQLValue]]
@@ -271,19 +271,5 @@ final class ListResult: ChangeBroker.Observer {
       touches: rows.tree.map {
         ListDelta.Touch(slot: $0.place.slot, old: nil, new: $0, isMoved: false, isRecreated: false)
       }, elements: [], operations: nil, isReset: false, isInitial: true)
-  }
-
-  private var subscribers: [LiveSubscriber<ListDelta>] { state.withLock { $0.subscribers.all } }
-
-  func subscribe(_ subscriber: LiveSubscriber<ListDelta>) -> @Sendable () -> Void {
-    let number = state.withLock { $0.subscribers.add(subscriber) }
-    return { [self] in
-      let removed = state.withLock { $0.subscribers.remove(number) }
-      withExtendedLifetime(removed) {}
-    }
-  }
-
-  func deliver(upTo version: UInt64) {
-    for subscriber in subscribers { subscriber.wake(version) }
   }
 }

@@ -78,18 +78,8 @@ public final class LiveList<Key: ModelKey>: Sendable {
   }
 
   private func subscribe(_ mailbox: Mailbox<ListDelta>) -> Subscription {
-    let end = list.result.subscribe(
-      LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
-    let leave = store.scope.add(list.result.interests.map { ObservedPath(model: $0.model) }) {
-      mailbox.finish()
-      end()
-    }
-    // The subscription keeps the list followed, not the other way round.
-    return Subscription(mailbox) { [list] in
-      leave()
-      mailbox.close()
-      end()
-      withExtendedLifetime(list) {}
+    store.subscribe(mailbox, to: list.result.interests.map(\.model), keeping: list) {
+      list.result.subscribe($0)
     }
   }
 

@@ -137,19 +137,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   }
 
   private func subscribe(_ mailbox: Mailbox<QueryDelta>) -> Subscription {
-    let end = source.subscribe(
-      LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
-    let leave = store.scope.add(source.models.map { ObservedPath(model: $0) }) {
-      mailbox.finish()
-      end()
-    }
-    // The subscription keeps the query alive, not the other way round.
-    return Subscription(mailbox) { [self] in
-      leave()
-      mailbox.close()
-      end()
-      withExtendedLifetime(self) {}
-    }
+    store.subscribe(mailbox, to: source.models, keeping: self) { source.subscribe($0) }
   }
 }
 

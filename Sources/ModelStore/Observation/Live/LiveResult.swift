@@ -3,15 +3,11 @@ internal import Synchronization
 /// The rows of a live query, kept in order as commits arrive.
 ///
 /// Holds places and keys, not records: O(log n) for each changed row, whatever the result's size.
-final class LiveResult: ChangeBroker.Observer, LiveSource {
-  private struct State {
-    var rows: LiveRows
-    var subscribers = LiveSubscribers<QueryDelta>()
-  }
-
+final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   let rule: Rule
   let interests: [ChangeBroker.Interest]
-  private let state: Mutex<State>
+  let subscribers = LiveSubscribers<QueryDelta>()
+  private let state: Mutex<LiveRows>
   /// Reads the result anew: all admitted records in order, as of the latest commit.
   private let reload: @Sendable () throws -> [[SQLValue]]
   private let report: @Sendable (StoreError) -> Void
@@ -29,32 +25,28 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
     self.reload = reload
     self.report = report
     interests = [interest]
-    state = Mutex(State(rows: rows))
+    state = Mutex(rows)
   }
 
   var plan: LivePlan { .incremental }
 
   var models: [String] { interests.map(\.model) }
 
-  var rows: LiveRows { state.withLock { $0.rows } }
+  var rows: LiveRows { state.withLock { $0 } }
 
   // Committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.changes.version) }
     let touches = commit.changes.changes.compactMap(rule.touch)
-    let advanced: (delta: QueryDelta, subscribers: [LiveSubscriber<QueryDelta>])? = state.withLock {
-      state in
+    let delta: QueryDelta? = state.withLock { rows in
       // The commits before this one did not concern these rows.
-      state.rows.version = commit.changes.version - 1
-      let old = state.rows
-      guard state.rows.advance(to: commit.changes.version, touches) else { return nil }
-      return (
-        QueryDelta(old: old, new: state.rows, touches: touches, isReset: false),
-        touches.isEmpty ? [] : state.subscribers.all
-      )
+      rows.version = commit.changes.version - 1
+      let old = rows
+      guard rows.advance(to: commit.changes.version, touches) else { return nil }
+      return QueryDelta(old: old, new: rows, touches: touches, isReset: false)
     }
-    if let advanced { return advanced.subscribers.receive(advanced.delta) }
+    if let delta { return touches.isEmpty ? [] : subscribers.receive(delta) }
     report(
       StoreError(
         .database,
@@ -73,32 +65,14 @@ final class LiveResult: ChangeBroker.Observer, LiveSource {
       report(StoreError(reporting: error))
       return .failed
     }
-    let (old, new, subscribers) = state.withLock { state in
-      let old = state.rows
-      state.rows = LiveRows(tree: tree, version: version)
-      return (old, state.rows, state.subscribers.all)
+    let new = LiveRows(tree: tree, version: version)
+    let old = state.withLock { rows in
+      defer { rows = new }
+      return rows
     }
     guard !subscribers.isEmpty else { return [] }
     let touches = QueryDelta.touches(from: old, to: new, images: images)
     return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: true))
-  }
-
-  // Delivery queue
-
-  func deliver(upTo version: UInt64) { wake(upTo: version) }
-
-  func wake(upTo version: UInt64) {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
-  }
-
-  // Subscribers
-
-  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void {
-    let number = state.withLock { $0.subscribers.add(subscriber) }
-    return { [self] in
-      let removed = state.withLock { $0.subscribers.remove(number) }
-      withExtendedLifetime(removed) {}
-    }
   }
 }
 

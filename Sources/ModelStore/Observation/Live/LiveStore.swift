@@ -30,6 +30,29 @@ struct LiveStore: Sendable {
     return result
   }
 
+  /// Has `mailbox` receive what happens from now on, until the subscription or the store ends.
+  ///
+  /// - Parameters:
+  ///   - models: The models whose changes can matter.
+  ///   - owner: Kept alive by the subscription, not the other way round.
+  ///   - begin: Takes up the subscriber, and returns what ends it.
+  func subscribe<Delta: ObservedEvent>(
+    _ mailbox: Mailbox<Delta>, to models: [String], keeping owner: some AnyObject & Sendable,
+    _ begin: (LiveSubscriber<Delta>) -> @Sendable () -> Void
+  ) -> Subscription {
+    let end = begin(LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
+    let leave = scope.add(models.map { ObservedPath(model: $0) }) {
+      mailbox.finish()
+      end()
+    }
+    return Subscription(mailbox) {
+      leave()
+      mailbox.close()
+      end()
+      withExtendedLifetime(owner) {}
+    }
+  }
+
   /// The committed state while nobody writes.
   struct Reading {
     let read: (SQLText) throws -> [[SQLValue]]

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// One who hears of a live result or list.
 struct LiveSubscriber<Delta: Sendable>: Sendable {
   /// Takes what a commit did; on the committing thread.
@@ -8,30 +10,67 @@ struct LiveSubscriber<Delta: Sendable>: Sendable {
 }
 
 /// The subscribers of one live result or list, in the order in which they came.
-struct LiveSubscribers<Delta: Sendable>: Sendable {
-  private var members: [(number: UInt64, subscriber: LiveSubscriber<Delta>)] = []
-  private var nextNumber: UInt64 = 0
+final class LiveSubscribers<Delta: Sendable>: Sendable {
+  private struct State {
+    var members: [(number: UInt64, subscriber: LiveSubscriber<Delta>)] = []
+    var nextNumber: UInt64 = 0
+  }
 
-  var all: [LiveSubscriber<Delta>] { members.map(\.subscriber) }
+  private let state = Mutex(State())
 
-  mutating func add(_ subscriber: LiveSubscriber<Delta>) -> UInt64 {
-    nextNumber += 1
-    members.append((nextNumber, subscriber))
-    return nextNumber
+  var isEmpty: Bool { state.withLock { $0.members.isEmpty } }
+
+  private var all: [LiveSubscriber<Delta>] { state.withLock { $0.members.map(\.subscriber) } }
+
+  /// Hands a delta to everyone.
+  func receive(_ delta: Delta) -> ChangeBroker.Outcome {
+    all.reduce(into: []) { $0.formUnion($1.receive(delta)) }
+  }
+
+  func wake(upTo version: UInt64) {
+    for subscriber in all { subscriber.wake(version) }
+  }
+
+  fileprivate func add(_ subscriber: LiveSubscriber<Delta>) -> UInt64 {
+    state.withLock { state in
+      state.nextNumber += 1
+      state.members.append((state.nextNumber, subscriber))
+      return state.nextNumber
+    }
   }
 
   /// - Returns: Who was removed, to be released where no lock is held: its end may run the caller's
   ///   code.
-  mutating func remove(_ number: UInt64) -> LiveSubscriber<Delta>? {
-    guard let place = members.firstIndex(where: { $0.number == number }) else { return nil }
-    return members.remove(at: place).subscriber
+  fileprivate func remove(_ number: UInt64) -> LiveSubscriber<Delta>? {
+    state.withLock { state in
+      guard let place = state.members.firstIndex(where: { $0.number == number }) else { return nil }
+      return state.members.remove(at: place).subscriber
+    }
   }
 }
 
-extension Array {
-  /// Hands a delta to everyone.
-  func receive<Delta>(_ delta: Delta) -> ChangeBroker.Outcome
-  where Element == LiveSubscriber<Delta> {
-    reduce(into: []) { $0.formUnion($1.receive(delta)) }
+/// A live result or list that has subscribers.
+protocol LivePublisher: AnyObject, Sendable {
+  associatedtype Delta: Sendable
+  var subscribers: LiveSubscribers<Delta> { get }
+}
+
+extension LivePublisher {
+  /// Takes up a subscriber for what happens from now on.
+  ///
+  /// - Returns: What ends it. It keeps the publisher.
+  func subscribe(_ subscriber: LiveSubscriber<Delta>) -> @Sendable () -> Void {
+    let number = subscribers.add(subscriber)
+    return { [self] in
+      let removed = subscribers.remove(number)
+      withExtendedLifetime(removed) {}
+    }
   }
+
+  /// Calls whoever has something to take, of commits up to `version`; on the delivery queue.
+  func wake(upTo version: UInt64) { subscribers.wake(upTo: version) }
+}
+
+extension LivePublisher where Self: ChangeBroker.Observer {
+  func deliver(upTo version: UInt64) { wake(upTo: version) }
 }

@@ -2,15 +2,15 @@ internal import Synchronization
 
 /// A part of another live result, which slides as rows come and go before it. It keeps no rows of
 /// its own: O((k + s) log n) for k changed rows and s that slid over an edge.
-final class WindowResult: LiveSource {
+final class WindowResult: LiveSource, LivePublisher {
   private struct State {
     /// What subscribers were told last.
     var rows: LiveRows
-    var subscribers = LiveSubscribers<QueryDelta>()
     /// Whether they could not be told what happened since.
     var isStale = false
   }
 
+  let subscribers = LiveSubscribers<QueryDelta>()
   private let base: any LiveSource
   private let state: Mutex<State>
   private let ending = Mutex<(@Sendable () -> Void)?>(nil)
@@ -78,12 +78,11 @@ final class WindowResult: LiveSource {
   }
 
   private func tell(_ shown: QueryDelta) -> ChangeBroker.Outcome {
-    let subscribers = state.withLock { state in
+    state.withLock { state in
       state.rows = shown.new
       state.isStale = false
-      return shown.touches.isEmpty && !shown.isReset ? [] : state.subscribers.all
     }
-    return subscribers.receive(shown)
+    return shown.touches.isEmpty && !shown.isReset ? [] : subscribers.receive(shown)
   }
 
   private func reset(from old: LiveRows, to new: LiveRows) throws -> QueryDelta {
@@ -96,22 +95,6 @@ final class WindowResult: LiveSource {
     return QueryDelta(
       old: old, new: new, touches: QueryDelta.touches(from: old, to: new, images: images),
       isReset: true)
-  }
-
-  // Delivery queue
-
-  func wake(upTo version: UInt64) {
-    for subscriber in state.withLock({ $0.subscribers.all }) { subscriber.wake(version) }
-  }
-
-  // Subscribers
-
-  func subscribe(_ subscriber: LiveSubscriber<QueryDelta>) -> @Sendable () -> Void {
-    let number = state.withLock { $0.subscribers.add(subscriber) }
-    return { [self] in
-      let removed = state.withLock { $0.subscribers.remove(number) }
-      withExtendedLifetime(removed) {}
-    }
   }
 }
 

@@ -75,24 +75,27 @@ extension Observed {
           .misuse, "Name at least one field of \(M.schema.name) to observe.", model: M.schema.name)
       }
       let key = try Self.values(key, of: M.self)
-      func observation(_ indices: [Int]) -> RecordObservation<Event> {
-        RecordObservation(
-          M.schema, key: key, fields: Set(indices),
-          events: { commit, current in
-            try indices.compactMap { index in
-              try commit.change(ofField: index, in: M.schema, current: current) { $0 }.map {
-                NamedFieldChange(
-                  field: M.definition.path(at: index), name: M.schema.fields[index].name,
-                  change: $0)
-              }
-            }
-          },
-          prior: { event in
-            NamedFieldChange(field: event.field, name: event.name, change: event.change.prior)
-          })
-      }
-      return Content(whole: observation(indices), parts: indices.map { observation([$0]) })
+      return Content(
+        whole: observation(of: indices, key), parts: indices.map { observation(of: [$0], key) })
     }
+  }
+
+  private static func observation<M: Model>(
+    of indices: [Int], _ key: [SQLValue]
+  ) -> RecordObservation<Event> where Event == NamedFieldChange<M> {
+    RecordObservation(
+      M.schema, key: key, fields: Set(indices),
+      events: { commit, current in
+        try indices.compactMap { index in
+          try commit.change(ofField: index, in: M.schema, current: current) { $0 }.map {
+            NamedFieldChange(
+              field: M.definition.path(at: index), name: M.schema.fields[index].name, change: $0)
+          }
+        }
+      },
+      prior: { event in
+        NamedFieldChange(field: event.field, name: event.name, change: event.change.prior)
+      })
   }
 
   /// One record; with `fields`, only the commits in which one of them differs, and of the fields

@@ -60,7 +60,7 @@ extension ObservedChanges {
         var isOver = false
         while !isOver {
           do {
-            guard let event = try await advance(), let actor else { break }
+            let event = try await advance()
             isOver = await Self.hand(event, to: actor, unless: subscription, body)
           } catch {
             report(StoreError(reporting: error))
@@ -72,7 +72,18 @@ extension ObservedChanges {
     return subscription
   }
 
+  /// - Parameters:
+  ///   - event: nil when no more will come.
+  ///   - actor: nil when it is gone.
   /// - Returns: Whether the observation is over.
+  private static func hand<Receiver: Actor>(
+    _ event: Event?, to actor: Receiver?, unless subscription: Subscription?,
+    _ body: @Sendable (isolated Receiver, Event) async -> Void
+  ) async -> Bool {
+    guard let event, let actor else { return true }
+    return await hand(event, to: actor, unless: subscription, body)
+  }
+
   private static func hand<Receiver: Actor>(
     _ event: Event, to actor: isolated Receiver, unless subscription: Subscription?,
     _ body: @Sendable (isolated Receiver, Event) async -> Void

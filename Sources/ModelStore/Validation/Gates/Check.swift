@@ -22,7 +22,9 @@ public struct Check<Value: Sendable>: Sendable {
     _ message: String = "is not valid", keepsAlive: Bool = true,
     _ predicate: @escaping @Sendable (Value) -> Bool
   ) where Value: Equatable {
-    self.init(name, draft, field, message, keepsAlive, Self.test(predicate))
+    condition = GateCondition(
+      name: name, message: message, test: Self.test(predicate),
+      source: .draft(Self.field(field, of: draft, keepsAlive: keepsAlive)))
   }
 
   /// A field of a draft whose changes are only a reason to look at the other conditions.
@@ -30,30 +32,28 @@ public struct Check<Value: Sendable>: Sendable {
     _ name: String, of draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
     keepsAlive: Bool = true
   ) where Value: Equatable {
-    self.init(name, draft, field, "", keepsAlive, nil)
+    condition = GateCondition(
+      name: name, message: "", test: nil,
+      source: .draft(Self.field(field, of: draft, keepsAlive: keepsAlive)))
   }
 
-  private init<Draft>(
-    _ name: String, _ draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
-    _ message: String, _ keepsAlive: Bool, _ test: (@Sendable (any Sendable) -> Bool)?
-  ) where Value: Equatable {
+  private static func field<Draft>(
+    _ field: any KeyPath<Draft, Value> & Sendable, of draft: LiveDraft<Draft>, keepsAlive: Bool
+  ) -> GateCondition.DraftField where Value: Equatable {
     let held = keepsAlive ? draft : nil
-    condition = GateCondition(
-      name: name, message: message, test: test,
-      source: .draft(
-        GateCondition.DraftField(
-          draft: ObjectIdentifier(draft),
-          read: { [weak draft] in (held ?? draft)?.value },
-          observe: { [weak draft] receive in
-            guard let draft = held ?? draft else { return (nil, {}) }
-            let (value, end) = draft.observe { receive($0) }
-            return (value, end)
-          },
-          part: { whole in (whole as? Draft)?[keyPath: field] },
-          isSame: { left, right in
-            guard let left = left as? Value, let right = right as? Value else { return false }
-            return left == right
-          })))
+    return GateCondition.DraftField(
+      draft: ObjectIdentifier(draft),
+      read: { [weak draft] in (held ?? draft)?.value },
+      observe: { [weak draft] receive in
+        guard let draft = held ?? draft else { return (nil, {}) }
+        let (value, end) = draft.observe { receive($0) }
+        return (value, end)
+      },
+      part: { whole in (whole as? Draft)?[keyPath: field] },
+      isSame: { left, right in
+        guard let left = left as? Value, let right = right as? Value else { return false }
+        return left == right
+      })
   }
 
   /// The same condition with another weight, for ``Gate/Reduction/weight(atLeast:)``; 1 otherwise.
