@@ -280,9 +280,11 @@ extension Transaction {
     let named = try Self.fields(values, of: schema)
     let sql = access.models.statements(for: schema)
     try access.checkKey(in: named, of: sql, isUpsert: isUpsert)
+    let indices = named.map(\.index)
+    let statement = text(sql, indices)
     var returned: [SQLValue]?
     do {
-      try access.runner.run(text(sql, named.map(\.index)), of: schema) { statement in
+      try access.runner.run(statement, of: schema) { statement in
         try statement.bind(named.map(\.value))
         try statement.forEachRow { row in returned = try row.values() }
       }
@@ -291,7 +293,7 @@ extension Transaction {
         for (index, value) in named { arguments.set(value, at: index) }
       }
       throw access.completed(
-        error, by: try access.proposal(sql, named.map(\.index), isUpsert: isUpsert, encode), encode)
+        error, by: try access.proposal(sql, indices, isUpsert: isUpsert, encode), encode)
     }
     // An upsert that had nothing to set returns no row; then every value of the key was given.
     let key =
