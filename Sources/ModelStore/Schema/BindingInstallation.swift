@@ -50,7 +50,7 @@ struct BindingInstallation {
 
   /// What must happen to the file's objects. A pure comparison.
   struct Difference: Hashable, Sendable {
-    var objects = SchemaDrift()
+    var objects = SchemaPlan()
     /// The declared bindings that any of this is about, in dependency order.
     var changed: [String] = []
     /// Bindings that only the file has, in name order.
@@ -63,7 +63,7 @@ struct BindingInstallation {
   func difference(from found: InstalledObjects) -> Difference {
     var difference = Difference()
     for binding in bindings {
-      let drift = SchemaDrift(from: binding.objects, to: found) {
+      let drift = SchemaPlan(from: binding.objects, to: found) {
         Self.name($0.name, isOf: binding)
       }
       difference.objects.dropped += drift.dropped

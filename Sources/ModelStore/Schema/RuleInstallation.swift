@@ -65,8 +65,8 @@ struct RuleInstallation {
   }
 
   /// What must happen to the file, which has `installed`.
-  func drift(in installed: InstalledObjects) -> SchemaDrift {
-    SchemaDrift(from: rules.flatMap(\.objects), to: installed) {
+  func drift(in installed: InstalledObjects) -> SchemaPlan {
+    SchemaPlan(from: rules.flatMap(\.objects), to: installed) {
       !untouched.contains($0.name)
     }
   }

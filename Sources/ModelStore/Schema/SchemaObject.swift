@@ -74,7 +74,7 @@ struct InstalledObjects: Sendable {
 
 /// How the objects in a file differ from those that it should have. Making one anew is dropping and
 /// creating it.
-struct SchemaDrift: Hashable, Sendable {
+struct SchemaPlan: Hashable, Sendable {
   /// What is in the file and is not wanted, or not in these words, in the file's order.
   var dropped: [SchemaObject] = []
   /// What is wanted and is not in the file in these words, in the order in which it was given.

@@ -96,7 +96,7 @@ import Testing
         in: InstalledObjects(
           [
             found("_ms_rule_Gone.note.required_insert"), found("_ms_rule_Gone.note.required"),
-          ] + others)) == SchemaDrift(dropped: others))
+          ] + others)) == SchemaPlan(dropped: others))
   }
 
   @Test func aRefusalForOneReasonNamesTheRecord() throws {
