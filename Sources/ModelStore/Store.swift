@@ -379,7 +379,7 @@ extension Store {
   /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
   /// are no longer what their models say. For the records themselves see
   /// ``findings(in:keyCountMax:onProgress:)``, for bindings ``bindingFindings(keyCountMax:)``, for
-  /// the triggers of added rules ``unkeptRules()``.
+  /// the triggers of added rules ``schemaDrift(of:)``.
   ///
   /// A table that needs a function or collation which only the program that made it has cannot be
   /// checked.
@@ -395,6 +395,31 @@ extension Store {
       guard let onUncheckedTable else { return unchecked.append(error.message) }
       try onUncheckedTable(error)
     }
-    return found + unchecked + (try engine.catalog.drift().map(\.sentence))
+    let differences = try engine.catalog.schemaDrift(of: [.models]).flatMap(\.differences)
+    return found + unchecked + differences.compactMap(\.sentence)
+  }
+
+  /// Compares the tables, indexes and triggers of the file with the models and with the file's
+  /// catalog. Reads no records: for what they hold see ``bindingFindings(keyCountMax:)`` and
+  /// ``findings(in:keyCountMax:onProgress:)``.
+  ///
+  /// ```swift
+  /// for drift in try store.schemaDrift() where drift.owner.part == .rules {
+  ///   print("\(drift.owner.name): \(drift.objects.joined(separator: ", "))")
+  /// }
+  /// ```
+  ///
+  /// ``rebuildBindings()`` and ``rebuildRules()`` end the drift of bindings and rules, and
+  /// ``ChangeJournal/turnOn(_:for:isPreview:)`` that of the journal.
+  ///
+  /// - Parameter parts: The parts of the schema to compare.
+  /// - Returns: One value for each model, binding, rule or journal of a model that differs: models
+  ///   in the order of the schema; bindings, sources before what follows them; rules by name, then
+  ///   those that name a model or field that is gone; models of the journal by name.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  public func schemaDrift(
+    of parts: Set<SchemaDrift.Part> = Set(SchemaDrift.Part.allCases)
+  ) throws -> [SchemaDrift] {
+    try open.catalog.schemaDrift(of: parts)
   }
 }

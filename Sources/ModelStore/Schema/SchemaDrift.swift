@@ -56,6 +56,8 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
       case misplaced
       /// A table of a binding with wrong totals in its rows.
       case outdated
+      /// The file has it as it should be, but it names a table or column that is gone.
+      case unusable
     }
 
     /// What differs.

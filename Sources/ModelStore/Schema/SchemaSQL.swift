@@ -10,12 +10,12 @@ struct SchemaSQL {
     self.schema = schema
   }
 
-  /// CREATE TABLE, then the indexes.
-  var statements: [SQLText] {
+  /// The table, then the indexes.
+  var objects: [SchemaObject] {
     [table] + schema.allIndexes.map(index)
   }
 
-  var table: SQLText {
+  private var table: SchemaObject {
     let lines = schema.fields.map(columnDefinition) + tableConstraints
     let options = schema.isWithoutRowID ? "STRICT, WITHOUT ROWID" : "STRICT"
     let sql = """
@@ -23,15 +23,17 @@ struct SchemaSQL {
         \(lines.joined(separator: ",\n  "))
       ) \(options)
       """
-    return SQLText(sql: sql)
+    return SchemaObject(kind: .table, name: schema.table, owner: owner, sql: sql)
   }
 
-  func index(_ index: IndexSchema) -> SQLText {
+  private var owner: SchemaObject.Owner { .model(schema.name) }
+
+  func index(_ index: IndexSchema) -> SchemaObject {
     let sql = """
       CREATE \(index.isUnique ? "UNIQUE INDEX" : "INDEX") \(SQLText.quoted(index.name))
       ON \(SQLText.quoted(schema.table)) (\(columns(index.fields)))
       """
-    return SQLText(sql: sql)
+    return SchemaObject(kind: .index, name: index.name, owner: owner, sql: sql)
   }
 
   func addColumn(_ field: FieldSchema) -> SQLText {

@@ -1,20 +1,9 @@
-/// Brings a file's triggers, indexes and tables of rules in line with the rules that it is to keep:
-/// creates what is missing, recreates what differs, drops what no rule needs.
-struct RuleInstallation {
+/// The rules that a file should keep beside its tables, compiled to the objects that keep them. A
+/// plain value.
+struct CompiledRules: Sendable {
   let rules: [RuleObjects]
   /// The names of objects that are left as they are.
   private let untouched: Set<String>
-
-  /// Reads the file's unique indexes, by which REPLACE evicts records, where a rule needs them.
-  ///
-  /// - Throws: As ``init(_:in:leaving:catalog:)``; ``SQLiteError`` when the file cannot be read.
-  init(
-    _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = [],
-    on connection: Connection
-  ) throws {
-    let catalog = rules.contains(where: \.asksEvicted) ? try Catalog(reading: connection) : nil
-    try self.init(rules, in: models, leaving: unresolved, catalog: catalog)
-  }
 
   /// - Parameters:
   ///   - rules: All rules of the file that `models` can tell of.
@@ -64,46 +53,28 @@ struct RuleInstallation {
     }
   }
 
-  /// What must happen to the file, which has `installed`.
-  func drift(in installed: InstalledObjects) -> SchemaPlan {
-    SchemaPlan(from: rules.flatMap(\.objects), to: installed) {
-      !untouched.contains($0.name)
-    }
+  /// What has to happen to a file whose rules have `installed`.
+  func plan(from installed: InstalledObjects) -> SchemaPlan {
+    SchemaPlan(from: rules.flatMap(\.objects), to: installed) { !untouched.contains($0.name) }
   }
 
-  /// The rules that the file's triggers and indexes do not keep, by name.
-  func unkept(in connection: Connection) throws -> [UnkeptRule] {
-    let installed = try Self.objects(in: connection)
-    let drift = drift(in: installed)
-    var objects: [String: Set<String>] = [:]
-    for rule in rules {
-      for object in rule.objects where !installed.holds(object) {
-        objects[rule.rule.rule.name, default: []].insert(object.name)
-      }
-    }
-    let wanted = Set(rules.flatMap(\.objects).map(\.identity))
-    for object in drift.dropped where !wanted.contains(object.identity) {
-      objects[RuleObjects.ruleName(ofObject: object.name, object.kind), default: []]
-        .insert(object.name)
-    }
-    return objects.sorted { $0.key < $1.key }
-      .map { UnkeptRule(rule: $0.key, objects: $0.value.sorted()) }
+  /// How `installed` differs, by the names of rules.
+  func drift(in installed: InstalledObjects) -> [SchemaDrift] {
+    plan(from: installed).differences.sorted { $0.key.name < $1.key.name }
+      .map { SchemaDrift($0.key, $0.value) }
   }
+}
 
-  /// The file's triggers, indexes and tables of rules, by name.
-  static func objects(in connection: Connection) throws -> InstalledObjects {
-    try InstalledObjects(
-      namedWith: [RuleObjects.namePrefix, RuleEvictions.namePrefix], in: connection)
-  }
-
-  /// Makes the file's triggers and indexes those of ``rules``. Touches no record.
+extension CompiledRules {
+  /// Reads the file's unique indexes, by which REPLACE evicts records, where a rule needs them.
   ///
-  /// - Throws: ``SQLiteError``, also when records break a unique rule. The caller rolls back.
-  /// - Precondition: A write transaction is open, the models' tables exist, and SQLite takes the
-  ///   conditions of rules that are new or changed: ``RuleObjects/check(on:)``.
-  func apply(to connection: Connection) throws {
-    precondition(connection.isInTransaction, "Rules are installed inside a transaction.")
-    try drift(in: try Self.objects(in: connection)).apply(to: connection)
+  /// - Throws: As ``init(_:in:leaving:catalog:)``; ``SQLiteError`` when the file cannot be read.
+  init(
+    _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = [],
+    on connection: Connection
+  ) throws {
+    let catalog = rules.contains(where: \.asksEvicted) ? try Catalog(reading: connection) : nil
+    try self.init(rules, in: models, leaving: unresolved, catalog: catalog)
   }
 }
 
