@@ -29,13 +29,8 @@ struct JournalTriggers: Hashable, Sendable {
   init(number: Int64, layout: JournalLayout, schema: ModelSchema, facts: TableFacts) {
     self.number = number
     self.layout = layout
-    let uniqueSets = EvictingSet.all(of: facts)
     triggers =
-      JournalSQL(
-        number: number, layout: layout, schema: schema, uniqueSets: uniqueSets,
-        computedFrom: EvictingSet.columnsComputing(uniqueSets, in: facts),
-        rowID: facts.hiddenRowIDName
-      ).triggers
+      JournalSQL(number: number, layout: layout, schema: schema, facts: facts).triggers
   }
 }
 
@@ -52,16 +47,13 @@ private struct JournalSQL {
   let keys: [FieldSchema]
   let others: [FieldSchema]
 
-  init(
-    number: Int64, layout: JournalLayout, schema: ModelSchema,
-    uniqueSets: [EvictingSet], computedFrom: [String], rowID: String?
-  ) {
+  init(number: Int64, layout: JournalLayout, schema: ModelSchema, facts: TableFacts) {
     self.number = number
     self.layout = layout
     self.schema = schema
-    self.uniqueSets = uniqueSets
-    self.computedFrom = computedFrom
-    self.rowID = rowID
+    uniqueSets = EvictingSet.all(of: facts)
+    computedFrom = EvictingSet.columnsComputing(uniqueSets, in: facts)
+    rowID = facts.hiddenRowIDName
     table = SQLText.quoted(schema.table)
     keys = schema.keyIndices.map { schema.fields[$0] }
     others = schema.fields.filter { !schema.key.contains($0.name) }

@@ -35,51 +35,73 @@ extension BindingFields {
     if source.name == model.name, field.name == target.name {
       throw refusal("\(binding.target) would be copied from itself. Copy from another field.")
     }
+    let path = try path(of: lookup, through, source, to: target, of: model)
+    let transform = try transform(lookup.transform, of: source, to: target, of: model)
+    if transform == nil { try checkTypes(from: field, of: source, to: target, of: model) }
+    if model.collidingSets.contains(where: { $0.map(\.name) == [target.name] }),
+      !model.isUnique(path.link.pairs.map(\.target))
+    {
+      throw refusal("\(binding.target) is unique, and several records would follow one value.")
+    }
+    return ResolvedBinding.Lookup(
+      source: source, field: field, transform: transform, link: path.link,
+      absence: lookup.keepsLast == true
+        ? .unchanged
+        : try absence(
+          of: target, whenever: path.mayBeMissing, while: path.situation, names: path.names))
+  }
+
+  /// How a lookup finds its record.
+  private struct Path {
     var link = ResolvedBinding.Link()
+    /// Whether there may be none.
     var mayBeMissing = true
-    var situation = "no record of \(source.name) belongs to it"
-    var names = situation
+    /// When there is none, as messages say it.
+    var situation: String
+    var names: String
+  }
+
+  private func path(
+    of lookup: BindingSchema.Lookup, _ through: String?, _ source: ModelSchema,
+    to target: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) -> Path {
+    let situation = "no record of \(source.name) belongs to it"
+    var path = Path(situation: situation, names: situation)
     if let through {
-      let reference = try self.field(named: through, of: model)
+      let reference = try field(named: through, of: model)
       if reference.name == target.name {
         throw refusal(
           "\(binding.target) is its own reference. Name the field that refers to \(source.name).")
       }
       let key = try key(of: source, for: reference, in: model)
-      link.pairs = [ResolvedBinding.Link.Pair(source: key, target: reference)]
-      mayBeMissing = reference.isOptional
-      situation = "\(model.name).\(reference.name) is NULL"
-      names = "\(model.name).\(reference.name) names no record"
+      path.link.pairs = [ResolvedBinding.Link.Pair(source: key, target: reference)]
+      path.mayBeMissing = reference.isOptional
+      path.situation = "\(model.name).\(reference.name) is NULL"
+      path.names = "\(model.name).\(reference.name) names no record"
     } else if let place = lookup.place {
-      link.place = try self.place(place, in: source)
+      path.link.place = try self.place(place, in: source)
     } else {
-      link.pairs = try pairs(lookup.match, source, model)
-      try checkUnique(link.pairs.map(\.source), in: source)
+      path.link.pairs = try pairs(lookup.match, source, model)
+      try checkUnique(path.link.pairs.map(\.source), in: source)
     }
-    if link.pairs.contains(where: { $0.target.name == target.name }) {
+    if path.link.pairs.contains(where: { $0.target.name == target.name }) {
       throw refusal("\(binding.target) finds its own source. Match another field.")
     }
-    var transform: SQLExpression?
-    if let sql = lookup.transform {
-      transform = try expression(sql, over: source.name)
-      if source.name == model.name,
-        let transform, source.fields(in: transform).contains(where: { $0.name == target.name })
-      {
-        throw refusal("\(binding.target) would be computed from itself.")
-      }
-    } else {
-      try checkTypes(from: field, of: source, to: target, of: model)
-    }
-    if model.collidingSets.contains(where: { $0.map(\.name) == [target.name] }),
-      !model.isUnique(link.pairs.map(\.target))
+    return path
+  }
+
+  /// The expression that makes the target's value of a source record; nil for a plain copy.
+  private func transform(
+    _ sql: String?, of source: ModelSchema, to target: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) -> SQLExpression? {
+    guard let sql else { return nil }
+    let transform = try expression(sql, over: source.name)
+    if source.name == model.name,
+      source.fields(in: transform).contains(where: { $0.name == target.name })
     {
-      throw refusal("\(binding.target) is unique, and several records would follow one value.")
+      throw refusal("\(binding.target) would be computed from itself.")
     }
-    return ResolvedBinding.Lookup(
-      source: source, field: field, transform: transform, link: link,
-      absence: lookup.keepsLast == true
-        ? .unchanged
-        : try absence(of: target, whenever: mayBeMissing, while: situation, names: names))
+    return transform
   }
 
   func aggregate(
@@ -167,34 +189,9 @@ extension BindingFields {
       throw refusal("both of its ends are \(binding.target). Bind two fields.")
     }
     try checkTarget(leftField, of: leftModel)
-    for (end, model) in [(leftField, leftModel), (field, model)]
-    where model.collidingSets.contains(where: { $0.contains(end) }) {
-      throw refusal(
-        "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
-          + "records at the other. Let one of them follow the other one way.")
-    }
-    var link = ResolvedBinding.Link()
-    if twoWay.match.isEmpty {
-      guard leftModel.name == model.name else {
-        throw refusal(
-          "nothing says which records of \(leftModel.name) and \(model.name) belong together. "
-            + "Match fields of theirs.")
-      }
-    } else {
-      link.pairs = try pairs(twoWay.match, leftModel, model)
-      try checkUnique(link.pairs.map(\.source), in: leftModel)
-      try checkUnique(link.pairs.map(\.target), in: model)
-      try checkCollations(of: link, leftModel, model)
-      let ends: Set = [
-        ResolvedBinding.Column(leftModel, leftField), ResolvedBinding.Column(model, field),
-      ]
-      for pair in link.pairs
-      where ends.contains(ResolvedBinding.Column(leftModel, pair.source))
-        || ends.contains(ResolvedBinding.Column(model, pair.target))
-      {
-        throw refusal("its ends say which records belong together. Match other fields.")
-      }
-    }
+    try checkNotUnique(leftField, of: leftModel)
+    try checkNotUnique(field, of: model)
+    let link = try link(twoWay, leftField, of: leftModel, field, of: model)
     let isPlain = twoWay.forward == nil && twoWay.backward == nil
     if isPlain {
       try checkTypes(from: leftField, of: leftModel, to: field, of: model)
@@ -211,6 +208,43 @@ extension BindingFields {
     return ResolvedBinding.TwoWay(
       left: left, right: right, link: link, conflict: twoWay.conflict,
       initially: twoWay.initially)
+  }
+
+  private func checkNotUnique(
+    _ end: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) {
+    guard model.collidingSets.contains(where: { $0.contains(end) }) else { return }
+    throw refusal(
+      "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
+        + "records at the other. Let one of them follow the other one way.")
+  }
+
+  /// Which records of both ends belong together.
+  private func link(
+    _ twoWay: BindingSchema.TwoWay, _ leftField: FieldSchema, of leftModel: ModelSchema,
+    _ field: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) -> ResolvedBinding.Link {
+    var link = ResolvedBinding.Link()
+    guard !twoWay.match.isEmpty else {
+      if leftModel.name == model.name { return link }
+      throw refusal(
+        "nothing says which records of \(leftModel.name) and \(model.name) belong together. "
+          + "Match fields of theirs.")
+    }
+    link.pairs = try pairs(twoWay.match, leftModel, model)
+    try checkUnique(link.pairs.map(\.source), in: leftModel)
+    try checkUnique(link.pairs.map(\.target), in: model)
+    try checkCollations(of: link, leftModel, model)
+    let ends: Set = [
+      ResolvedBinding.Column(leftModel, leftField), ResolvedBinding.Column(model, field),
+    ]
+    for pair in link.pairs
+    where ends.contains(ResolvedBinding.Column(leftModel, pair.source))
+      || ends.contains(ResolvedBinding.Column(model, pair.target))
+    {
+      throw refusal("its ends say which records belong together. Match other fields.")
+    }
+    return link
   }
 
   private func end(
