@@ -9,35 +9,35 @@ struct CompiledJournal: Sendable {
   private let catalog: Catalog
   private let installed: InstalledObjects
 
+  /// The models whose triggers are there in the right words and places.
+  let intactModels: Set<String>
+
   /// - Parameter models: Those to be judged; all models of the file to make a plan.
   init(_ layouts: JournalLayouts, of models: [ModelSchema], in catalog: Catalog) {
     self.layouts = layouts
     self.catalog = catalog
-    schemas = Dictionary(models.map { ($0.name, $0) }) { first, _ in first }
-    installed = InstalledObjects(
+    let schemas = Dictionary(models.map { ($0.name, $0) }) { first, _ in first }
+    self.schemas = schemas
+    let installed = InstalledObjects(
       catalog.tables.flatMap { table in
-        table.triggers.map {
-          SchemaObject(kind: .trigger, name: $0.name, sql: $0.sql, table: table.name)
-        }
+        table.triggers.filter { $0.name.hasPrefix(SchemaObject.Owner.journalPrefix) }
+          .map { SchemaObject(kind: .trigger, name: $0.name, sql: $0.sql, table: table.name) }
       }
-      .filter { $0.owner?.part == .journal }
       .sorted { $0.name < $1.name })
+    self.installed = installed
+    intactModels = Set(
+      layouts.current.compactMap { name, number in
+        guard let schema = schemas[name], let layout = layouts.all[number],
+          layout == JournalLayout(schema, detail: layout.detail), catalog.hasColumns(of: schema),
+          let wanted = catalog.journalTriggers(of: schema, as: layout, number: number),
+          wanted.allSatisfy(installed.holds),
+          catalog.hasJournalTriggersLast(wanted.count, of: schema)
+        else { return nil }
+        return name
+      })
   }
 
   // What is there
-
-  /// The models whose triggers are there in the right words and places.
-  var intactModels: Set<String> {
-    Set(schemas.values.filter(isIntact).map(\.name))
-  }
-
-  private func isIntact(_ schema: ModelSchema) -> Bool {
-    guard let number = layouts.current[schema.name], let layout = layouts.all[number],
-      catalog.hasColumns(of: schema), layout == JournalLayout(schema, detail: layout.detail),
-      let wanted = objects(of: schema, as: layout, number: number)
-    else { return false }
-    return wanted.allSatisfy(installed.holds) && areLast(wanted.count, of: schema)
-  }
 
   /// The models of which something is to be recorded, but not by the right triggers in the right
   /// places.
@@ -59,7 +59,7 @@ struct CompiledJournal: Sendable {
       guard let schema = schemas[name], let number = layouts.current[name],
         let layout = layouts.all[number]
       else { return [] }
-      return objects(of: schema, as: layout, number: number) ?? []
+      return catalog.journalTriggers(of: schema, as: layout, number: number) ?? []
     }
     return Set(triggers(of: names.filter { schemas[$0] != nil }).map(\.sql))
       .subtracting(own.map(\.sql))
@@ -80,23 +80,6 @@ struct CompiledJournal: Sendable {
       model: schema.name)
   }
 
-  /// The triggers of `schema`, were its changes recorded as `layout`; nil when it has no table.
-  private func objects(
-    of schema: ModelSchema, as layout: JournalLayout, number: Int64
-  ) -> [SchemaObject]? {
-    guard let facts = catalog.table(named: schema.table) else { return nil }
-    return JournalTriggers(number: number, layout: layout, schema: schema, facts: facts).triggers
-  }
-
-  /// Whether the journal's triggers, `count` of them, were created after all others that may write.
-  /// SQLite runs those first that were created last, and what another trigger does to a record must
-  /// not be recorded before the change that it answers.
-  private func areLast(_ count: Int, of schema: ModelSchema) -> Bool {
-    let names = (catalog.table(named: schema.table)?.triggers ?? []).map(\.name)
-      .filter { !RuleObjects.isName($0) }
-    return names.suffix(count).allSatisfy { $0.hasPrefix(SchemaObject.Owner.journalPrefix) }
-  }
-
   // What differs
 
   /// How the triggers in the file differ, by model.
@@ -115,7 +98,8 @@ struct CompiledJournal: Sendable {
     guard columns.isEmpty else { return columns.map { .init(.column, $0.column, .missing) } }
     let layout = JournalLayout(schema, detail: detail)
     var layouts = layouts
-    let wanted = objects(of: schema, as: layout, number: layouts.enter(layout)) ?? []
+    let wanted =
+      catalog.journalTriggers(of: schema, as: layout, number: layouts.enter(layout)) ?? []
     let owner = SchemaObject.Owner.journal(model: model)
     let plan = SchemaPlan(from: wanted, to: installed) { $0.owner == owner }
     return plan.differences[owner] ?? wanted.map { .init($0, .misplaced) }
@@ -158,7 +142,7 @@ struct CompiledJournal: Sendable {
       let layout = JournalLayout(model.schema, detail: model.detail)
       let number = layouts.enter(layout)
       guard catalog.hasColumns(of: model.schema),
-        let triggers = objects(of: model.schema, as: layout, number: number)
+        let triggers = catalog.journalTriggers(of: model.schema, as: layout, number: number)
       else { throw Self.unfit(model.schema) }
       plan.entries += try JournalLayouts.entering(layout, as: number)
       plan.created += triggers
@@ -190,7 +174,7 @@ struct CompiledJournal: Sendable {
   /// Whether what is wanted of a model is in place, or it is left alone.
   private func isSettled(_ model: Recording) -> Bool {
     layouts.layout(of: model.schema.name)?.detail == model.detail
-      && (isIntact(model.schema) || !catalog.hasColumns(of: model.schema))
+      && (intactModels.contains(model.schema.name) || !catalog.hasColumns(of: model.schema))
   }
 
   private static func note(_ kind: JournalMark.Kind, _ layout: Int64) -> SQLText {
@@ -223,5 +207,22 @@ extension Catalog {
   func hasColumns(of schema: ModelSchema) -> Bool {
     guard let table = table(named: schema.table) else { return false }
     return schema.fields.allSatisfy { table.column(named: $0.column) != nil }
+  }
+
+  /// The triggers of `schema`, were its changes recorded as `layout`; nil when it has no table.
+  fileprivate func journalTriggers(
+    of schema: ModelSchema, as layout: JournalLayout, number: Int64
+  ) -> [SchemaObject]? {
+    guard let facts = table(named: schema.table) else { return nil }
+    return JournalTriggers(number: number, layout: layout, schema: schema, facts: facts).triggers
+  }
+
+  /// Whether the journal's triggers, `count` of them, were created after all others that may write.
+  /// SQLite runs those first that were created last, and what another trigger does to a record must
+  /// not be recorded before the change that it answers.
+  fileprivate func hasJournalTriggersLast(_ count: Int, of schema: ModelSchema) -> Bool {
+    let names = (table(named: schema.table)?.triggers ?? []).map(\.name)
+      .filter { !RuleObjects.isName($0) }
+    return names.suffix(count).allSatisfy { $0.hasPrefix(SchemaObject.Owner.journalPrefix) }
   }
 }
