@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test func withoutARecordedRunItFails() throws {
-    let none = Outcome(
+    let none = ScriptRun(
       status: 1, lines: ["No run was recorded. Run make test or make faults first."])
     #expect(try outcome() == none)
     // Lists of runs that `make check` does not make may be old.
