@@ -42,9 +42,9 @@ public struct ChangeJournal: Sendable {
         // One that is on already would be let alone.
         if let schema = known.first(where: { schema in
           models?.contains(schema.name) == true
-            && !JournalInstallation.isFit(schema, in: catalog)
+            && !catalog.hasColumns(of: schema)
         }) {
-          throw JournalInstallation.unfit(schema)
+          throw CompiledJournal.unfit(schema)
         }
       }
     }

@@ -13,7 +13,7 @@ extension ChangeJournal {
   }
 
   /// The models whose changes are to be entered but may be missing from now on, in name order,
-  /// until somebody makes their triggers anew: see ``JournalStatus/damagedModels``.
+  /// until somebody makes their triggers anew: see ``JournalStatus/drift``.
   ///
   /// As far as this store has heard: it looks when it opens, when it writes, and after each commit
   /// of others while somebody observes or waits for ``growth(after:)``. ``status()`` looks at the

@@ -58,7 +58,7 @@ struct Writer {
         table,
         table.triggers.filter {
           !RuleObjects.isName($0.name)
-            && !$0.name.hasPrefix(JournalTriggers.namePrefix)
+            && !$0.name.hasPrefix(SchemaObject.Owner.journalPrefix)
         }
       )
     }

@@ -44,7 +44,7 @@ struct DoctorCommand: LeafCommand {
     try report.examine("catalog") { try Self.addCatalog(of: store, to: &$0) }
     try report.examine("bindings") { try Self.addBindings(of: store, to: &$0) }
     try report.examine("rules") { report in
-      for rule in try store.unkeptRules() { Self.add(rule, to: &report) }
+      for drift in try store.schemaDrift(of: [.rules]) { Self.add(drift, to: &report) }
     }
     try report.examine("journal") { try Self.addJournal(of: store, to: &$0) }
     try addRuleFindings(of: store, store.schema.models, to: &report)
@@ -107,11 +107,11 @@ struct DoctorCommand: LeafCommand {
 
   private static func addJournal(of store: Store, to report: inout Report) throws {
     let journal = try store.changeJournal.status()
-    for model in journal.damagedModels {
-      report.add("journal", .problem, journal.damage(of: model))
+    for drift in journal.drift {
+      report.add("journal", .problem, journal.damage(of: drift.owner.name))
     }
     try store.changeJournal.check()
-    if journal.damagedModels.isEmpty, !journal.details.isEmpty {
+    if journal.drift.isEmpty, !journal.details.isEmpty {
       report.add("journal", .ok, "all triggers are in place")
     }
   }
@@ -140,26 +140,26 @@ struct DoctorCommand: LeafCommand {
     return !hasBackport && numbers.lexicographicallyPrecedes([3, 51, 3])
   }
 
-  private static func add(_ rule: UnkeptRule, to report: inout Report) {
-    guard !rule.objects.isEmpty else {
+  private static func add(_ drift: SchemaDrift, to report: inout Report) {
+    let rule = drift.owner.name
+    guard !drift.differences.isEmpty else {
       return report.add(
         "rules", .problem,
-        "\(rule.rule): its model or a field of it is gone (\(Program.name) validators drop "
-          + "\(Shell.quoted(rule.rule)))")
+        "\(rule): its model or a field of it is gone (\(Program.name) validators drop "
+          + "\(Shell.quoted(rule)))")
     }
     report.add(
       "rules", .problem,
-      "\(rule.rule): missing or changed in the file: "
-        + "\(rule.objects.joined(separator: ", ")) (\(Program.name) validators rebuild)")
+      "\(rule): missing or changed in the file: "
+        + "\(drift.objects.joined(separator: ", ")) (\(Program.name) validators rebuild)")
   }
 
   private static func add(_ finding: BindingFinding, to report: inout Report) {
-    if !finding.triggers.isEmpty {
+    if let objects = finding.drift?.objects {
       report.add(
         "bindings", .problem,
-        "\(finding.binding): missing or changed "
-          + "\(finding.triggers.count == 1 ? "trigger" : "triggers") "
-          + "\(finding.triggers.joined(separator: ", ")) (\(finding.remedy))")
+        "\(finding.binding): missing or changed \(objects.count == 1 ? "trigger" : "triggers") "
+          + "\(objects.joined(separator: ", ")) (\(finding.remedy))")
     }
     if finding.recordCount > 0 {
       let verb = finding.recordCount == 1 ? "differs" : "differ"

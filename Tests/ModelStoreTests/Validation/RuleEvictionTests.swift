@@ -145,7 +145,7 @@ import Testing
       #expect(price == (cell.price == 0 ? [] : [.integer(cell.price)]), "\(cell)")
       try other.execute("ROLLBACK")
     }
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
   }
 
   @Test(SQLiteShell.isNeeded) func theShellMeetsWhatTheTableSays() throws {
@@ -275,18 +275,18 @@ import Testing
   @Test func aUniqueRuleThatIsAddedLaterCounts() throws {
     let world = try World()
     try world.store.add(Rule("Item.note.once", of: "Item", fields: ["note"], .unique(where: nil)))
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     let other = try PlainDatabase(world.path)
     #expect(throws: PlainDatabase.Failure.self) {
       try other.execute("REPLACE INTO Item VALUES (9, 'q', 9, 'x')")
     }
     // An index of another program is found as a difference, and counts after a rebuild.
     try world.store.dropRule("Item.note.once")
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     try other.execute("CREATE UNIQUE INDEX \"other.note\" ON Item (note) WHERE price > 0")
-    #expect(try world.store.unkeptRules().map(\.rule) == ["Item.fixed"])
-    #expect(try world.store.rebuildRules().map(\.rule) == ["Item.fixed"])
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Item.fixed"])
+    #expect(try world.store.rebuildRules().map(\.owner.name) == ["Item.fixed"])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     #expect(throws: PlainDatabase.Failure.self) {
       try other.execute("REPLACE INTO Item VALUES (9, 'q', 9, 'x')")
     }
@@ -306,10 +306,16 @@ import Testing
       let kind = name == "_ms_rulenotes_Item.fixed" ? "TABLE" : "TRIGGER"
       try other.execute("DROP \(kind) \"\(name)\"")
     }
-    let unkept = [UnkeptRule(rule: "Item.fixed", objects: names)]
-    #expect(try world.store.unkeptRules() == unkept)
+    let unkept = [
+      SchemaDrift(
+        .rule("Item.fixed"),
+        names.map { name in
+          .init(name == "_ms_rulenotes_Item.fixed" ? .table : .trigger, name, .missing)
+        })
+    ]
+    #expect(try world.store.schemaDrift(of: [.rules]) == unkept)
     #expect(try world.store.rebuildRules() == unkept)
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     try world.store.dropRule("Item.fixed")
     #expect(
       try other.rows("SELECT name FROM sqlite_schema WHERE instr(name, 'Item.fixed') > 0") == [])
