@@ -45,8 +45,8 @@ extension Store {
   }
 
   /// Creates the triggers and indexes of rules again that ``schemaDrift(of:)`` reports, and drops
-  /// those of no rule. No record is touched: those that came to break a rule meanwhile stay as they are until
-  /// something changes the rule's fields in them.
+  /// those of no rule. No record is touched: those that came to break a rule meanwhile stay as they
+  /// are until something changes the rule's fields in them.
   ///
   /// - Returns: What differed, by the names of rules.
   /// - Throws: ``StoreError`` with code `rejected`, listing and counting them, when records break a

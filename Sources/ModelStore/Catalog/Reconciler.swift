@@ -2,7 +2,7 @@
 /// and drops objects of models, bindings, rules and the change journal.
 ///
 /// What a file should have is compiled first, without a connection: ``SchemaUpdate``,
-/// ``CompiledBindings``, ``CompiledRules`` and ``CompiledJournal`` each make a ``SchemaPlan`` out of
+/// ``CompiledBindings``, ``CompiledRules`` and ``CompiledJournal`` each make a ``SchemaPlan`` from
 /// declarations and the facts of a file. The parts are reconciled one after the other, because each
 /// is compiled from what the file has then: the tables, the bindings, the rules, the journal.
 struct Reconciler {
@@ -74,8 +74,8 @@ struct Reconciler {
 
   /// Makes the file's objects of rules those of `rules`. Touches no record.
   ///
-  /// - Precondition: As for ``apply(_:onProgress:)``, the models' tables exist, and SQLite takes the
-  ///   conditions of rules that are new or changed: ``RuleObjects/check(on:)``.
+  /// - Precondition: As for ``apply(_:onProgress:)``, the models' tables exist, and SQLite takes
+  ///   the conditions of rules that are new or changed: ``RuleObjects/check(on:)``.
   func reconcile(_ rules: CompiledRules) throws {
     try apply(rules.plan(from: .ofRules(in: connection)))
   }
