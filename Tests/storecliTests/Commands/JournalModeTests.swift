@@ -50,7 +50,7 @@ import Testing
       #expect(try mode(in: place) == "delete", "\(words)")
     }
     #expect(try place.run("query", "t", "-q").out == "1\tz\n")
-    let watched = try place.run("watch", "t", "--timeout", "0s")
+    let watched = try place.runProcess("watch", "t", "--timeout", "0s")
     #expect(
       watched.err.hasPrefix(
         "the file has a rollback journal: changes of other programs are seen up to a second late\n"),
