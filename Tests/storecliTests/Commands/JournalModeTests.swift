@@ -45,7 +45,7 @@ import Testing
       ["update", "t", "1", "a=w"], ["undo"], ["delete", "t", "2"],
       ["validators", "add", "t", "--required", "a"], ["watch", "--slot", "s", "--timeout", "0s"],
     ] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 0, "\(words) \(outcome)")
       #expect(try mode(in: place) == "delete", "\(words)")
     }
