@@ -21,7 +21,8 @@ public struct ChangeJournal: Sendable {
   /// Enters the changes of models from now on, by every writer.
   ///
   /// Where something is entered already, in the same detail, nothing happens. Tables that the
-  /// journal cannot hold are left out unless they are asked for by name; ``details()`` tells of
+  /// journal cannot hold, and models whose tables lack their columns, are left out unless they are
+  /// asked for by name; ``details()`` tells of
   /// which models something is entered.
   ///
   /// - Parameters:
@@ -38,7 +39,11 @@ public struct ChangeJournal: Sendable {
     try engine.catalog.changing(isPreview: isPreview) { connection in
       let catalog = try Catalog(reading: connection)
       try engine.catalog.journal.change(isPreview: isPreview, on: connection) { details, known in
-        for name in try Self.names(models, in: known) { details[name] = detail }
+        let unfit = known.filter { !JournalInstallation.isFit($0, in: catalog) }.map(\.name)
+        for name in try Self.names(models, in: known)
+        where models != nil || !unfit.contains(name) {
+          details[name] = detail
+        }
         // One that is on already would be let alone.
         if let schema = known.first(where: { schema in
           models?.contains(schema.name) == true

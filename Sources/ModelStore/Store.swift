@@ -56,6 +56,7 @@ public final class Store: Sendable {
       do {
         try lease.engine.catalog.declare(
           declarations, allowing: configuration.schemaChanges)
+        lease.engine.catalog.reportAdoptedDrift()
       } catch {
         lease.end(.whenIdle)
         throw error
@@ -377,8 +378,8 @@ extension Store {
   }
 
   /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
-  /// are no longer what their models say. For the records themselves see
-  /// ``findings(in:keyCountMax:onProgress:)``, for bindings ``bindingFindings(keyCountMax:)``, for
+  /// are no longer what programs declare. For adopted models see ``adoptedDrift()``, for the records
+  /// themselves ``findings(in:keyCountMax:onProgress:)``, for bindings ``bindingFindings(keyCountMax:)``, for
   /// the triggers of added rules ``unkeptRules()``.
   ///
   /// A table that needs a function or collation which only the program that made it has cannot be

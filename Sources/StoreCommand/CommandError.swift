@@ -354,7 +354,8 @@ extension ExitCode {
       case .cancelled: .interrupted
       case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .fileReplaced, .readOnly,
         .outOfSpace,
-        .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
+        .ioFailure, .outcomeUnknown, .schemaMismatch, .outdatedModel, .unsupportedSchema,
+        .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
         .database:
         .failed

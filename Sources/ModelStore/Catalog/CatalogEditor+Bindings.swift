@@ -19,7 +19,7 @@ extension CatalogEditor {
   /// Lets `bindings`, which are all of their target now, take over from one that is gone.
   ///
   /// - Returns: How many records had to follow.
-  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
+  func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
     let models = self.models.schema.models
     // A binding may be dropped because a model or field is gone.
     let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }

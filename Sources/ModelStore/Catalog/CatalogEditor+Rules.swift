@@ -143,7 +143,7 @@ extension CatalogEditor {
   }
 
   /// What keeps `rules` and the required one. Objects that the models do not explain stay.
-  private func installation(
+  func installation(
     of rules: [Rule], requiring required: Rule? = nil, on connection: Connection
   ) throws -> RuleInstallation {
     let models = try filedModels(on: connection)
@@ -203,18 +203,26 @@ extension CatalogEditor {
       let installation = try installation(
         of: CatalogEntries.rules.read(on: connection), on: connection)
       try Self.checkTables(of: installation.rules.map(\.rule), on: connection)
-      // A unique index holds for all records or is none. Records that break another rule meanwhile
-      // stay, as they do when it is added by choice.
-      for objects in installation.rules
-      where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
-        && unkept.contains(where: { $0.rule == objects.rule.rule.name })
-      {
-        let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
-        if let finding { throw Self.refusal(finding, "put in place") }
-      }
-      try installation.apply(to: connection)
+      try apply(installation, on: connection)
       return unkept
     }
+  }
+
+  /// Makes the triggers and indexes of rules anew where they are not as they should be.
+  ///
+  /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index holds
+  ///   for all records or is none. Records that break another rule meanwhile stay, as they do when
+  ///   it is added by choice.
+  func apply(_ installation: RuleInstallation, on connection: Connection) throws {
+    let found = try RuleInstallation.objects(in: connection)
+    for objects in installation.rules
+    where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
+      && !objects.areInstalled(among: found)
+    {
+      let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
+      if let finding { throw Self.refusal(finding, "put in place") }
+    }
+    try installation.apply(to: connection)
   }
 
   /// A trigger that names what is not there would make every write of its table fail.

@@ -9,7 +9,7 @@ struct JournalEditor {
     let layouts = try JournalLayouts(reading: connection)
     guard let layouts, detail != nil || !layouts.current.isEmpty else { return }
     func installation(_ layouts: JournalLayouts) throws -> JournalInstallation {
-      let models = try schema.known(on: connection, declaring: declarations.models)
+      let models = try schema.filed(on: connection, declaring: declarations.models)
       var details = Self.details(layouts, in: models)
       if let detail {
         for model in declarations.models where model.kind == .table && !model.hasHiddenRowID {
@@ -34,7 +34,7 @@ struct JournalEditor {
   /// - Precondition: A write transaction is open.
   func standing(on connection: Connection) throws -> JournalStanding? {
     try JournalStanding(
-      reading: connection, models: try schema.known(on: connection, declaring: []))
+      reading: connection, models: try schema.filed(on: connection))
   }
 
   /// Brings the journal's triggers in line with tables that have changed.
@@ -59,7 +59,7 @@ struct JournalEditor {
   ) throws {
     let found = try JournalLayouts(reading: connection)
     guard var layouts = found ?? (isPreview ? JournalLayouts() : nil) else { return }
-    let models = try schema.known(on: connection, declaring: [])
+    let models = try schema.filed(on: connection)
     var details = Self.details(layouts, in: models)
     try edit(&details, models)
     let catalog = try Catalog(reading: connection)

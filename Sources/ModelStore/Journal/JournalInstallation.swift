@@ -64,7 +64,7 @@ struct JournalInstallation {
 
   /// Whether the model's table is there with every column.
   static func isFit(_ schema: ModelSchema, in catalog: Catalog) -> Bool {
-    guard let table = catalog.table(named: schema.table) else { return false }
+    guard let table = catalog.table(named: schema.table), table.kind == .table else { return false }
     return schema.fields.allSatisfy { table.column(named: $0.column) != nil }
   }
 

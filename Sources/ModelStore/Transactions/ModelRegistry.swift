@@ -110,6 +110,12 @@ final class ModelRegistry: Sendable {
     {
       return missing
     }
+    if let error = error as? SQLiteError,
+      let outdated = StoreError(
+        outdatedIn: error, about: schema, models: self.schema.models, in: catalog)
+    {
+      return outdated
+    }
     if let error = error as? SQLiteError, let schema, statements[schema.name] == nil,
       error.message.hasPrefix("no such table: ")
     {
