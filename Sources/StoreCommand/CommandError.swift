@@ -210,6 +210,8 @@ struct CommandError: Error {
     case .unknownTransaction: "storecli history"
     case .unknownConsumer: "storecli consumers list"
     case .journalGap, .journalTrimmed: "storecli journal status"
+    case .outdatedModel:
+      "storecli adopt --refresh" + (error.model.map { " \(Shell.quoted($0))" } ?? "")
     default: nil
     }
   }

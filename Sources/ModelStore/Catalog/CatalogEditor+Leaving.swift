@@ -35,9 +35,10 @@ extension CatalogEditor {
     var lostEntryCount = 0
     var lostConsumers: [String] = []
     if removesCatalog, try JournalLayouts(reading: connection) != nil {
-      lostEntryCount = try connection.firstRow(
-        "SELECT count(*) FROM _ms_journal WHERE layout <> \(JournalLayout.journalNumber)"
-      ) { Int(try $0.integer(at: 0)) } ?? 0
+      lostEntryCount =
+        try connection.firstRow(
+          "SELECT count(*) FROM _ms_journal WHERE layout <> \(JournalLayout.journalNumber)"
+        ) { Int(try $0.integer(at: 0)) } ?? 0
       lostConsumers = try JournalConsumers(connection: connection).all().map(\.name)
     }
     return ModelDeparture(

@@ -70,20 +70,22 @@ extension AdoptedModel {
           lost.append(
             SchemaDrift.Difference(
               .table, list.slotTable, .changed,
-              sentence: "The list \(list.name) cannot be kept. \(StoreError(reporting: error).message)"))
+              sentence:
+                "The list \(list.name) cannot be kept. \(StoreError(reporting: error).message)"))
         }
       }
       guard !lost.isEmpty else { continue }
       renewed[entry.name] = renewed[entry.name]?.losing(lost)
     }
     return adopted.map { entry in
-      renewed[entry.name] ?? AdoptedModel(
-        entry, .gone,
-        [
-          SchemaDrift.Difference(
-            .table, entry.table, .changed,
-            sentence: "The table \(entry.table) cannot hold the places of a list any more.")
-        ])
+      renewed[entry.name]
+        ?? AdoptedModel(
+          entry, .gone,
+          [
+            SchemaDrift.Difference(
+              .table, entry.table, .changed,
+              sentence: "The table \(entry.table) cannot hold the places of a list any more.")
+          ])
     }
   }
 

@@ -10,7 +10,8 @@ extension StoreError {
     let isOne = drift.count == 1
     self.init(
       .outdatedModel,
-      (isOne ? "The table of an adopted model has changed." : "Tables of adopted models have changed.")
+      (isOne
+        ? "The table of an adopted model has changed." : "Tables of adopted models have changed.")
         + " \(models.joined(separator: " ")) Refresh the model\(isOne ? "" : "s") with "
         + "Store.refreshAdopted or storecli adopt --refresh.",
       model: isOne ? drift[0].owner.name : nil)
@@ -27,26 +28,39 @@ extension StoreError {
     outdatedIn error: SQLiteError, about schema: ModelSchema?, models: [ModelSchema],
     in catalog: Catalog
   ) {
-    guard error.code.primary == .error,
-      Self.complaints.contains(where: { error.message.contains($0) })
-    else { return nil }
+    guard error.code.primary == .error, let missing = Self.complaint(in: error.message) else {
+      return nil
+    }
     let adopted = ((schema.map { [$0] } ?? []) + models).filter(\.isAdopted)
     let drift = AdoptedModel.all(adopted.withoutRepeats, in: catalog).compactMap(\.drift)
-    let message = error.message.asciiFolded
     let concerned = drift.first { model in
-      model.owner.name == schema?.name
-        || model.differences.contains { message.contains($0.name.asciiFolded) }
+      model.differences.contains { difference in
+        let name = difference.name.asciiFolded
+        return (difference.reason == .missing || difference.subject == .table)
+          && (missing == name || missing.hasSuffix(".\(name)"))
+      }
     }
     guard let concerned else { return nil }
     self.init(outdated: [concerned])
     sqliteCode = error.code.rawValue
   }
 
-  /// How SQLite's messages about what is not there, or is not a table, begin or go on.
-  private static let complaints = [
-    "no such table: ", "no such column: ", "has no column named ", "because it is a view",
-    "foreign key mismatch",
-  ]
+  /// The table or column of which SQLite says that it is not there or is not a table, in lower case;
+  /// nil for another message.
+  private static func complaint(in message: String) -> String? {
+    let parts = [
+      ("no such table: ", ""), ("no such column: ", ""), ("has no column named ", ""),
+      ("cannot modify ", " because it is a view"), (" referencing \"", "\""),
+    ]
+    for (start, end) in parts {
+      guard let before = message.firstRange(of: start) else { continue }
+      let rest = message[before.upperBound...]
+      guard !end.isEmpty else { return String(rest).asciiFolded }
+      guard let after = rest.firstRange(of: end) else { continue }
+      return String(rest[..<after.lowerBound]).asciiFolded
+    }
+    return nil
+  }
 }
 
 extension [ModelSchema] {

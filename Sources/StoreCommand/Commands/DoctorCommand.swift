@@ -28,7 +28,8 @@ struct DoctorCommand: LeafCommand {
 
   /// What is wrong with a file that can be found but not be opened as a store.
   private static let findings: Set<StoreError.Code> = [
-    .corrupt, .ioFailure, .database, .schemaMismatch, .unsupportedSchema, .invalidQuery,
+    .corrupt, .ioFailure, .database, .schemaMismatch, .outdatedModel, .unsupportedSchema,
+    .invalidQuery,
     .invalidValue,
   ]
 
@@ -58,6 +59,16 @@ struct DoctorCommand: LeafCommand {
           ? "no models yet (\(Program.name) adopt)"
           : "\(Grouped.text(models.count, "model")), \(Grouped.text(bindings.count, "binding"))")
     }
+    var outdated: Set<String> = []
+    try report.examine("models") { report in
+      for model in try store.adoptedDrift() {
+        let name = model.owner.name
+        outdated.insert(name)
+        report.add(
+          "models", .problem,
+          "\(name): \(model.sentences) (\(Program.name) adopt --refresh \(Shell.quoted(name)))")
+      }
+    }
     try report.examine("bindings") { report in
       let findings = try store.bindingFindings()
       for finding in findings { Self.add(finding, to: &report) }
@@ -84,7 +95,8 @@ struct DoctorCommand: LeafCommand {
     }
     try report.examine("journal") { report in
       let journal = try store.changeJournal.status()
-      for model in journal.damagedModels {
+      // The command that helps outdated models helps their journals.
+      for model in journal.damagedModels where !outdated.contains(model) {
         report.add("journal", .problem, journal.damage(of: model))
       }
       try store.changeJournal.check()
@@ -92,7 +104,7 @@ struct DoctorCommand: LeafCommand {
         report.add("journal", .ok, "all triggers are in place")
       }
     }
-    try addRuleFindings(of: store, models, to: &report)
+    try addRuleFindings(of: store, models, besides: outdated, to: &report)
     try report.examine("rules") { report in
       for validator in try store.declaredValidators() {
         report.add("rules", .note, "\(validator.name) is in Swift and was not run")
@@ -161,12 +173,21 @@ struct DoctorCommand: LeafCommand {
   }
 
   private func addRuleFindings(
-    of store: Store, _ models: [ModelSchema], to report: inout Report
+    of store: Store, _ models: [ModelSchema], besides outdated: Set<String>,
+    to report: inout Report
   ) throws {
     var soundCount = 0
     for model in models {
       try report.examine("rules", of: model.name) { report in
-        let findings = try store.findings(in: model)
+        let findings: [RuleFinding]
+        do {
+          findings = try store.findings(in: model)
+        } catch let error as StoreError
+          where error.code == .outdatedModel && error.model.map(outdated.contains) ?? true
+        {
+          // Reported with the model.
+          return
+        }
         if findings.isEmpty { soundCount += 1 }
         for finding in findings {
           let keys = finding.keys.map(KeyText.text).joined(separator: " ")

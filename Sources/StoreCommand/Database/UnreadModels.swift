@@ -46,7 +46,8 @@ struct UnreadModels {
 
   /// What keeps a command from one model and may not concern another.
   private static let codes: Set<StoreError.Code> = [
-    .unsupportedSchema, .schemaMismatch, .invalidQuery, .invalidValue, .newerFormat, .corrupt,
+    .unsupportedSchema, .schemaMismatch, .outdatedModel, .invalidQuery, .invalidValue, .newerFormat,
+    .corrupt,
   ]
 
   /// Says which models were left out and why, and returns how the command ends.
