@@ -17,6 +17,8 @@ public struct ModelRefresh: Hashable, Sendable {
   public let drift: SchemaDrift
   /// What was decided about the types of new columns, in column order.
   public let decisions: [TypeDecision]
+  /// What goes with a model that leaves the store: its bindings and added rules.
+  public let removed: [ModelDependent]
   /// What keeps the model from being refreshed, because it needs what is gone. A dry run lists
   /// these; otherwise the refresh throws.
   public let dependents: [ModelDependent]
@@ -91,7 +93,8 @@ extension Store {
   /// New columns become fields, with types as ``adoptableTables()`` decides them. Columns that are
   /// gone leave the model. A column that remains keeps its type, unless the column is declared with
   /// another type now and the type of the field was not chosen with ``adopt(_:types:)``. A model
-  /// whose table is gone, or can no longer be a model, leaves the store. SQLite keeps no trace of a
+  /// whose table is gone, or can no longer be a model, leaves the store with its own bindings and
+  /// rules. SQLite keeps no trace of a
   /// renaming, so a renamed column is one that is gone and one that is new, and so is a table.
   ///
   /// ```swift

@@ -88,9 +88,13 @@ public struct ChangeJournal: Sendable {
   /// Why the changes of some models cannot be entered, by the model's name. Turning the journal on
   /// for all leaves them out.
   public var refusals: [String: String] {
+    let models = store.engine.models
     var refusals: [String: String] = [:]
-    for model in store.schema.models {
-      refusals[model.name] = JournalLayout.refusal(of: model)
+    for model in models.schema.models {
+      refusals[model.name] =
+        JournalLayout.refusal(of: model)
+        ?? (JournalInstallation.isFit(model, in: models.catalog)
+          ? nil : "its table has changed; refresh the model first")
     }
     return refusals
   }

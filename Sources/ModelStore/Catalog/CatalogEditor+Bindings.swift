@@ -9,7 +9,10 @@ extension CatalogEditor {
       try self.checkFunctions(of: [schema])
       let others = try CatalogEntries.bindings.read(on: connection)
         .filter { $0.name != schema.name }
+      // Bindings of a model whose table has changed wait until the model is refreshed.
+      let broken = try self.brokenModels(on: connection)
       let synchronised = try BindingInstallation(others + [schema], in: models, on: connection)
+        .keeping { $0.binding == schema || broken.isDisjoint(with: $0.binding.modelNames) }
         .apply(to: connection, onProgress: onProgress)
       if !isPreview { try CatalogEntries.bindings.write([schema], on: connection) }
       return synchronised.reduce(0) { $0 + $1.recordCount }

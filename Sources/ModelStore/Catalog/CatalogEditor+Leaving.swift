@@ -168,7 +168,7 @@ extension CatalogEditor {
     try CatalogEntries.models.remove(departure.models + lists.sorted(), on: connection)
   }
 
-  private func removeBindings(_ names: [String], on connection: Connection) throws {
+  func removeBindings(_ names: [String], on connection: Connection) throws {
     let all = try CatalogEntries.bindings.read(on: connection)
     let gone = Set(names)
     for name in names { _ = try BindingInstallation.remove(name, from: connection) }
@@ -180,7 +180,7 @@ extension CatalogEditor {
     try CatalogEntries.bindings.remove(names, on: connection)
   }
 
-  private func removeRules(_ names: [String], on connection: Connection) throws {
+  func removeRules(_ names: [String], on connection: Connection) throws {
     guard !names.isEmpty else { return }
     let rest = try CatalogEntries.rules.read(on: connection).filter { !names.contains($0.name) }
     try installation(of: rest, on: connection).apply(to: connection)

@@ -15,6 +15,11 @@ extension CatalogEditor {
     }
   }
 
+  /// The adopted models whose triggers cannot be made from their entries.
+  func brokenModels(on connection: Connection) throws -> Set<String> {
+    Set(try Self.adoptedModels(on: connection).filter(\.isBroken).map(\.entry.name))
+  }
+
   /// Reports adopted models that differ from their tables, as one error. Never fails: a file can be
   /// used although some models of it are outdated.
   func reportAdoptedDrift() {
@@ -40,9 +45,12 @@ extension CatalogEditor {
       // Again, in the transaction that writes.
       let refreshes = try self.refreshes(names, on: connection)
       try Self.checkDependents(of: refreshes.map(\.refresh))
+      let removed = refreshes.flatMap(\.refresh.removed)
+      try removeBindings(removed.filter { $0.kind == .binding }.map(\.name), on: connection)
       try CatalogEntries.models.write(refreshes.compactMap(\.refresh.schema), on: connection)
       try CatalogEntries.models.remove(
         refreshes.map(\.refresh).filter { $0.schema == nil }.map(\.name), on: connection)
+      try removeRules(removed.filter { $0.kind == .rule }.map(\.name), on: connection)
       try installDependents(of: Set(refreshes.map(\.model.entry.name)), on: connection)
       return refreshes.map(\.refresh)
     }
@@ -66,7 +74,8 @@ extension CatalogEditor {
       let refresh = ModelRefresh(
         name: model.entry.name, schema: decided.schema,
         drift: model.drift ?? SchemaDrift(.model(model.entry.name), []),
-        decisions: decided.decisions, dependents: dependents[model.entry.name] ?? [])
+        decisions: decided.decisions, removed: dependents[model.entry.name]?.removed ?? [],
+        dependents: dependents[model.entry.name]?.others ?? [])
       return (model, refresh)
     }
   }
@@ -127,29 +136,55 @@ extension CatalogEditor {
 
   // Bindings and rules
 
+  /// The bindings and rules about one model that cannot be kept.
+  private struct BrokenDependents {
+    /// Those that go with the model.
+    var removed: [ModelDependent] = []
+    /// Those in the way.
+    var others: [ModelDependent] = []
+
+    mutating func add(_ dependent: ModelDependent, goes: Bool) {
+      if goes { removed.append(dependent) } else { others.append(dependent) }
+    }
+  }
+
   /// The bindings and rules about `changed` models that cannot be kept with the models as they are
   /// then, by the model.
   private func brokenDependents(
     of changed: [AdoptedModel], in after: [ModelSchema], on connection: Connection
-  ) throws -> [String: [ModelDependent]] {
-    var found: [String: [ModelDependent]] = [:]
+  ) throws -> [String: BrokenDependents] {
+    var found: [String: BrokenDependents] = [:]
     let names = Set(changed.map(\.entry.name))
+    let gone = Set(changed.filter { $0.schema == nil }.map(\.entry.name))
     for binding in try CatalogEntries.bindings.understood(on: connection) {
       guard let model = binding.modelNames.first(where: names.contains),
         let problem = try Self.problem(of: binding, in: after, on: connection)
       else { continue }
-      found[model, default: []].append(
-        ModelDependent(kind: .binding, name: binding.name, reason: problem))
+      let dependent = ModelDependent(kind: .binding, name: binding.name, reason: problem)
+      let goes = binding.boundFields.allSatisfy { gone.contains($0.model) }
+      found[model, default: BrokenDependents()].add(dependent, goes: goes)
     }
     for rule in try CatalogEntries.rules.understood(on: connection) {
-      guard let model = rule.modelNames.first(where: names.contains) else { continue }
-      let filed = try FiledRules([rule], in: after, on: connection)
-      guard filed.kept.isEmpty else { continue }
-      let reason = filed.notices.first?.message ?? "It is about a model that is gone."
-      found[model, default: []].append(
-        ModelDependent(kind: .rule, name: rule.name, reason: reason))
+      guard let model = rule.modelNames.first(where: names.contains),
+        let problem = try Self.problem(of: rule, in: after, on: connection)
+      else { continue }
+      let dependent = ModelDependent(kind: .rule, name: rule.name, reason: problem)
+      found[model, default: BrokenDependents()].add(dependent, goes: gone.contains(rule.model))
     }
     return found
+  }
+
+  /// Why a rule cannot be kept; nil when it can.
+  private static func problem(
+    of rule: Rule, in models: [ModelSchema], on connection: Connection
+  ) throws -> String? {
+    guard try FiledRules([rule], in: models, on: connection).kept.isEmpty else { return nil }
+    do {
+      try RuleObjects(try ResolvedRule(rule, in: models)).check(on: connection)
+      return "The rule \(rule.name) cannot be kept: its table has changed."
+    } catch let error as StoreError {
+      return error.message
+    }
   }
 
   /// Why a binding cannot be kept; nil when it can.

@@ -13,14 +13,14 @@ struct AdoptedDifferences {
   var all: [SchemaDrift.Difference] {
     guard entry.kind == renewed.kind else {
       let sentence = "\(renewed.table) is a \(renewed.kind.rawValue) now."
-      return [Difference(.table, renewed.table, .changed, sentence: sentence)] + columns
+      return [Difference(.table, renewed.table, .changed, sentence: sentence)] + otherColumns
     }
-    return columns + table
+    return otherColumns + renewed.fields.compactMap(changed) + table
   }
 
   // Columns
 
-  private var columns: [SchemaDrift.Difference] {
+  private var otherColumns: [SchemaDrift.Difference] {
     let gone = entry.fields.filter { renewed.field(inColumn: $0.column) == nil }
     let new = renewed.fields.filter { entry.field(inColumn: $0.column) == nil }
     return gone.map {
@@ -29,7 +29,6 @@ struct AdoptedDifferences {
       + new.map {
         Difference(.column, $0.column, .unexpected, sentence: "The column \($0.column) is new.")
       }
-      + renewed.fields.compactMap(changed)
   }
 
   private func changed(_ field: FieldSchema) -> SchemaDrift.Difference? {
@@ -37,7 +36,7 @@ struct AdoptedDifferences {
     let phrases = [
       known.name.isExactly(field.name) ? nil : "is spelled \(field.name)",
       typePhrase(known, field), keyPhrase(known, field),
-      known.isOptional == field.isOptional || entry.kind != renewed.kind
+      known.isOptional == field.isOptional
         ? nil : field.isOptional ? "accepts NULL" : "is NOT NULL",
       same(known.defaultSQL, field.defaultSQL)
         ? nil : field.defaultSQL.map { "has the default \($0)" } ?? "has no default",

@@ -26,6 +26,13 @@ struct AdoptedModel: Hashable, Sendable {
     if case .model(let schema) = renewal { schema } else { nil }
   }
 
+  /// Whether statements and triggers that are made from the entry fail.
+  var isBroken: Bool {
+    guard let schema else { return true }
+    return schema.kind != entry.kind
+      || drift?.differences.contains { $0.reason == .missing } ?? false
+  }
+
   /// Whether the entry must be written or removed.
   var isOutdated: Bool { schema != entry }
 

@@ -15,7 +15,7 @@ final class ModelRegistry: Sendable {
   /// should be.
   let damagedJournals: Set<String>
   /// What the file contains.
-  private let catalog: Catalog
+  let catalog: Catalog
   private let bindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.

@@ -8,6 +8,7 @@ extension AdoptCommand {
       columns: [
         OutputColumn("model", role: .key), OutputColumn("state"),
         OutputColumn("changes", meaning: .json), OutputColumn("types", meaning: .json),
+        OutputColumn("removed", meaning: .json),
       ])
     let opened = try context.openToLook()
     for name in names { _ = try opened.model(named: name) }
@@ -45,6 +46,9 @@ extension AdoptCommand {
           differences.map(Self.json),
           as: differences.isEmpty ? "Other indexes." : refresh.drift.sentences),
         try context.list(refresh.decisions.map(TypeWords.json), as: types.joined(separator: ", ")),
+        try context.list(
+          refresh.removed.map(Self.json),
+          as: refresh.removed.map { "\($0.kind.rawValue) \($0.name)" }.joined(separator: ", ")),
       ])
     }
     try context.finish(writer)
@@ -72,6 +76,12 @@ extension AdoptCommand {
       .init("name", .string(difference.name)),
       .init("reason", .string(difference.reason.rawValue)),
       .init("sentence", difference.sentence.map { .string($0) } ?? .null),
+    ])
+  }
+
+  private static func json(_ dependent: ModelDependent) -> JSONValue {
+    .object([
+      .init("kind", .string(dependent.kind.rawValue)), .init("name", .string(dependent.name)),
     ])
   }
 

@@ -55,6 +55,7 @@ struct UnreadModels {
   /// - Parameter code: How it ends when all were read.
   func report(to context: CommandContext, otherwise code: ExitCode) throws -> ExitCode {
     for error in errors {
+      context.notices.leaveOut(error.code)
       try context.console.report(
         error.hinting(database: context.options.database).text(
           as: context.options.errorFormat, palette: context.console.talkTerminal.palette))
