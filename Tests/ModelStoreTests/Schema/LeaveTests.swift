@@ -25,7 +25,7 @@ import Testing
   @Test func theLastModelTakesEverythingAlong() throws {
     let plain = try SchemaTestFile(Self.before)
     let world = try RefreshWorld(Self.before, hasJournal: false)
-    try world.opened { store in
+    try world.opened { store throws in
       try store.changeJournal.turnOn()
       try store.add(Self.copied())
       try store.add(
@@ -46,7 +46,7 @@ import Testing
     #expect(try Self.schema(world.other) == expected)
     #expect(try world.other.rows("SELECT name, shout FROM A") == [[.text("one"), .text("1")]])
     // The file is an ordinary one: it opens, and can be adopted again.
-    try world.opened { store in
+    try world.opened { store throws in
       #expect(store.schema.models == [])
       #expect(try store.adopt().map(\.name) == ["A", "B", "V"])
     }
@@ -64,19 +64,19 @@ import Testing
     let world = try RefreshWorld()
     try world.opened { try $0.add(Self.copied()) }
     let before = try Self.schema(world.other)
-    try world.opened { store in
+    try world.opened { store throws in
       let error = failure { try store.leave(["A"]) }
       #expect(error?.code == .conflict)
       #expect(error?.message.contains("the binding B.aName needs them") == true)
     }
     #expect(try Self.schema(world.other) == before)
-    try world.opened { store in
+    try world.opened { store throws in
       let departure = try store.leave(["A"], losing: .accept)
       #expect(departure.models == ["A"])
       #expect(departure.removed.map(\.name) == ["B.aName"])
       #expect(!departure.removesCatalog)
     }
-    try world.opened { store in
+    try world.opened { store throws in
       #expect(store.schema.models.map(\.name) == ["B"])
       #expect(try store.bindings() == [])
       #expect(try store.changeJournal.details() == ["B": .full])
@@ -88,7 +88,7 @@ import Testing
 
   @Test func theJournalsHistoryIsNotLostByAccident() throws {
     let world = try RefreshWorld()
-    try world.opened { store in
+    try world.opened { store throws in
       try store.write { tx in try tx.execute("UPDATE A SET name = 'two'") }
       try store.leave(["B"])
       let error = failure { try store.leave(["A"]) }
@@ -115,7 +115,7 @@ import Testing
 
   @Test func anObservedModelDoesNotLeave() throws {
     let world = try RefreshWorld()
-    try world.opened { store in
+    try world.opened { store throws in
       let model = try store.schema.model(named: "A")
       let subscription = try store.live(Query<Record>(model)).observe { _ in }
       #expect(failure { try store.leave(["A"]) }?.code == .configurationConflict)

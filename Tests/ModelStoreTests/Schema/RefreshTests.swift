@@ -37,7 +37,7 @@ struct RefreshWorld {
   }
 
   func fields(_ model: String) throws -> [String]? {
-    try opened { store in
+    try opened { store throws in
       store.schema.models.first { $0.name == model }?.fields.map(\.name)
     }
   }
@@ -64,7 +64,7 @@ struct RefreshWorld {
   @Test func openingReportsOutdatedModelsOnce() throws {
     let world = try RefreshWorld()
     try world.other.execute("ALTER TABLE A ADD COLUMN rank INTEGER")
-    try world.opened { store in
+    try world.opened { store throws in
       try store.write { tx in try tx.execute("UPDATE B SET a = a") }
       #expect(
         try store.adoptedDrift() == [
@@ -116,7 +116,7 @@ struct RefreshWorld {
     try world.opened { try $0.refreshAdopted() }
     let position = try world.opened { try $0.changeJournal.position() }
     try world.other.execute("UPDATE A SET rank = 2")
-    try world.opened { store in
+    try world.opened { store throws in
       let model = try store.schema.model(named: "A")
       let past = try store.find(model, key: [.integer(1)], at: position)
       #expect(past?.values == [.integer(1), .text("before"), .null, .integer(1)])
@@ -128,7 +128,7 @@ struct RefreshWorld {
 
   @Test func bindingsAndRulesFollowARebuiltTable() throws {
     let world = try RefreshWorld()
-    try world.opened { store in
+    try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
       try store.add(
         Rule("A.name.required", of: "A", fields: ["name"], .required), keepingOffenders: false)
@@ -146,7 +146,7 @@ struct RefreshWorld {
     try world.opened { try $0.refreshAdopted() }
     #expect(try world.triggers(on: "A") == before)
     #expect(try world.other.rows("SELECT shout FROM A") == [[.text("ONE")]])
-    try world.opened { store in
+    try world.opened { store throws in
       #expect(try store.bindingFindings() == [])
       #expect(try store.unkeptRules() == [])
     }
@@ -158,7 +158,7 @@ struct RefreshWorld {
   ])
   func whatNeedsWhatIsGoneStandsInTheWay(change: String, dependents: [String]) throws {
     let world = try RefreshWorld()
-    try world.opened { store in
+    try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
       try store.add(
         Binding(
@@ -170,7 +170,7 @@ struct RefreshWorld {
     }
     try world.other.execute(change)
     let schema = try world.other.rows("SELECT * FROM sqlite_schema")
-    try world.opened { store in
+    try world.opened { store throws in
       #expect(
         try store.refreshAdopted(nil, .dryRun).flatMap(\.dependents).map(\.name) == dependents)
       let error = failure { try store.refreshAdopted() }
@@ -178,7 +178,7 @@ struct RefreshWorld {
       for name in dependents { #expect(error?.message.contains(name) == true) }
     }
     #expect(try world.other.rows("SELECT * FROM sqlite_schema") == schema)
-    try world.opened { store in
+    try world.opened { store throws in
       for name in dependents {
         if name.hasSuffix("required") {
           try store.dropRule(name)
@@ -189,7 +189,7 @@ struct RefreshWorld {
       let refreshes = try store.refreshAdopted()
       #expect(refreshes.flatMap(\.dependents) == [])
     }
-    try world.opened { store in
+    try world.opened { store throws in
       #expect(try store.adoptedDrift() == [])
       #expect(try store.bindings() == [])
       #expect(try store.rules() == [])
@@ -198,13 +198,13 @@ struct RefreshWorld {
 
   @Test func aModelWithoutItsTableLeavesWithItsOwn() throws {
     let world = try RefreshWorld()
-    try world.opened { store in
+    try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
       try store.add(
         Rule("A.name.required", of: "A", fields: ["name"], .required), keepingOffenders: false)
     }
     try world.other.execute("PRAGMA foreign_keys = OFF; ALTER TABLE A RENAME TO A2")
-    try world.opened { store in
+    try world.opened { store throws in
       let refreshes = try store.refreshAdopted()
       #expect(refreshes.map(\.name) == ["A", "B"])
       #expect(refreshes.map { $0.schema == nil } == [true, false])
@@ -222,7 +222,7 @@ struct RefreshWorld {
     let world = try RefreshWorld()
     try world.other.execute(
       "ALTER TABLE A ADD COLUMN more TEXT; ALTER TABLE B ADD COLUMN more TEXT")
-    try world.opened { store in
+    try world.opened { store throws in
       #expect(try store.refreshAdopted(["B"]).map(\.name) == ["B"])
       #expect(try store.adoptedDrift().map(\.owner) == [.model("A")])
       #expect(failure { try store.refreshAdopted(["C"]) }?.code == .unknownModel)
@@ -261,12 +261,12 @@ struct RefreshWorld {
   @Test func aChosenTypeStaysWhenTheModelIsRefreshed() throws {
     let world = try RefreshWorld(
       "CREATE TABLE A (id INTEGER PRIMARY KEY, isOpen INTEGER); INSERT INTO A VALUES (1, 1)")
-    try world.opened { store in
+    try world.opened { store throws in
       try store.adopt([], types: [TypeChoice(model: "A", field: "isOpen", type: .boolean)])
     }
     try world.other.execute("ALTER TABLE A ADD COLUMN more TEXT")
     try world.opened { try $0.refreshAdopted() }
-    try world.opened { store in
+    try world.opened { store throws in
       let model = try store.schema.model(named: "A")
       #expect(model.fields.map(\.type) == [.integer, .boolean, .text])
     }
@@ -289,7 +289,7 @@ struct RefreshWorld {
   @Test(arguments: changes)
   func theOtherModelsWork(change: String) throws {
     let world = try RefreshWorld(Self.tables)
-    try world.opened { store in
+    try world.opened { store throws in
       try store.add(
         Binding(
           BindingSchema(
@@ -334,7 +334,7 @@ struct RefreshWorld {
   func aStatementThatFailsNamesWhatIsGone(change: String, words: String) throws {
     let world = try RefreshWorld(Self.tables)
     try world.other.execute("PRAGMA foreign_keys = OFF; \(change)")
-    try world.opened { store in
+    try world.opened { store throws in
       let model = try store.schema.model(named: "A")
       let found = [
         failure { try store.fetch(Query<Record>(model)) },
@@ -356,7 +356,7 @@ struct RefreshWorld {
   @Test func anUnknownColumnOfAQueryIsNoFaultOfTheTable() throws {
     let world = try RefreshWorld(Self.tables)
     try world.other.execute("ALTER TABLE A ADD COLUMN more TEXT")
-    try world.opened { store in
+    try world.opened { store throws in
       let model = try store.schema.model(named: "A")
       let query = Query<Record>(model, where: .sql(SQLText(sql: "nonsense = 1")))
       #expect(failure { try store.fetch(query) }?.code == .invalidQuery)
