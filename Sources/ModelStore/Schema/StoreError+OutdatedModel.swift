@@ -20,19 +20,14 @@ extension StoreError {
   /// That SQLite refused a statement because the table of an adopted model has changed; nil for
   /// another failure.
   ///
-  /// - Parameters:
-  ///   - schema: The model that the statement is about, where one is known. Its triggers and
-  ///     foreign keys may lead to another model.
-  ///   - models: All models.
+  /// - Parameter models: All models. The triggers and foreign keys of one may lead to another.
   init?(
-    outdatedIn error: SQLiteError, about schema: ModelSchema?, models: [ModelSchema],
-    in catalog: Catalog
+    outdatedIn error: SQLiteError, models: [ModelSchema], in catalog: Catalog
   ) {
     guard error.code.primary == .error, let missing = Self.complaint(in: error.message) else {
       return nil
     }
-    let adopted = ((schema.map { [$0] } ?? []) + models).filter(\.isAdopted)
-    let drift = AdoptedModel.all(adopted.withoutRepeats, in: catalog).compactMap(\.drift)
+    let drift = AdoptedModel.all(models, in: catalog).compactMap(\.drift)
     let concerned = drift.first { model in
       model.differences.contains { difference in
         let name = difference.name.asciiFolded
@@ -60,13 +55,5 @@ extension StoreError {
       return String(rest[..<after.lowerBound]).asciiFolded
     }
     return nil
-  }
-}
-
-extension [ModelSchema] {
-  /// Each model once, by its name.
-  fileprivate var withoutRepeats: [ModelSchema] {
-    var names: Set<String> = []
-    return filter { names.insert($0.name).inserted }
   }
 }

@@ -112,7 +112,7 @@ final class ModelRegistry: Sendable {
     }
     if let error = error as? SQLiteError,
       let outdated = StoreError(
-        outdatedIn: error, about: schema, models: self.schema.models, in: catalog)
+        outdatedIn: error, models: self.schema.models, in: catalog)
     {
       return outdated
     }

@@ -54,7 +54,8 @@ import Testing
 
   @Test func whatNeedsAColumnThatIsGoneIsListedWithTheCommand() throws {
     let (place, raw) = try adopted()
-    try #require(try place.run("bindings", "add", "A.shout", "--derive", "upper(name)").code == 0)
+    try #require(
+      try place.run("bindings", "add", "A.shout", "--derive", "upper(name)", "--yes").code == 0)
     try raw.execute("ALTER TABLE A RENAME COLUMN name TO title")
     #expect(
       try place.run("adopt", "--refresh")
@@ -71,7 +72,7 @@ import Testing
     try #require(try place.run("bindings", "drop", "A.shout").code == 0)
     #expect(try place.run("adopt", "--refresh").code == 0)
     #expect(
-      try place.run("bindings", "add", "A.shout", "--derive", "upper(title)").code == 0)
+      try place.run("bindings", "add", "A.shout", "--derive", "upper(title)", "--yes").code == 0)
     #expect(try place.run("doctor", "-q").code == 0)
   }
 
@@ -100,7 +101,7 @@ import Testing
     for words in [
       ["query", "C"], ["get", "C", "1"], ["update", "C", "1", "n=x"], ["journal", "on"],
       ["import", "C.ndjson"], ["history"], ["history", "C"],
-      ["bindings", "add", "C.n", "--derive", "'c' || id"],
+      ["bindings", "add", "C.n", "--derive", "'c' || id", "--yes"],
     ] {
       let outcome = try place.run(words)
       #expect(outcome.code == 0, "\(words): \(outcome)")
@@ -206,7 +207,10 @@ import Testing
     let before = try RawDatabase(place.path("c.db")).value(schema)
     for words in [
       ["adopt"], ["journal", "on"],
-      ["bindings", "add", "Track.Composer", "--copy", "Album.Title", "--through", "AlbumId"],
+      [
+        "bindings", "add", "Track.Composer", "--copy", "Album.Title", "--through", "AlbumId",
+        "--yes",
+      ],
       ["validators", "add", "Genre", "--unique", "Name"], ["leave", "--force"],
     ] {
       let outcome = try place.run(words)
