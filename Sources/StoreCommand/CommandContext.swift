@@ -30,7 +30,8 @@ struct CommandContext {
     listsManyViolations = command is ImportCommand
     stopsStatements = !(command is WatchCommand)
     reportsDrift =
-      !(command is AdoptCommand || command is LeaveCommand || command is DoctorCommand)
+      !(command is AdoptCommand || command is LeaveCommand || command is DoctorCommand
+      || command is BindingsCheckCommand)
   }
 
   /// Opens the store for reading; never creates a file.

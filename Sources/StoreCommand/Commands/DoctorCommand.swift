@@ -59,16 +59,7 @@ struct DoctorCommand: LeafCommand {
           ? "no models yet (\(Program.name) adopt)"
           : "\(Grouped.text(models.count, "model")), \(Grouped.text(bindings.count, "binding"))")
     }
-    var outdated: Set<String> = []
-    try report.examine("models") { report in
-      for model in try store.adoptedDrift() {
-        let name = model.owner.name
-        outdated.insert(name)
-        report.add(
-          "models", .problem,
-          "\(name): \(model.sentences) (\(Program.name) adopt --refresh \(Shell.quoted(name)))")
-      }
-    }
+    let outdated = try Self.addOutdatedModels(of: store, to: &report)
     try report.examine("bindings") { report in
       let findings = try store.bindingFindings()
       for finding in findings { Self.add(finding, to: &report) }
@@ -116,6 +107,23 @@ struct DoctorCommand: LeafCommand {
           "tables", .note, table.reason ?? "\(table.name) is no model yet (\(Program.name) adopt)")
       }
     }
+  }
+
+  /// - Returns: The names of the adopted models whose tables have changed.
+  private static func addOutdatedModels(
+    of store: Store, to report: inout Report
+  ) throws -> Set<String> {
+    var outdated: Set<String> = []
+    try report.examine("models") { report in
+      for model in try store.adoptedDrift() {
+        let name = model.owner.name
+        outdated.insert(name)
+        report.add(
+          "models", .problem,
+          "\(name): \(model.sentences) (\(Program.name) adopt --refresh \(Shell.quoted(name)))")
+      }
+    }
+    return outdated
   }
 
   /// The version of SQLite, with a warning for one that has the WAL-reset bug:
