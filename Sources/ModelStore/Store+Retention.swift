@@ -4,10 +4,13 @@ extension ChangeJournal {
   ///
   /// - Complexity: Reads every page of the journal, to count its bytes.
   public func status() throws -> JournalStatus {
-    let models = store.schema.models
+    let engine = try engine
     return try engine.connections.readers.sync { connection in
       try engine.read(connection) { tx in
-        try JournalStatus(reading: tx.access.connection, models: models)
+        let connection = tx.access.connection
+        // The triggers follow the file, also where a model keeps its fields in this process.
+        return try JournalStatus(
+          reading: connection, models: try engine.schema.filed(on: connection))
       }
     }
   }

@@ -18,6 +18,11 @@ extension InstalledObjects {
     return InstalledObjects(named.objects.filter { $0.kind == .trigger })
   }
 
+  /// Everything that the store made in the file, its own tables included.
+  static func ofStore(in connection: Connection) throws -> InstalledObjects {
+    try InstalledObjects(namedWith: ["_ms_"], in: connection)
+  }
+
   /// Reads the objects whose names begin with one of `prefixes`, which only the store gives.
   private init(namedWith prefixes: [String], in connection: Connection) throws {
     let condition = prefixes.map { _ in "instr(name, ?) = 1" }.joined(separator: " OR ")

@@ -205,7 +205,7 @@ extension CompiledJournal {
 extension Catalog {
   /// Whether the model's table is there with every column.
   func hasColumns(of schema: ModelSchema) -> Bool {
-    guard let table = table(named: schema.table) else { return false }
+    guard let table = table(named: schema.table), table.kind == .table else { return false }
     return schema.fields.allSatisfy { table.column(named: $0.column) != nil }
   }
 

@@ -99,7 +99,7 @@ package struct BindingTriggers: Hashable, Sendable {
     return String(message.dropFirst(start.count).dropLast(end.count))
   }
 
-  init(_ binding: ResolvedBinding) {
+  package init(_ binding: ResolvedBinding) {
     self.binding = binding.schema
     target = binding.model
     finders = binding.finders

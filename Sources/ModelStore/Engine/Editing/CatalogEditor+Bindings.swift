@@ -9,7 +9,10 @@ extension CatalogEditor {
       try self.checkFunctions(of: [schema])
       let others = try CatalogEntries.bindings.read(on: connection)
         .filter { $0.name != schema.name }
+      // Bindings of a model whose table has changed wait until the model is refreshed.
+      let broken = try self.brokenModels(on: connection)
       let bindings = try CompiledBindings(others + [schema], in: models, on: connection)
+        .keeping { $0.binding == schema || broken.isDisjoint(with: $0.binding.modelNames) }
       let synchronised = try Reconciler(connection).reconcile(bindings, onProgress: onProgress)
       if !isPreview { try CatalogEntries.bindings.write([schema], on: connection) }
       return synchronised.reduce(0) { $0 + $1.recordCount }
@@ -19,7 +22,7 @@ extension CatalogEditor {
   /// Lets `bindings`, which are all of their target now, take over from one that is gone.
   ///
   /// - Returns: How many records had to follow.
-  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
+  func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
     let models = self.models.schema.models
     // A binding may be dropped because a model or field is gone.
     let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }

@@ -143,7 +143,7 @@ extension CatalogEditor {
   }
 
   /// What keeps `rules` and the required one. Objects that the models do not explain stay.
-  private func compiled(
+  func compiled(
     _ rules: [Rule], requiring required: Rule? = nil, on connection: Connection
   ) throws -> CompiledRules {
     let models = try filedModels(on: connection)
@@ -204,18 +204,26 @@ extension CatalogEditor {
       guard !drift.isEmpty else { return [] }
       let rules = try compiled(CatalogEntries.rules.read(on: connection), on: connection)
       try Self.checkTables(of: rules.rules.map(\.rule), on: connection)
-      // A unique index holds for all records or is none. Records that break another rule meanwhile
-      // stay, as they do when it is added by choice.
-      for objects in rules.rules
-      where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
-        && drift.contains(where: { $0.owner == .rule(objects.rule.rule.name) })
-      {
-        let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
-        if let finding { throw Self.refusal(finding, "put in place") }
-      }
-      try Reconciler(connection).reconcile(rules)
+      try apply(rules, on: connection)
       return drift
     }
+  }
+
+  /// Makes the triggers and indexes of rules anew where they are not as they should be.
+  ///
+  /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index holds
+  ///   for all records or is none. Records that break another rule meanwhile stay, as they do when
+  ///   it is added by choice.
+  func apply(_ rules: CompiledRules, on connection: Connection) throws {
+    let found = try InstalledObjects.ofRules(in: connection)
+    for objects in rules.rules
+    where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
+      && !objects.areInstalled(among: found)
+    {
+      let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
+      if let finding { throw Self.refusal(finding, "put in place") }
+    }
+    try Reconciler(connection).reconcile(rules)
   }
 
   /// A trigger that names what is not there would make every write of its table fail.

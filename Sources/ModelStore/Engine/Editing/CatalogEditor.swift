@@ -164,7 +164,7 @@ struct CatalogEditor {
   }
 
   /// Whether a store that is open here declared the model, or it has observers.
-  private func isInUse(_ model: ModelSchema) -> Bool {
+  func isInUse(_ model: ModelSchema) -> Bool {
     schema.isDeclared(model.name) || engine.broker.interests()[model.name] != nil
   }
 
@@ -172,11 +172,16 @@ struct CatalogEditor {
   /// file's schema and rules again. A failure of that reading is reported: the commit stands, and
   /// the next write reads them.
   ///
-  /// - Parameter isPreview: Whether it is rolled back. It then returns what would be done, or
-  ///   throws why it would be refused, and `body` writes nothing into the store's own tables, which
-  ///   may belong to an older library.
+  /// - Parameters:
+  ///   - isPreview: Whether it is rolled back. It then returns what would be done, or throws why it
+  ///     would be refused, and `body` writes nothing into the store's own tables, which may belong
+  ///     to an older library.
+  ///   - left: The names of adopted models that are no models afterwards.
+  ///   - completion: Runs last in the transaction, behind what brings the journal in line.
   func changing<Result>(
-    isPreview: Bool = false, _ body: (Connection) throws -> Result
+    isPreview: Bool = false, leaving left: (Result) -> Set<String> = { _ in [] },
+    completion: (Result, Connection) throws -> Void = { _, _ in },
+    _ body: (Connection) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
     return try engine.turns.take { writer in
@@ -200,9 +205,10 @@ struct CatalogEditor {
           // A new unique rule is something else by which REPLACE may evict records. What the
           // journal says of that comes behind the mark: it is no change that could be taken back.
           try journal.align(keeping: standing, on: connection)
+          try completion(result, connection)
           return result
         }
-        reloadAfterCommit(&writer)
+        reloadAfterCommit(&writer, leaving: left(result))
         return result
       } catch {
         throw models.storeError(writer.noting(error), about: nil)
@@ -210,9 +216,9 @@ struct CatalogEditor {
     }
   }
 
-  private func reloadAfterCommit(_ writer: inout Writer) {
+  private func reloadAfterCommit(_ writer: inout Writer, leaving left: Set<String>) {
     do {
-      try writer.connection.hooks.withoutStopping { try schema.reload(&writer) }
+      try writer.connection.hooks.withoutStopping { try schema.reload(&writer, leaving: left) }
     } catch {
       engine.reports.send(
         writer.noting(error), afterCommit: "reading the changed schema", models)
@@ -236,7 +242,6 @@ struct CatalogEditor {
     }
   }
 }
-
 
 extension CatalogEntries<BindingSchema> {
   static let bindings = CatalogEntries(table: "_ms_bindings", noun: "binding")

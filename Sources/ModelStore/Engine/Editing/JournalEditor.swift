@@ -22,7 +22,7 @@ struct JournalEditor {
     guard let layouts = try JournalLayouts(reading: connection),
       detail != nil || !layouts.current.isEmpty
     else { return nil }
-    let models = try schema.known(on: connection, declaring: declarations.models)
+    let models = try schema.filed(on: connection, declaring: declarations.models)
     var details = Self.details(layouts, in: models)
     if let detail {
       for model in declarations.models where model.kind == .table && !model.hasHiddenRowID {
@@ -38,7 +38,7 @@ struct JournalEditor {
   /// - Precondition: A write transaction is open.
   func standing(on connection: Connection) throws -> JournalStanding? {
     try JournalStanding(
-      reading: connection, models: try schema.known(on: connection, declaring: []))
+      reading: connection, models: try schema.filed(on: connection))
   }
 
   /// Brings the journal's triggers in line with tables that have changed.
@@ -63,7 +63,7 @@ struct JournalEditor {
   ) throws {
     let found = try JournalLayouts(reading: connection)
     guard let layouts = found ?? (isPreview ? JournalLayouts() : nil) else { return }
-    let models = try schema.known(on: connection, declaring: [])
+    let models = try schema.filed(on: connection)
     var details = Self.details(layouts, in: models)
     try edit(&details, models)
     let journal = CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))

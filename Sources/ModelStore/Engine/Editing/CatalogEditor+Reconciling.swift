@@ -165,8 +165,11 @@ extension CatalogEditor {
   ) throws -> (kept: [BindingSchema], obsolete: [String]) {
     var kept = declared
     var obsolete: [String] = []
-    for binding in try CatalogEntries.bindings.understood(on: connection)
-    where !declared.contains(where: { $0.name == binding.name }) {
+    let filed = try CatalogEntries.bindings.understood(on: connection)
+      .filter { binding in !declared.contains { $0.name == binding.name } }
+    // Bindings of a model whose table has changed wait until the model is refreshed.
+    let broken = filed.isEmpty ? [] : try brokenModels(on: connection)
+    for binding in filed where broken.isDisjoint(with: binding.modelNames) {
       let isDisplaced = declared.contains {
         $0.target == binding.target || $0.name.asciiFolded == binding.name.asciiFolded
           || $0.takesAnEnd(of: binding)
