@@ -97,3 +97,29 @@ extension Store {
     try open.catalog.bindingLosses()
   }
 }
+
+extension Store {
+  /// Compares the tables, indexes and triggers of the file with the models and with the file's
+  /// catalog. Reads no records: for what they hold see ``bindingFindings(keyCountMax:)`` and
+  /// ``findings(in:keyCountMax:onProgress:)``.
+  ///
+  /// ```swift
+  /// for drift in try store.schemaDrift() where drift.owner.part == .rules {
+  ///   print("\(drift.owner.name): \(drift.objects.joined(separator: ", "))")
+  /// }
+  /// ```
+  ///
+  /// ``rebuildBindings()`` and ``rebuildRules()`` end the drift of bindings and rules, and
+  /// ``ChangeJournal/turnOn(_:for:isPreview:)`` that of the journal.
+  ///
+  /// - Parameter parts: The parts of the schema to compare.
+  /// - Returns: One value for each model, binding, rule or journal of a model that differs: models
+  ///   in the order of the schema; bindings, sources before what follows them; rules by name, then
+  ///   those that name a model or field that is gone; models of the journal by name.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  public func schemaDrift(
+    of parts: Set<SchemaDrift.Part> = Set(SchemaDrift.Part.allCases)
+  ) throws -> [SchemaDrift] {
+    try open.catalog.schemaDrift(of: parts)
+  }
+}

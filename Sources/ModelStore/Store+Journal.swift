@@ -21,7 +21,8 @@ public struct ChangeJournal: Sendable {
   /// Enters the changes of models from now on, by every writer.
   ///
   /// Where something is entered already, in the same detail, nothing happens. Tables that the
-  /// journal cannot hold are left out unless they are asked for by name; ``details()`` tells of
+  /// journal cannot hold, and models whose tables lack their columns, are left out unless they are
+  /// asked for by name; ``details()`` tells of
   /// which models something is entered.
   ///
   /// - Parameters:
@@ -38,13 +39,17 @@ public struct ChangeJournal: Sendable {
     try engine.catalog.changing(isPreview: isPreview) { connection in
       let catalog = try Catalog(reading: connection)
       try engine.catalog.journal.change(isPreview: isPreview, on: connection) { details, known in
-        for name in try Self.names(models, in: known) { details[name] = detail }
+        let unfit = known.filter { !catalog.hasColumns(of: $0) }.map(\.name)
+        for name in try Self.names(models, in: known)
+        where models != nil || !unfit.contains(name) {
+          details[name] = detail
+        }
         // One that is on already would be let alone.
         if let schema = known.first(where: { schema in
           models?.contains(schema.name) == true
-            && !JournalInstallation.isFit(schema, in: catalog)
+            && !catalog.hasColumns(of: schema)
         }) {
-          throw JournalInstallation.unfit(schema)
+          throw CompiledJournal.unfit(schema)
         }
       }
     }
@@ -83,9 +88,13 @@ public struct ChangeJournal: Sendable {
   /// Why the changes of some models cannot be entered, by the model's name. Turning the journal on
   /// for all leaves them out.
   public var refusals: [String: String] {
+    let models = store.engine.models
     var refusals: [String: String] = [:]
-    for model in store.schema.models {
-      refusals[model.name] = JournalLayout.refusal(of: model)
+    for model in models.schema.models {
+      refusals[model.name] =
+        JournalLayout.refusal(of: model)
+        ?? (models.catalog.hasColumns(of: model)
+          ? nil : "its table has changed; refresh the model first")
     }
     return refusals
   }

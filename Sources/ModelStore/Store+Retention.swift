@@ -4,16 +4,19 @@ extension ChangeJournal {
   ///
   /// - Complexity: Reads every page of the journal, to count its bytes.
   public func status() throws -> JournalStatus {
-    let models = store.schema.models
+    let engine = try engine
     return try engine.connections.readers.sync { connection in
       try engine.read(connection) { tx in
-        try JournalStatus(reading: tx.access.connection, models: models)
+        let connection = tx.access.connection
+        // The triggers follow the file, also where a model keeps its fields in this process.
+        return try JournalStatus(
+          reading: connection, models: try engine.schema.filed(on: connection))
       }
     }
   }
 
   /// The models whose changes are to be entered but may be missing from now on, in name order,
-  /// until somebody makes their triggers anew: see ``JournalStatus/damagedModels``.
+  /// until somebody makes their triggers anew: see ``JournalStatus/drift``.
   ///
   /// As far as this store has heard: it looks when it opens, when it writes, and after each commit
   /// of others while somebody observes or waits for ``growth(after:)``. ``status()`` looks at the

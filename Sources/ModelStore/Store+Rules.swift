@@ -44,27 +44,18 @@ extension Store {
     try open.catalog.dropRule(name)
   }
 
-  /// Compares the triggers and indexes of all rules beside tables with what the file's catalog
-  /// says. The records that break rules are told by ``findings(in:keyCountMax:onProgress:)``.
+  /// Creates the triggers and indexes of rules again that ``schemaDrift(of:)`` reports, and drops
+  /// those of no rule. No record is touched: those that came to break a rule meanwhile stay as they
+  /// are until something changes the rule's fields in them.
   ///
-  /// - Returns: The rules that are not kept, by name; then those that name a model or field that is
-  ///   not there any more.
-  public func unkeptRules() throws -> [UnkeptRule] {
-    try open.catalog.unkeptRules()
-  }
-
-  /// Makes the triggers and indexes anew that ``unkeptRules()`` finds wrong, and drops those of no
-  /// rule. No record is touched: those that came to break a rule meanwhile stay as they are until
-  /// something changes the rule's fields in them.
-  ///
-  /// - Returns: The rules that were not kept, by name.
+  /// - Returns: What differed, by the names of rules.
   /// - Throws: ``StoreError`` with code `rejected`, listing and counting them, when records break a
   ///   unique rule; `schemaMismatch` when a table is not as its model says. Then nothing was
   ///   changed.
   /// - Complexity: Reads all records of each model whose unique rule is not kept, while writers
   ///   wait.
   @discardableResult
-  public func rebuildRules() throws -> [UnkeptRule] {
+  public func rebuildRules() throws -> [SchemaDrift] {
     try open.catalog.rebuildRules()
   }
 }

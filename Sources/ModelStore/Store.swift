@@ -56,6 +56,7 @@ public final class Store: Sendable {
       do {
         try lease.engine.catalog.declare(
           declarations, allowing: configuration.schemaChanges)
+        lease.engine.catalog.reportAdoptedDrift()
       } catch {
         lease.end(.whenIdle)
         throw error
@@ -377,9 +378,9 @@ extension Store {
   }
 
   /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
-  /// are no longer what their models say. For the records themselves see
-  /// ``findings(in:keyCountMax:onProgress:)``, for bindings ``bindingFindings(keyCountMax:)``, for
-  /// the triggers of added rules ``unkeptRules()``.
+  /// are no longer what programs declare. For the tables of adopted models see ``adoptedDrift()``.
+  /// For the records themselves see ``findings(in:keyCountMax:onProgress:)``, for bindings
+  /// ``bindingFindings(keyCountMax:)``, for the triggers of added rules ``schemaDrift(of:)``.
   ///
   /// A table that needs a function or collation which only the program that made it has cannot be
   /// checked.
@@ -395,6 +396,7 @@ extension Store {
       guard let onUncheckedTable else { return unchecked.append(error.message) }
       try onUncheckedTable(error)
     }
-    return found + unchecked + (try engine.catalog.drift().map(\.sentence))
+    let differences = try engine.catalog.schemaDrift(of: [.models]).flatMap(\.differences)
+    return found + unchecked + differences.compactMap(\.sentence)
   }
 }

@@ -35,6 +35,9 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case newerFormat
     /// The file's tables differ from the declared models.
     case schemaMismatch
+    /// Another program changed the table of an adopted model. Bring the model up to date with
+    /// ``Store/refreshAdopted(_:_:)`` or `storecli adopt --refresh`.
+    case outdatedModel
     /// The table cannot become a model, or the declaration cannot be kept; the message says why.
     case unsupportedSchema
     /// A migration that was applied has changed since, is missing, or comes too late.

@@ -15,6 +15,8 @@ struct CommandContext {
   private let stopsStatements: Bool
   /// What stores that are opened for writing report besides the command's own outcome.
   let notices = Notices()
+  /// Whether to warn of adopted models whose tables have changed. Some commands are about these.
+  private let reportsDrift: Bool
   private let application: Application
   let surroundings: Surroundings
 
@@ -31,6 +33,9 @@ struct CommandContext {
     isDryRun = change?.dryRun ?? false
     listsManyViolations = command is ImportCommand
     stopsStatements = !(command is WatchCommand)
+    reportsDrift =
+      !(command is AdoptCommand || command is LeaveCommand || command is DoctorCommand
+      || command is BindingsCheckCommand)
   }
 
   /// Opens the store for reading; never creates a file.
@@ -171,7 +176,12 @@ struct CommandContext {
     // mode reports that itself.
     for warning in warnings.endOpening()
     where (purpose != .looking || isDryRun) && warning.code != .configurationConflict {
-      try console.say("warning: \(warning.message)")
+      guard warning.code == .outdatedModel else {
+        try console.say("warning: \(warning.message)")
+        continue
+      }
+      // The command may fail because of it, and then says so itself.
+      if reportsDrift { notices.add(warning) }
     }
     let inputs = InputFiles(surroundings: surroundings, refusedPaths: location.storePaths)
     return OpenedStore(store: store, location: location, inputs: inputs)

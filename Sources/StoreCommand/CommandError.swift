@@ -211,6 +211,8 @@ struct CommandError: Error {
     case .unknownTransaction: "storecli history"
     case .unknownConsumer: "storecli consumers list"
     case .journalGap, .journalTrimmed: "storecli journal status"
+    case .outdatedModel:
+      "storecli adopt --refresh" + (error.model.map { " \(Shell.quoted($0))" } ?? "")
     default: nil
     }
   }
@@ -355,7 +357,8 @@ extension ExitCode {
       case .cancelled: .interrupted
       case .notADatabase, .corrupt, .permissionDenied, .unsafeLocation, .fileReplaced, .readOnly,
         .outOfSpace,
-        .ioFailure, .outcomeUnknown, .schemaMismatch, .unsupportedSchema, .migrationConflict,
+        .ioFailure, .outcomeUnknown, .schemaMismatch, .outdatedModel, .unsupportedSchema,
+        .migrationConflict,
         .misuse, .notificationCycle, .forked, .journalTrimmed, .journalGap, .configurationConflict,
         .database:
         .failed

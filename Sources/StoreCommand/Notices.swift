@@ -6,21 +6,29 @@ import Synchronization
 /// when the command ends, as warnings.
 final class Notices: Sendable {
   private let reported = Mutex<[StoreError]>([])
+  /// The codes of failures that the command has printed itself.
+  private let told = Mutex<Set<String>>([])
 
   /// Keeps a failure; any thread may call it.
   func add(_ error: StoreError) {
     reported.withLock { $0.append(error) }
   }
 
+  /// Leaves out failures of a kind that the command prints itself.
+  func leaveOut(_ code: String) {
+    told.withLock { _ = $0.insert(code) }
+  }
+
   /// Prints one line for each kind of failure, in the order of their first reports.
   ///
   /// - Parameter failure: The command's own error. A warning of the same kind is left out: the
   ///   error says what to do.
-  func write(besides failure: CommandError?, to console: Console, as format: CommandError.Format) {
-    var printed = Set([failure?.code].compactMap(\.self))
+  func write(besides failure: CommandError?, to console: Console, _ options: GlobalOptions) {
+    var printed = told.withLock(\.self).union([failure?.code].compactMap(\.self))
     for error in reported.withLock(\.self) where printed.insert(error.code.rawValue).inserted {
       console.warn(
-        CommandError(error).warningText(as: format, palette: console.talkTerminal.palette))
+        CommandError(error).hinting(database: options.database).warningText(
+          as: options.errorFormat, palette: console.talkTerminal.palette))
     }
   }
 }

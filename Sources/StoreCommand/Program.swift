@@ -144,7 +144,7 @@ public struct Program: Sendable {
       }
       let code = try command.run(context)
       try console.finish()
-      context.notices.write(besides: nil, to: console, as: options.errorFormat)
+      context.notices.write(besides: nil, to: console, options)
       return Self.named(code)
     } catch OutputError.readerClosed {
       Console.endByBrokenPipe()
@@ -153,7 +153,7 @@ public struct Program: Sendable {
     } catch {
       let failure = CommandError(error).hinting(database: options.database)
       let code = Self.reporting(failure, to: console, as: options.errorFormat)
-      context.notices.write(besides: failure, to: console, as: options.errorFormat)
+      context.notices.write(besides: failure, to: console, options)
       return Self.named(code)
     }
   }

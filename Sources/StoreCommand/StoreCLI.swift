@@ -18,6 +18,7 @@ struct StoreCLI: ParsableCommand {
       BindingsCommand.self, WatchCommand.self, HistoryCommand.self, UndoCommand.self,
       RedoCommand.self, RevertCommand.self, JournalCommand.self, ConsumersCommand.self,
       ImportCommand.self, ExportCommand.self, HashCommand.self, AdoptCommand.self,
-      DoctorCommand.self, DemoCommand.self, CompletionsCommand.self, VersionCommand.self,
+      LeaveCommand.self, DoctorCommand.self, DemoCommand.self, CompletionsCommand.self,
+      VersionCommand.self,
     ])
 }

@@ -8,9 +8,7 @@ extension Adoption {
       if let reason = reading.refusal { return reading.refused(reason) }
       let warnings = try warnings(about: table, on: connection)
       guard table.kind == .table else { return reading.view(notes: warnings) }
-      let nullableKey =
-        table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
-        ? [] : table.primaryKey.filter { !$0.isNotNull }.map(\.name)
+      let nullableKey = reading.nullableKey
       let holdsNull =
         try !nullableKey.isEmpty && table.missingCollations.isEmpty
         && hasNull(nullableKey, in: table, on: connection)

@@ -5,9 +5,8 @@
 public struct BindingFinding: Hashable, Sendable {
   /// The binding's name.
   public let binding: String
-  /// The names of its triggers, tables and indexes that are missing, have another text, hold wrong
-  /// totals, or belong to no binding of the catalog; sorted.
-  public let triggers: [String]
+  /// How its triggers, tables and indexes differ; nil where they are as they should be.
+  public let drift: SchemaDrift?
   /// How many records do not hold the value that the binding gives them; 0 where they were not
   /// compared.
   public let recordCount: Int

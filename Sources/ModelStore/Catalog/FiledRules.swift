@@ -15,7 +15,7 @@ struct FiledRules {
   /// - Throws: ``SQLiteError`` when the file cannot be read.
   init(_ rules: [Rule], in models: [ModelSchema], on connection: Connection) throws {
     guard !rules.isEmpty else { return }
-    let found = try RuleInstallation.objects(in: connection)
+    let found = try InstalledObjects.ofRules(in: connection)
     for rule in rules {
       do {
         let objects = RuleObjects(try ResolvedRule(rule, in: models))

@@ -29,34 +29,31 @@ struct SchemaUpdate {
       model: Set(remaining.map(\.model)).count == 1 ? remaining[0].model : nil)
   }
 
-  /// Adds what is missing. Call ``check(allowing:)`` first.
+  /// What adds everything that is missing. Call ``check(allowing:)`` first.
   ///
-  /// - Precondition: `connection` is in a write transaction, begun before the catalog was read.
-  /// - Throws: ``SQLiteError``, for example when records that exist break the rule of a new field;
-  ///   the caller rolls back.
-  func apply(on connection: Connection) throws {
-    precondition(connection.isInTransaction, "A schema changes only inside a transaction.")
+  /// Carrying it out may fail, for example when records that exist break the rule of a new field.
+  var plan: SchemaPlan {
+    var plan = SchemaPlan()
     let differences = Dictionary(grouping: differences, by: \.model)
     for model in models {
       for difference in differences[model.name] ?? [] {
-        try remove(difference, of: model, on: connection)
+        Self.add(difference, of: model, to: &plan)
       }
     }
+    return plan
   }
 
-  private func remove(
-    _ difference: SchemaDifference, of model: ModelSchema, on connection: Connection
-  ) throws {
+  private static func add(
+    _ difference: SchemaDifference, of model: ModelSchema, to plan: inout SchemaPlan
+  ) {
     let sql = SchemaSQL(model)
     switch difference.kind {
     case .missingTable:
-      for statement in sql.statements { try connection.run(statement) }
+      plan.created += sql.objects
     case .missingColumn(let name, nil):
-      for field in model.fields where field.name == name {
-        try AddedColumns.run(sql.addColumn(field), on: connection)
-      }
+      plan.addedColumns += model.fields.filter { $0.name == name }.map(sql.addColumn)
     case .missingIndex(let index):
-      try connection.run(sql.index(index))
+      plan.created.append(sql.index(index))
     default:
       preconditionFailure("Opening cannot remove this difference: \(difference.sentence)")
     }

@@ -49,12 +49,19 @@ final class CurrentSchema: Sendable {
 
   /// Reads the file's schema again after it changed, and puts it into effect.
   ///
-  /// - Parameter declared: What is declared in addition, as for ``known(on:declaring:)``.
-  func reload(_ writer: inout Writer, declaring declared: [ModelSchema] = []) throws {
+  /// - Parameters:
+  ///   - declared: What is declared in addition, as for ``known(on:declaring:)``.
+  ///   - left: The names of adopted models that this process has removed from the catalog.
+  func reload(
+    _ writer: inout Writer, declaring declared: [ModelSchema] = [], leaving left: Set<String> = []
+  ) throws {
     // One state of the file, so that the schema version vouches for all that is read.
     try writer.connection.inOneState {
-      let schema = StoreSchema(models: try known(on: writer.connection, declaring: declared))
-      try writer.adopt(schema, catalog: try Catalog(reading: writer.connection))
+      let models = try known(on: writer.connection, declaring: declared)
+        .filter { !left.contains($0.name) }
+      try writer.adopt(
+        StoreSchema(models: models), filed: try filed(models, on: writer.connection),
+        catalog: try Catalog(reading: writer.connection))
     }
     let models = writer.models
     state.withLock { state in
@@ -94,6 +101,25 @@ final class CurrentSchema: Sendable {
       known.append(model)
     }
     return known
+  }
+
+  /// As ``known(on:declaring:)``, with adopted models as the file describes them, whatever places
+  /// their fields have in this process. The file's triggers follow these.
+  func filed(
+    on connection: Connection, declaring declared: [ModelSchema] = []
+  ) throws -> [ModelSchema] {
+    try filed(try known(on: connection, declaring: declared), on: connection)
+  }
+
+  private func filed(
+    _ models: [ModelSchema], on connection: Connection
+  ) throws -> [ModelSchema] {
+    let adopted = models.filter(\.isAdopted)
+    guard !adopted.isEmpty else { return models }
+    let entries = Dictionary(
+      try CatalogEntries.models.understood(on: connection).map { ($0.name, $0) }
+    ) { first, _ in first }
+    return models.compactMap { model in model.isAdopted ? entries[model.name] : model }
   }
 
   /// Whether the entry of the model's table has another name or gives its fields other places.

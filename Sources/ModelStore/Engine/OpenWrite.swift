@@ -78,7 +78,16 @@ struct OpenWrite {
   mutating func netChanges(before snapshots: ReaderPool) throws -> [RecordChange] {
     schemaChanged = try access.notes.ranRawSQL && connection.schemaVersion() != schemaVersion
     guard !schemaChanged else { return [] }
-    return try session?.netChanges(on: connection) { try snapshots.sync($0) } ?? []
+    let models = models
+    return try session?.netChanges(on: connection) { read in
+      try snapshots.sync { snapshot in
+        do {
+          return try read(snapshot)
+        } catch {
+          throw models.storeError(error, about: nil)
+        }
+      }
+    } ?? []
   }
 
   /// Step 8. Asks the validators, then the review of the transaction itself.

@@ -49,22 +49,23 @@ struct Writer {
 
   /// Takes over another set of models, or the same after the file's schema changed.
   ///
+  /// - Parameter filed: The models as the file describes them, for the change journal.
   /// - Precondition: A transaction is open, and `schema` and `catalog` were read in it. Otherwise
   ///   a change by another program between two reads would never be noticed.
-  mutating func adopt(_ schema: StoreSchema, catalog: Catalog) throws {
+  mutating func adopt(_ schema: StoreSchema, filed: [ModelSchema], catalog: Catalog) throws {
     // The triggers of rules and of the journal write no records of a model.
     let writing = catalog.tables.map { table in
       (
         table,
         table.triggers.filter {
           !RuleObjects.isName($0.name)
-            && !$0.name.hasPrefix(JournalTriggers.namePrefix)
+            && !$0.name.hasPrefix(SchemaObject.Owner.journalPrefix)
         }
       )
     }
     let captured = CaptureFacts(writing)
     let rules = try CatalogEntries.rules.understood(on: connection)
-    let journal = try readJournal(of: schema, catalog)
+    let journal = try readJournal(of: filed, catalog)
     models = ModelRegistry(
       schema: schema, rules: rules,
       judgedRules: try FiledRules(rules, in: schema.models, on: connection).kept,
@@ -89,10 +90,10 @@ struct Writer {
       })
   }
 
-  private func readJournal(of schema: StoreSchema, _ catalog: Catalog) throws -> JournalHead? {
+  private func readJournal(of models: [ModelSchema], _ catalog: Catalog) throws -> JournalHead? {
     do {
       return try JournalHead(
-        reading: connection, models: schema.models, catalog: catalog, from: journal?.position)
+        reading: connection, models: models, catalog: catalog, from: journal?.position)
     } catch let error as StoreError
       where error.code == .newerFormat && configuration.access == .readOnly
     {

@@ -25,17 +25,11 @@ struct JournalHead {
   ) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
     self.layouts = layouts
-    let unfit = JournalInstallation.damagedModels(layouts, models: models, in: catalog)
-    let damaged = try JournalInstallation.withoutNewer(unfit, on: connection)
-    self.damaged = damaged
-    foreignTriggers =
-      damaged.isEmpty
-      ? []
-      : JournalInstallation.foreignTriggers(
-        layouts, models: models.filter { damaged.contains($0.name) }, in: catalog)
-    entered = Set(layouts.current.keys).subtracting(unfit)
-    followed = JournalInstallation.exactModels(
-      layouts, intact: models.filter { !unfit.contains($0.name) }, in: catalog)
+    let journal = CompiledJournal(layouts, of: models, in: catalog)
+    damaged = try journal.knownDamagedModels(on: connection)
+    foreignTriggers = damaged.isEmpty ? [] : journal.foreignTriggers(of: damaged)
+    entered = journal.intactModels
+    followed = journal.exactModels
     self.position = try position ?? JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
   }
 

@@ -71,25 +71,12 @@ struct JournalLayouts: Hashable, Sendable {
     )
   }
 
-  /// Makes `layout` the one that its model's triggers fill in.
+  /// Makes `layout` the one that its model's triggers fill in, here and not in the file:
+  /// ``entering(_:as:)`` does it there.
   ///
   /// - Returns: Its number.
-  mutating func enter(_ layout: JournalLayout, on connection: Connection) throws -> Int64 {
-    try leave(layout.model, on: connection)
-    let number: Int64
-    if let known = numbers[layout] {
-      number = known
-      try connection.run("UPDATE _ms_journal_layouts SET is_current = 1 WHERE number = \(number)")
-    } else {
-      number = newest + 1
-      try connection.run(
-        """
-        INSERT INTO _ms_journal_layouts (number, model, is_current, format, definition)
-        VALUES (
-          \(number), \(layout.model), 1, \(CatalogText.format), \(try CatalogText.text(of: layout))
-        )
-        """)
-    }
+  mutating func enter(_ layout: JournalLayout) -> Int64 {
+    let number = numbers[layout] ?? newest + 1
     all[number] = layout
     numbers[layout] = number
     newest = max(newest, number)
@@ -97,9 +84,22 @@ struct JournalLayouts: Hashable, Sendable {
     return number
   }
 
-  /// Leaves `model` without a current layout.
-  mutating func leave(_ model: String, on connection: Connection) throws {
-    guard current.removeValue(forKey: model) != nil else { return }
-    try connection.run("UPDATE _ms_journal_layouts SET is_current = 0 WHERE model = \(model)")
+  /// The statements that make `layout` the current one of its model in the file.
+  static func entering(_ layout: JournalLayout, as number: Int64) throws -> [SQLText] {
+    [
+      leaving(layout.model),
+      """
+      INSERT INTO _ms_journal_layouts (number, model, is_current, format, definition)
+      VALUES (
+        \(number), \(layout.model), 1, \(CatalogText.format), \(try CatalogText.text(of: layout))
+      )
+      ON CONFLICT (number) DO UPDATE SET is_current = 1
+      """,
+    ]
+  }
+
+  /// The statement that leaves `model` without a current layout in the file.
+  static func leaving(_ model: String) -> SQLText {
+    "UPDATE _ms_journal_layouts SET is_current = 0 WHERE model = \(model)"
   }
 }

@@ -4,8 +4,7 @@
 struct JournalStanding {
   private struct Entering {
     let number: Int64
-    /// By name, the text of each trigger.
-    let triggers: [String: String]
+    let triggers: [SchemaObject]
   }
 
   /// What is entered as it should be, by model.
@@ -18,15 +17,11 @@ struct JournalStanding {
   /// - Precondition: The transaction is open.
   init?(reading connection: Connection, models: [ModelSchema]) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
-    let catalog = try Catalog(reading: connection)
-    let names = JournalInstallation.intactModels(layouts, models: models, in: catalog)
-    let found = JournalInstallation.triggers(in: catalog)
-    let triggers = Dictionary(grouping: found) { JournalTriggers.model(ofTrigger: $0.key) }
+    let journal = CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
     var intact: [String: Entering] = [:]
-    for name in names {
+    for name in journal.intactModels {
       guard let number = layouts.current[name] else { continue }
-      let own = (triggers[name] ?? []).map { ($0.key, $0.value) }
-      intact[name] = Entering(number: number, triggers: Dictionary(uniqueKeysWithValues: own))
+      intact[name] = Entering(number: number, triggers: journal.triggers(of: [name]))
     }
     self.intact = intact
     end = try JournalReader.bounds(on: connection)?.upperBound ?? 0
@@ -36,13 +31,13 @@ struct JournalStanding {
   ///
   /// - Parameters:
   ///   - number: That of the model's `layout` now.
-  ///   - triggers: Those of the journal in the file now, by name.
+  ///   - journal: That of the file now.
   func hasMissedNothing(
-    of layout: JournalLayout, _ number: Int64, now triggers: [String: String],
+    of layout: JournalLayout, _ number: Int64, now journal: CompiledJournal,
     on connection: Connection
   ) throws -> Bool {
     guard let entering = intact[layout.model], entering.number == number,
-      entering.triggers.allSatisfy({ triggers[$0.key]?.isExactly($0.value) ?? false })
+      entering.triggers.allSatisfy(journal.holds)
     else { return false }
     // What a trigger that is newer than the journal's did to a record, in answer to another change
     // of it, was entered before that.

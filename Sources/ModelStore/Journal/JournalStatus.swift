@@ -5,8 +5,8 @@ public struct JournalStatus: Hashable, Sendable {
   public var details: [String: JournalDetail] = [:]
   /// The models of ``details`` whose triggers are missing, changed, or older than the table or
   /// another trigger of it, in name order: the journal may miss changes of theirs.
-  /// ``ChangeJournal/turnOn(_:for:isPreview:)`` makes the triggers anew.
-  public var damagedModels: [String] = []
+  /// ``ChangeJournal/turnOn(_:for:isPreview:)`` creates the triggers again.
+  public var drift: [SchemaDrift] = []
   /// From the oldest entry to the newest; nil when nothing has been entered yet.
   public var positions: ClosedRange<JournalPosition>?
   /// How many entries there are, counted as rows of the journal: a record of many fields takes
@@ -76,10 +76,8 @@ extension JournalStatus {
   init(reading connection: Connection, models: [ModelSchema]) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return }
     details = layouts.current.compactMapValues { layouts.all[$0]?.detail }
-    damagedModels = try JournalInstallation.withoutNewer(
-      JournalInstallation.damagedModels(
-        layouts, models: models, in: Catalog(reading: connection)), on: connection
-    ).sorted()
+    drift = try CompiledJournal(layouts, of: models, in: Catalog(reading: connection))
+      .knownDrift(on: connection)
     let bounds = try JournalReader.bounds(on: connection)
     consumers = try JournalConsumers(connection: connection).all()
       .map {

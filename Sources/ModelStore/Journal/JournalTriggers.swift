@@ -20,19 +20,9 @@ struct JournalTriggers: Hashable, Sendable {
   let layout: JournalLayout
   let triggers: [SchemaObject]
 
-  /// How the name of every trigger of the journal begins.
-  static let namePrefix = "_ms_journal_"
-
   /// - Parameter event: Without an underscore, so that no two models share a trigger's name.
   fileprivate static func name(of event: String, in model: String) -> String {
-    "\(namePrefix)\(model)_\(event)"
-  }
-
-  /// The model that the trigger called `name` belongs to; nil when it is none of the journal.
-  static func model(ofTrigger name: String) -> String? {
-    guard name.hasPrefix(namePrefix), let end = name.lastIndex(of: "_") else { return nil }
-    let start = name.index(name.startIndex, offsetBy: namePrefix.count)
-    return start < end ? String(name[start..<end]) : nil
+    "\(SchemaObject.Owner.journalPrefix)\(model)_\(event)"
   }
 
   /// - Parameter facts: The model's table as the file has it.
@@ -75,35 +65,34 @@ private struct JournalSQL {
     // SQLite runs those first that were made last, and they are made by name: "replaced" and
     // "vacated" enter what was evicted before "insert" and "update" enter what took its place.
     var all = [
-      trigger("insert", "AFTER INSERT", insert),
-      trigger("replaced", "AFTER INSERT", when: hasNoted, entering(evictedBy: "NEW")),
-      trigger("delete", "AFTER DELETE", delete + [forgetting("OLD")]),
+      trigger("insert", .after(.insert), insert),
+      trigger("replaced", .after(.insert), when: hasNoted, entering(evictedBy: "NEW")),
+      trigger("delete", .after(.delete), delete + [forgetting("OLD")]),
       trigger(
-        "rekey", TriggerMoment.update(of: keys), when: TriggerMoment.anyChanged(keys),
+        "rekey", .after(.update(of: keys)), when: TriggerMoment.anyChanged(keys),
         [forgetting("OLD")] + entering(evictedBy: "NEW") + delete + insert),
     ]
     let inserted = conflicts(except: nil)
     if !inserted.isEmpty {
       all.append(
-        trigger("preinsert", "BEFORE INSERT", when: exists(inserted), noting(inserted)))
+        trigger("preinsert", .before(.insert), when: exists(inserted), noting(inserted)))
     }
     if !others.isEmpty {
       all.append(
         trigger(
-          "update", "AFTER UPDATE",
+          "update", .after(.anyUpdate),
           when: "NOT (\(TriggerMoment.anyChanged(keys))) AND (\(TriggerMoment.anyChanged(others)))",
           updates))
     }
     let updated = conflicts(except: "OLD")
     // A table that somebody made anew may have lost its key.
     if !updated.isEmpty {
-      let moment = updateOfUniqueSets
       all += [
         trigger(
-          "preupdate", moment.replacing("AFTER", by: "BEFORE"), when: exists(updated),
+          "preupdate", .before(updatesOfUniqueSets), when: exists(updated),
           TriggerMoment.computing(from: computedFrom) + noting(updated)),
         trigger(
-          "vacated", moment,
+          "vacated", .after(updatesOfUniqueSets),
           when: """
             NOT (\(TriggerMoment.anyChanged(keys)))
               AND \(hasNoted)
@@ -115,19 +104,12 @@ private struct JournalSQL {
   }
 
   private func trigger(
-    _ event: String, _ moment: String, when condition: String? = nil, _ body: [String]
+    _ event: String, _ moment: TriggerSQL.Moment, when condition: String? = nil, _ body: [String]
   ) -> SchemaObject {
-    let name = JournalTriggers.name(of: event, in: schema.name)
-    let when = condition.map { "\nWHEN \($0)" } ?? ""
-    return SchemaObject(
-      kind: .trigger, name: name,
-      sql: """
-        CREATE TRIGGER \(SQLText.quoted(name))
-        \(moment) ON \(table)\(when)
-        BEGIN
-        \(body.joined(separator: "\n"))
-        END
-        """)
+    TriggerSQL(
+      JournalTriggers.name(of: event, in: schema.name), moment, on: schema.table,
+      when: condition, body
+    ).object(of: .journal(model: schema.name))
   }
 
   private func columns(_ count: Int) -> String {
@@ -135,7 +117,7 @@ private struct JournalSQL {
   }
 
   private func value(_ field: FieldSchema, of row: String) -> String {
-    "\(row).\(SQLText.quoted(field.column))"
+    RowColumn(row, field).sql
   }
 
   /// What the rows of a whole record hold, part by part.
@@ -287,7 +269,7 @@ private struct JournalSQL {
   }
 
   /// The updates that may evict other records.
-  private var updateOfUniqueSets: String {
+  private var updatesOfUniqueSets: TriggerSQL.Event {
     // A record comes into a partial index also by what its condition asks.
     let names = Set(
       uniqueSets.flatMap { $0.columns.map(\.name) + ($0.condition?.columns ?? []) }
@@ -296,12 +278,6 @@ private struct JournalSQL {
     // The model may leave out columns of the table.
     let areKnown =
       fields.count == names.count && !uniqueSets.contains { $0.rows == .unknown }
-    return areKnown ? TriggerMoment.update(of: fields) : "AFTER UPDATE"
-  }
-}
-
-extension String {
-  fileprivate func replacing(_ start: String, by other: String) -> String {
-    hasPrefix(start) ? other + dropFirst(start.count) : self
+    return areKnown ? .update(of: fields) : .anyUpdate
   }
 }

@@ -18,27 +18,44 @@ struct AggregateSQL {
     _ aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL, _ make: BindingObjects
   ) {
     if aggregate.function.isTotal {
-      let totals = TotalsSQL(aggregate, target, make)
-      triggers = totals.triggers
-      storage = totals.storage
-      clearings = totals.clearings
-      refill = totals.refill
-      audit = totals.audit
-      let place = aggregate.link.place.map {
-        "\(target.table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
-      }
-      let isWrong = (place + [target.rows(aggregate.link.pairs, areIn: totals.audit)])
-        .joined(separator: " AND ")
-      offence = "((\(target.drift)) OR (\(isWrong)))"
-      return
+      self.init(TotalsSQL(aggregate, target, make))
+    } else {
+      self.init(lookingUp: aggregate, target, make)
     }
-    let links = aggregate.link.pairs.map(\.source)
+  }
+
+  private init(_ totals: TotalsSQL) {
+    triggers = totals.triggers
+    storage = totals.storage
+    clearings = totals.clearings
+    refill = totals.refill
+    audit = totals.audit
+    offence = totals.offence
+  }
+
+  private init(
+    lookingUp aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL, _ make: BindingObjects
+  ) {
     let evictions = BindingEvictions(
-      source: aggregate.source, link: links,
+      source: aggregate.source, link: aggregate.link.pairs.map(\.source),
       isRelevant: { _ in "1" }, sets: target.binding.uniqueSets.sets(of: aggregate.source), make)
+    triggers =
+      Self.following(aggregate, target, make)
+      + evictions.triggers(make) { gone in
+        [target.puttingRight(where: target.rows(aggregate.link.pairs, areIn: gone.links))]
+      }
+    storage = [evictions.table, Self.order(of: aggregate, make)]
+    clearings = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
+  }
+
+  /// The triggers on the source's table that put the targets of a written record right.
+  private static func following(
+    _ aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL, _ make: BindingObjects
+  ) -> [SchemaObject] {
+    let links = aggregate.link.pairs.map(\.source)
     let watched = (links + aggregate.dependencies).withoutRepeats
     func following(_ row: String) -> String {
-      target.puttingOneRight(where: Self.targets(of: row, aggregate, target))
+      target.puttingOneRight(where: targets(of: row, aggregate, target))
     }
     // Most updates leave the record with its target, which is right again already then.
     let leaving =
@@ -47,25 +64,15 @@ struct AggregateSQL {
       : [
         target.puttingOneRight(
           where: "(\(TriggerMoment.anyChanged(links))) AND "
-            + Self.targets(of: "OLD", aggregate, target))
+            + targets(of: "OLD", aggregate, target))
       ]
-    triggers =
-      [
-        make.trigger(.sourceInsert, "AFTER INSERT", on: aggregate.source, [following("NEW")]),
-        make.trigger(
-          .sourceUpdate, TriggerMoment.update(of: watched), on: aggregate.source,
-          when: TriggerMoment.anyChanged(watched),
-          [following("NEW")] + leaving),
-        make.trigger(.sourceDelete, "AFTER DELETE", on: aggregate.source, [following("OLD")]),
-      ]
-      + evictions.triggers(make) { gone in
-        [
-          target.puttingRight(
-            where: target.rows(aggregate.link.pairs, areIn: gone.links))
-        ]
-      }
-    storage = [evictions.table, Self.order(of: aggregate, make)]
-    clearings = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
+    return [
+      make.trigger(.sourceInsert, .after(.insert), on: aggregate.source, [following("NEW")]),
+      make.trigger(
+        .sourceUpdate, .after(.update(of: watched)), on: aggregate.source,
+        when: TriggerMoment.anyChanged(watched), [following("NEW")] + leaving),
+      make.trigger(.sourceDelete, .after(.delete), on: aggregate.source, [following("OLD")]),
+    ]
   }
 
   /// True for the target's rows that the source's row OLD or NEW counts for.
@@ -73,12 +80,9 @@ struct AggregateSQL {
     of row: String, _ aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL
   ) -> String {
     let pairs = aggregate.link.pairs.map {
-      "\(target.table).\(SQLText.quoted($0.target.column)) = \(row).\(SQLText.quoted($0.source.column))"
+      "\(RowColumn(target.table, $0.target)) = \(RowColumn(row, $0.source))"
     }
-    let place = aggregate.link.place.map {
-      "\(target.table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
-    }
-    return (pairs + place).joined(separator: " AND ")
+    return (pairs + aggregate.link.place(of: target.table)).joined(separator: " AND ")
   }
 
   /// The value for the target's row at hand.
@@ -96,16 +100,17 @@ struct AggregateSQL {
     _ aggregate: ResolvedBinding.Aggregate, for model: ModelSchema
   ) -> String {
     let alias = BindingSQL.alias
-    let value = aggregate.field.map { "\(alias).\(SQLText.quoted($0.column))" } ?? "1"
+    let value = aggregate.field.map { RowColumn(alias, $0).sql } ?? "1"
+    let table = SQLText.quoted(model.table)
     var conditions = aggregate.link.pairs.map {
-      "\(SQLText.quoted(model.table)).\(SQLText.quoted($0.target.column)) = \(alias).\(SQLText.quoted($0.source.column))"
+      "\(RowColumn(table, $0.target)) = \(RowColumn(alias, $0.source))"
     }
     if aggregate.isWithoutNull { conditions.append("\(value) IS NOT NULL") }
     if let condition = aggregate.condition { conditions.append("(\(condition.text))") }
     if conditions.isEmpty { conditions.append("1") }
     let isLast = aggregate.function == .last || aggregate.function == .maximum
     let order = aggregate.ordering.map {
-      "\(alias).\(SQLText.quoted($0.column))\(isLast ? " DESC" : "")"
+      "\(RowColumn(alias, $0))\(isLast ? " DESC" : "")"
     }
     .joined(separator: ", ")
     let rows = """
@@ -127,7 +132,7 @@ struct AggregateSQL {
     let part = aggregate.condition.map { "\nWHERE (\($0.text))" } ?? ""
     let names = SQLText.quotedList(columns.map(\.column))
     return SchemaObject(
-      kind: .index, name: make.name(.order),
+      kind: .index, name: make.name(.order), owner: make.owner,
       sql: """
         CREATE INDEX \(SQLText.quoted(make.name(.order)))
         ON \(SQLText.quoted(aggregate.source.table)) (\(names))\(part)

@@ -56,8 +56,7 @@ struct BindingEvictions {
       isRelevant: { row in
         lookup.link.place.isEmpty
           ? "1"
-          : lookup.link.place.map { "\(row).\(SQLText.quoted($0.field.column)) = \($0.literal)" }
-            .joined(separator: " AND ")
+          : lookup.link.place(of: row).joined(separator: " AND ")
       }, sets: sets, make)
   }
 
@@ -82,7 +81,7 @@ struct BindingEvictions {
     let notItself = " AND NOT (\(isKey(of: alias, "OLD")))"
     let columns = source.keyFields + link
     let noted =
-      columns.map { "\(alias).\(SQLText.quoted($0.column))" }
+      columns.map { RowColumn(alias, $0).sql }
       + self.others.map { $0.value(alias) }
     let stored = storedRecords
     func note(_ rows: String) -> [String] {
@@ -101,23 +100,23 @@ struct BindingEvictions {
     let rekeyed = TriggerMoment.anyChanged(source.keyFields)
     return [
       make.trigger(
-        .noteInsert, "BEFORE INSERT", on: source, when: "EXISTS (SELECT 1 \(others))",
+        .noteInsert, .before(.insert), on: source, when: "EXISTS (SELECT 1 \(others))",
         note(others)),
       make.trigger(
-        .noteUpdate, TriggerMoment.update(of: unique).replacingAfter, on: source,
+        .noteUpdate, .before(.update(of: unique)), on: source,
         when: "(\(TriggerMoment.anyChanged(unique))) AND EXISTS (SELECT 1 \(others)\(notItself))",
         TriggerMoment.computing(
           from: unique.contains { $0.generated != nil } ? source.writtenColumns : [])
           + note(others + notItself)),
       make.trigger(
-        .evictedInsert, "AFTER INSERT", on: source, when: pending,
+        .evictedInsert, .after(.insert), on: source, when: pending,
         consume(gone(orReplacedWhen: "1"), consuming)),
       make.trigger(
-        .evictedUpdate, TriggerMoment.update(of: unique), on: source, when: pending,
+        .evictedUpdate, .after(.update(of: unique)), on: source, when: pending,
         ["  DELETE FROM \(name)\n  WHERE (\(rekeyed)) AND \(isNoted("OLD"));"]
           + consume(gone(orReplacedWhen: "(\(rekeyed))"), consuming)),
       make.trigger(
-        .evictedDelete, "AFTER DELETE", on: source, when: pending,
+        .evictedDelete, .after(.delete), on: source, when: pending,
         ["  DELETE FROM \(name)\n  WHERE \(isNoted("OLD"));"]),
     ]
   }
@@ -125,7 +124,7 @@ struct BindingEvictions {
   /// The new record's value. REPLACE puts the default in the place of NULL where a column takes
   /// none, and BEFORE triggers still see NULL. Not where some program cannot evaluate the default.
   private static func replacing(_ field: FieldSchema) -> String {
-    let value = "NEW.\(SQLText.quoted(field.column))"
+    let value = RowColumn("NEW", field).sql
     guard !field.isOptional, let standard = field.defaultSQL.map({ SQLDefault($0) }),
       standard.isKnownEverywhere
     else { return value }
@@ -154,16 +153,13 @@ struct BindingEvictions {
 
   private func isNoted(_ row: String) -> String {
     source.keyFields.enumerated().map { index, field in
-      "\(row).\(SQLText.quoted(field.column)) IS \(name).k\(index)"
+      "\(RowColumn(row, field)) IS \(name).k\(index)"
     }
     .joined(separator: " AND ")
   }
 
   private func isKey(of row: String, _ other: String) -> String {
-    source.keyFields.map {
-      "\(row).\(SQLText.quoted($0.column)) IS \(other).\(SQLText.quoted($0.column))"
-    }
-    .joined(separator: " AND ")
+    RowColumn.matching(source.keyFields, of: row, "IS", source.keyFields, of: other)
   }
 }
 
@@ -171,12 +167,5 @@ extension ModelSchema {
   /// The columns that are not generated.
   fileprivate var writtenColumns: [String] {
     fields.filter { $0.generated == nil }.map(\.column)
-  }
-}
-
-extension String {
-  /// The moment of a trigger, before instead of after.
-  fileprivate var replacingAfter: String {
-    hasPrefix("AFTER") ? "BEFORE" + dropFirst("AFTER".count) : self
   }
 }

@@ -35,51 +35,34 @@ extension BindingFields {
     if source.name == model.name, field.name == target.name {
       throw refusal("\(binding.target) would be copied from itself. Copy from another field.")
     }
-    var link = ResolvedBinding.Link()
-    var mayBeMissing = true
-    var situation = "no record of \(source.name) belongs to it"
-    var names = situation
-    if let through {
-      let reference = try self.field(named: through, of: model)
-      if reference.name == target.name {
-        throw refusal(
-          "\(binding.target) is its own reference. Name the field that refers to \(source.name).")
-      }
-      let key = try key(of: source, for: reference, in: model)
-      link.pairs = [ResolvedBinding.Link.Pair(source: key, target: reference)]
-      mayBeMissing = reference.isOptional
-      situation = "\(model.name).\(reference.name) is NULL"
-      names = "\(model.name).\(reference.name) names no record"
-    } else if let place = lookup.place {
-      link.place = try self.place(place, in: source)
-    } else {
-      link.pairs = try pairs(lookup.match, source, model)
-      try checkUnique(link.pairs.map(\.source), in: source)
-    }
-    if link.pairs.contains(where: { $0.target.name == target.name }) {
-      throw refusal("\(binding.target) finds its own source. Match another field.")
-    }
-    var transform: SQLExpression?
-    if let sql = lookup.transform {
-      transform = try expression(sql, over: source.name)
-      if source.name == model.name,
-        let transform, source.fields(in: transform).contains(where: { $0.name == target.name })
-      {
-        throw refusal("\(binding.target) would be computed from itself.")
-      }
-    } else {
-      try checkTypes(from: field, of: source, to: target, of: model)
-    }
+    let path = try path(of: lookup, through, source, to: target, of: model)
+    let transform = try transform(lookup.transform, of: source, to: target, of: model)
+    if transform == nil { try checkTypes(from: field, of: source, to: target, of: model) }
     if model.collidingSets.contains(where: { $0.map(\.name) == [target.name] }),
-      !model.isUnique(link.pairs.map(\.target))
+      !model.isUnique(path.link.pairs.map(\.target))
     {
       throw refusal("\(binding.target) is unique, and several records would follow one value.")
     }
     return ResolvedBinding.Lookup(
-      source: source, field: field, transform: transform, link: link,
+      source: source, field: field, transform: transform, link: path.link,
       absence: lookup.keepsLast == true
         ? .unchanged
-        : try absence(of: target, whenever: mayBeMissing, while: situation, names: names))
+        : try absence(
+          of: target, whenever: path.mayBeMissing, while: path.situation, names: path.names))
+  }
+
+  /// The expression that makes the target's value of a source record; nil for a plain copy.
+  private func transform(
+    _ sql: String?, of source: ModelSchema, to target: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) -> SQLExpression? {
+    guard let sql else { return nil }
+    let transform = try expression(sql, over: source.name)
+    if source.name == model.name,
+      source.fields(in: transform).contains(where: { $0.name == target.name })
+    {
+      throw refusal("\(binding.target) would be computed from itself.")
+    }
+    return transform
   }
 
   package func aggregate(
@@ -167,34 +150,9 @@ extension BindingFields {
       throw refusal("both of its ends are \(binding.target). Bind two fields.")
     }
     try checkTarget(leftField, of: leftModel)
-    for (end, model) in [(leftField, leftModel), (field, model)]
-    where model.collidingSets.contains(where: { $0.contains(end) }) {
-      throw refusal(
-        "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
-          + "records at the other. Let one of them follow the other one way.")
-    }
-    var link = ResolvedBinding.Link()
-    if twoWay.match.isEmpty {
-      guard leftModel.name == model.name else {
-        throw refusal(
-          "nothing says which records of \(leftModel.name) and \(model.name) belong together. "
-            + "Match fields of theirs.")
-      }
-    } else {
-      link.pairs = try pairs(twoWay.match, leftModel, model)
-      try checkUnique(link.pairs.map(\.source), in: leftModel)
-      try checkUnique(link.pairs.map(\.target), in: model)
-      try checkCollations(of: link, leftModel, model)
-      let ends: Set = [
-        ResolvedBinding.Column(leftModel, leftField), ResolvedBinding.Column(model, field),
-      ]
-      for pair in link.pairs
-      where ends.contains(ResolvedBinding.Column(leftModel, pair.source))
-        || ends.contains(ResolvedBinding.Column(model, pair.target))
-      {
-        throw refusal("its ends say which records belong together. Match other fields.")
-      }
-    }
+    try checkNotUnique(leftField, of: leftModel)
+    try checkNotUnique(field, of: model)
+    let link = try link(twoWay, leftField, of: leftModel, field, of: model)
     let isPlain = twoWay.forward == nil && twoWay.backward == nil
     if isPlain {
       try checkTypes(from: leftField, of: leftModel, to: field, of: model)
@@ -211,6 +169,15 @@ extension BindingFields {
     return ResolvedBinding.TwoWay(
       left: left, right: right, link: link, conflict: twoWay.conflict,
       initially: twoWay.initially)
+  }
+
+  private func checkNotUnique(
+    _ end: FieldSchema, of model: ModelSchema
+  ) throws(StoreError) {
+    guard model.collidingSets.contains(where: { $0.contains(end) }) else { return }
+    throw refusal(
+      "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
+        + "records at the other. Let one of them follow the other one way.")
   }
 
   private func end(
@@ -239,86 +206,6 @@ extension BindingFields {
           + "\(error.reason). Make it a number, a string, a blob or NULL.")
     }
     return value
-  }
-
-  // Which records belong together
-
-  private func pairs(
-    _ match: [BindingSchema.Match], _ source: ModelSchema, _ target: ModelSchema
-  ) throws(StoreError) -> [ResolvedBinding.Link.Pair] {
-    guard !match.isEmpty else {
-      throw refusal(
-        "nothing says which record of \(source.name) belongs to one of \(target.name). "
-          + "Match fields of theirs, or name the one record.")
-    }
-    var pairs: [ResolvedBinding.Link.Pair] = []
-    for names in match {
-      let pair = ResolvedBinding.Link.Pair(
-        source: try field(named: names.source, of: source),
-        target: try field(named: names.target, of: target))
-      guard pair.source.affinity == pair.target.affinity else {
-        throw refusal(
-          "\(source.name).\(pair.source.name) (\(pair.source.declaration)) and "
-            + "\(target.name).\(pair.target.name) (\(pair.target.declaration)) are stored "
-            + "differently, so equal values may not compare equal. Declare them alike.")
-      }
-      pairs.append(pair)
-    }
-    return pairs
-  }
-
-  /// What brings records together from both sides has to be the same from both sides.
-  private func checkCollations(
-    of link: ResolvedBinding.Link, _ source: ModelSchema, _ target: ModelSchema
-  ) throws(StoreError) {
-    for pair in link.pairs where pair.source.collation != pair.target.collation {
-      throw refusal(
-        "\(source.name).\(pair.source.name) and \(target.name).\(pair.target.name) compare texts by "
-          + "different collations. Declare them alike.")
-    }
-  }
-
-  private func place(
-    _ key: [SQLValue], in model: ModelSchema
-  ) throws(StoreError) -> [ResolvedBinding.Link.Constant] {
-    guard key.count == model.key.count, !key.contains(where: \.isNull) else {
-      throw refusal(
-        "the key of \(model.name) has \(model.key.count) "
-          + "\(model.key.count == 1 ? "value" : "values"), none of them NULL; got \(key.count).")
-    }
-    return zip(model.keyFields, key).map { field, value in
-      let stored = field.isMaybeBare ? value : field.affinity.converting(value)
-      return ResolvedBinding.Link.Constant(field: field, literal: stored.description)
-    }
-  }
-
-  private func checkUnique(
-    _ fields: [FieldSchema], in model: ModelSchema
-  ) throws(StoreError) {
-    guard model.isUnique(fields) else {
-      let list = fields.map { "\(model.name).\($0.name)" }.joined(separator: ", ")
-      throw refusal(
-        "\(list) \(fields.count == 1 ? "is" : "are") not unique, so several records may belong to "
-          + "one. Make \(fields.count == 1 ? "it" : "them") unique.")
-    }
-  }
-}
-
-extension ModelSchema {
-  /// Whether the values of `fields` together occur once.
-  package func isUnique(_ fields: [FieldSchema]) -> Bool {
-    let names = Set(fields.map(\.name))
-    return collidingSets.contains { names.isSuperset(of: $0.map(\.name)) }
-  }
-
-  /// The key, and every other set of fields whose values together occur once.
-  var collidingSets: [[FieldSchema]] {
-    let names =
-      [key] + fields.filter(\.isUnique).map { [$0.name] } + uniques
-      + indexes.filter(\.isUnique).map(\.fields)
-    var seen: Set<Set<String>> = []
-    return names.filter { !$0.isEmpty && seen.insert(Set($0)).inserted }
-      .map { $0.compactMap(field(named:)) }
   }
 }
 

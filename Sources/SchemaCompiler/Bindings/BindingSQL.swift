@@ -23,7 +23,7 @@ struct BindingSQL {
     scope += binding.precedence.map { "((\($0.text)) IS NOT TRUE)" }
     switch binding.formula {
     case .lookup(let lookup):
-      let terms = lookup.link.pairs.map { "\(table).\(SQLText.quoted($0.target.column))" }
+      let terms = lookup.link.pairs.map { RowColumn(table, $0.target).sql }
       value = Self.copied(lookup, for: terms, into: binding.target)
       hasValue = lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil
     case .derive(let expression, _):
@@ -37,16 +37,14 @@ struct BindingSQL {
       value = AggregateSQL.value(
         of: aggregate, for: binding.model, BindingObjects(binding: binding.schema))
       hasValue = nil
-      scope += aggregate.link.place.map {
-        "\(table).\(SQLText.quoted($0.field.column)) = \($0.literal)"
-      }
+      scope += aggregate.link.place(of: table)
     case .twoWay:
       preconditionFailure("A two-way binding has no one value.")
     }
     self.scope = scope
     if case .derive(let expression, _) = binding.formula {
       let spelled = expression.spelling(columnsOf: binding.model) {
-        "\(table).\(SQLText.quoted($0.column))"
+        RowColumn(table, $0).sql
       }
       uniqueValue = "(\(spelled))"
     } else {
@@ -65,16 +63,13 @@ struct BindingSQL {
       let isShared = set.isShared(with: other) { field in
         field == binding.target
           ? assigned(uniqueValue ?? value, over: "\(table).\(self.field)")
-          : "\(table).\(SQLText.quoted(field.column))"
+          : RowColumn(table, field).sql
       }
       return "(\(isShared))"
     }
     .joined(separator: " OR ")
-    let isItself = binding.model.keyFields.map { key in
-      let column = SQLText.quoted(key.column)
-      return "\(other).\(column) IS \(table).\(column)"
-    }
-    .joined(separator: " AND ")
+    let key = binding.model.keyFields
+    let isItself = RowColumn.matching(key, of: other, "IS", key, of: table)
     return """
         SELECT RAISE(ABORT, \(refusal))
         FROM \(table)
@@ -168,9 +163,9 @@ struct BindingSQL {
       .withoutRepeats
     return [
       make.trigger(
-        .targetInsert, "AFTER INSERT", on: binding.model, [puttingRight(where: isNewTarget)]),
+        .targetInsert, .after(.insert), on: binding.model, [puttingRight(where: isNewTarget)]),
       make.trigger(
-        .targetUpdate, TriggerMoment.update(of: watched), on: binding.model,
+        .targetUpdate, .after(.update(of: watched)), on: binding.model,
         // Most updates leave the value right; to start the program costs more than to look.
         when: "(\(TriggerMoment.anyChanged(watched))) AND EXISTS (SELECT 1 FROM \(table) "
           + "WHERE \(isNewTarget) AND \(drift))",
@@ -187,7 +182,7 @@ struct BindingSQL {
     let keys = lookup.link.pairs.map(\.source)
     let placed = lookup.link.place.map(\.field)
     func following(_ row: String, when condition: String? = nil) -> String {
-      let terms = keys.map { "\(row).\(SQLText.quoted($0.column))" }
+      let terms = keys.map { RowColumn(row, $0).sql }
       let rows = [condition.map { "(\($0))" }, refers(to: row)].compactMap(\.self)
       return puttingRight(
         where: rows.joined(separator: " AND "),
@@ -195,10 +190,7 @@ struct BindingSQL {
         lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil)
     }
     func isPlaced(_ row: String) -> String? {
-      placed.isEmpty
-        ? nil
-        : lookup.link.place.map { "\(row).\(SQLText.quoted($0.field.column)) = \($0.literal)" }
-          .joined(separator: " AND ")
+      placed.isEmpty ? nil : lookup.link.place(of: row).joined(separator: " AND ")
     }
     let arrived = following("NEW")
     let left = following("OLD")
@@ -211,16 +203,16 @@ struct BindingSQL {
     }
     var triggers = [
       make.trigger(
-        .sourceInsert, "AFTER INSERT", on: lookup.source, when: isPlaced("NEW"), [arrived]),
+        .sourceInsert, .after(.insert), on: lookup.source, when: isPlaced("NEW"), [arrived]),
       make.trigger(
-        .sourceUpdate, TriggerMoment.update(of: watched), on: lookup.source,
+        .sourceUpdate, .after(.update(of: watched)), on: lookup.source,
         when: update ?? changed,
         lookup.absence == .unchanged ? [arrived] : [arrived] + moved),
     ]
     if lookup.absence != .unchanged {
       triggers.append(
         make.trigger(
-          .sourceDelete, "AFTER DELETE", on: lookup.source, when: isPlaced("OLD"), [left]))
+          .sourceDelete, .after(.delete), on: lookup.source, when: isPlaced("OLD"), [left]))
     }
     return triggers
   }
@@ -231,10 +223,8 @@ struct BindingSQL {
   /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
   private func refers(to row: String) -> String {
     guard case .lookup(let lookup) = binding.formula, !lookup.link.pairs.isEmpty else { return "1" }
-    return lookup.link.pairs.map {
-      "\(row).\(SQLText.quoted($0.source.column)) = \(table).\(SQLText.quoted($0.target.column))"
-    }
-    .joined(separator: " AND ")
+    return RowColumn.matching(
+      lookup.link.pairs.map(\.source), of: row, "=", lookup.link.pairs.map(\.target), of: table)
   }
 
   /// True for the target's rows that belong to the rows that `notes` selects.
@@ -248,7 +238,7 @@ struct BindingSQL {
   package func rows(_ pairs: [ResolvedBinding.Link.Pair], areIn notes: String) -> String {
     guard !pairs.isEmpty else { return "EXISTS (\(notes))" }
     let columns = pairs.map { pair in
-      let column = "\(table).\(SQLText.quoted(pair.target.column))"
+      let column = RowColumn(table, pair.target).sql
       return pair.source.collation == pair.target.collation
         ? column : "\(column) COLLATE \(SQLText.quoted(pair.source.collation.name))"
     }
@@ -261,7 +251,7 @@ struct BindingSQL {
   ) -> String {
     let column =
       lookup.transform.map { "(\(target.bare($0.text)))" }
-      ?? "\(alias).\(SQLText.quoted(lookup.field.column))"
+      ?? RowColumn(alias, lookup.field).sql
     let found = "(SELECT \(column) \(rows(lookup, terms)))"
     guard case .literal(let sql) = lookup.absence else { return found }
     return "CASE WHEN \(exists(lookup, terms)) THEN \(found) ELSE (\(sql)) END"
@@ -273,8 +263,8 @@ struct BindingSQL {
 
   private static func rows(_ lookup: ResolvedBinding.Lookup, _ terms: [String]) -> String {
     let keys =
-      zip(lookup.link.pairs, terms).map { "\(alias).\(SQLText.quoted($0.source.column)) = \($1)" }
-      + lookup.link.place.map { "\(alias).\(SQLText.quoted($0.field.column)) = \($0.literal)" }
+      zip(lookup.link.pairs, terms).map { "\(RowColumn(alias, $0.source)) = \($1)" }
+      + lookup.link.place(of: alias)
     let table = SQLText.quoted(lookup.source.table)
     return "FROM \(table) AS \(alias) WHERE \(keys.joined(separator: " AND "))"
   }
@@ -293,10 +283,7 @@ extension ModelSchema {
   /// True for the row that the statement inserted or updated. A key of another design may be NULL:
   /// <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
   var isNewRow: String {
-    keyFields.map { key in
-      let column = SQLText.quoted(key.column)
-      return "\(column) IS NEW.\(column)"
-    }
-    .joined(separator: " AND ")
+    keyFields.map { "\(SQLText.quoted($0.column)) IS \(RowColumn("NEW", $0))" }
+      .joined(separator: " AND ")
   }
 }

@@ -18,37 +18,16 @@
 /// drift count finds both.
 package struct BindingTriggers: Hashable, Sendable {
   package let binding: BindingSchema
-  package let triggers: [SchemaObject]
-  /// What the triggers keep for themselves: tables and indexes.
-  package private(set) var storage: [SchemaObject] = []
-  /// Empties the binding's own tables; to be run before ``passes``.
-  package private(set) var clearings: [String] = []
-  /// Fills the binding's own tables anew, then puts every record right. The last one touches no
-  /// record that is right already.
-  package private(set) var passes: [BindingPass]
-  /// The condition, over the target's table, of the records that are not right.
-  let driftCondition: String
-  /// Selects what is wrong in the binding's own tables.
-  package private(set) var storageAudit: String?
-  /// The table of ``storageAudit``: the totals, which come first.
-  package var auditedTable: String? {
-    storageAudit == nil ? nil : storage.first { $0.kind == .table }?.name
-  }
-  /// The condition, over the target's table, of the records to tell as wrong: those that drift, and
-  /// those that follow storage that is wrong.
-  package private(set) var offence: String
+  private let parts: Parts
   /// The expressions that writers evaluate, each with the model whose columns it may name.
   package let expressions: [Expression]
   /// How it finds other records.
   package let finders: [BindingFinder]
-  /// One SELECT of one number: how many records come back changed from there and back; nil for what
-  /// goes one way.
-  package private(set) var lossCount: String?
   /// Which columns the binding writes and out of which values come into those.
-  package let flow: Flow
+  let flow: Flow
   private let target: ModelSchema
 
-  package struct Flow: Hashable, Sendable {
+  struct Flow: Hashable, Sendable {
     package let targets: [ResolvedBinding.Column]
     package let origins: Set<ResolvedBinding.Column>
   }
@@ -125,67 +104,34 @@ package struct BindingTriggers: Hashable, Sendable {
     target = binding.model
     finders = binding.finders
     flow = Flow(targets: binding.targets, origins: binding.origins)
-    var expressions = ([binding.condition].compactMap(\.self)).map {
-      Expression(expression: $0, model: binding.model)
-    }
-    let make = BindingObjects(binding: binding.schema)
-    switch binding.formula {
-    case .twoWay(let twoWay):
-      let sql = TwoWaySQL(twoWay, of: binding)
-      triggers = sql.triggers(make)
-      passes = [sql.synchronisation]
-      driftCondition = sql.drift
-      offence = sql.drift
-      lossCount = sql.lossCount
-      expressions += [twoWay.left, twoWay.right].map {
-        Expression(expression: $0.value, model: $0.model)
-      }
-    case .derive(let expression, let dependencies):
-      let sql = BindingSQL(binding)
-      triggers = sql.targetTriggers(make, watching: dependencies)
-      passes = [sql.synchronisation]
-      driftCondition = sql.drift
-      offence = sql.drift
-      expressions.append(Expression(expression: expression, model: binding.model))
-    case .lookup(let lookup):
-      let sql = BindingSQL(binding)
-      let evictions = BindingEvictions(lookup, binding.uniqueSets, make)
-      triggers =
-        sql.sourceTriggers(make, lookup)
-        + sql.targetTriggers(make, watching: lookup.link.pairs.map(\.target))
-        + (evictions?.triggers(make) { gone in
-          [sql.puttingRight(where: sql.refers(toEvicted: gone.links))]
-        } ?? [])
-      storage = evictions.map { [$0.table] } ?? []
-      clearings = evictions.map { ["DELETE FROM \(SQLText.quoted($0.table.name))"] } ?? []
-      passes = [sql.synchronisation]
-      driftCondition = sql.drift
-      offence = sql.drift
-      expressions +=
-        lookup.transform.map {
-          [Expression(expression: $0, model: lookup.source)]
-        } ?? []
-    case .aggregate(let aggregate):
-      let sql = BindingSQL(binding)
-      let kept = AggregateSQL(aggregate, sql, make)
-      triggers =
-        kept.triggers
-        + sql.targetTriggers(
-          make,
-          watching: aggregate.link.pairs.map(\.target) + aggregate.link.place.map(\.field))
-      storage = kept.storage
-      clearings = kept.clearings
-      passes = [kept.refill, sql.synchronisation].compactMap(\.self)
-      driftCondition = sql.drift
-      storageAudit = kept.audit
-      offence = kept.offence ?? sql.drift
-      expressions +=
-        aggregate.condition.map {
-          [Expression(expression: $0, model: aggregate.source)]
-        } ?? []
-    }
-    self.expressions = expressions
+    expressions = binding.writtenExpressions
+    parts = Parts(binding)
   }
+
+  package var triggers: [SchemaObject] { parts.triggers }
+  /// What the triggers keep for themselves: tables and indexes.
+  package var storage: [SchemaObject] { parts.storage }
+  /// Empties the binding's own tables; to be run before ``passes``.
+  package var clearings: [String] { parts.clearings }
+  /// Fills the binding's own tables anew, then puts every record right. The last one touches no
+  /// record that is right already.
+  package var passes: [BindingPass] { parts.passes }
+  /// The condition, over the target's table, of the records that are not right.
+  var driftCondition: String { parts.driftCondition }
+  /// Selects what is wrong in the binding's own tables.
+  package var storageAudit: String? { parts.storageAudit }
+  /// One SELECT of one number: how many records come back changed from there and back; nil for what
+  /// goes one way.
+  package var lossCount: String? { parts.lossCount }
+
+  /// The table of ``storageAudit``: the totals, which come first.
+  package var auditedTable: String? {
+    storageAudit == nil ? nil : storage.first { $0.kind == .table }?.name
+  }
+
+  /// The condition, over the target's table, of the records to tell as wrong: those that drift, and
+  /// those that follow storage that is wrong.
+  private var offence: String { parts.offence ?? driftCondition }
 
   /// All that the file must hold, in the order in which it is made.
   package var objects: [SchemaObject] { storage + triggers }
@@ -220,20 +166,13 @@ struct BindingObjects {
     "\(BindingTriggers.namePrefix)\(binding.name)_\(event.rawValue)"
   }
 
+  package var owner: SchemaObject.Owner { .binding(binding.name) }
+
   package func trigger(
-    _ event: BindingTriggers.Event, _ moment: String, on model: ModelSchema,
+    _ event: BindingTriggers.Event, _ moment: TriggerSQL.Moment, on model: ModelSchema,
     when condition: String? = nil, _ body: [String]
   ) -> SchemaObject {
-    let when = condition.map { "\nWHEN \($0)" } ?? ""
-    return SchemaObject(
-      kind: .trigger, name: name(event),
-      sql: """
-        CREATE TRIGGER \(SQLText.quoted(name(event)))
-        \(moment) ON \(SQLText.quoted(model.table))\(when)
-        BEGIN
-        \(body.joined(separator: "\n"))
-        END
-        """)
+    TriggerSQL(name(event), moment, on: model.table, when: condition, body).object(of: owner)
   }
 
   /// A table of the binding's own. Its columns convert as the fields do whose values they hold.
@@ -248,7 +187,7 @@ struct BindingObjects {
     }
     let primaryKey = "  PRIMARY KEY (\(key.map(\.name).joined(separator: ", ")))"
     return SchemaObject(
-      kind: .table, name: name(event),
+      kind: .table, name: name(event), owner: owner,
       sql: """
         CREATE TABLE \(SQLText.quoted(name(event))) (
         \((columns + others.map { "  \($0)" } + [primaryKey]).joined(separator: ",\n"))

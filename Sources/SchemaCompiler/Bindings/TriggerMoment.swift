@@ -1,11 +1,12 @@
-/// When a trigger has to look at an update, in SQL.
+/// What a trigger asks of an update, in SQL.
 package enum TriggerMoment {
   /// True when the update left one of `fields` with another value than it had.
   package static func anyChanged(_ fields: [FieldSchema]) -> String {
     fields
       .map { field in
-        let column = SQLText.quoted(field.column)
-        return differ("OLD.\(column)", "NEW.\(column)", mayHoldAnything: field.isMaybeBare)
+        differ(
+          RowColumn("OLD", field).sql, RowColumn("NEW", field).sql,
+          mayHoldAnything: field.isMaybeBare)
       }
       .joined(separator: " OR ")
   }
@@ -33,17 +34,5 @@ package enum TriggerMoment {
   package static func computing(from columns: [String]) -> [String] {
     guard !columns.isEmpty else { return [] }
     return ["  SELECT \(columns.map { "NEW.\(SQLText.quoted($0))" }.joined(separator: ", "));"]
-  }
-
-  /// The updates that can change `fields`.
-  ///
-  /// A generated column is never in an UPDATE's SET, so only WHEN can tell that it changed; and a
-  /// rowid has three more names: <https://sqlite.org/lang_createtable.html#rowid>.
-  package static func update(of fields: [FieldSchema]) -> String {
-    guard fields.allSatisfy({ $0.generated == nil }) else { return "AFTER UPDATE" }
-    let aliases = fields.contains(where: \.isRowID) ? ["rowid", "oid", "_rowid_"] : []
-    var names: [String] = []
-    for name in fields.map(\.column) + aliases where !names.contains(name) { names.append(name) }
-    return "AFTER UPDATE OF \(SQLText.quotedList(names))"
   }
 }

@@ -44,19 +44,19 @@ struct TwoWaySQL {
     let newRight = Self.qualified(twoWay.right.model, right)
     return [
       make.trigger(
-        .leftInsert, "AFTER INSERT", on: twoWay.left.model,
+        .leftInsert, .after(.insert), on: twoWay.left.model,
         agreeing(newLeft, rights("NEW"), forward: meetsForward, conflict: meetsConflict)),
       make.trigger(
-        .leftUpdate, TriggerMoment.update(of: leftWatched), on: twoWay.left.model,
+        .leftUpdate, .after(.update(of: leftWatched)), on: twoWay.left.model,
         when: changed(leftWatched),
         agreeing(
           newLeft, rights("NEW"), forward: { "(\(leftChanged) OR \(meetsForward($0, $1)))" },
           conflict: { "NOT \(leftChanged) AND \(meetsConflict($0, $1))" })),
       make.trigger(
-        .rightInsert, "AFTER INSERT", on: twoWay.right.model,
+        .rightInsert, .after(.insert), on: twoWay.right.model,
         agreeing(lefts("NEW"), newRight, forward: meetsForward, conflict: meetsConflict)),
       make.trigger(
-        .rightUpdate, TriggerMoment.update(of: rightWatched), on: twoWay.right.model,
+        .rightUpdate, .after(.update(of: rightWatched)), on: twoWay.right.model,
         when: changed(rightWatched),
         agreeing(
           lefts("NEW"), newRight,
@@ -93,10 +93,10 @@ struct TwoWaySQL {
     }
     return [
       make.trigger(
-        .rightInsert, "AFTER INSERT", on: model,
+        .rightInsert, .after(.insert), on: model,
         agreeing(isNew, isNew, forward: meetsForward, conflict: meetsConflict)),
       make.trigger(
-        .rightUpdate, TriggerMoment.update(of: watched), on: model,
+        .rightUpdate, .after(.update(of: watched)), on: model,
         when: TriggerMoment.anyChanged(watched),
         agreeing(isNew, isNew, forward: forward, conflict: conflict)),
     ]
@@ -113,7 +113,7 @@ struct TwoWaySQL {
     // condition over such a value may count as one that did not hold before.
     let before = condition.spelling(columnsOf: twoWay.right.model) { field in
       let type = field.affinity.columnType
-      let cell = "OLD.\(SQLText.quoted(field.column))"
+      let cell = RowColumn("OLD", field).sql
       return type.isEmpty ? cell : "CAST(\(cell) AS \(type))"
     }
     return "\(rekeyed) OR ((\(TriggerMoment.anyChanged(asked))) AND (\(before)) IS NOT TRUE)"
@@ -141,7 +141,7 @@ struct TwoWaySQL {
 
   /// The plus sign keeps a default TRUE a value: IS TRUE asks whether something is true, as 5 is.
   private func isBlank(_ end: ResolvedBinding.End, _ row: String) -> String {
-    "(\(row).\(SQLText.quoted(end.field.column)) IS +(\(end.blank)))"
+    "(\(RowColumn(row, end.field)) IS +(\(end.blank)))"
   }
 
   /// Makes pairs agree that do not, and then makes sure that they do.
@@ -177,8 +177,8 @@ struct TwoWaySQL {
 
   /// True when the pair is the binding's and neither end is what the other makes of it.
   private func disagree(_ left: String, _ right: String) -> String {
-    let leftCell = "\(left).\(SQLText.quoted(twoWay.left.field.column))"
-    let rightCell = "\(right).\(SQLText.quoted(twoWay.right.field.column))"
+    let leftCell = RowColumn(left, twoWay.left.field).sql
+    let rightCell = RowColumn(right, twoWay.right.field).sql
     let forward = twoWay.right.field.bare(value(of: twoWay.left, left))
     let backward = twoWay.left.field.bare(value(of: twoWay.right, right))
     return inForce(right) + "\(TriggerMoment.differ(rightCell, forward, twoWay.right.field)) AND "
@@ -189,13 +189,13 @@ struct TwoWaySQL {
   private func inForce(_ right: String) -> String {
     guard let condition = binding.condition else { return "" }
     let text = condition.spelling(columnsOf: twoWay.right.model) {
-      "\(right).\(SQLText.quoted($0.column))"
+      RowColumn(right, $0).sql
     }
     return "((\(text)) IS TRUE) AND "
   }
 
   private func value(of end: ResolvedBinding.End, _ row: String) -> String {
-    "(\(end.value.spelling(columnsOf: end.model) { "\(row).\(SQLText.quoted($0.column))" }))"
+    "(\(end.value.spelling(columnsOf: end.model) { RowColumn(row, $0).sql }))"
   }
 
   /// A condition on a pair as one on the right table's row.
@@ -258,10 +258,10 @@ struct TwoWaySQL {
     func back(_ there: String) -> String {
       twoWay.right.value.spelling(columnsOf: twoWay.right.model) { field in
         field.name == twoWay.right.field.name
-          ? there : "\(right).\(SQLText.quoted(field.column))"
+          ? there : RowColumn(right, field).sql
       }
     }
-    let cell = "\(row).\(SQLText.quoted(twoWay.left.field.column))"
+    let cell = RowColumn(row, twoWay.left.field).sql
     let lost =
       inForce(right)
       + TriggerMoment.differ(
@@ -295,17 +295,10 @@ struct TwoWaySQL {
   private static func equal(
     _ fields: [FieldSchema], of row: String, _ others: [FieldSchema], of other: String
   ) -> String {
-    zip(fields, others).map {
-      "\(row).\(SQLText.quoted($0.column)) = \(other).\(SQLText.quoted($1.column))"
-    }
-    .joined(separator: " AND ")
+    RowColumn.matching(fields, of: row, "=", others, of: other)
   }
 
   private static func qualified(_ model: ModelSchema, _ table: String) -> String {
-    model.keyFields.map { key in
-      let column = SQLText.quoted(key.column)
-      return "\(table).\(column) IS NEW.\(column)"
-    }
-    .joined(separator: " AND ")
+    RowColumn.matching(model.keyFields, of: table, "IS", model.keyFields, of: "NEW")
   }
 }

@@ -40,7 +40,7 @@ struct WrittenRows {
     let columns = SQLText.quotedList(fields.map(\.column))
     let values = rows.map { row in
       "(\(Self.number(row)), "
-        + fields.map { "\(row).\(SQLText.quoted($0.column))" }.joined(separator: ", ") + ")"
+        + fields.map { RowColumn(row, $0).sql }.joined(separator: ", ") + ")"
     }
     return """
         DELETE FROM \(name);

@@ -97,15 +97,12 @@ package struct EvictingSet: Hashable, Sendable {
   private var names: [String] { columns.map(\.name) + (condition?.columns.sorted() ?? []) }
 
   /// The updates that may evict records: `UPDATE OF …`.
-  static func updateMoment(of sets: [EvictingSet], in table: TableFacts) -> String {
+  package static func updates(of sets: [EvictingSet], in table: TableFacts) -> TriggerSQL.Event {
     let names = sets.flatMap(\.names)
     // A generated column is never in an UPDATE's SET.
-    guard names.allSatisfy({ table.column(named: $0)?.generated == nil }) else { return "UPDATE" }
+    guard names.allSatisfy({ table.column(named: $0)?.generated == nil }) else { return .anyUpdate }
     let rowID = table.rowIDColumn?.name
-    let aliases = names.contains { $0 == rowID } ? ["rowid", "oid", "_rowid_"] : []
-    var listed: [String] = []
-    for name in names + aliases where !listed.contains(name) { listed.append(name) }
-    return "UPDATE OF \(SQLText.quotedList(listed))"
+    return .update(of: names, includingRowID: names.contains { $0 == rowID })
   }
 
   /// What the body of a BEFORE UPDATE trigger begins with when `sets` have generated columns.

@@ -71,71 +71,30 @@ extension SchemaDifference {
   /// A full sentence: what differs, and for what cannot be added, what to do.
   package var sentence: String {
     switch kind {
-    case .missingTable:
-      "The table \(table) of the model \(model) does not exist."
+    case .missingTable: "The table \(table) of the model \(model) does not exist."
     case .wrongKind(let found):
       "\(table) is \(found.phrase), which the model \(model) cannot be kept in."
-    case .notStrict:
-      """
-      The table \(table) is not STRICT, so another program made it; adopt it, or give the model \
-      \(model) a table of its own.
-      """
+    case .notStrict: looseTable
     case .withoutRowID(let declared):
       "The table \(table) is \(declared ? "not " : "")WITHOUT ROWID; the model \(model) declares otherwise."
-    case .key(let declared, let found):
-      """
-      The key of \(model) is (\(declared.joined(separator: ", "))); the table \(table) has \
-      \(found.isEmpty ? "none" : "(\(found.joined(separator: ", ")))").
-      """
-    case .rowID(let field, let declared):
-      """
-      \(model).\(field) is \(declared ? "" : "not ")declared as SQLite's row number; \
-      the column in \(table) is \(declared ? "not" : "one").
-      """
-    case .missingColumn(let field, let obstacle):
-      "\(model).\(field) has no column in the table \(table)"
-        + (obstacle.map { ", and it takes a migration to add one: \($0)." } ?? ".")
+    case .key(let declared, let found): otherKey(declared, found)
+    case .rowID(let field, let declared): otherRowID(field, declared)
+    case .missingColumn(let field, let obstacle): missingColumn(field, obstacle)
     case .extraColumn(let column):
       "The table \(table) has a column \(column) that the model \(model) does not declare."
-    case .type(let field, let declared, let found):
-      """
-      \(model).\(field) is kept as \(declared); the column in \(table) is declared \
-      \(found.isEmpty ? "without a type" : found).
-      """
-    case .nullability(let field, let declaredOptional):
-      declaredOptional
-        ? "\(model).\(field) is optional; the column in \(table) is NOT NULL."
-        : "\(model).\(field) is not optional; the column in \(table) accepts NULL."
-    case .defaultValue(let field, let declared, let found):
-      """
-      \(model).\(field) declares \(declared.map { "the default \($0)" } ?? "no default"); \
-      the column in \(table) has \(found.map { "the default \($0)" } ?? "none").
-      """
+    case .type(let field, let declared, let found): otherType(field, declared, found)
+    case .nullability(let field, let isOptional): otherNullability(field, isOptional)
+    case .defaultValue(let field, let declared, let found): otherDefault(field, declared, found)
     case .collation(let field, let declared, let found):
       "\(model).\(field) compares as \(declared); the column in \(table) compares as \(found)."
-    case .generated(let field, let declared):
-      declared
-        ? "\(model).\(field) is declared as computed; the column in \(table) is not."
-        : "The column of \(model).\(field) in \(table) is computed by SQLite, so it cannot be written."
+    case .generated(let field, let declared): otherComputation(field, declared)
     case .missingReference(let field, let table):
       "\(model).\(field) refers to \(table); the column in \(self.table) has no foreign key."
     case .reference(let field, let declared, let found):
       "\(model).\(field) declares \(declared.phrase); the column in \(table) has \(found.phrase)."
-    case .extraReference(let columns, let table):
-      """
-      The table \(self.table) has a foreign key from (\(columns.joined(separator: ", "))) to \
-      \(table) that the model \(model) does not declare.
-      """
-    case .missingUnique(let fields):
-      """
-      \(model) declares (\(fields.joined(separator: ", "))) unique; the table \(table) does not. \
-      Add it in a migration.
-      """
-    case .extraUnique(let columns):
-      """
-      The table \(table) has (\(columns.joined(separator: ", "))) unique; the model \(model) does \
-      not declare it.
-      """
+    case .extraReference(let columns, let table): extraReference(columns, table)
+    case .missingUnique(let fields): missingUnique(fields)
+    case .extraUnique(let columns): extraUnique(columns)
     case .missingIndex(let index):
       "The index \(index.name) of the model \(model) does not exist."
     case .index(let name):
@@ -147,6 +106,79 @@ extension SchemaDifference {
     case .extraRule(let name):
       "The table \(table) has a rule \(name) that the model \(model) does not declare."
     }
+  }
+
+  private var looseTable: String {
+    """
+    The table \(table) is not STRICT, so another program made it; adopt it, or give the model \
+    \(model) a table of its own.
+    """
+  }
+
+  private func otherKey(_ declared: [String], _ found: [String]) -> String {
+    """
+    The key of \(model) is (\(declared.joined(separator: ", "))); the table \(table) has \
+    \(found.isEmpty ? "none" : "(\(found.joined(separator: ", ")))").
+    """
+  }
+
+  private func otherRowID(_ field: String, _ isDeclared: Bool) -> String {
+    """
+    \(model).\(field) is \(isDeclared ? "" : "not ")declared as SQLite's row number; \
+    the column in \(table) is \(isDeclared ? "not" : "one").
+    """
+  }
+
+  private func missingColumn(_ field: String, _ obstacle: String?) -> String {
+    "\(model).\(field) has no column in the table \(table)"
+      + (obstacle.map { ", and it takes a migration to add one: \($0)." } ?? ".")
+  }
+
+  private func otherType(_ field: String, _ declared: String, _ found: String) -> String {
+    """
+    \(model).\(field) is kept as \(declared); the column in \(table) is declared \
+    \(found.isEmpty ? "without a type" : found).
+    """
+  }
+
+  private func otherNullability(_ field: String, _ isDeclaredOptional: Bool) -> String {
+    isDeclaredOptional
+      ? "\(model).\(field) is optional; the column in \(table) is NOT NULL."
+      : "\(model).\(field) is not optional; the column in \(table) accepts NULL."
+  }
+
+  private func otherDefault(_ field: String, _ declared: String?, _ found: String?) -> String {
+    """
+    \(model).\(field) declares \(declared.map { "the default \($0)" } ?? "no default"); \
+    the column in \(table) has \(found.map { "the default \($0)" } ?? "none").
+    """
+  }
+
+  private func otherComputation(_ field: String, _ isDeclared: Bool) -> String {
+    isDeclared
+      ? "\(model).\(field) is declared as computed; the column in \(table) is not."
+      : "The column of \(model).\(field) in \(table) is computed by SQLite, so it cannot be written."
+  }
+
+  private func extraReference(_ columns: [String], _ referenced: String) -> String {
+    """
+    The table \(table) has a foreign key from (\(columns.joined(separator: ", "))) to \
+    \(referenced) that the model \(model) does not declare.
+    """
+  }
+
+  private func missingUnique(_ fields: [String]) -> String {
+    """
+    \(model) declares (\(fields.joined(separator: ", "))) unique; the table \(table) does not. \
+    Add it in a migration.
+    """
+  }
+
+  private func extraUnique(_ columns: [String]) -> String {
+    """
+    The table \(table) has (\(columns.joined(separator: ", "))) unique; the model \(model) does \
+    not declare it.
+    """
   }
 }
 

@@ -1,21 +1,35 @@
-/// A table, index or trigger by which a file itself keeps a rule, a binding or the change journal.
+/// A table, index or trigger that the store makes in a file.
 package struct SchemaObject: Hashable, Sendable {
-  /// In the order in which objects are made. They are dropped the other way round, because triggers
-  /// name tables.
+  /// In the order in which objects are created. They are dropped in the reverse order, because
+  /// triggers name tables.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case table, index, trigger
   }
 
+  package typealias Owner = SchemaDrift.Owner
+
   package let kind: Kind
   package let name: String
+  /// What it was made for; nil where the name of an object in a file does not say so.
+  package let owner: Owner?
   /// Exactly as `sqlite_schema` holds it.
   package let sql: String
   /// The table to which it belongs, where it was read from a file.
   package var table = ""
 
+  /// An object that a file should have.
+  package init(kind: Kind, name: String, owner: Owner, sql: String) {
+    self.kind = kind
+    self.name = name
+    self.owner = owner
+    self.sql = sql
+  }
+
+  /// An object of a file, which belongs to what its name says.
   package init(kind: Kind, name: String, sql: String, table: String = "") {
     self.kind = kind
     self.name = name
+    owner = Owner(ofObject: name, kind)
     self.sql = sql
     self.table = table
   }
@@ -27,6 +41,27 @@ package struct SchemaObject: Hashable, Sendable {
   }
 
   package var identity: Identity { Identity(kind: kind, name: ExactText(name)) }
+}
+
+extension SchemaDrift.Owner {
+  /// How the name of every trigger of the change journal begins.
+  package static let journalPrefix = "_ms_journal_"
+
+  /// What the object called `name` was made for, if the store made it. The journal's owner has an
+  /// empty name where the name of a trigger does not contain a model.
+  init?(ofObject name: String, _ kind: SchemaObject.Kind) {
+    if let binding = BindingTriggers.bindingName(ofTrigger: name) {
+      self = .binding(binding)
+    } else if RuleObjects.isName(name) {
+      self = .rule(RuleObjects.ruleName(ofObject: name, kind))
+    } else if kind == .trigger, name.hasPrefix(Self.journalPrefix) {
+      let end = name.lastIndex(of: "_") ?? name.endIndex
+      let start = name.index(name.startIndex, offsetBy: Self.journalPrefix.count)
+      self = .journal(model: start < end ? String(name[start..<end]) : "")
+    } else {
+      return nil
+    }
+  }
 }
 
 /// The store's own objects that a file has, to be compared with those that it should have.
@@ -46,31 +81,5 @@ package struct InstalledObjects: Sendable {
   /// Whether the file has the object in the same words.
   package func holds(_ object: SchemaObject) -> Bool {
     self[object.identity]?.sql.isExactly(object.sql) ?? false
-  }
-}
-
-/// How the objects in a file differ from those that it should have. Making one anew is dropping and
-/// creating it.
-package struct SchemaDrift: Hashable, Sendable {
-  /// What is in the file and is not wanted, or not in these words, in the file's order.
-  package var dropped: [SchemaObject] = []
-  /// What is wanted and is not in the file in these words, in the order in which it was given.
-  package var created: [SchemaObject] = []
-
-  package var isEmpty: Bool { dropped.isEmpty && created.isEmpty }
-
-  package init(dropped: [SchemaObject] = [], created: [SchemaObject] = []) {
-    self.dropped = dropped
-    self.created = created
-  }
-
-  /// - Parameter isConcerned: Which of the file's objects are compared; the others stay.
-  package init(
-    from wanted: [SchemaObject], to installed: InstalledObjects,
-    where isConcerned: (SchemaObject) -> Bool = { _ in true }
-  ) {
-    let wantedObjects = InstalledObjects(wanted)
-    dropped = installed.objects.filter { isConcerned($0) && !wantedObjects.holds($0) }
-    created = wanted.filter { !installed.holds($0) }
   }
 }

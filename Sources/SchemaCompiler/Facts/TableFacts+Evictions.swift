@@ -43,7 +43,7 @@ extension TableFacts {
 
 extension ColumnFacts {
   /// What REPLACE puts in the place of NULL; nil when it keeps it or refuses.
-  package var replacement: SQLDefault? { isNotNull ? defaultSQL.map { SQLDefault($0) } : nil }
+  var replacement: SQLDefault? { isNotNull ? defaultSQL.map { SQLDefault($0) } : nil }
 
   /// Whether that may fail in a program that lacks a function of another.
   var hasUnforeseenReplacement: Bool { replacement?.isKnownEverywhere == false }

@@ -103,6 +103,12 @@ package struct TableReading {
           key: [], isAdopted: true)), notes: notes)
   }
 
+  /// The columns of the primary key that accept NULL.
+  package var nullableKey: [String] {
+    table.isWithoutRowID || table.isStrict || table.rowIDColumn != nil
+      ? [] : table.primaryKey.filter { !$0.isNotNull }.map(\.name)
+  }
+
   package func table(nullableKey: [String], holdsNull: Bool, warnings: [String]) -> AdoptableTable {
     var notes = warnings + notes
     let primaryKey = primaryKey
@@ -155,7 +161,7 @@ package struct TableReading {
       fields: table.columns.map { field($0, key: key, isUnique: single.contains($0.name)) },
       key: key, isWithoutRowID: table.isWithoutRowID,
       uniques: uniqueColumns.filter { $0.count > 1 },
-      indexes: table.indexes.filter { $0.origin == .created }.compactMap { index in
+      indexes: foreignIndexes.filter { $0.origin == .created }.compactMap { index in
         index.plainColumns.map {
           IndexSchema(name: index.name, fields: names($0), isUnique: index.isUnique)
         }
@@ -267,7 +273,7 @@ package struct TableReading {
 
   /// The shortest unique set over columns that are NOT NULL, the oldest among equals.
   private var uniqueKey: [String]? {
-    let candidates = table.indexes.filter { index in
+    let candidates = foreignIndexes.filter { index in
       guard index.isUnique, index.origin != .primaryKey, let columns = index.plainColumns else {
         return false
       }
@@ -290,6 +296,11 @@ package struct TableReading {
     }
   }
 
+  /// The indexes except the store's own, which keep added rules and bindings.
+  private var foreignIndexes: [IndexFacts] {
+    table.indexes.filter { !$0.name.asciiFolded.hasPrefix("_ms_") }
+  }
+
   private var uniqueConstraints: [[String]] {
     table.indexes.filter { $0.origin == .unique }.compactMap { $0.plainColumns.map(names) }
   }
@@ -302,7 +313,7 @@ package struct TableReading {
       columns; SQLite enforces it, the model does not show it.
       """
     }
-    let indexes = table.indexes.filter { $0.plainColumns == nil }.map { index in
+    let indexes = foreignIndexes.filter { $0.plainColumns == nil }.map { index in
       """
       The index \(index.name) of \(table.name) covers \
       \(index.isPartial ? "only some rows" : "an expression"); SQLite uses it, the model does not \

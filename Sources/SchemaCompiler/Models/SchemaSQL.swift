@@ -10,12 +10,12 @@ package struct SchemaSQL {
     self.schema = schema
   }
 
-  /// CREATE TABLE, then the indexes.
-  package var statements: [SQLText] {
+  /// The table, then the indexes.
+  package var objects: [SchemaObject] {
     [table] + schema.allIndexes.map(index)
   }
 
-  package var table: SQLText {
+  private var table: SchemaObject {
     let lines = schema.fields.map(columnDefinition) + tableConstraints
     let options = schema.isWithoutRowID ? "STRICT, WITHOUT ROWID" : "STRICT"
     let sql = """
@@ -23,15 +23,17 @@ package struct SchemaSQL {
         \(lines.joined(separator: ",\n  "))
       ) \(options)
       """
-    return SQLText(sql: sql)
+    return SchemaObject(kind: .table, name: schema.table, owner: owner, sql: sql)
   }
 
-  package func index(_ index: IndexSchema) -> SQLText {
+  private var owner: SchemaObject.Owner { .model(schema.name) }
+
+  package func index(_ index: IndexSchema) -> SchemaObject {
     let sql = """
       CREATE \(index.isUnique ? "UNIQUE INDEX" : "INDEX") \(SQLText.quoted(index.name))
       ON \(SQLText.quoted(schema.table)) (\(columns(index.fields)))
       """
-    return SQLText(sql: sql)
+    return SchemaObject(kind: .index, name: index.name, owner: owner, sql: sql)
   }
 
   package func addColumn(_ field: FieldSchema) -> SQLText {
@@ -89,7 +91,7 @@ package struct SchemaSQL {
 }
 
 /// The text after DEFAULT, looked at closely enough to know what SQLite does with it.
-package struct SQLDefault {
+struct SQLDefault {
   /// One literal, with or without a sign: it needs no parentheses.
   package let isLiteral: Bool
   /// The same for every row, so that a column with it can be added to rows that exist:

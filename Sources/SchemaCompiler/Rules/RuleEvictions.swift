@@ -81,41 +81,34 @@ package struct RuleEvictions {
   /// The table of notes, then the triggers.
   package var objects: [SchemaObject] {
     let name = rule.rule.name
-    let moment = EvictingSet.updateMoment(of: sets, in: facts)
+    let updates = EvictingSet.updates(of: sets, in: facts)
     let inserted = conflicts(isUpdate: false)
     let updated = conflicts(isUpdate: true)
     return [
       SchemaObject(
-        kind: .table, name: Self.namePrefix + name,
+        kind: .table, name: Self.namePrefix + name, owner: owner,
         sql: "CREATE TABLE \(notes) (\(definitions.joined(separator: ", ")))"),
       trigger(
-        Self.namePrefix + name + "_insert", "BEFORE INSERT", when: mustNote(inserted),
+        Self.namePrefix + name + "_insert", .before(.insert), when: mustNote(inserted),
         noting(inserted)),
       trigger(
-        Self.namePrefix + name + "_update", "BEFORE \(moment)", when: mustNote(updated),
+        Self.namePrefix + name + "_update", .before(updates), when: mustNote(updated),
         EvictingSet.computing(sets, in: facts) + noting(updated)),
       trigger(
-        RuleObjects.namePrefix + name + "_replaced_insert", "AFTER INSERT",
+        RuleObjects.namePrefix + name + "_replaced_insert", .after(.insert),
         refusing(gone: isGone(replacedWhen: nil))),
       trigger(
-        RuleObjects.namePrefix + name + "_replaced_update", "AFTER \(moment)",
+        RuleObjects.namePrefix + name + "_replaced_update", .after(updates),
         refusing(gone: isGone(replacedWhen: TriggerMoment.anyChanged(source.keyFields)))),
     ]
   }
 
+  private var owner: SchemaObject.Owner { .rule(rule.rule.name) }
+
   private func trigger(
-    _ name: String, _ moment: String, when condition: String? = nil, _ body: [String]
+    _ name: String, _ moment: TriggerSQL.Moment, when condition: String? = nil, _ body: [String]
   ) -> SchemaObject {
-    let when = condition.map { "\nWHEN \($0)" } ?? ""
-    return SchemaObject(
-      kind: .trigger, name: name,
-      sql: """
-        CREATE TRIGGER \(SQLText.quoted(name))
-        \(moment) ON \(table)\(when)
-        BEGIN
-        \(body.joined(separator: "\n"))
-        END
-        """)
+    TriggerSQL(name, moment, on: source.table, when: condition, body).object(of: owner)
   }
 
   /// The columns of the table of notes: they keep and compare values as the table's own do.
@@ -133,11 +126,9 @@ package struct RuleEvictions {
       + noted.enumerated().map { definition("v\($0)", $1) }
   }
 
-  private func column(_ field: FieldSchema) -> String {
-    "\(table).\(SQLText.quoted(field.column))"
-  }
+  private func column(_ field: FieldSchema) -> String { RowColumn(table, field).sql }
 
-  private func new(_ field: FieldSchema) -> String { "NEW.\(SQLText.quoted(field.column))" }
+  private func new(_ field: FieldSchema) -> String { RowColumn("NEW", field).sql }
 
   // Noting
 
@@ -152,7 +143,7 @@ package struct RuleEvictions {
     var terms = [relevance].compactMap(\.self)
     if isUpdate {
       let same = source.keyFields.map {
-        "\(column($0)) COLLATE BINARY IS OLD.\(SQLText.quoted($0.column))"
+        "\(column($0)) COLLATE BINARY IS \(RowColumn("OLD", $0))"
       }
       terms.append("NOT (\(same.joined(separator: " AND ")))")
     }

@@ -49,95 +49,104 @@ package struct RuleObjects: Hashable, Sendable {
     self.rule = rule
     let sql = RuleSQL(rule)
     offence = sql.sweepingOffence
-    guard rule.rule.severity == .error else {
-      objects = []
-      return
-    }
-    let name = Self.namePrefix + rule.rule.name
-    let refusal = SQLText.literal(rule.rule.refusal)
-    func trigger(
-      _ event: String, _ moment: String, on model: ModelSchema, when condition: String? = nil,
-      _ body: String
-    ) -> SchemaObject {
-      let when = condition.map { "\nWHEN \($0)" } ?? ""
-      return SchemaObject(
-        kind: .trigger, name: "\(name)_\(event)",
-        sql: """
-          CREATE TRIGGER \(SQLText.quoted("\(name)_\(event)"))
-          \(moment) ON \(SQLText.quoted(model.table))\(when)
-          BEGIN
-          \(body)
-          END
-          """)
-    }
-    let watched = rule.watched
-    let evictions = RuleEvictions(rule, tables)?.objects ?? []
+    objects =
+      rule.rule.severity == .error
+      ? RuleTriggers(rule: rule, sql: sql).objects + (RuleEvictions(rule, tables)?.objects ?? [])
+      : []
+  }
+}
+
+/// The objects of a rule that refuses, except those about evicted records.
+private struct RuleTriggers {
+  let rule: ResolvedRule
+  let sql: RuleSQL
+
+  private var name: String { RuleObjects.namePrefix + rule.rule.name }
+  private var owner: SchemaObject.Owner { .rule(rule.rule.name) }
+
+  /// Refuses without looking at a row.
+  private var refusing: String {
+    "  SELECT RAISE(ABORT, \(SQLText.literal(rule.rule.refusal)));"
+  }
+
+  var objects: [SchemaObject] {
     switch rule.rule.demand {
-    case .unique(let condition):
-      let columns = SQLText.quotedList(rule.fields.map(\.column))
-      let part = condition.map { "\nWHERE (\($0))" } ?? ""
-      objects = [
-        SchemaObject(
-          kind: .index, name: name,
-          sql: """
-            CREATE UNIQUE INDEX \(SQLText.quoted(name))
-            ON \(SQLText.quoted(rule.model.table)) (\(columns))\(part)
-            """)
-      ]
-    case .immutable:
-      objects =
-        [
-          trigger(
-            "update", TriggerMoment.update(of: watched), on: rule.model,
-            when: TriggerMoment.anyChanged(watched), "  SELECT RAISE(ABORT, \(refusal));")
-        ] + evictions
+    case .unique(let condition): [index(where: condition)]
+    case .immutable: [immutability]
     default:
-      let body = """
-          SELECT RAISE(ABORT, \(refusal))
-          FROM \(sql.table.sql)
-          WHERE \(sql.isNew.sql)
-          AND (\((sql.offence ?? "0").sql));
-        """
-      var all = [trigger("insert", "AFTER INSERT", on: rule.model, body)]
-      if !watched.isEmpty {
-        // A trigger that gives the record another key hides it from the one that looks next.
-        let asked = watched + rule.keyBesideWatched
-        all.append(
-          trigger(
-            "update", TriggerMoment.update(of: asked), on: rule.model,
-            when: TriggerMoment.anyChanged(asked), body))
-      }
-      if let left = sql.sumWithout({ "OLD.\(identifier: $0.column)" }) {
-        let body = "  SELECT RAISE(ABORT, \(refusal));"
-        let changed = TriggerMoment.anyChanged(watched)
-        all += [
-          trigger("delete", "AFTER DELETE", on: rule.model, when: left.sql, body),
-          trigger(
-            "leave", TriggerMoment.update(of: watched), on: rule.model,
-            when: "(\(changed)) AND \(left.sql)", body),
-        ]
-      }
-      if let referenced = rule.referenced {
-        all += Self.referencedTriggers(sql, referenced, trigger)
-      }
-      objects = all + evictions
+      [insertion] + [update].compactMap(\.self) + leaving
+        + (rule.referenced.map(referencedTriggers) ?? [])
     }
   }
 
-  private static func referencedTriggers(
-    _ sql: RuleSQL, _ referenced: ModelSchema,
-    _ trigger: (String, String, ModelSchema, String?, String) -> SchemaObject
-  ) -> [SchemaObject] {
+  private func trigger(
+    _ event: String, _ moment: TriggerSQL.Moment, on model: ModelSchema? = nil,
+    when condition: String? = nil, _ body: String
+  ) -> SchemaObject {
+    TriggerSQL(
+      "\(name)_\(event)", moment, on: (model ?? rule.model).table, when: condition, [body]
+    ).object(of: owner)
+  }
+
+  private func index(where condition: String?) -> SchemaObject {
+    let columns = SQLText.quotedList(rule.fields.map(\.column))
+    let part = condition.map { "\nWHERE (\($0))" } ?? ""
+    return SchemaObject(
+      kind: .index, name: name, owner: owner,
+      sql: """
+        CREATE UNIQUE INDEX \(SQLText.quoted(name))
+        ON \(SQLText.quoted(rule.model.table)) (\(columns))\(part)
+        """)
+  }
+
+  private var immutability: SchemaObject {
+    trigger(
+      "update", .after(.update(of: rule.watched)),
+      when: TriggerMoment.anyChanged(rule.watched), refusing)
+  }
+
+  /// Refuses the written row where it breaks the rule.
+  private var judging: String {
+    """
+      SELECT RAISE(ABORT, \(SQLText.literal(rule.rule.refusal)))
+      FROM \(sql.table.sql)
+      WHERE \(sql.isNew.sql)
+      AND (\((sql.offence ?? "0").sql));
+    """
+  }
+
+  private var insertion: SchemaObject { trigger("insert", .after(.insert), judging) }
+
+  private var update: SchemaObject? {
+    guard !rule.watched.isEmpty else { return nil }
+    // A trigger that gives the record another key hides it from the one that looks next.
+    let asked = rule.watched + rule.keyBesideWatched
+    return trigger(
+      "update", .after(.update(of: asked)), when: TriggerMoment.anyChanged(asked), judging)
+  }
+
+  /// For a sum: refuses when the records that stay break it without the one that goes.
+  private var leaving: [SchemaObject] {
+    guard let left = sql.sumWithout({ "OLD.\(identifier: $0.column)" }) else { return [] }
+    let changed = TriggerMoment.anyChanged(rule.watched)
+    return [
+      trigger("delete", .after(.delete), when: left.sql, refusing),
+      trigger(
+        "leave", .after(.update(of: rule.watched)), when: "(\(changed)) AND \(left.sql)", refusing),
+    ]
+  }
+
+  private func referencedTriggers(_ referenced: ModelSchema) -> [SchemaObject] {
     let key = referenced.fields[referenced.keyIndices[0]]
-    let refusal = SQLText.literal(sql.rule.rule.refusalOfReferenced)
+    let refusal = SQLText.literal(rule.rule.refusalOfReferenced)
     let query = sql.referring(
       to: { "OLD.\(identifier: $0.column)" }, selecting: SQLText(sql: "RAISE(ABORT, \(refusal))"))
     let body = query.map { "\($0.sql);" } ?? ""
     return [
-      trigger("referenced_delete", "AFTER DELETE", referenced, nil, body),
+      trigger("referenced_delete", .after(.delete), on: referenced, body),
       trigger(
-        "referenced_update", TriggerMoment.update(of: [key]), referenced,
-        TriggerMoment.anyChanged([key]), body),
+        "referenced_update", .after(.update(of: [key])), on: referenced,
+        when: TriggerMoment.anyChanged([key]), body),
     ]
   }
 }

@@ -24,10 +24,16 @@ struct AdoptCommand: ChangingCommand {
       wait for each other; on a terminal you are asked first. With --keep-journal-mode it stays as \
       it is: readers and writers then wait for each other, and watch learns of other programs' \
       changes up to a second late. No other command changes it.
+      Another program may change an adopted table. --refresh brings models up to date with their \
+      tables, in one transaction: new columns become fields, columns that are gone leave the model, \
+      and a model without its table leaves the store. Types that you set stay. A renamed column is \
+      one that is gone and a new one. -n shows it first. Undo adoption with leave.
       """)
 
   @Argument(
-    help: ArgumentHelp("The tables; all that can be models when none is named.", valueName: "table")
+    help: ArgumentHelp(
+      "The tables; all that can be models when none is named. With --refresh, adopted models.",
+      valueName: "table")
   )
   var names: [String] = []
 
@@ -35,6 +41,9 @@ struct AdoptCommand: ChangingCommand {
     name: .customLong("type"),
     help: ArgumentHelp("What a field means; may be repeated.", valueName: "table.field=type"))
   var types: [String] = []
+
+  @Flag(help: "Bring adopted models up to date with their tables.")
+  var refresh = false
 
   @Flag(help: "Leave a file with a rollback journal as it is.")
   var keepJournalMode = false
@@ -56,9 +65,13 @@ struct AdoptCommand: ChangingCommand {
     guard !yes || !keepJournalMode else {
       throw ValidationError("Choose one of --yes and --keep-journal-mode.")
     }
+    guard !refresh || types.isEmpty && !yes && !keepJournalMode else {
+      throw ValidationError("--refresh takes no --type, --yes or --keep-journal-mode.")
+    }
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
+    if refresh { return try refreshModels(context) }
     // Before anything is written: it refuses fields that the report does not have.
     let writer = try context.reportWriter(
       columns: [

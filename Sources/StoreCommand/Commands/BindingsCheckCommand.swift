@@ -24,10 +24,10 @@ struct BindingsCheckCommand: LeafCommand {
         OutputColumn("records"), OutputColumn("keys", meaning: .json),
       ])
     for finding in findings {
+      let objects = finding.drift?.objects ?? []
       try writer.write([
         .text(finding.binding),
-        try context.list(
-          finding.triggers.map { .string($0) }, as: finding.triggers.joined(separator: " ")),
+        try context.list(objects.map { .string($0) }, as: objects.joined(separator: " ")),
         .integer(Int64(finding.recordCount)),
         try context.list(keys: finding.keys),
       ])
@@ -60,7 +60,7 @@ struct BindingsCheckCommand: LeafCommand {
     }
     var unread = UnreadModels()
     try unread.noteUnreadableEntries(of: store)
-    let isFound = findings.contains { !$0.triggers.isEmpty || $0.recordCount > 0 }
+    let isFound = findings.contains { $0.drift != nil || $0.recordCount > 0 }
     return try unread.report(
       to: context, otherwise: isFound ? .found : findings.isEmpty ? .ok : .failed)
   }

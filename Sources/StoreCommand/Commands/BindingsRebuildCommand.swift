@@ -45,10 +45,9 @@ struct BindingsRebuildCommand: WritingCommand {
     }
     let leftOut = Set(rebuild?.unread.map(\.binding) ?? [])
     let would = context.isDryRun ? "would be " : ""
-    for finding in findings
-    where !finding.triggers.isEmpty && !leftOut.contains(finding.binding) {
+    for drift in findings.compactMap(\.drift) where !leftOut.contains(drift.owner.name) {
       try context.console.say(
-        "\(finding.binding): \(finding.triggers.joined(separator: ", ")) \(would)made anew")
+        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)made anew")
     }
     for (binding, recordCount) in rebuild?.mended ?? [] {
       try context.console.say(

@@ -29,7 +29,8 @@ struct DoctorCommand: LeafCommand {
 
   /// What is wrong with a file that can be found but not be opened as a store.
   private static let findings: Set<StoreError.Code> = [
-    .corrupt, .ioFailure, .database, .schemaMismatch, .unsupportedSchema, .invalidQuery,
+    .corrupt, .ioFailure, .database, .schemaMismatch, .outdatedModel, .unsupportedSchema,
+    .invalidQuery,
     .invalidValue,
   ]
 
@@ -42,12 +43,13 @@ struct DoctorCommand: LeafCommand {
       report.add("catalog", error.code == .newerFormat ? .unread : .problem, error.message)
     }
     try report.examine("catalog") { try Self.addCatalog(of: store, to: &$0) }
+    let outdated = try Self.addOutdatedModels(of: store, to: &report)
     try report.examine("bindings") { try Self.addBindings(of: store, to: &$0) }
     try report.examine("rules") { report in
-      for rule in try store.unkeptRules() { Self.add(rule, to: &report) }
+      for drift in try store.schemaDrift(of: [.rules]) { Self.add(drift, to: &report) }
     }
-    try report.examine("journal") { try Self.addJournal(of: store, to: &$0) }
-    try addRuleFindings(of: store, store.schema.models, to: &report)
+    try report.examine("journal") { try Self.addJournal(of: store, besides: outdated, to: &$0) }
+    try addRuleFindings(of: store, store.schema.models, besides: outdated, to: &report)
     try report.examine("rules") { report in
       for validator in try store.declaredValidators() {
         report.add("rules", .note, "\(validator.name) is in Swift and was not run")
@@ -105,15 +107,35 @@ struct DoctorCommand: LeafCommand {
     }
   }
 
-  private static func addJournal(of store: Store, to report: inout Report) throws {
+  private static func addJournal(
+    of store: Store, besides outdated: Set<String>, to report: inout Report
+  ) throws {
     let journal = try store.changeJournal.status()
-    for model in journal.damagedModels {
-      report.add("journal", .problem, journal.damage(of: model))
+    // The command that helps outdated models helps their journals.
+    for drift in journal.drift where !outdated.contains(drift.owner.name) {
+      report.add("journal", .problem, journal.damage(of: drift.owner.name))
     }
     try store.changeJournal.check()
-    if journal.damagedModels.isEmpty, !journal.details.isEmpty {
+    if journal.drift.isEmpty, !journal.details.isEmpty {
       report.add("journal", .ok, "all triggers are in place")
     }
+  }
+
+  /// - Returns: The names of the adopted models whose tables have changed.
+  private static func addOutdatedModels(
+    of store: Store, to report: inout Report
+  ) throws -> Set<String> {
+    var outdated: Set<String> = []
+    try report.examine("models") { report in
+      for model in try store.adoptedDrift() {
+        let name = model.owner.name
+        outdated.insert(name)
+        report.add(
+          "models", .problem,
+          "\(name): \(model.sentences) (\(Program.name) adopt --refresh \(Shell.quoted(name)))")
+      }
+    }
+    return outdated
   }
 
   /// The version of SQLite, with a warning for one that has the WAL-reset bug:
@@ -140,26 +162,26 @@ struct DoctorCommand: LeafCommand {
     return !hasBackport && numbers.lexicographicallyPrecedes([3, 51, 3])
   }
 
-  private static func add(_ rule: UnkeptRule, to report: inout Report) {
-    guard !rule.objects.isEmpty else {
+  private static func add(_ drift: SchemaDrift, to report: inout Report) {
+    let rule = drift.owner.name
+    guard !drift.differences.isEmpty else {
       return report.add(
         "rules", .problem,
-        "\(rule.rule): its model or a field of it is gone (\(Program.name) validators drop "
-          + "\(Shell.quoted(rule.rule)))")
+        "\(rule): its model or a field of it is gone (\(Program.name) validators drop "
+          + "\(Shell.quoted(rule)))")
     }
     report.add(
       "rules", .problem,
-      "\(rule.rule): missing or changed in the file: "
-        + "\(rule.objects.joined(separator: ", ")) (\(Program.name) validators rebuild)")
+      "\(rule): missing or changed in the file: "
+        + "\(drift.objects.joined(separator: ", ")) (\(Program.name) validators rebuild)")
   }
 
   private static func add(_ finding: BindingFinding, to report: inout Report) {
-    if !finding.triggers.isEmpty {
+    if let objects = finding.drift?.objects {
       report.add(
         "bindings", .problem,
-        "\(finding.binding): missing or changed "
-          + "\(finding.triggers.count == 1 ? "trigger" : "triggers") "
-          + "\(finding.triggers.joined(separator: ", ")) (\(finding.remedy))")
+        "\(finding.binding): missing or changed \(objects.count == 1 ? "trigger" : "triggers") "
+          + "\(objects.joined(separator: ", ")) (\(finding.remedy))")
     }
     if finding.recordCount > 0 {
       let verb = finding.recordCount == 1 ? "differs" : "differ"
@@ -171,12 +193,21 @@ struct DoctorCommand: LeafCommand {
   }
 
   private func addRuleFindings(
-    of store: Store, _ models: [ModelSchema], to report: inout Report
+    of store: Store, _ models: [ModelSchema], besides outdated: Set<String>,
+    to report: inout Report
   ) throws {
     var soundCount = 0
     for model in models {
       try report.examine("rules", of: model.name) { report in
-        let findings = try store.findings(in: model)
+        let findings: [RuleFinding]
+        do {
+          findings = try store.findings(in: model)
+        } catch let error as StoreError
+          where error.code == .outdatedModel && error.model.map(outdated.contains) ?? true
+        {
+          // Reported with the model.
+          return
+        }
         if findings.isEmpty { soundCount += 1 }
         for finding in findings {
           let keys = finding.keys.map(KeyText.text).joined(separator: " ")

@@ -57,7 +57,7 @@ extension JournalStatus {
     }
     return .object([
       .init("models", .object(models)),
-      .init("damaged", .array(damagedModels.map { .string($0) })),
+      .init("damaged", .array(drift.map { .string($0.owner.name) })),
       .init("first", positions.map { .integer($0.lowerBound.rawValue) } ?? .null),
       .init("last", positions.map { .integer($0.upperBound.rawValue) } ?? .null),
       .init("entries", .integer(Int64(entryCount))), .init("bytes", .integer(byteCount)),
@@ -71,7 +71,7 @@ extension JournalStatus {
       details.isEmpty
       ? ["the journal is off (\(Program.name) journal on)"]
       : ["the journal enters the changes of \(Grouped.text(details.count, "model"))"]
-    sentences += damagedModels.map { damage(of: $0) }
+    sentences += drift.map { damage(of: $0.owner.name) }
     if let positions {
       let age = oldestTime.map { ", the oldest \(TimeText.ago($0))" } ?? ""
       sentences.append(

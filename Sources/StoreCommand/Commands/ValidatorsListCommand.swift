@@ -29,7 +29,7 @@ struct ValidatorsListCommand: LeafCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()
     let models = try model.map { [try opened.model(named: $0)] } ?? opened.store.schema.models
-    let damaged = Set(try opened.store.unkeptRules().map(\.rule))
+    let damaged = Set(try opened.store.schemaDrift(of: [.rules]).map(\.owner.name))
     let rows = try rows(of: models, in: opened.store, damaged)
     var writer = try context.reportWriter(
       columns: [

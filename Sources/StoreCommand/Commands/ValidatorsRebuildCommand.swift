@@ -18,9 +18,9 @@ struct ValidatorsRebuildCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
-    let unkept = try looked.store.unkeptRules().filter { !$0.objects.isEmpty }
+    let drift = try looked.store.schemaDrift(of: [.rules]).filter { !$0.differences.isEmpty }
     let rules = try looked.store.rules().filter { rule in
-      unkept.contains { $0.rule == rule.name }
+      drift.contains { $0.owner == .rule(rule.name) }
     }
     // A unique index holds for all records or is none.
     for rule in rules where rule.kind == .unique && rule.severity == .error {
@@ -29,12 +29,12 @@ struct ValidatorsRebuildCommand: ChangingCommand {
     }
     looked.store.close()
     let mended =
-      unkept.isEmpty || context.isDryRun
-      ? unkept : try context.openForWriting().store.rebuildRules()
+      drift.isEmpty || context.isDryRun
+      ? drift : try context.openForWriting().store.rebuildRules()
     let would = context.isDryRun ? "would be " : ""
-    for rule in mended {
+    for drift in mended {
       try context.console.say(
-        "\(rule.rule): \(rule.objects.joined(separator: ", ")) \(would)made anew")
+        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)made anew")
     }
     try context.console.say(
       context.isDryRun

@@ -47,7 +47,8 @@ struct UnreadModels {
 
   /// What keeps a command from one model and may not concern another.
   private static let codes: Set<StoreError.Code> = [
-    .unsupportedSchema, .schemaMismatch, .invalidQuery, .invalidValue, .newerFormat, .corrupt,
+    .unsupportedSchema, .schemaMismatch, .outdatedModel, .invalidQuery, .invalidValue, .newerFormat,
+    .corrupt,
   ]
 
   /// Says which models were left out and why, and returns how the command ends.
@@ -55,6 +56,7 @@ struct UnreadModels {
   /// - Parameter code: How it ends when all were read.
   func report(to context: CommandContext, otherwise code: ExitCode) throws -> ExitCode {
     for error in errors {
+      context.notices.leaveOut(error.code)
       try context.console.report(
         error.hinting(database: context.options.database).text(
           as: context.options.errorFormat, palette: context.console.talkTerminal.palette))

@@ -86,7 +86,7 @@ import Testing
           return cost.steps
         })
       #expect(
-        try BindingInstallation([Self.binding(function, condition: condition)], in: Self.models())
+        try CompiledBindings([Self.binding(function, condition: condition)], in: Self.models())
           .findings(on: fixture.connection, keyCountMax: 1) == [])
     }
     for (few, many) in zip(costs[0], costs[1]) {
@@ -201,8 +201,10 @@ import Testing
     let fixture = try BindingFixture(Self.tables)
     for function in Aggregate.Function.allCases where function != .joined {
       try fixture.install([Self.binding(function)], in: Self.models())
-      _ = try BindingInstallation.remove(Self.binding(function).name, from: fixture.connection)
-      #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
+      _ = try fixture.connection.inTransaction {
+        try Reconciler(fixture.connection).dropBinding(Self.binding(function).name)
+      }
+      #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
     }
   }
 

@@ -104,7 +104,7 @@ import Testing
     #expect(try typed.map { try $0.schema(in: models) } == expected)
     #expect(try named.map { try $0.schema(in: models) } == expected)
     #expect(
-      try BindingInstallation(expected, in: models).bindings.map(\.binding.name) == [
+      try CompiledBindings(expected, in: models).bindings.map(\.binding.name) == [
         "Album.artistName", "Album.ownerName", "Artist.country", "where",
       ])
     #expect(

@@ -73,7 +73,7 @@ import Testing
       case .library: failure = try fixture.failure(of: script)?.message ?? ""
       case .shell: failure = try fixture.shell(script).errors.joined()
       }
-      let findings = try BindingInstallation([binding], in: Self.models)
+      let findings = try CompiledBindings([binding], in: Self.models)
         .findings(on: fixture.connection, keyCountMax: 3)
       #expect(findings == [], "\(writer): \(script)")
       let rows = try fixture.rows(question).joined(separator: " ")
@@ -146,7 +146,7 @@ import Testing
       try fixture.install([Self.sum()], in: Self.models)
     }
     #expect(error?.message.contains("is no whole number of 64 bits") == true)
-    #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
+    #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }
 
   @Test func totalsThatWereTamperedWithAreFoundWhereverTheyAre() throws {
@@ -162,10 +162,10 @@ import Testing
         try fixture.install([binding], in: Self.models)
         try fixture.connection.execute(
           "UPDATE \"_ms_binding_P.n_totals\" SET total = \(tampering)")
-        let findings = try BindingInstallation([binding], in: Self.models)
+        let findings = try CompiledBindings([binding], in: Self.models)
           .findings(on: fixture.connection, keyCountMax: 9)
         #expect(findings.map(\.keys) == [keys], "\(tampering)")
-        #expect(findings.map(\.triggers) == [["_ms_binding_P.n_totals"]])
+        #expect(findings.map(\.drift?.objects) == [["_ms_binding_P.n_totals"]])
       }
     }
   }
@@ -264,7 +264,7 @@ import Testing
     )
     try fixture.install([binding], in: Self.models)
     _ = try fixture.shell("UPDATE OR FAIL P SET name = 'too long' WHERE id = 1;")
-    let installation = try BindingInstallation([binding], in: Self.models)
+    let installation = try CompiledBindings([binding], in: Self.models)
     let findings = try installation.findings(on: fixture.connection, keyCountMax: 3)
     #expect(findings.map(\.keys) == [[[.integer(1)]]])
     try fixture.connection.execute("UPDATE P SET name = 'short'")
@@ -285,10 +285,10 @@ import Testing
       DROP TRIGGER "_ms_binding_P.n_target_update";
       UPDATE P SET n = 7;
       """)
-    let findings = try BindingInstallation(bindings, in: Self.models)
+    let findings = try CompiledBindings(bindings, in: Self.models)
       .findings(on: fixture.connection, keyCountMax: 3)
     let byName = Dictionary(uniqueKeysWithValues: findings.map { ($0.binding, $0) })
-    #expect(byName["C.name"]?.triggers.isEmpty == false)
+    #expect(byName["C.name"]?.drift?.objects.isEmpty == false)
     #expect(byName["P.n"]?.keys == [[.integer(1)]])
   }
 

@@ -140,9 +140,9 @@ import Testing
   ) throws -> [String] {
     try BindingWriter.allCases.map { writer in
       let fixture = try BindingFixture(tables)
-      let installation = try BindingInstallation([binding], in: models, on: fixture.connection)
+      let installation = try CompiledBindings([binding], in: models, on: fixture.connection)
       try fixture.connection.execute("BEGIN IMMEDIATE")
-      _ = try installation.apply(to: fixture.connection)
+      try Reconciler(fixture.connection).reconcile(installation)
       try fixture.connection.execute("COMMIT")
       switch writer {
       case .library: _ = try fixture.failure(of: script)
@@ -165,7 +165,7 @@ import Testing
         CREATE UNIQUE INDEX expression ON Child (lower(tag) COLLATE NOCASE);
         """)
     #expect(
-      try BindingInstallation(BindingZoo.bindings, in: zoo.models, on: fixture.connection).bindings
-        == BindingInstallation(BindingZoo.bindings, in: zoo.models).bindings)
+      try CompiledBindings(BindingZoo.bindings, in: zoo.models, on: fixture.connection).bindings
+        == CompiledBindings(BindingZoo.bindings, in: zoo.models).bindings)
   }
 }

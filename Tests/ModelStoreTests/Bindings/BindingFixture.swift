@@ -52,11 +52,11 @@ final class BindingFixture {
   @discardableResult
   func install(
     _ bindings: [BindingSchema], in models: [ModelSchema]
-  ) throws -> [BindingInstallation.Synchronised] {
-    let installation = try BindingInstallation(bindings, in: models)
+  ) throws -> [Reconciler.Synchronised] {
+    let installation = try CompiledBindings(bindings, in: models)
     try connection.execute("BEGIN IMMEDIATE")
     do {
-      let result = try installation.apply(to: connection)
+      let result = try Reconciler(connection).reconcile(installation)
       try connection.execute("COMMIT")
       return result
     } catch {

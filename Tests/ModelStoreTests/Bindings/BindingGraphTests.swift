@@ -245,7 +245,7 @@ import Testing
       let graph = Self.graph(&generator)
       let fixture = try BindingFixture(Self.tables + Self.log)
       try fixture.install(graph.map(\.schema), in: Self.models)
-      let installation = try BindingInstallation(graph.map(\.schema), in: Self.models)
+      let installation = try CompiledBindings(graph.map(\.schema), in: Self.models)
       let complaints = Pipe()
       let shell = try SQLiteShell(fixture.path, errors: complaints)
       // Only one program is to make checkpoints: many versions of SQLite damage the file otherwise.

@@ -33,9 +33,9 @@ import Testing
   @Test func onlyTriggersThatDifferAreCreatedAgain() throws {
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
-    let installation = try BindingInstallation([world.binding], in: world.models)
-    let found = try BindingInstallation.objects(in: fixture.connection)
-    #expect(installation.difference(from: found) == .init())
+    let installation = try CompiledBindings([world.binding], in: world.models)
+    let found = try InstalledObjects.ofBindings(in: fixture.connection)
+    #expect(installation.plan(from: found) == .init())
     #expect(found.objects.count == 11)
     let lost = "_ms_binding_Album.artistName_source_delete"
     let edited = "_ms_binding_Album.artistName_target_update"
@@ -49,11 +49,12 @@ import Testing
         kind: .trigger, name: "_ms_binding_Album.shelf_target_insert",
         sql: "CREATE TRIGGER of another program"),
     ]
-    let difference = installation.difference(from: InstalledObjects(objects))
-    #expect(difference.objects.dropped == [other])
-    #expect(difference.objects.created.map(\.name) == [lost, edited])
-    #expect(difference.changed == ["Album.artistName"])
-    #expect(difference.undeclared == ["Album.shelf"])
+    let installed = InstalledObjects(objects)
+    let plan = installation.plan(from: installed)
+    #expect(plan.dropped == [other])
+    #expect(plan.created.map(\.name) == [lost, edited])
+    #expect(plan.following.map(\.binding.name) == ["Album.artistName"])
+    #expect(installation.undeclared(in: installed) == ["Album.shelf"])
   }
 
   @Test func lostTriggerIsRestoredAndItsRecordsPutRight() throws {
@@ -81,7 +82,7 @@ import Testing
         .init(binding: "Album.artistName", recordCount: 4)
       ])
     #expect(
-      try BindingInstallation.objects(in: fixture.connection).objects.map(\.name) == [
+      try InstalledObjects.ofBindings(in: fixture.connection).objects.map(\.name) == [
         "_ms_binding_Album.artistName_target_insert", "_ms_binding_Album.artistName_target_update",
       ])
     try fixture.connection.execute("UPDATE Artist SET name = 'Ada'; UPDATE Album SET title = 'new'")
@@ -94,8 +95,13 @@ import Testing
     try fixture.install([], in: world.models)
     try fixture.connection.execute("UPDATE Artist SET name = 'Ada' WHERE id = 1")
     #expect(try fixture.rows(world.oracle) == ["0"])
-    #expect(try BindingInstallation.remove("Album.artistName", from: fixture.connection))
-    #expect(try !BindingInstallation.remove("Album.artistName", from: fixture.connection))
+    func drop() throws -> Bool {
+      try fixture.connection.inTransaction {
+        try Reconciler(fixture.connection).dropBinding("Album.artistName")
+      }
+    }
+    #expect(try drop())
+    #expect(try !drop())
     try fixture.connection.execute("UPDATE Artist SET name = 'Eve' WHERE id = 1")
     #expect(try fixture.rows(world.oracle) == ["2"])
   }
@@ -129,7 +135,7 @@ import Testing
         that it is given. A trigger changes it, or the column cannot hold it, such as a whole \
         number beyond 2^53 in a REAL one. Remove the trigger, or derive what the column can hold.
         """)
-    #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
+    #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }
 
   @Test(arguments: [
@@ -138,7 +144,7 @@ import Testing
   func triggerNamesLeadBackToTheirBinding(name: String) throws {
     var binding = world.binding
     binding.name = name
-    let installation = try BindingInstallation([binding], in: world.models)
+    let installation = try CompiledBindings([binding], in: world.models)
     let names = installation.bindings[0].triggers.map {
       BindingTriggers.bindingName(ofTrigger: $0.name)
     }
@@ -154,7 +160,7 @@ import Testing
   }
 
   @Test func triggersOfACopyReadLikeThis() throws {
-    let triggers = try BindingInstallation([world.binding], in: world.models).bindings[0].triggers
+    let triggers = try CompiledBindings([world.binding], in: world.models).bindings[0].triggers
     #expect(
       triggers[1].sql == """
         CREATE TRIGGER "_ms_binding_Album.artistName_source_update"

@@ -190,7 +190,7 @@ import Testing
     let template = try BindingFixture(zoo.tables + BindingZoo.rows)
     try template.install(BindingZoo.bindings, in: zoo.models)
     #expect(try BindingZoo.mistakes(in: template) == [])
-    let installation = try BindingInstallation(BindingZoo.bindings, in: zoo.models)
+    let installation = try CompiledBindings(BindingZoo.bindings, in: zoo.models)
     for path in Self.paths {
       // Tests that wait for something need a thread now and then.
       await Task.yield()
@@ -269,7 +269,7 @@ import Testing
       try fixture.install([abroad], in: zoo.models)
     }
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
-    #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
+    #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }
 
   @Test("what is written while triggers are gone is found, named and mended")
@@ -277,9 +277,11 @@ import Testing
     let zoo = BindingZoo()
     let fixture = try BindingFixture(zoo.tables + BindingZoo.rows)
     try fixture.install(BindingZoo.bindings, in: zoo.models)
-    let triggers = try BindingInstallation.objects(in: fixture.connection).objects
+    let triggers = try InstalledObjects.ofBindings(in: fixture.connection).objects
       .filter { $0.kind == .trigger }
-    try SchemaObject.drop(triggers, from: fixture.connection)
+    _ = try fixture.connection.inTransaction {
+      try Reconciler(fixture.connection).apply(SchemaPlan(dropped: triggers))
+    }
     try fixture.connection.execute(
       """
       UPDATE Child SET value = value + 1, parentID = 2, tag = tag || 'q';
@@ -287,12 +289,12 @@ import Testing
       UPDATE Parent SET name = 'Zoe' WHERE id = 2;
       """)
     #expect(try BindingZoo.mistakes(in: fixture) != [])
-    let installation = try BindingInstallation(BindingZoo.bindings, in: zoo.models)
+    let installation = try CompiledBindings(BindingZoo.bindings, in: zoo.models)
     let findings = try installation.findings(on: fixture.connection, keyCountMax: 2)
     let total = findings.first { $0.binding == "Parent.total" }
     #expect(total?.recordCount == 2)
     #expect(total?.keys == [[.integer(1)], [.integer(2)]])
-    #expect(total?.triggers.contains("_ms_binding_Parent.total_totals") == true)
+    #expect(total?.drift?.objects.contains("_ms_binding_Parent.total_totals") == true)
     try fixture.install(BindingZoo.bindings, in: zoo.models)
     #expect(try BindingZoo.mistakes(in: fixture) == [])
     #expect(try installation.findings(on: fixture.connection, keyCountMax: 2) == [])

@@ -56,7 +56,7 @@ import Testing
   func stepsComeToTheWhole(stepRowCount: Int) throws {
     for world in BindingWorld.all {
       let fixture = try BindingFixture(world.setUp)
-      let binding = try BindingInstallation([world.binding], in: world.models).bindings[0]
+      let binding = try CompiledBindings([world.binding], in: world.models).bindings[0]
       for object in binding.storage { try fixture.connection.execute(object.sql) }
       var told: [Int] = []
       _ = try binding.synchronise(on: fixture.connection, stepRowCount: stepRowCount) { done, all in
@@ -68,7 +68,7 @@ import Testing
     }
     let zoo = BindingZoo()
     let fixture = try BindingFixture(zoo.tables + BindingZoo.rows)
-    for binding in try BindingInstallation(BindingZoo.bindings, in: zoo.models).bindings {
+    for binding in try CompiledBindings(BindingZoo.bindings, in: zoo.models).bindings {
       for object in binding.storage { try fixture.connection.execute(object.sql) }
       _ = try binding.synchronise(on: fixture.connection, stepRowCount: stepRowCount)
       #expect(try !binding.isStorageWrong(on: fixture.connection))
@@ -82,7 +82,7 @@ import Testing
     try fixture.connection.execute(
       "UPDATE Child SET parentID = 1, value = 9223372036854775807 WHERE id <= 2")
     let total = try #require(
-      try BindingInstallation(BindingZoo.bindings, in: zoo.models).bindings
+      try CompiledBindings(BindingZoo.bindings, in: zoo.models).bindings
         .first { $0.binding.name == "Parent.total" })
     for object in total.storage { try fixture.connection.execute(object.sql) }
     let error = failure {

@@ -163,7 +163,11 @@ import Testing
     #expect(
       try store.bindingFindings() == [
         BindingFinding(
-          binding: Self.name, triggers: [index, trigger], recordCount: 1, keys: [[.integer(1)]])
+          binding: Self.name,
+          drift: SchemaDrift(
+            .binding(Self.name),
+            [.init(.index, index, .missing), .init(.trigger, trigger, .missing)]),
+          recordCount: 1, keys: [[.integer(1)]])
       ])
     #expect(try store.rebuildBindings().map(\.recordCount) == [1])
     #expect(try store.bindingFindings() == [])

@@ -42,7 +42,7 @@ import Testing
     let binding = BindingSchema(
       target: .init(model: "T", field: "a"), formula: .derive(sql: "g + 1"))
     let error = #expect(throws: StoreError.self) {
-      try BindingInstallation([binding], in: [model], on: fixture.connection)
+      try CompiledBindings([binding], in: [model], on: fixture.connection)
     }
     #expect(
       error?.message

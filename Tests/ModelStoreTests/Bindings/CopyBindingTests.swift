@@ -42,7 +42,7 @@ import Testing
     let world = BindingWorld.defaulted
     let fixture = try BindingFixture(world.setUp)
     try fixture.install([world.binding], in: world.models)
-    let triggers = try BindingInstallation([world.binding], in: world.models).bindings[0]
+    let triggers = try CompiledBindings([world.binding], in: world.models).bindings[0]
     try fixture.connection.execute("PRAGMA foreign_keys = OFF; PRAGMA recursive_triggers = OFF")
     try fixture.connection.execute("DROP TRIGGER \"_ms_binding_Album.artistName_note_insert\"")
     try fixture.connection.execute("REPLACE INTO Artist VALUES (6, 'Ben', 'b')")

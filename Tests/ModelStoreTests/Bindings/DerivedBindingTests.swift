@@ -187,7 +187,7 @@ import Testing
     #expect(message.hasPrefix("The binding Track.label cannot be kept: "))
     #expect(message.contains(reason), "\(message)")
     #expect(try fixture.rows("SELECT * FROM Track") == before)
-    #expect(try BindingInstallation.objects(in: fixture.connection).objects == [])
+    #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }
 
   @Test(arguments: [

@@ -109,7 +109,7 @@ import Testing
       guard case .aggregate(var aggregate) = binding.formula else { return 0 }
       aggregate.condition = condition
       binding.formula = .aggregate(aggregate)
-      let installation = try BindingInstallation([binding], in: models)
+      let installation = try CompiledBindings([binding], in: models)
       return installation.bindings.flatMap(\.storage).count { $0.kind == .table }
     }
     #expect(try tables(isAdopted: false, condition: "day > 'a'") == 2)

@@ -57,7 +57,7 @@ import Testing
   private func findings(
     _ bindings: [BindingSchema], _ fixture: BindingFixture
   ) throws -> [BindingFinding] {
-    try BindingInstallation(bindings, in: Self.models).findings(
+    try CompiledBindings(bindings, in: Self.models).findings(
       on: fixture.connection, keyCountMax: 5)
   }
 
@@ -252,7 +252,7 @@ import Testing
       bindings,
       "INSERT INTO L (id, a, t) VALUES (1, 4, 'x'), (2, 5, ' y '); INSERT INTO R (id, ref) VALUES (1, 1), (2, 2);"
     )
-    let installed = try BindingInstallation(bindings, in: Self.models).bindings
+    let installed = try CompiledBindings(bindings, in: Self.models).bindings
     #expect(
       try installed.map { try $0.lossyRecordCount(on: fixture.connection) } == [1, 1])
     #expect(try findings(bindings, fixture) == [])
@@ -319,7 +319,7 @@ import Testing
       INSERT INTO L (id, t) VALUES (1, ' a '), (2, ' b ');
       INSERT INTO R (id, ref, x) VALUES (1, 1, 1), (2, 2, NULL);
       """)
-    let installed = try BindingInstallation(bindings, in: Self.models).bindings
+    let installed = try CompiledBindings(bindings, in: Self.models).bindings
     #expect(try installed.map { try $0.lossyRecordCount(on: fixture.connection) } == [1])
     #expect(try fixture.rows("SELECT t FROM R") == ["'a'", "NULL"])
     try fixture.connection.execute("UPDATE L SET t = 'c'; UPDATE R SET t = 'd' WHERE id = 2")

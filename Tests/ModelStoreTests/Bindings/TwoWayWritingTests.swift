@@ -41,7 +41,7 @@ import Testing
       """)
     try fixture.install([binding], in: [Self.items])
     let failure = try fixture.failure(of: "UPDATE I SET \(sql)")
-    let findings = try BindingInstallation([binding], in: [Self.items])
+    let findings = try CompiledBindings([binding], in: [Self.items])
       .findings(on: fixture.connection, keyCountMax: 1)
     #expect(findings == [])
     if let failure {
@@ -214,7 +214,7 @@ import Testing
     let fixture = try BindingFixture(
       "CREATE TABLE D (id INTEGER PRIMARY KEY, l \(type), r \(type)); INSERT INTO D (l) VALUES \(rows);"
     )
-    let installed = try BindingInstallation([binding], in: [model]).bindings
+    let installed = try CompiledBindings([binding], in: [model]).bindings
     #expect(try installed.map { try $0.lossyRecordCount(on: fixture.connection) } == [count])
   }
 }

@@ -190,7 +190,7 @@ internal import Testing
 
   @Test(arguments: [21, 22] as [UInt64])
   func adoptedModelsDifferInNothingFromTheirTables(seed: UInt64) throws {
-    var random = SchemaTestGenerator(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let types = [
       "", "INTEGER", "TEXT", "VARCHAR(3)", "DECIMAL", "DATETIME", "BLOB", "REAL", "BOOL",
     ]

@@ -123,7 +123,7 @@ internal import Testing
 
   @Test(arguments: [1, 2, 3] as [UInt64])
   func namesThatNeedQuotingAreReadBack(seed: UInt64) throws {
-    var random = SchemaTestGenerator(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let file = try SchemaTestFile()
     let connection = try file.connect()
     var expected: [String: [String]] = [:]
@@ -163,7 +163,7 @@ internal import Testing
 
   @Test(arguments: [11, 12, 13] as [UInt64])
   func collationsAreThoseThatSQLiteUses(seed: UInt64) throws {
-    var random = SchemaTestGenerator(seed: seed)
+    var random = SeededGenerator(seed: seed)
     let pieces = [
       "COLLATE NOCASE", "collate \"rtrim\"", "COLLATE BINARY", "NOT NULL", "UNIQUE",
       "CHECK (1 COLLATE NOCASE = 1)", "DEFAULT (1 COLLATE RTRIM)", "/* COLLATE NOCASE, */",

@@ -44,23 +44,7 @@ extension Connection {
   }
 }
 
-/// A random source that gives the same numbers for the same seed.
-struct SchemaTestGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  // SplitMix64.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SeededGenerator {
   /// A name of 1 to 12 characters, most of which need quoting.
   mutating func name() -> String {
     let alphabet = Array("aZ09_ .,;:'\"`[]()-/*?%$@äÄ中🎵\n\t\\")

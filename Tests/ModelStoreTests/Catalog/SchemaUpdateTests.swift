@@ -11,7 +11,7 @@ internal import Testing
     try connection.execute("BEGIN IMMEDIATE")
     let update = try SchemaUpdate(models, in: Catalog(reading: connection))
     try update.check(allowing: changes)
-    try update.apply(on: connection)
+    try Reconciler(connection).apply(update.plan)
     try connection.execute("COMMIT")
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ModelStore
 import Testing
 
 /// The articles show code that runs, and name what exists.
@@ -90,6 +91,39 @@ import Testing
       #expect(
         article.document.lines.contains("## Limitations"), "\(article.path)")
       #expect(!article.document.blocks.isEmpty, "\(article.path) shows no code")
+    }
+  }
+
+  @Test func troubleshootingExplainsEveryErrorCode() throws {
+    let project = try Project.checkout.get()
+    let page = try #require(Self.articles(of: project).first { $0.name == "troubleshooting" })
+    let rows = Self.explainedCodes(in: page.document.lines)
+    #expect(rows.map(\.code).sorted() == StoreError.Code.allCases.map(\.rawValue).sorted())
+    for row in rows {
+      #expect(!row.reason.isEmpty && !row.remedy.isEmpty, "\(page.path): \(row.code)")
+    }
+  }
+
+  @Test func aRowOfTheTableOfCodesHasThreeCells() {
+    let rows = Self.explainedCodes(in: [
+      "See ``StoreError/Code/busy``.", "| Code | What happened | What to do |", "|---|---|---|",
+      "| ``StoreError/Code/busy`` | It was locked. | |", "| `busy` | yes |",
+    ])
+    #expect(rows.map(\.code) == ["busy"])
+    #expect(rows.map(\.reason) == ["It was locked."])
+    #expect(rows.map(\.remedy) == [""])
+  }
+
+  /// The rows of a table whose first cell links to a code of ``StoreError``.
+  private static func explainedCodes(
+    in lines: [String]
+  ) -> [(code: String, reason: String, remedy: String)] {
+    lines.compactMap { line in
+      let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+        .map { $0.trimmingCharacters(in: .whitespaces) }
+      guard cells.count == 5, cells[1].hasPrefix("``StoreError/Code/"), cells[1].hasSuffix("``")
+      else { return nil }
+      return (String(cells[1].dropFirst(18).dropLast(2)), cells[2], cells[3])
     }
   }
 

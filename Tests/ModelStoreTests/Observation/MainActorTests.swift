@@ -26,10 +26,6 @@ import Testing
     func type(_ text: String) { title = text }
   }
 
-  private func settle(_ condition: () throws -> Bool) async rethrows {
-    while try !condition() { await Task.yield() }
-  }
-
   @Test("a field of a record is assigned to a property, on the main actor, in order")
   func toALabel() async throws {
     let shop = try MusicShop()
@@ -158,7 +154,8 @@ import Testing
     let delivery = DispatchGate()
     private let subscriptions: [Subscription]
 
-    init(holdingDeliveryOf held: Set<String>) throws {
+    /// A form that shows the stored title.
+    init(holdingDeliveryOf held: Set<String>) async throws {
       shop = try MusicShop()
       let title = try shop.store.subject(\Album.title, of: 1)
       subscriptions = [
@@ -168,9 +165,22 @@ import Testing
         try title.bindBothWays(to: page, \.title),
         try title.stream.bind(to: label, \.text),
       ]
+      await settle { [page] in page.title == "one" }
     }
 
     var storedTitle: String? { get throws { try shop.store.find(Album.self, 1)?.title } }
+
+    /// Types a title, and waits until it is stored.
+    func store(_ title: String) async throws {
+      page.title = title
+      try await settle { try storedTitle == title }
+    }
+
+    /// Has the held event of a title delivered, and waits until the label shows it.
+    func deliver(_ title: String) async {
+      delivery.open()
+      await settle { label.text == title }
+    }
 
     /// Gives what is due on the main actor its turns. What the tests expect does not depend on how
     /// many: more of them let a wrong assignment show.
@@ -199,22 +209,18 @@ import Testing
 
   @Test("while somebody types, what was written before does not come back")
   func theOwnValueDoesNotReplaceANewerOne() async throws {
-    let form = try TypedForm(holdingDeliveryOf: ["a", "ab"])
-    await settle { form.page.title == "one" }
-    form.page.title = "a"
-    try await settle { try form.storedTitle == "a" }
+    let form = try await TypedForm(holdingDeliveryOf: ["a", "ab"])
+    try await form.store("a")
     let writer = await form.holdWriter()
     form.page.title = "ab"
     await form.rest()
     // The event of the first value comes while the second one is on its way,
-    form.delivery.open()
-    await settle { form.label.text == "a" }
+    await form.deliver("a")
     // and the second one's only after it was written.
     writer.open()
     try await settle { try form.storedTitle == "ab" }
     await form.rest()
-    form.delivery.open()
-    await settle { form.label.text == "ab" }
+    await form.deliver("ab")
     await form.rest()
     #expect(form.page.shown == ["one", "a", "ab"])
     #expect(form.shop.failures.events == [])
@@ -222,10 +228,8 @@ import Testing
 
   @Test("a refused value is not replaced by the one that was written before it")
   func theOwnValueDoesNotReplaceARefusedOne() async throws {
-    let form = try TypedForm(holdingDeliveryOf: ["a"])
-    await settle { form.page.title == "one" }
-    form.page.title = "a"
-    try await settle { try form.storedTitle == "a" }
+    let form = try await TypedForm(holdingDeliveryOf: ["a"])
+    try await form.store("a")
     form.page.title = ""
     await form.rest()
     form.delivery.open()
@@ -237,14 +241,12 @@ import Testing
 
   @Test("what others wrote while a value was on its way is shown when the value is refused")
   func aRefusedValueGivesWayToWhatOthersWrote() async throws {
-    let form = try TypedForm(holdingDeliveryOf: ["stored"])
-    await settle { form.page.title == "one" }
+    let form = try await TypedForm(holdingDeliveryOf: ["stored"])
     try form.shop.setTitle("stored")
     let writer = await form.holdWriter()
     form.page.title = ""
     await form.rest()
-    form.delivery.open()
-    await settle { form.label.text == "stored" }
+    await form.deliver("stored")
     writer.open()
     await settle { form.page.title == "stored" }
     await form.rest()
@@ -255,14 +257,12 @@ import Testing
 
   @Test("what others wrote before an accepted value is not shown, and what they wrote after it is")
   func theLastOfBothCounts() async throws {
-    let form = try TypedForm(holdingDeliveryOf: ["before", "typed"])
-    await settle { form.page.title == "one" }
+    let form = try await TypedForm(holdingDeliveryOf: ["before", "typed"])
     try form.shop.setTitle("before")
     let writer = await form.holdWriter()
     form.page.title = "typed"
     await form.rest()
-    form.delivery.open()
-    await settle { form.label.text == "before" }
+    await form.deliver("before")
     writer.open()
     try await settle { try form.storedTitle == "typed" }
     await form.rest()
@@ -275,10 +275,8 @@ import Testing
 
   @Test("an own value that others undo at once is undone in the form, too")
   func anUndoneValueIsUndone() async throws {
-    let form = try TypedForm(holdingDeliveryOf: ["a"])
-    await settle { form.page.title == "one" }
-    form.page.title = "a"
-    try await settle { try form.storedTitle == "a" }
+    let form = try await TypedForm(holdingDeliveryOf: ["a"])
+    try await form.store("a")
     try form.shop.setTitle("one")
     form.delivery.open()
     await settle { form.label.text == "one" && form.page.title == "one" }
@@ -431,4 +429,8 @@ private struct Weight: Model {
     try id.encode(to: &arguments, at: 0)
     try value.encode(to: &arguments, at: 1)
   }
+}
+
+@MainActor private func settle(_ condition: () throws -> Bool) async rethrows {
+  while try !condition() { await Task.yield() }
 }

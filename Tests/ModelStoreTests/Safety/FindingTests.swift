@@ -34,15 +34,16 @@ import Testing
     let store = try open()
     let trigger = "_ms_binding_Album.artistName_source_update"
     try execute("DROP TRIGGER \"\(trigger)\"")
+    let lost = SchemaDrift(.binding("Album.artistName"), [.init(.trigger, trigger, .missing)])
     #expect(
       try store.bindingFindings() == [
-        BindingFinding(binding: "Album.artistName", triggers: [trigger], recordCount: 0, keys: [])
+        BindingFinding(binding: "Album.artistName", drift: lost, recordCount: 0, keys: [])
       ])
     try execute("UPDATE Artist SET name = 'Nobody'")
     #expect(
       try store.bindingFindings() == [
         BindingFinding(
-          binding: "Album.artistName", triggers: [trigger], recordCount: 3,
+          binding: "Album.artistName", drift: lost, recordCount: 3,
           keys: [[.integer(1)], [.integer(2)], [.integer(3)]])
       ])
   }
@@ -53,7 +54,12 @@ import Testing
     try execute("CREATE TRIGGER \"\(trigger)\" AFTER INSERT ON Album BEGIN SELECT 1; END")
     #expect(
       try store.bindingFindings()
-        == [BindingFinding(binding: "gone", triggers: [trigger], recordCount: 0, keys: [])])
+        == [
+          BindingFinding(
+            binding: "gone",
+            drift: SchemaDrift(.binding("gone"), [.init(.trigger, trigger, .unexpected)]),
+            recordCount: 0, keys: [])
+        ])
   }
 
   @Test func checkNamesATableThatIsGone() throws {
@@ -121,7 +127,7 @@ import Testing
     #expect(
       try store.bindingFindings() == [
         BindingFinding(
-          binding: "Album.artistName", triggers: [], recordCount: 1, keys: [[.integer(2)]])
+          binding: "Album.artistName", drift: nil, recordCount: 1, keys: [[.integer(2)]])
       ])
     try execute("DROP TRIGGER \"_ms_binding_Album.artistName_target_insert\"")
     store.close()

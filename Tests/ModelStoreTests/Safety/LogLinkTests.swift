@@ -5,20 +5,11 @@ import Testing
 @testable import ModelStore
 
 /// A log beside a database that it does not continue. SQLite would apply it.
-@Suite(.tags(.process)) struct LogLinkTests {
+@Suite(.tags(.process)) struct LogLinkTests: ArtistStores {
   private let directory: TemporaryDirectory
 
   init() throws {
     directory = try TemporaryDirectory()
-  }
-
-  private func open(_ path: String, configure: (inout StoreConfiguration) -> Void = { _ in })
-    throws -> Store
-  {
-    var configuration = StoreConfiguration()
-    configuration.durability = .normal
-    configure(&configuration)
-    return try Store(at: path, models: Artist.self, configuration: configuration)
   }
 
   private func add(_ id: Int64, to store: Store) throws {

@@ -6,20 +6,11 @@ import Testing
 @testable import ModelStore
 
 /// What is no store is refused with one clear error and left as it was.
-@Suite(.tags(.process)) struct OpeningTests {
+@Suite(.tags(.process)) struct OpeningTests: ArtistStores {
   private let directory: TemporaryDirectory
 
   init() throws {
     directory = try TemporaryDirectory()
-  }
-
-  private func open(_ path: String, configure: (inout StoreConfiguration) -> Void = { _ in })
-    throws -> Store
-  {
-    var configuration = StoreConfiguration()
-    configuration.durability = .normal
-    configure(&configuration)
-    return try Store(at: path, models: Artist.self, configuration: configuration)
   }
 
   /// A closed store with 200 artists, as bytes.

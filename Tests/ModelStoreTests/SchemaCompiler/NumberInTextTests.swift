@@ -74,7 +74,7 @@ import Testing
       #expect(
         try fixture.rows("SELECT number FROM T") == [literal(result)],
         "\(text ?? "nil") with \(value ?? "nil")")
-      let findings = try BindingInstallation(Self.bindings(), in: [Self.model])
+      let findings = try CompiledBindings(Self.bindings(), in: [Self.model])
         .findings(on: fixture.connection, keyCountMax: 5)
       #expect(findings == [])
     }

@@ -6,7 +6,7 @@ internal import Testing
 @Suite(.tags(.unit)) struct SchemaSQLTests {
   @Test func aTableIsWrittenForPeopleToRead() {
     #expect(
-      SchemaSQL(SchemaSamples.track).statements.map(\.sql) == [
+      SchemaSQL(SchemaSamples.track).objects.map(\.sql) == [
         """
         CREATE TABLE "an ""x"" order" (
           "id" INTEGER PRIMARY KEY,
@@ -34,7 +34,7 @@ internal import Testing
 
   @Test func compositeKeysAndTablesWithoutRowIDAreWritten() {
     #expect(
-      SchemaSQL(SchemaSamples.entry).statements.map(\.sql) == [
+      SchemaSQL(SchemaSamples.entry).objects.map(\.sql) == [
         """
         CREATE TABLE "Entry" (
           "list" TEXT NOT NULL REFERENCES "Playlist" ON DELETE RESTRICT,
@@ -52,7 +52,7 @@ internal import Testing
 
   @Test func shortTablesAreWritten() {
     #expect(
-      [SchemaSamples.playlist, SchemaSamples.album].flatMap { SchemaSQL($0).statements }.map(\.sql)
+      [SchemaSamples.playlist, SchemaSamples.album].flatMap { SchemaSQL($0).objects }.map(\.sql)
         == [
           """
           CREATE TABLE "Playlist" (
@@ -102,7 +102,7 @@ internal import Testing
     // SQLite refuses to create a table whose collation nobody registered.
     models[1].fields[5].collation = .rtrim
     for model in models {
-      for statement in SchemaSQL(model).statements { try connection.run(statement) }
+      for object in SchemaSQL(model).objects { try connection.execute(object.sql) }
     }
     #expect(SchemaDifference.differences(of: models, in: try file.catalog()) == [])
     try connection.execute(

@@ -3,11 +3,6 @@ import Testing
 
 /// `Scripts/check-skipped` fails a run that skipped a test without need, and passes any other.
 @Suite(.tags(.process)) struct SkippedScriptTests {
-  struct Outcome: Equatable {
-    var status: Int32
-    var lines: [String]
-  }
-
   private let directory: TemporaryDirectory
 
   /// A folder in which no user is root and nothing can be mounted.
@@ -26,22 +21,8 @@ import Testing
       .write(to: URL(fileURLWithPath: directory.file(".build/skipped-\(run).txt")))
   }
 
-  private func outcome() throws -> Outcome {
-    var script = URL(filePath: #filePath).resolvingSymlinksInPath()
-    for _ in 1...4 { script.deleteLastPathComponent() }
-    script.appendPathComponent("Scripts/check-skipped")
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", #"exec "$0" 2>&1"#, script.path]
-    process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
-    process.environment = ["PATH": "\(directory.path):/usr/bin:/bin"]
-    process.standardOutput = output
-    try process.run()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
-    return Outcome(status: process.terminationStatus, lines: lines)
+  private func outcome() throws -> ScriptRun {
+    try ScriptRun(of: "check-skipped", in: directory)
   }
 
   /// The reasons that tests give, read from their sources.
@@ -76,14 +57,14 @@ import Testing
     #expect(root.count >= 4, "\(root)")
     let skipped = root.map { "Test a() skipped: \"\($0)\"" }
     try record(skipped, of: "all")
-    #expect(try outcome() == Outcome(status: 0, lines: skipped.map { "skipped: " + $0 }))
+    #expect(try outcome() == ScriptRun(status: 0, lines: skipped.map { "skipped: " + $0 }))
   }
 
   @Test(arguments: ["amountOfRoot()", "readsWithSqlite3()", "\"only root: python3 and mount\""])
   func theNameOfATestIsNoReason(name: String) throws {
     try record(["Test \(name) skipped: \"it rains\"", "Test \(name) skipped."], of: "faults")
     let text = "skipped for a reason that Scripts/check-skipped does not know: Test \(name) skipped"
-    #expect(try outcome() == Outcome(status: 1, lines: [text + ": \"it rains\"", text + "."]))
+    #expect(try outcome() == ScriptRun(status: 1, lines: [text + ": \"it rains\"", text + "."]))
   }
 
   @Test func aTestThatCanRunHereMustNotBeSkipped() throws {
@@ -92,11 +73,11 @@ import Testing
     try record([line], of: "all")
     #expect(
       try outcome()
-        == Outcome(status: 1, lines: ["skipped, although it can run here: " + line]))
+        == ScriptRun(status: 1, lines: ["skipped, although it can run here: " + line]))
   }
 
   @Test func withoutARecordedRunItFails() throws {
-    let none = Outcome(
+    let none = ScriptRun(
       status: 1, lines: ["No run was recorded. Run make test or make faults first."])
     #expect(try outcome() == none)
     // Lists of runs that `make check` does not make may be old.
@@ -104,6 +85,6 @@ import Testing
     try record([], of: "laws")
     #expect(try outcome() == none)
     try record([], of: "all")
-    #expect(try outcome() == Outcome(status: 0, lines: ["No test was skipped."]))
+    #expect(try outcome() == ScriptRun(status: 0, lines: ["No test was skipped."]))
   }
 }

@@ -22,28 +22,11 @@ import Testing
     try Data(stub.utf8).write(to: URL(fileURLWithPath: directory.file("swift")))
     #expect(chmod(directory.file("swift"), 0o755) == 0)
 
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", #"exec "$0" sample 2>&1"#, Self.script]
-    process.currentDirectoryURL = URL(fileURLWithPath: directory.path)
-    process.environment = ["PATH": "\(directory.path):/usr/bin:/bin"]
-    process.standardOutput = output
-    try process.run()
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-
-    let lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    let ended = try ScriptRun(of: "run-tests", ["sample"], in: directory)
     let wanted = run.output.split(separator: "\n").map(String.init) + run.report
-    #expect(lines == wanted)
-    #expect(process.terminationStatus == run.wantedStatus)
+    #expect(ended.lines == wanted)
+    #expect(ended.status == run.wantedStatus)
   }
-
-  private static let script = {
-    var url = URL(filePath: #filePath).resolvingSymlinksInPath()
-    for _ in 1...4 { url.deleteLastPathComponent() }
-    return url.appendingPathComponent("Scripts/run-tests").path
-  }()
 
   private static let log = "The whole log: .build/tests-sample.log"
 

@@ -74,9 +74,9 @@ import Testing
       #expect(ratio <= Self.ratioMax, "\(name): \(steps), ratio \(ratio)")
     }
     try compare("integrity") { try $0.check() == [] }
-    try compare("rules") { try $0.unkeptRules() == [] }
+    try compare("rules") { try $0.schemaDrift(of: [.rules]) == [] }
     try compare("bindings") { try $0.bindingFindings() == [] }
-    try compare("journal") { try $0.changeJournal.status().damagedModels == [] }
+    try compare("journal") { try $0.changeJournal.status().drift.map(\.owner.name) == [] }
     try compare("tables") { try $0.adoptableTables().isEmpty }
     try compare("findings") { try $0.findings(in: Booking.schema) == [] }
     try compare("other findings") { try $0.findings(in: Room.schema) == [] }
@@ -159,7 +159,7 @@ import Testing
           FROM P;
           """)
         try fixture.install([binding], in: Self.models)
-        let installation = try BindingInstallation([binding], in: Self.models)
+        let installation = try CompiledBindings([binding], in: Self.models)
         return try StepCounter.steps(on: fixture.connection) {
           let found = try installation.findings(on: fixture.connection, keyCountMax: 5)
           #expect(found == [])

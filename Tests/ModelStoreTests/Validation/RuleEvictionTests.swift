@@ -20,6 +20,12 @@ import Testing
     /// The price that the record has afterwards.
     let price: Int64
 
+    init(_ statement: String, _ outcome: Outcome, price: Int64 = 5) {
+      self.statement = statement
+      self.outcome = outcome
+      self.price = price
+    }
+
     var description: String { statement }
   }
 
@@ -39,63 +45,36 @@ import Testing
     """
 
   static let cells = [
+    Cell("UPDATE Item SET price = 9 WHERE id = 1", .refused),
+    Cell("UPDATE OR REPLACE Item SET price = 9 WHERE id = 1", .refused),
+    Cell("REPLACE INTO Item VALUES (1, 'a', 9, 'x')", .refused),
+    Cell("REPLACE INTO Item VALUES (1, 'a', '5', 'new')", .passes),
+    Cell("REPLACE INTO Item (code, price) VALUES ('a', 9)", .refused),
+    Cell("REPLACE INTO Item (code, price) VALUES ('A', 9)", .refused),
+    Cell("REPLACE INTO Item (code, price) VALUES ('a', 5)", .passes),
+    Cell("REPLACE INTO Item (code, price) VALUES ('new', 9)", .passes),
+    Cell("INSERT OR REPLACE INTO Item SELECT id, code, price + 4, note FROM Item", .refused),
+    Cell("INSERT OR IGNORE INTO Item VALUES (1, 'a', 9, 'x')", .passes),
     Cell(
-      statement: "UPDATE Item SET price = 9 WHERE id = 1", outcome: .refused, price: 5),
+      "INSERT INTO Item VALUES (1, 'a', 9, 'n') ON CONFLICT (id) DO UPDATE SET note = excluded.note",
+      .passes),
     Cell(
-      statement: "UPDATE OR REPLACE Item SET price = 9 WHERE id = 1", outcome: .refused, price: 5),
+      "INSERT INTO Item VALUES (1, 'a', 9, 'n') ON CONFLICT (id) DO UPDATE SET price = excluded.price",
+      .refused),
+    Cell("UPDATE OR REPLACE Item SET id = 1 WHERE id = 2", .refused),
+    Cell("UPDATE OR REPLACE Item SET rowid = 1 WHERE id = 2", .refused),
+    Cell("UPDATE OR REPLACE Item SET code = 'A' WHERE id = 2", .refused),
+    Cell("REPLACE INTO Part VALUES ('a', 9)", .refused),
+    Cell("REPLACE INTO Part (rowid, code, price) VALUES (1, 'new', 9)", .refused),
+    Cell("REPLACE INTO Piece VALUES ('a', 9)", .refused),
+    Cell("UPDATE OR REPLACE Piece SET code = 'a' WHERE code = 'b'", .refused),
+    Cell("UPDATE OR REPLACE Part SET rowid = 1 WHERE code = 'b'", .notHeld, price: 0),
+    Cell("REPLACE INTO Label (code, price) VALUES ('A', 9)", .notHeld, price: 9),
     Cell(
-      statement: "REPLACE INTO Item VALUES (1, 'a', 9, 'x')", outcome: .refused, price: 5),
+      "DELETE FROM Item WHERE id = 1; INSERT INTO Item VALUES (1, 'a', 9, 'x')", .notHeld, price: 9),
     Cell(
-      statement: "REPLACE INTO Item VALUES (1, 'a', '5', 'new')", outcome: .passes, price: 5),
-    Cell(
-      statement: "REPLACE INTO Item (code, price) VALUES ('a', 9)", outcome: .refused, price: 5),
-    Cell(
-      statement: "REPLACE INTO Item (code, price) VALUES ('A', 9)", outcome: .refused, price: 5),
-    Cell(
-      statement: "REPLACE INTO Item (code, price) VALUES ('a', 5)", outcome: .passes, price: 5),
-    Cell(
-      statement: "REPLACE INTO Item (code, price) VALUES ('new', 9)", outcome: .passes, price: 5),
-    Cell(
-      statement: "INSERT OR REPLACE INTO Item SELECT id, code, price + 4, note FROM Item",
-      outcome: .refused, price: 5),
-    Cell(
-      statement: "INSERT OR IGNORE INTO Item VALUES (1, 'a', 9, 'x')", outcome: .passes, price: 5),
-    Cell(
-      statement:
-        "INSERT INTO Item VALUES (1, 'a', 9, 'n') ON CONFLICT (id) DO UPDATE SET note = excluded.note",
-      outcome: .passes, price: 5),
-    Cell(
-      statement:
-        "INSERT INTO Item VALUES (1, 'a', 9, 'n') ON CONFLICT (id) DO UPDATE SET price = excluded.price",
-      outcome: .refused, price: 5),
-    Cell(
-      statement: "UPDATE OR REPLACE Item SET id = 1 WHERE id = 2", outcome: .refused, price: 5),
-    Cell(
-      statement: "UPDATE OR REPLACE Item SET rowid = 1 WHERE id = 2", outcome: .refused, price: 5),
-    Cell(
-      statement: "UPDATE OR REPLACE Item SET code = 'A' WHERE id = 2", outcome: .refused, price: 5),
-    Cell(
-      statement: "REPLACE INTO Part VALUES ('a', 9)", outcome: .refused, price: 5),
-    Cell(
-      statement: "REPLACE INTO Part (rowid, code, price) VALUES (1, 'new', 9)", outcome: .refused,
-      price: 5),
-    Cell(
-      statement: "REPLACE INTO Piece VALUES ('a', 9)", outcome: .refused, price: 5),
-    Cell(
-      statement: "UPDATE OR REPLACE Piece SET code = 'a' WHERE code = 'b'", outcome: .refused,
-      price: 5),
-    Cell(
-      statement: "UPDATE OR REPLACE Part SET rowid = 1 WHERE code = 'b'", outcome: .notHeld,
-      price: 0),
-    Cell(
-      statement: "REPLACE INTO Label (code, price) VALUES ('A', 9)", outcome: .notHeld, price: 9),
-    Cell(
-      statement: "DELETE FROM Item WHERE id = 1; INSERT INTO Item VALUES (1, 'a', 9, 'x')",
-      outcome: .notHeld, price: 9),
-    Cell(
-      statement:
-        "UPDATE Item SET id = 8, code = 'h' WHERE id = 1; INSERT INTO Item VALUES (1, 'a', 9, 'x')",
-      outcome: .notHeld, price: 9),
+      "UPDATE Item SET id = 8, code = 'h' WHERE id = 1; INSERT INTO Item VALUES (1, 'a', 9, 'x')",
+      .notHeld, price: 9),
   ]
 
   private struct World {
@@ -145,7 +124,7 @@ import Testing
       #expect(price == (cell.price == 0 ? [] : [.integer(cell.price)]), "\(cell)")
       try other.execute("ROLLBACK")
     }
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
   }
 
   @Test(SQLiteShell.isNeeded) func theShellMeetsWhatTheTableSays() throws {
@@ -275,18 +254,18 @@ import Testing
   @Test func aUniqueRuleThatIsAddedLaterCounts() throws {
     let world = try World()
     try world.store.add(Rule("Item.note.once", of: "Item", fields: ["note"], .unique(where: nil)))
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     let other = try PlainDatabase(world.path)
     #expect(throws: PlainDatabase.Failure.self) {
       try other.execute("REPLACE INTO Item VALUES (9, 'q', 9, 'x')")
     }
     // An index of another program is found as a difference, and counts after a rebuild.
     try world.store.dropRule("Item.note.once")
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     try other.execute("CREATE UNIQUE INDEX \"other.note\" ON Item (note) WHERE price > 0")
-    #expect(try world.store.unkeptRules().map(\.rule) == ["Item.fixed"])
-    #expect(try world.store.rebuildRules().map(\.rule) == ["Item.fixed"])
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Item.fixed"])
+    #expect(try world.store.rebuildRules().map(\.owner.name) == ["Item.fixed"])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     #expect(throws: PlainDatabase.Failure.self) {
       try other.execute("REPLACE INTO Item VALUES (9, 'q', 9, 'x')")
     }
@@ -306,10 +285,16 @@ import Testing
       let kind = name == "_ms_rulenotes_Item.fixed" ? "TABLE" : "TRIGGER"
       try other.execute("DROP \(kind) \"\(name)\"")
     }
-    let unkept = [UnkeptRule(rule: "Item.fixed", objects: names)]
-    #expect(try world.store.unkeptRules() == unkept)
+    let unkept = [
+      SchemaDrift(
+        .rule("Item.fixed"),
+        names.map { name in
+          .init(name == "_ms_rulenotes_Item.fixed" ? .table : .trigger, name, .missing)
+        })
+    ]
+    #expect(try world.store.schemaDrift(of: [.rules]) == unkept)
     #expect(try world.store.rebuildRules() == unkept)
-    #expect(try world.store.unkeptRules() == [])
+    #expect(try world.store.schemaDrift(of: [.rules]) == [])
     try world.store.dropRule("Item.fixed")
     #expect(
       try other.rows("SELECT name FROM sqlite_schema WHERE instr(name, 'Item.fixed') > 0") == [])

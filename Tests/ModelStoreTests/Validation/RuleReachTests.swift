@@ -85,18 +85,18 @@ import Testing
 
   @Test func whatBelongsToARuleThatCannotBeToldOfIsLeftAlone() throws {
     let kept = Rule("Gone.note.required", of: "Gone", fields: ["note"], .required)
-    let installation = try RuleInstallation(
+    let installation = try CompiledRules(
       [], in: [Booking.schema], leaving: [kept], catalog: nil)
     func found(_ name: String) -> SchemaObject {
       SchemaObject(kind: .trigger, name: name, sql: "")
     }
     let others = [found("_ms_rule_Gone.note.required2_insert"), found("_ms_rule_Gone.note_update")]
     #expect(
-      installation.drift(
-        in: InstalledObjects(
+      installation.plan(
+        from: InstalledObjects(
           [
             found("_ms_rule_Gone.note.required_insert"), found("_ms_rule_Gone.note.required"),
-          ] + others)) == SchemaDrift(dropped: others))
+          ] + others)) == SchemaPlan(dropped: others))
   }
 
   @Test func aRefusalForOneReasonNamesTheRecord() throws {

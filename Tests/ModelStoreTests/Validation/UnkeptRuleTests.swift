@@ -10,7 +10,7 @@ import Testing
   @Test func aFileThatKeepsItsRulesHasNone() throws {
     let hotel = try Hotel()
     for example in RuleTests.cases { try hotel.store.add(example.rule, keepingOffenders: true) }
-    #expect(try hotel.store.unkeptRules() == [])
+    #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
     #expect(try hotel.store.rebuildRules() == [])
   }
 
@@ -20,16 +20,18 @@ import Testing
       try hotel.store.add(example.rule, keepingOffenders: true)
       let raw = try PlainDatabase(hotel.store.path)
       let query = """
-        SELECT name, upper(type), sql FROM sqlite_schema
+        SELECT name, type, sql FROM sqlite_schema
         WHERE name LIKE '\\_ms\\_rule\\_%' ESCAPE '\\' ORDER BY name
         """
       let objects = try raw.rows(query)
       #expect(!objects.isEmpty)
       for object in objects {
-        guard case .text(let name) = object[0], case .text(let kind) = object[1] else { continue }
+        guard case .text(let name) = object[0], case .text(let kind) = object[1],
+          let subject = SchemaDrift.Difference.Subject(rawValue: kind)
+        else { continue }
         try raw.execute("DROP \(kind) \"\(name)\"")
-        let unkept = [UnkeptRule(rule: example.rule.name, objects: [name])]
-        #expect(try hotel.store.unkeptRules() == unkept)
+        let unkept = [SchemaDrift(.rule(example.rule.name), [.init(subject, name, .missing)])]
+        #expect(try hotel.store.schemaDrift(of: [.rules]) == unkept)
         #expect(try hotel.store.rebuildRules() == unkept)
         #expect(try raw.rows(query) == objects)
       }
@@ -49,13 +51,15 @@ import Testing
       BEGIN SELECT RAISE(ABORT, 'no'); END;
       """)
     let unkept = [
-      UnkeptRule(
-        rule: "Booking.note.required", objects: ["_ms_rule_Booking.note.required_insert"]),
-      UnkeptRule(rule: "gone", objects: ["_ms_rule_gone_referenced_delete"]),
+      SchemaDrift(
+        .rule("Booking.note.required"),
+        [.init(.trigger, "_ms_rule_Booking.note.required_insert", .changed)]),
+      SchemaDrift(
+        .rule("gone"), [.init(.trigger, "_ms_rule_gone_referenced_delete", .unexpected)]),
     ]
-    #expect(try hotel.store.unkeptRules() == unkept)
+    #expect(try hotel.store.schemaDrift(of: [.rules]) == unkept)
     #expect(try hotel.store.rebuildRules() == unkept)
-    #expect(try hotel.store.unkeptRules() == [])
+    #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
     #expect(try hotel.shell("INSERT INTO Booking VALUES (9, 1, 'B', 0, 1, 1, NULL)") != nil)
     #expect(try hotel.shell("DELETE FROM Room WHERE id = 2") == nil)
   }
@@ -65,8 +69,9 @@ import Testing
     try PlainDatabase(hotel.store.path).execute(
       "CREATE UNIQUE INDEX \"_ms_rule_gone_update\" ON Booking (id)")
     #expect(
-      try hotel.store.unkeptRules()
-        == [UnkeptRule(rule: "gone_update", objects: ["_ms_rule_gone_update"])])
+      try hotel.store.schemaDrift(of: [.rules])
+        == [SchemaDrift(.rule("gone_update"), [.init(.index, "_ms_rule_gone_update", .unexpected)])]
+    )
   }
 
   @Test func aRuleWhoseTriggerWouldBeCalledLikeAnothersIsRefused() throws {
@@ -80,13 +85,13 @@ import Testing
     #expect(
       error?.message.hasPrefix("The rules r and R_referenced would both have a trigger") == true)
     #expect(try hotel.store.rules() == [first])
-    #expect(try hotel.store.unkeptRules() == [])
+    #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
     // An index may be called like a trigger.
     try hotel.store.add(Rule("r_insert", of: "Booking", fields: ["id"], .unique(where: nil)))
-    #expect(try hotel.store.unkeptRules() == [])
+    #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
     try hotel.store.dropRule("r")
     #expect(try hotel.store.rules().map(\.name) == ["r_insert"])
-    #expect(try hotel.store.unkeptRules() == [])
+    #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
   }
 
   @Test func aUniqueIndexIsNotMadeOverRecordsThatBreakIt() throws {
@@ -98,8 +103,8 @@ import Testing
     #expect(error?.code == .rejected)
     #expect(error?.violations.map(\.key) == [[.integer(1)], [.integer(2)]])
     #expect(
-      try hotel.store.unkeptRules()
-        == [UnkeptRule(rule: "Booking.once", objects: ["_ms_rule_Booking.once"])])
+      try hotel.store.schemaDrift(of: [.rules])
+        == [SchemaDrift(.rule("Booking.once"), [.init(.index, "_ms_rule_Booking.once", .missing)])])
   }
 
   @Test func aProgramOpensAFileWhoseUniqueIndexIsLostAndRecordsAreDouble() throws {
@@ -122,7 +127,7 @@ import Testing
     #expect(told.first?.violations.map(\.key) == [[.integer(1)], [.integer(2)]])
     #expect(told.first?.message.contains("Booking.once was not put in place") == true)
     #expect(try store.rules().map(\.name) == ["Booking.note.required", "Booking.once"])
-    #expect(try store.unkeptRules().map(\.rule) == ["Booking.once"])
+    #expect(try store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Booking.once"])
     store.close()
     // Who declares it counts on it.
     func open() throws -> Store {
@@ -134,7 +139,7 @@ import Testing
     #expect(error?.violations.map(\.rule) == ["Booking.once", "Booking.once"])
     try raw.execute("UPDATE Booking SET start = id")
     let again = try open()
-    #expect(try again.unkeptRules() == [])
+    #expect(try again.schemaDrift(of: [.rules]) == [])
     again.close()
   }
 
@@ -143,7 +148,7 @@ import Testing
     try hotel.store.add(Self.late, keepingOffenders: true)
     try PlainDatabase(hotel.store.path).execute("ALTER TABLE Booking RENAME COLUMN note TO word")
     #expect(
-      try hotel.store.unkeptRules().map(\.rule) == ["Booking.note.required"])
+      try hotel.store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Booking.note.required"])
     // SQLite renamed the column in the trigger too, which works and is left alone.
     #expect(try hotel.store.rebuildRules() == [])
     #expect(try hotel.shell("UPDATE Booking SET word = 'x' WHERE id = 1") == nil)

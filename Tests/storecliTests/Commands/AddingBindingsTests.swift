@@ -129,11 +129,11 @@ import Testing
     let place = try music()
     let before = try place.run("query", "Album", "-q").out
     try place.run("journal", "on")
-    #expect(try place.run(shouting + ["--yes"]).code == 0)
+    #expect(try place.runProcess(shouting + ["--yes"]).code == 0)
     let history = try place.run("history", "Album", "--limit", "1").out
     #expect(history.contains("storecli["), "\(history)")
-    try place.run("bindings", "drop", "Album.artistName")
-    let undone = try place.run("undo", "--skip-code-validators", "-q")
+    try place.runProcess("bindings", "drop", "Album.artistName")
+    let undone = try place.runProcess("undo", "--skip-code-validators", "-q")
     #expect(undone.code == 0, "\(undone)")
     #expect(try place.run("query", "Album", "-q").out == before)
   }

@@ -109,7 +109,7 @@ import Testing
         left out: 2 views; a view has no changes of its own
 
         """)
-    let watched = try place.run("watch", "--timeout", "0s")
+    let watched = try place.runProcess("watch", "--timeout", "0s")
     #expect(watched.err.hasPrefix("watching all models from seq "), "\(watched)")
     #expect(!watched.err.contains("view"), "\(watched)")
   }

@@ -277,7 +277,7 @@ import Testing
 
   @Test func whatABindingDidIsToldAsItsOwn() throws {
     let place = try journaled()
-    #expect(try place.run("update", "Artist", "1", "name=Someone").code == 0)
+    #expect(try place.runProcess("update", "Artist", "1", "name=Someone").code == 0)
     func origin(_ model: String) throws -> String? {
       let lines = try place.run("history", model, "--limit", "1", "--ndjson", "-q").out
       return try lineOf(lines.prefix { $0 != "\n" })["origin"]
@@ -286,7 +286,7 @@ import Testing
     #expect(try origin("Artist") == "cli")
     let shown = try place.run("history", "Album", "--limit", "1", "-q").out
     #expect(shown.contains("\"Someone\"  (binding Album.artistName)"), "\(shown)")
-    let watched = try place.run("watch", "Album", "--since", "0", "--count", "1", "-q").out
+    let watched = try place.runProcess("watch", "Album", "--since", "0", "--count", "1", "-q").out
     #expect(watched.contains("\"origin\":\"binding:Album.artistName\""), "\(watched)")
   }
 

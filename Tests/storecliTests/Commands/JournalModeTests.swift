@@ -45,12 +45,12 @@ import Testing
       ["update", "t", "1", "a=w"], ["undo"], ["delete", "t", "2"],
       ["validators", "add", "t", "--required", "a"], ["watch", "--slot", "s", "--timeout", "0s"],
     ] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 0, "\(words) \(outcome)")
       #expect(try mode(in: place) == "delete", "\(words)")
     }
     #expect(try place.run("query", "t", "-q").out == "1\tz\n")
-    let watched = try place.run("watch", "t", "--timeout", "0s")
+    let watched = try place.runProcess("watch", "t", "--timeout", "0s")
     #expect(
       watched.err.hasPrefix(
         "the file has a rollback journal: changes of other programs are seen up to a second late\n"),

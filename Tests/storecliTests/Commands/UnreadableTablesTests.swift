@@ -99,7 +99,7 @@ import Testing
             """, err: refusal))
     #expect(try place.run("validate", "-q") == Outcome(code: 1, out: "", err: refusal))
     #expect(try place.run("validate").err.hasPrefix("2 models checked, 0 rules broken\n"))
-    let watched = try place.run("watch", "--timeout", "0s", "--snapshot", "-q")
+    let watched = try place.runProcess("watch", "--timeout", "0s", "--snapshot", "-q")
     #expect(watched.code == 0 && watched.err.hasPrefix(refusal), "\(watched)")
     #expect(watched.out.split(separator: "\n").count == 3, "\(watched)")
     #expect(try place.run("journal", "on").code == 0)

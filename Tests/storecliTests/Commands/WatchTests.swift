@@ -43,12 +43,12 @@ import Testing
     try place.makeMusic()
     try place.run("journal", "on", "Track")
     for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
-    let all = try place.run(
+    let all = try place.runProcess(
       "watch", "Track", "--since", "0", "--count", "3", "--timeout", "30s")
     #expect(all.code == 0, "\(all)")
     let positions = try lines(all).compactMap { $0["seq"] }
     #expect(positions.count == 3)
-    let rest = try place.run(
+    let rest = try place.runProcess(
       "watch", "--since", positions[1], "--count", "1", "--timeout", "30s")
     #expect(try lines(rest).map { $0["seq"] } == [positions[2]])
   }
@@ -60,7 +60,7 @@ import Testing
     for number in 1...3 { try place.run("update", "Track", "1", "seconds=\(100 + number)") }
     var positions: [String?] = []
     for _ in 1...3 {
-      let one = try place.run(
+      let one = try place.runProcess(
         "watch", "--slot", "tests", "--since", "0", "--count", "1", "--timeout", "30s")
       #expect(one.code == 0, "\(one)")
       positions += try lines(one).map { $0["seq"] }
@@ -78,7 +78,7 @@ import Testing
     let count = try place.run("query", "Artist", "--count").out
     let number = try #require(Int(count.filter(\.isNumber)))
     for words in [["Artist"], ["Artist", "id > 0"]] {
-      let outcome = try place.run(
+      let outcome = try place.runProcess(
         ["watch"] + words + ["--snapshot", "--count", "\(number)", "--timeout", "30s"])
       #expect(outcome.code == 0, "\(outcome)")
       #expect(try lines(outcome).allSatisfy { $0["op"] == "snapshot" })
@@ -88,8 +88,8 @@ import Testing
   @Test func theTimeEndsIt() throws {
     let place = try Workplace()
     try place.makeMusic()
-    #expect(try place.run("watch", "Track", "--timeout", "0s").code == 0)
-    #expect(try place.run("watch", "Track", "--timeout", "0s", "--count", "1").code == 1)
+    #expect(try place.runProcess("watch", "Track", "--timeout", "0s").code == 0)
+    #expect(try place.runProcess("watch", "Track", "--timeout", "0s", "--count", "1").code == 1)
   }
 
   @Test func controlCEndsItWithItsOwnCode() throws {
@@ -103,11 +103,11 @@ import Testing
   @Test func thePastNeedsAJournal() throws {
     let place = try Workplace()
     try place.makeMusic()
-    let refused = try place.run("watch", "Track", "--since", "10m")
+    let refused = try place.runProcess("watch", "Track", "--since", "10m")
     #expect(refused.code == 1)
     #expect(refused.err.contains("storecli journal on Track"))
-    #expect(try place.run("watch", "Track", "--json").code == 64)
-    #expect(try place.run("watch", "Trac").code == 3)
+    #expect(try place.runProcess("watch", "Track", "--json").code == 64)
+    #expect(try place.runProcess("watch", "Trac").code == 3)
   }
 
   @Test func aSlotIsToldTransactionsAsAWhole() throws {
@@ -118,7 +118,7 @@ import Testing
     try place.run("update", "Track", "1", "seconds=78")
     var counts: [Int] = []
     for _ in 1...2 {
-      let one = try place.run(
+      let one = try place.runProcess(
         "watch", "--slot", "tests", "--since", "0", "--count", "2", "--timeout", "0s")
       counts.append(try lines(one).count)
     }
@@ -131,7 +131,8 @@ import Testing
     try place.run("journal", "on", "Track")
     try RawDatabase(place.path("music.store"))
       .execute("UPDATE Track SET seconds = 5 WHERE id = 2")
-    let past = try place.run("watch", "Track", "--since", "0", "--timeout", "0s", "-o", "plain")
+    let past = try place.runProcess(
+      "watch", "Track", "--since", "0", "--timeout", "0s", "-o", "plain")
     #expect(past.out.contains("\n--:--:--.--- ~ Track 2"), "\(past)")
   }
 
@@ -190,12 +191,12 @@ import Testing
     let place = try Workplace()
     try place.makeMusic()
     try place.run("journal", "on")
-    try place.run("watch", "--slot", "tests", "--timeout", "0s")
+    try place.runProcess("watch", "--slot", "tests", "--timeout", "0s")
     try RawDatabase(place.path("music.store")).execute(
       "BEGIN; DELETE FROM _ms_journal; UPDATE Track SET seconds = 5 WHERE id IN (2, 3); COMMIT")
     var told: [String?] = []
     for number in 1...2 {
-      let outcome = try place.run(
+      let outcome = try place.runProcess(
         "watch", "Track", "--slot", "tests", "--count", "1", "--timeout", "10s")
       #expect(outcome.code == 0, "\(outcome)")
       #expect(outcome.err.contains("are trimmed") == (number == 1), "\(outcome)")
@@ -209,9 +210,10 @@ import Testing
     try place.makeMusic()
     try place.run("journal", "on")
     for verb in ["off", "on"] { try place.run("journal", verb, "Artist") }
-    let mine = try place.run("watch", "Track", "--slot", "tests", "--since", "1", "--timeout", "0s")
+    let mine = try place.runProcess(
+      "watch", "Track", "--slot", "tests", "--since", "1", "--timeout", "0s")
     #expect(!mine.err.contains("Artist"), "\(mine)")
-    let theirs = try place.run("watch", "Artist", "--since", "1", "--timeout", "0s")
+    let theirs = try place.runProcess("watch", "Artist", "--since", "1", "--timeout", "0s")
     #expect(theirs.err.contains("changes of Artist may be missing"), "\(theirs)")
   }
 
@@ -229,7 +231,7 @@ import Testing
       WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
       INSERT INTO Wide (id, f1, f15) SELECT i, i, i FROM n
       """)
-    let outcome = try place.run(
+    let outcome = try place.runProcess(
       "watch", "Wide", "--since", "0", "--timeout", "0s", "--ndjson", "-q")
     #expect(outcome.code == 0)
     #expect(try lines(outcome).map { $0["id"] } == (1...5000).map { "\($0)" })
@@ -250,12 +252,12 @@ import Testing
       watch.interrupt()
       #expect(try watch.finish().code == 130)
       for verb in [["watch", "--timeout", "0s"] + words, ["history"], ["history", "Track"]] {
-        let late = try place.run(verb)
+        let late = try place.runProcess(verb)
         #expect(late.err.contains(gap), "\(late)")
       }
-      #expect(try !place.run("history", "Album").err.contains("triggers"))
-      try place.run("journal", "on", "Track")
-      let mended = try place.run("watch", "--timeout", "0s")
+      #expect(try !place.runProcess("history", "Album").err.contains("triggers"))
+      try place.runProcess("journal", "on", "Track")
+      let mended = try place.runProcess("watch", "--timeout", "0s")
       #expect(!mended.err.contains("triggers"), "\(mended)")
     }
   }
@@ -274,7 +276,7 @@ import Testing
       "gap: changes of Track may be missing \($0)"
     }
     for words in [["history"], ["watch", "--since", "0", "--timeout", "0s"]] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       let told = outcome.err.split(separator: "\n").filter { $0.hasPrefix("gap") }.map(String.init)
       #expect(told == (words[0] == "history" ? gaps.reversed() : gaps), "\(outcome)")
     }
@@ -285,12 +287,14 @@ import Testing
     let raw = try RawDatabase(place.path("r.db"))
     try raw.execute("CREATE TABLE R (id INTEGER PRIMARY KEY, x REAL)")
     place.environment["STORECLI_DB"] = place.path("r.db")
-    for words in [["adopt"], ["journal", "on"]] { try #require(try place.run(words).code == 0) }
+    for words in [["adopt"], ["journal", "on"]] {
+      try #require(try place.runProcess(words).code == 0)
+    }
     try raw.execute("INSERT INTO R VALUES (1, 0.5), (2, 9e999), (3, -9e999)")
     let slot = ["watch", "R", "--slot", "tests", "--since", "0", "--timeout", "0s", "--ndjson"]
     let values = ["0.5", "9e999", "-9e999"]
     for words in [slot, ["history", "--ndjson"]] {
-      let outcome = try place.run(words)
+      let outcome = try place.runProcess(words)
       #expect(outcome.code == 0, "\(outcome)")
       for value in values {
         #expect(outcome.out.contains("\"x\":{\"new\":\(value)}"), "\(outcome)")

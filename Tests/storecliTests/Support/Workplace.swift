@@ -78,7 +78,7 @@ final class Workplace {
   /// Runs the command line to its end, within this process.
   ///
   /// Where a process is the subject, use ``runProcess(_:input:launching:)``: signals, streams, limits
-  /// of the system, the name that the change journal keeps, a store that the test has open.
+  /// of the system, the name that the change journal keeps, `watch`, a store that the test has open.
   @discardableResult
   func run(_ arguments: String..., input: String = "") throws -> Outcome {
     try run(arguments, input: input)
@@ -140,8 +140,18 @@ final class Workplace {
 
   /// Makes `music.store`, the store of the demonstration, and names it for all runs.
   func makeMusic() throws {
-    let outcome = try run("demo", "--keep", directory)
-    try #require(outcome.code == 0, "\(outcome)")
+    let isMade = FileManager.default.createFile(
+      atPath: path("music.store"), contents: try Self.music.get(),
+      attributes: [.posixPermissions: 0o600])
+    try #require(isMade)
     environment["STORECLI_DB"] = path("music.store")
+  }
+
+  /// The store as the built program leaves it, for all tests to copy.
+  private static let music = Result {
+    let place = try Workplace()
+    let outcome = try place.runProcess("demo", "--keep", place.directory)
+    try #require(outcome.code == 0, "\(outcome)")
+    return try Data(contentsOf: place.url("music.store"))
   }
 }

@@ -11,7 +11,7 @@ import Testing
     let outcome = try watch.finish(by: SIGTERM)
     #expect(outcome.err.contains("stopped after 1 change"), "\(outcome)")
     try world.set("seconds = 200", of: 1)
-    let rest = try world.place.run("watch", "Track", "--slot", "work", "--timeout", "0s")
+    let rest = try world.place.runProcess("watch", "Track", "--slot", "work", "--timeout", "0s")
     #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
   }
 
@@ -21,7 +21,7 @@ import Testing
     let world = try WatchWorld(journal: [])
     let count = try world.raw.value("SELECT count(*) FROM Track")
     for _ in 0..<5 {
-      let outcome = try world.place.run(
+      let outcome = try world.place.runProcess(
         ["watch", "Track", "--snapshot", "--timeout", "0s", "-o", "ndjson"] + options)
       #expect(outcome.code == 0, "\(outcome)")
       #expect(String(try told(outcome.out).count) == count, "\(outcome)")
@@ -85,7 +85,7 @@ import Testing
     watch.terminate()
     try world.place.write("go\n", to: gate)
     _ = try watch.finish(by: SIGTERM)
-    let rest = try world.place.run("watch", "Track", "--slot", "work", "--timeout", "0s")
+    let rest = try world.place.runProcess("watch", "Track", "--slot", "work", "--timeout", "0s")
     #expect(try told(rest.out) == ["~ 1 seconds 100 -> 200"])
   }
 

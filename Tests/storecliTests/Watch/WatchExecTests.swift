@@ -11,7 +11,7 @@ import Testing
   @Test func aCommandRunsForEachChangeWithTheChangeOnItsInput() throws {
     let world = try WatchWorld()
     for seconds in [100, 200] { try world.set("seconds = \(seconds)", of: 1) }
-    let outcome = try world.watchProcess("Track", "--exec", "echo run; cat; echo heard >&2")
+    let outcome = try world.watch("Track", "--exec", "echo run; cat; echo heard >&2")
     #expect(outcome.code == 0, "\(outcome)")
     let lines = outcome.out.split(separator: "\n")
     #expect(lines.count(where: { $0 == "run" }) == 2)
@@ -23,7 +23,7 @@ import Testing
   @Test func aFoldedBurstIsOneRun() throws {
     let world = try WatchWorld()
     try world.raw.execute("UPDATE Track SET seconds = seconds + 1 WHERE id <= 3")
-    let outcome = try world.watchProcess("Track", "--fold", "--exec", "echo run; cat")
+    let outcome = try world.watch("Track", "--fold", "--exec", "echo run; cat")
     let lines = outcome.out.split(separator: "\n")
     #expect(lines.count(where: { $0 == "run" }) == 1)
     #expect(lines.count == 4, "\(outcome)")
@@ -34,7 +34,7 @@ import Testing
     let title = "'; touch taken; $(touch taken) `touch taken` \"\n| touch taken #"
     let quoted = title.replacingOccurrences(of: "'", with: "''")
     try world.set("title = '\(quoted)'", of: 1)
-    let outcome = try world.watchProcess("Track", "--exec", "cat")
+    let outcome = try world.watch("Track", "--exec", "cat")
     #expect(outcome.code == 0, "\(outcome)")
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(outcome.out.utf8)) as? [String: Any])
@@ -94,11 +94,11 @@ import Testing
   @Test func withoutASlotAFailedCommandIsToldAndTheNextOneRuns() throws {
     let world = try WatchWorld()
     for seconds in [101, 102] { try world.set("seconds = \(seconds)", of: 1) }
-    let outcome = try world.watchProcess("Track", "--exec", "cat >> heard; exit 3")
+    let outcome = try world.watch("Track", "--exec", "cat >> heard; exit 3")
     #expect(outcome.code == 1, "\(outcome)")
     #expect(outcome.err.contains("the command ended with status 3 for seq"))
     #expect(try told(try world.place.contents(of: "heard")).count == 2)
-    let missing = try world.watchProcess("Track", "--count", "1", "--exec", "no-such-command")
+    let missing = try world.watch("Track", "--count", "1", "--exec", "no-such-command")
     #expect(missing.code == 1)
     #expect(missing.err.contains("status 127"), "\(missing)")
   }
@@ -109,7 +109,7 @@ import Testing
     try world.place.runProcess("adopt", "Note")
     try world.place.runProcess("journal", "on", "Note")
     try world.raw.execute("INSERT INTO Note VALUES (1, hex(zeroblob(200000)))")
-    let outcome = try world.watchProcess("Note", "--exec", "true")
+    let outcome = try world.watch("Note", "--exec", "true")
     #expect(outcome.code == 0, "\(outcome)")
   }
 
@@ -117,7 +117,7 @@ import Testing
     let world = try WatchWorld()
     try world.set("seconds = 100", of: 1)
     // A program that ignored SIGPIPE would write for ever, or complain.
-    let outcome = try world.watchProcess(
+    let outcome = try world.watch(
       "Track", "--exec", "{ yes; echo $? >&2; } | head -n 1 > /dev/null; cat > /dev/null")
     #expect(outcome.code == 0, "\(outcome)")
     #expect(!outcome.err.contains("roken pipe"), "\(outcome)")
@@ -157,7 +157,7 @@ import Testing
 
   @Test func itsFormatIsFixed() throws {
     let world = try WatchWorld()
-    #expect(try world.watchProcess("Track", "--exec", "cat", "-o", "plain").code == 64)
-    #expect(try world.watchProcess("Track", "--exec", "").code == 64)
+    #expect(try world.watch("Track", "--exec", "cat", "-o", "plain").code == 64)
+    #expect(try world.watch("Track", "--exec", "").code == 64)
   }
 }

@@ -66,14 +66,14 @@ import Testing
     try world.set("seconds = 1", of: 1)
     let gap = Self.gap("started", "before", seq: "1", "\(Self.words) before seq 1")
     for words in [["history", "Track"], ["watch", "Track", "--since", "0", "--timeout", "0s"]] {
-      let outcome = try world.place.run(words + ["--ndjson", "-q"])
+      let outcome = try world.place.runProcess(words + ["--ndjson", "-q"])
       #expect(outcome.code == 0 && outcome.err == "", "\(outcome)")
       #expect(
         outcome.out.split(separator: "\n").filter { $0.contains("\"op\":\"gap\"") } == [gap[...]],
         "\(outcome)")
-      #expect(try world.place.run(words + ["--fail-on-gap", "-q"]).code == 2)
+      #expect(try world.place.runProcess(words + ["--fail-on-gap", "-q"]).code == 2)
     }
-    #expect(try world.place.run("history", "--since", "1", "--fail-on-gap").code == 0)
+    #expect(try world.place.runProcess("history", "--since", "1", "--fail-on-gap").code == 0)
   }
 
   @Test func aGapEndsTheStreamWhereThatIsAskedFor() throws {
@@ -165,13 +165,13 @@ import Testing
     for words in [["watch", "--since", "0", "--timeout", "0s"], ["history"]] + [
       ["watch", "--slot", "work", "--since", "0", "--timeout", "0s"]
     ] {
-      let outcome = try world.place.run(words)
+      let outcome = try world.place.runProcess(words)
       #expect(outcome.code == code, "\(outcome)")
       #expect(outcome.err.contains("error[journalGap]") == (code == 1), "\(outcome)")
     }
     if code == 1 {
-      #expect(try world.place.run("journal", "trim", "--keep", "1000").code == 0)
-      #expect(try world.place.run("history").code == 0)
+      #expect(try world.place.runProcess("journal", "trim", "--keep", "1000").code == 0)
+      #expect(try world.place.runProcess("history").code == 0)
     }
   }
 

@@ -28,7 +28,8 @@ import Testing
   func aPredicateIsHeldAgainstBothSidesOfEachChange(words: [String]) throws {
     let (world, start) = try world()
     try play(world)
-    let outcome = try world.place.run(["watch", "--since", start, "--timeout", "0s"] + words)
+    let outcome = try world.place.runProcess(
+      ["watch", "--since", start, "--timeout", "0s"] + words)
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try told(outcome.out) == Self.expected)
   }
@@ -48,7 +49,7 @@ import Testing
     try play(world)
     var lines: [String] = []
     for _ in 1...2 {
-      let outcome = try world.place.run(
+      let outcome = try world.place.runProcess(
         "watch", "Track", "--where", "seconds > 400", "--slot", "long", "--since", start,
         "--count", "3", "--timeout", "30s")
       #expect(outcome.code == 0, "\(outcome)")
@@ -56,7 +57,7 @@ import Testing
     }
     #expect(lines == Self.expected)
     try world.set("title = 'Nobody asks'", of: 3)
-    try world.place.run(
+    try world.place.runProcess(
       "watch", "Track", "--where", "seconds > 400", "--slot", "long", "--timeout", "0s")
     #expect(
       try world.place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "long\t0\n")
@@ -71,7 +72,8 @@ import Testing
     try place.run("journal", "on")
     try raw.execute("INSERT INTO Pair VALUES (1, 1, 5), (1, 2, 50), (2, 1, 5)")
     try raw.execute("UPDATE Pair SET n = n * 2")
-    let outcome = try place.run("watch", "Pair", "n >= 10", "--since", "0", "--timeout", "0s")
+    let outcome = try place.runProcess(
+      "watch", "Pair", "n >= 10", "--since", "0", "--timeout", "0s")
     #expect(outcome.code == 0, "\(outcome)")
     let signs = try told(outcome.out).map { line in
       line.prefix(1) + (line.hasSuffix("entered") ? " entered" : "")
@@ -84,7 +86,7 @@ import Testing
     try world.raw.execute("INSERT INTO Track VALUES (9001, 'Long', 900, 1)")
     try world.raw.execute("DELETE FROM Track WHERE id = 9001")
     func changes(_ words: String...) throws -> [[String]] {
-      let outcome = try world.place.run(
+      let outcome = try world.place.runProcess(
         ["watch", "Track", "--since", start, "--timeout", "0s"] + words)
       return try outcome.out.split(separator: "\n").map { line in
         let object = try #require(
@@ -101,15 +103,16 @@ import Testing
   @Test func onlyChosenFieldsAreTold() throws {
     let (world, start) = try world()
     try play(world)
-    let outcome = try world.place.run(
+    let outcome = try world.place.runProcess(
       "watch", "Track", "--since", start, "--timeout", "0s", "--fields", "albumID")
     #expect(
       try told(outcome.out) == ["~ 1 albumID 1 -> 2", "+ 9001", "+ 9002", "- 9001", "- 9002"])
     #expect(
       try lineOf(outcome.out.split(separator: "\n")[1])["changes"]?.contains("title") == false)
     #expect(
-      try world.place.run("watch", "Track", "--fields", "albmID", "--timeout", "0s").code == 64)
-    #expect(try world.place.run("watch", "--fields", "albumID").code == 64)
+      try world.place.runProcess("watch", "Track", "--fields", "albmID", "--timeout", "0s").code
+        == 64)
+    #expect(try world.place.runProcess("watch", "--fields", "albumID").code == 64)
   }
 
   @Test func severalModelsAreWatched() throws {
@@ -117,7 +120,7 @@ import Testing
     try world.set("seconds = 500", of: 1)
     try world.raw.execute("UPDATE Artist SET name = 'A' WHERE id = 1")
     try world.raw.execute("UPDATE Album SET title = 'B' WHERE id = 1")
-    let outcome = try world.place.run(
+    let outcome = try world.place.runProcess(
       "watch", "Track", "--model", "Album", "--since", world.start, "--timeout", "0s")
     let models = try outcome.out.split(separator: "\n").map { try lineOf($0)["model"] }
     #expect(Set(models) == ["Track", "Album"], "\(outcome)")
@@ -128,7 +131,7 @@ import Testing
     let refused = try world.watch("Track", "seconds > 400")
     #expect(refused.code == 1, "\(refused)")
     #expect(refused.err.contains("only the keys of Track"))
-    let both = try world.place.run("watch", "Track", "seconds > 1", "--where", "seconds > 1")
+    let both = try world.place.runProcess("watch", "Track", "seconds > 1", "--where", "seconds > 1")
     #expect(both.code == 64)
   }
 
@@ -138,7 +141,7 @@ import Testing
     try world.place.run("journal", "off", "Track")
     try world.set("seconds = 700", of: 1)
     try world.place.run("journal", "on", "Track")
-    let outcome = try world.place.run(
+    let outcome = try world.place.runProcess(
       "watch", "Track", "seconds > 400", "--since", start, "--timeout", "0s")
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try told(outcome.out) == [])
@@ -146,7 +149,7 @@ import Testing
     // What came wholly behind the gap is told.
     try world.place.run("update", "Track", "2", "seconds=800")
     try world.place.run("update", "Track", "2", "seconds=80")
-    let again = try world.place.run(
+    let again = try world.place.runProcess(
       "watch", "Track", "seconds > 400", "--since", start, "--timeout", "0s")
     #expect(try told(again.out) == ["+ 2 entered", "- 2 left"], "\(again)")
     #expect(again.err.contains("gap: what met the predicate"), "\(again)")

@@ -24,16 +24,12 @@ struct WatchWorld {
     try raw.execute("UPDATE Track SET \(change) WHERE id = \(track)")
   }
 
-  /// Runs `watch` over what the journal has, to its end.
+  /// Runs the built program's `watch` over what the journal has, to its end.
   ///
   /// - Parameter start: nil for where the journal began.
   func watch(_ arguments: String..., from start: String? = nil) throws -> Outcome {
-    try place.run(["watch", "--since", start ?? self.start, "--timeout", "0s"] + arguments)
-  }
-
-  /// As ``watch(_:from:)``, by the built program: what `--exec` runs writes to its streams.
-  func watchProcess(_ arguments: String...) throws -> Outcome {
-    try place.runProcess(["watch", "--since", start, "--timeout", "0s"] + arguments)
+    try place.runProcess(
+      ["watch", "--since", start ?? self.start, "--timeout", "0s"] + arguments)
   }
 
   /// What the journal has come to.

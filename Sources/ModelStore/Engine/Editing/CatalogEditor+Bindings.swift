@@ -9,8 +9,11 @@ extension CatalogEditor {
       try self.checkFunctions(of: [schema])
       let others = try CatalogEntries.bindings.read(on: connection)
         .filter { $0.name != schema.name }
-      let synchronised = try BindingInstallation(others + [schema], in: models, on: connection)
-        .apply(to: connection, onProgress: onProgress)
+      // Bindings of a model whose table has changed wait until the model is refreshed.
+      let broken = try self.brokenModels(on: connection)
+      let bindings = try CompiledBindings(others + [schema], in: models, on: connection)
+        .keeping { $0.binding == schema || broken.isDisjoint(with: $0.binding.modelNames) }
+      let synchronised = try Reconciler(connection).reconcile(bindings, onProgress: onProgress)
       if !isPreview { try CatalogEntries.bindings.write([schema], on: connection) }
       return synchronised.reduce(0) { $0 + $1.recordCount }
     }
@@ -19,11 +22,12 @@ extension CatalogEditor {
   /// Lets `bindings`, which are all of their target now, take over from one that is gone.
   ///
   /// - Returns: How many records had to follow.
-  private func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
+  func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
     let models = self.models.schema.models
     // A binding may be dropped because a model or field is gone.
     let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
-    return try BindingInstallation(kept, in: models, on: connection).apply(to: connection)
+    return try Reconciler(connection)
+      .reconcile(CompiledBindings(kept, in: models, on: connection))
       .reduce(0) { $0 + $1.recordCount }
   }
 
@@ -46,7 +50,7 @@ extension CatalogEditor {
       guard let dropped = bindings.first(where: { $0.name.isExactly(name) }) else {
         throw StoreError(.unknownBinding, "There is no binding \(name) in this store.")
       }
-      _ = try BindingInstallation.remove(name, from: connection)
+      try Reconciler(connection).dropBinding(name)
       let recordCount = try self.follow(
         bindings.filter { $0.target == dropped.target && $0 != dropped }, on: connection)
       if !isPreview { try CatalogEntries.bindings.remove([name], on: connection) }
@@ -84,8 +88,8 @@ extension CatalogEditor {
     _ mended: [(binding: String, recordCount: Int)], besides left: Set<String>
   ) throws -> [(binding: String, recordCount: Int)] {
     let made = try changing { connection in
-      try self.installedBindings(on: connection).keeping { !left.contains($0.binding.name) }
-        .apply(to: connection)
+      try Reconciler(connection).reconcile(
+        self.filedBindings(on: connection).keeping { !left.contains($0.binding.name) })
     }
     let others = made.filter { made in !mended.contains { $0.binding == made.binding } }
       .map { (binding: $0.binding, recordCount: $0.recordCount) }
@@ -106,13 +110,13 @@ extension CatalogEditor {
     in access: TransactionAccess, _ unread: inout UnreadBindings
   ) throws -> [(binding: String, recordCount: Int)] {
     let connection = access.connection
-    let found = try BindingInstallation.objects(in: connection)
-    let bindings = try installedBindings(on: connection).bindings
+    let installed = try InstalledObjects.ofBindings(in: connection)
+    let bindings = try filedBindings(on: connection).bindings
       .filter { try $0.missingFunction(on: connection) == nil }
     // For all bindings first: updating a value fires the triggers of others.
     for binding in bindings {
       _ = try unread.attempt(binding.binding, of: models, in: access) {
-        try binding.restoreStorage(besides: found, on: connection)
+        try Reconciler(connection).restoreStorage(of: binding, in: installed)
       }
     }
     var mended: [(binding: String, recordCount: Int)] = []
@@ -125,24 +129,41 @@ extension CatalogEditor {
     return mended
   }
 
-  private func installedBindings(on connection: Connection) throws -> BindingInstallation {
+  /// The bindings of the file's catalog.
+  private func filedBindings(on connection: Connection) throws -> CompiledBindings {
     let models = models.schema.models
     var bindings = try CatalogEntries.bindings.understood(on: connection)
     if try !CatalogEntries.models.problems(on: connection).isEmpty {
       // The bindings of a model that only a newer library knows cannot be compared here.
       bindings = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
     }
-    return try BindingInstallation(bindings, in: models, on: connection)
+    return try CompiledBindings(bindings, in: models, on: connection)
   }
 
   /// What is wrong with the bindings of the file.
   func bindingFindings(keyCountMax: Int) throws -> [BindingFinding] {
     try readingBindings { bindings, connection in
-      let left = Set(try CatalogEntries.bindings.understood(on: connection).map(\.name))
-        .subtracting(bindings.bindings.map(\.binding.name))
+      let left = try uncompared(bindings, on: connection)
       return try bindings.findings(on: connection, keyCountMax: keyCountMax)
         .filter { !left.contains($0.binding) }
     }
+  }
+
+  /// How the objects of bindings in the file differ.
+  func bindingDrift() throws -> [SchemaDrift] {
+    try readingBindings { bindings, connection in
+      let left = try uncompared(bindings, on: connection)
+      return try bindings.drift(in: .ofBindings(in: connection))
+        .filter { !left.contains($0.owner.name) }
+    }
+  }
+
+  /// The names of the catalog's bindings that are not among `bindings`.
+  private func uncompared(
+    _ bindings: CompiledBindings, on connection: Connection
+  ) throws -> Set<String> {
+    Set(try CatalogEntries.bindings.understood(on: connection).map(\.name))
+      .subtracting(bindings.bindings.map(\.binding.name))
   }
 
   func bindingLosses() throws -> [BindingLoss] {
@@ -179,12 +200,12 @@ extension CatalogEditor {
   }
 
   private func readingBindings<Result>(
-    _ body: (BindingInstallation, Connection) throws -> Result
+    _ body: (CompiledBindings, Connection) throws -> Result
   ) throws -> Result {
     try engine.connections.readers.sync { connection in
       try engine.read(connection) { reads in
         let connection = reads.access.connection
-        return try body(try self.installedBindings(on: connection), connection)
+        return try body(try self.filedBindings(on: connection), connection)
       }
     }
   }

@@ -30,8 +30,8 @@ extension CatalogEditor {
     var notices = filed.notices
     var broken: [Rule] = []
     let present = try CatalogEntries.rules.read(on: connection)
-    let found = try RuleInstallation.objects(in: connection)
-    let wanted = try RuleInstallation(
+    let found = try InstalledObjects.ofRules(in: connection)
+    let wanted = try CompiledRules(
       declared + filed.kept, in: models, leaving: filed.left, on: connection)
     for rule in wanted.rules {
       let isDeclared = declared.contains(rule.rule.rule)
@@ -48,10 +48,10 @@ extension CatalogEditor {
       broken.append(rule.rule.rule)
       notices.append(refusal)
     }
-    try RuleInstallation(
-      declared + filed.kept.filter { !broken.contains($0) }, in: models,
-      leaving: filed.left + broken, on: connection
-    ).apply(to: connection)
+    try Reconciler(connection).reconcile(
+      CompiledRules(
+        declared + filed.kept.filter { !broken.contains($0) }, in: models,
+        leaving: filed.left + broken, on: connection))
     try CatalogEntries.rules.remove(displaced + filed.gone.map(\.name), on: connection)
     try CatalogEntries.rules.write(declared, on: connection)
     return notices
@@ -94,8 +94,8 @@ extension CatalogEditor {
   func finding(of rule: Rule, keyCountMax: Int) throws -> RuleFinding? {
     try engine.connections.readers.sync { connection in
       do {
-        let installation = try installation(adding: rule, on: connection)
-        return try finding(of: rule, in: installation, on: connection, keyCountMax: keyCountMax)
+        let rules = try compiled(adding: rule, on: connection)
+        return try finding(of: rule, in: rules, on: connection, keyCountMax: keyCountMax)
       } catch {
         throw models.storeError(
           error, about: models.schema.models.first { $0.name == rule.model })
@@ -103,11 +103,11 @@ extension CatalogEditor {
     }
   }
 
-  /// The stored records that break a rule of `installation`, which SQLite is asked about first.
+  /// The stored records that break a rule of `rules`, which SQLite is asked about first.
   private func finding(
-    of rule: Rule, in installation: RuleInstallation, on connection: Connection, keyCountMax: Int
+    of rule: Rule, in rules: CompiledRules, on connection: Connection, keyCountMax: Int
   ) throws -> RuleFinding? {
-    for objects in installation.rules where objects.rule.rule == rule {
+    for objects in rules.rules where objects.rule.rule == rule {
       try objects.check(on: connection)
       return try finding(of: objects, on: connection, keyCountMax: keyCountMax)
     }
@@ -127,9 +127,9 @@ extension CatalogEditor {
   /// What keeps the file's rules and `rule`, in the place of the one of its name.
   ///
   /// - Throws: ``StoreError`` when it cannot be kept, or not under its name.
-  private func installation(
+  private func compiled(
     adding rule: Rule, on connection: Connection
-  ) throws -> RuleInstallation {
+  ) throws -> CompiledRules {
     let validators = try CatalogEntries.validators.read(on: connection)
     guard !validators.contains(where: { $0.name.asciiFolded == rule.name.asciiFolded }) else {
       throw StoreError(
@@ -139,30 +139,30 @@ extension CatalogEditor {
     }
     let others = try CatalogEntries.rules.read(on: connection)
       .filter { !$0.name.isExactly(rule.name) }
-    return try installation(of: others, requiring: rule, on: connection)
+    return try compiled(others, requiring: rule, on: connection)
   }
 
   /// What keeps `rules` and the required one. Objects that the models do not explain stay.
-  private func installation(
-    of rules: [Rule], requiring required: Rule? = nil, on connection: Connection
-  ) throws -> RuleInstallation {
+  func compiled(
+    _ rules: [Rule], requiring required: Rule? = nil, on connection: Connection
+  ) throws -> CompiledRules {
     let models = try filedModels(on: connection)
     let filed = try FiledRules(rules, in: models, on: connection)
-    return try RuleInstallation(
+    return try CompiledRules(
       filed.kept + (required.map { [$0] } ?? []), in: models, leaving: filed.left + filed.gone,
       on: connection)
   }
 
   func add(_ rule: Rule, keepingOffenders: Bool) throws -> RuleFinding? {
     try changing { connection in
-      let installation = try installation(adding: rule, on: connection)
+      let rules = try compiled(adding: rule, on: connection)
       let finding = try self.finding(
-        of: rule, in: installation, on: connection, keyCountMax: refusalKeyCountMax)
+        of: rule, in: rules, on: connection, keyCountMax: refusalKeyCountMax)
       // A unique index holds for all records or is none.
       if let finding, rule.severity == .error, !keepingOffenders || rule.kind == .unique {
         throw Self.refusal(finding, "added")
       }
-      try installation.apply(to: connection)
+      try Reconciler(connection).reconcile(rules)
       try CatalogEntries.rules.write([rule], on: connection)
       return finding
     }
@@ -174,47 +174,56 @@ extension CatalogEditor {
       guard present.contains(where: { $0.name.isExactly(name) }) else {
         throw Self.missingRule(name, in: try filedModels(on: connection))
       }
-      try installation(of: present.filter { !$0.name.isExactly(name) }, on: connection)
-        .apply(to: connection)
+      try Reconciler(connection).reconcile(
+        compiled(present.filter { !$0.name.isExactly(name) }, on: connection))
       try CatalogEntries.rules.remove([name], on: connection)
     }
   }
 
-  func unkeptRules() throws -> [UnkeptRule] {
+  /// How the objects of rules in the file differ, by name; then the rules that name a model or
+  /// field that is not there any more.
+  func ruleDrift() throws -> [SchemaDrift] {
     try engine.connections.readers.sync { connection in
-      try engine.read(connection) { reads in try unkeptRules(on: reads.access.connection) }
+      try engine.read(connection) { reads in try ruleDrift(on: reads.access.connection) }
     }
   }
 
-  private func unkeptRules(on connection: Connection) throws -> [UnkeptRule] {
+  private func ruleDrift(on connection: Connection) throws -> [SchemaDrift] {
     let models = try filedModels(on: connection)
     let rules = try CatalogEntries.rules.understood(on: connection)
     let filed = try FiledRules(rules, in: models, on: connection)
     let newer = Set(try CatalogEntries.models.problems(on: connection).compactMap(\.model))
     let lost = (filed.left + filed.gone).filter { !newer.contains($0.model) }
-      .map { UnkeptRule(rule: $0.name, objects: []) }
-    return try installation(of: rules, on: connection).unkept(in: connection) + lost
+      .map { SchemaDrift(.rule($0.name), []) }
+    return try compiled(rules, on: connection).drift(in: .ofRules(in: connection)) + lost
   }
 
-  func rebuildRules() throws -> [UnkeptRule] {
+  func rebuildRules() throws -> [SchemaDrift] {
     try changing { connection in
-      let unkept = try unkeptRules(on: connection).filter { !$0.objects.isEmpty }
-      guard !unkept.isEmpty else { return [] }
-      let installation = try installation(
-        of: CatalogEntries.rules.read(on: connection), on: connection)
-      try Self.checkTables(of: installation.rules.map(\.rule), on: connection)
-      // A unique index holds for all records or is none. Records that break another rule meanwhile
-      // stay, as they do when it is added by choice.
-      for objects in installation.rules
-      where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
-        && unkept.contains(where: { $0.rule == objects.rule.rule.name })
-      {
-        let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
-        if let finding { throw Self.refusal(finding, "put in place") }
-      }
-      try installation.apply(to: connection)
-      return unkept
+      let drift = try ruleDrift(on: connection).filter { !$0.differences.isEmpty }
+      guard !drift.isEmpty else { return [] }
+      let rules = try compiled(CatalogEntries.rules.read(on: connection), on: connection)
+      try Self.checkTables(of: rules.rules.map(\.rule), on: connection)
+      try apply(rules, on: connection)
+      return drift
     }
+  }
+
+  /// Makes the triggers and indexes of rules anew where they are not as they should be.
+  ///
+  /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index holds
+  ///   for all records or is none. Records that break another rule meanwhile stay, as they do when
+  ///   it is added by choice.
+  func apply(_ rules: CompiledRules, on connection: Connection) throws {
+    let found = try InstalledObjects.ofRules(in: connection)
+    for objects in rules.rules
+    where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
+      && !objects.areInstalled(among: found)
+    {
+      let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
+      if let finding { throw Self.refusal(finding, "put in place") }
+    }
+    try Reconciler(connection).reconcile(rules)
   }
 
   /// A trigger that names what is not there would make every write of its table fail.

@@ -91,7 +91,8 @@ struct CatalogEditor {
         if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
           try Migrator(
-            connection: writer.connection, scope: .app, preparation: JournalInstallation.suspend
+            connection: writer.connection, scope: .app,
+            preparation: { try Reconciler($0).suspendJournal() }
           ).apply(declarations.migrations)
         } else if configuration.access != .readOnly || !declarations.isEmpty {
           // Refuses what a newer library wrote, without writing. Who only reads what the file says
@@ -105,13 +106,8 @@ struct CatalogEditor {
         declarations.models = try self.withAdoptedSlots(
           declarations.models, on: writer.connection)
         try check(declarations.models, on: writer.connection)
-        if try !isUpToDate(declarations, on: writer.connection) {
-          let notices = try install(declarations, allowing: changes, on: writer.connection)
-          for notice in notices { engine.reports.send(notice) }
-        }
-        if mayInstall(declarations), !declarations.isEmpty {
-          try journal.install(declarations, on: writer.connection)
-        }
+        let notices = try reconcile(declarations, allowing: changes, on: writer.connection)
+        for notice in notices { engine.reports.send(notice) }
         // The declarations are in the file: a stop request would only hide that.
         try writer.connection.hooks.withoutStopping { [declarations] in
           try schema.reload(&writer, declaring: declarations.models)
@@ -125,7 +121,7 @@ struct CatalogEditor {
   }
 
   /// Whether what is missing in the file may be written into it.
-  private func mayInstall(_ declarations: Declarations) -> Bool {
+  func mayInstall(_ declarations: Declarations) -> Bool {
     configuration.access != .readOnly && declarations.policy == .install
   }
 
@@ -168,154 +164,24 @@ struct CatalogEditor {
   }
 
   /// Whether a store that is open here declared the model, or it has observers.
-  private func isInUse(_ model: ModelSchema) -> Bool {
+  func isInUse(_ model: ModelSchema) -> Bool {
     schema.isDeclared(model.name) || engine.broker.interests()[model.name] != nil
-  }
-
-  /// Whether opening has nothing to write, so that it need not wait for another process's write.
-  private func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
-    if declarations.isEmpty { return true }
-    let catalog = try Catalog(reading: connection)
-    let models = try schema.known(on: connection, declaring: declarations.models)
-    try check(declarations.validators, against: models)
-    let entries = try CatalogEntries.models.understood(on: connection)
-    guard try SchemaUpdate(declarations.models, in: catalog).differences.isEmpty,
-      try entries.hold(declarations.models),
-      configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
-    else { return false }
-    let schemas = try declarations.bindings.map { try $0.schema(in: models) }
-    try checkFunctions(of: schemas)
-    let validators = declarations.validators.map {
-      ValidatorSchema(name: $0.name, models: $0.models)
-    }
-    let bindings = try allBindings(schemas, in: models, on: connection)
-    let (filed, displaced) = try filedRules(beside: declarations.rules, in: models, on: connection)
-    let isKeepingRules = try RuleInstallation(
-      declarations.rules + filed.kept, in: models, leaving: filed.left, catalog: catalog
-    ).drift(in: RuleInstallation.objects(in: connection)).isEmpty
-    guard
-      configuration.access == .readOnly
-        || isKeepingRules && filed.gone.isEmpty && displaced.isEmpty,
-      try CatalogEntries.rules.understood(on: connection).hold(declarations.rules)
-    else { return false }
-    return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
-      && CatalogEntries.bindings.understood(on: connection).hold(schemas)
-      && CatalogEntries.validators.understood(on: connection).hold(validators)
-      && BindingInstallation(bindings.kept, in: models, on: connection)
-        .difference(from: BindingInstallation.objects(in: connection)).isEmpty
-  }
-
-  /// A validator of a model that does not exist, or of a view, would never be asked.
-  private func check(_ validators: [Validator], against models: [ModelSchema]) throws {
-    for validator in validators {
-      if let problem = validator.problem { throw problem }
-      for name in validator.models {
-        guard let model = models.first(where: { $0.name == name }) else {
-          throw StoreError(
-            .unknownModel,
-            "The validator \(validator.name) is for \(name), which is not a model of this store; pass it to Store(at:models:).",
-            model: name)
-        }
-        guard model.kind == .table else {
-          throw StoreError(
-            .unsupportedSchema,
-            "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
-            model: model.name)
-        }
-      }
-      guard
-        !schema.validators.contains(where: {
-          $0.name == validator.name && $0.models != validator.models
-        })
-      else {
-        throw StoreError(
-          .configurationConflict,
-          "The validator \(validator.name) of another model is in force already; names are unique in a store.",
-          model: validator.models.first)
-      }
-    }
-  }
-
-  /// - Returns: What to report.
-  private func install(
-    _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
-    on connection: Connection
-  ) throws -> [StoreError] {
-    guard mayInstall(declarations) else {
-      let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
-      try update.check(allowing: .none)
-      throw StoreError(
-        .readOnly,
-        configuration.access == .readOnly
-          ? "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
-          : "What this program declares is not all in the file, or was changed there, and nothing in the file may be changed now. Open the store for writing once."
-      )
-    }
-    return try connection.inTransaction {
-      let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
-      try update.check(allowing: changes)
-      try update.apply(on: connection)
-      try Catalog(reading: connection).checkReferences(of: declarations.models)
-      let models = try schema.known(on: connection, declaring: declarations.models)
-      let schemas = try declarations.bindings.map { try $0.schema(in: models) }
-      try checkFunctions(of: schemas)
-      try checkBindings(retyping: declarations.models, on: connection)
-      let bindings = try allBindings(schemas, in: models, on: connection)
-      for name in bindings.obsolete { _ = try BindingInstallation.remove(name, from: connection) }
-      try JournalMark.signing(on: connection) {
-        _ = try BindingInstallation(bindings.kept, in: models, on: connection).apply(to: connection)
-      }
-      let notices = try install(declarations.rules, in: models, on: connection)
-      try CatalogEntries.bindings.remove(bindings.obsolete, on: connection)
-      try CatalogEntries.models.remove(
-        CatalogEntries.models.read(on: connection).superseded(by: declarations.models),
-        on: connection)
-      try CatalogEntries.models.write(declarations.models, on: connection)
-      try CatalogEntries.bindings.write(schemas, on: connection)
-      try CatalogEntries.validators.write(
-        declarations.validators.map { ValidatorSchema(name: $0.name, models: $0.models) },
-        on: connection)
-      // In the same transaction, so that a failure here leaves the file as it was.
-      try journal.install(declarations, on: connection)
-      return notices
-    }
-  }
-
-  /// The declared bindings and those that the file has from other programs, so that cycles and
-  /// conflicts between the two are found.
-  ///
-  /// - Returns: As `obsolete` the names of those in the file that can no longer be kept, because a
-  ///   model or field of theirs is gone or because a declared one took a field or name of theirs. A
-  ///   program that does not know them could not open the file otherwise.
-  private func allBindings(
-    _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
-  ) throws -> (kept: [BindingSchema], obsolete: [String]) {
-    var kept = declared
-    var obsolete: [String] = []
-    for binding in try CatalogEntries.bindings.understood(on: connection)
-    where !declared.contains(where: { $0.name == binding.name }) {
-      let isDisplaced = declared.contains {
-        $0.target == binding.target || $0.name.asciiFolded == binding.name.asciiFolded
-          || $0.takesAnEnd(of: binding)
-      }
-      if isDisplaced || !ResolvedBinding.canResolve(binding, in: models) {
-        obsolete.append(binding.name)
-      } else {
-        kept.append(binding)
-      }
-    }
-    return (kept, obsolete)
   }
 
   /// Runs `body` as a transaction that changes the file except its records, and reads the
   /// file's schema and rules again. A failure of that reading is reported: the commit stands, and
   /// the next write reads them.
   ///
-  /// - Parameter isPreview: Whether it is rolled back. It then returns what would be done, or
-  ///   throws why it would be refused, and `body` writes nothing into the store's own tables, which
-  ///   may belong to an older library.
+  /// - Parameters:
+  ///   - isPreview: Whether it is rolled back. It then returns what would be done, or throws why it
+  ///     would be refused, and `body` writes nothing into the store's own tables, which may belong
+  ///     to an older library.
+  ///   - left: The names of adopted models that are no models afterwards.
+  ///   - completion: Runs last in the transaction, behind what brings the journal in line.
   func changing<Result>(
-    isPreview: Bool = false, _ body: (Connection) throws -> Result
+    isPreview: Bool = false, leaving left: (Result) -> Set<String> = { _ in [] },
+    completion: (Result, Connection) throws -> Void = { _, _ in },
+    _ body: (Connection) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
     return try engine.turns.take { writer in
@@ -339,9 +205,10 @@ struct CatalogEditor {
           // A new unique rule is something else by which REPLACE may evict records. What the
           // journal says of that comes behind the mark: it is no change that could be taken back.
           try journal.align(keeping: standing, on: connection)
+          try completion(result, connection)
           return result
         }
-        reloadAfterCommit(&writer)
+        reloadAfterCommit(&writer, leaving: left(result))
         return result
       } catch {
         throw models.storeError(writer.noting(error), about: nil)
@@ -349,22 +216,12 @@ struct CatalogEditor {
     }
   }
 
-  private func reloadAfterCommit(_ writer: inout Writer) {
+  private func reloadAfterCommit(_ writer: inout Writer, leaving left: Set<String>) {
     do {
-      try writer.connection.hooks.withoutStopping { try schema.reload(&writer) }
+      try writer.connection.hooks.withoutStopping { try schema.reload(&writer, leaving: left) }
     } catch {
       engine.reports.send(
         writer.noting(error), afterCommit: "reading the changed schema", models)
-    }
-  }
-
-  // Checks
-
-  /// How the tables differ from the models that the file says they are.
-  func drift() throws -> [SchemaDifference] {
-    let models = models.schema.models
-    return try engine.connections.readers.sync { connection in
-      SchemaDifference.differences(of: models, in: try Catalog(reading: connection))
     }
   }
 
@@ -386,16 +243,6 @@ struct CatalogEditor {
   }
 }
 
-extension BindingSchema {
-  /// Whether the two have a field in common and cannot both be kept: an end of a two-way binding
-  /// is an end of other two-way bindings at most.
-  fileprivate func takesAnEnd(of other: BindingSchema) -> Bool {
-    let ends = boundFields
-    return (ends.count == 1 || other.boundFields.count == 1)
-      && other.boundFields.contains(where: ends.contains)
-  }
-}
-
 extension CatalogEntries<BindingSchema> {
   static let bindings = CatalogEntries(table: "_ms_bindings", noun: "binding")
 }
@@ -408,16 +255,6 @@ extension Array where Element: CatalogEntry {
       guard let own = own[other.name]?.first(where: { $0 == other }) else { return false }
       return try CatalogText.text(of: own).isExactly(CatalogText.text(of: other))
     }
-  }
-}
-
-extension [ModelSchema] {
-  /// The names of those whose table one of `declared` claims under another name.
-  fileprivate func superseded(by declared: [ModelSchema]) -> [String] {
-    let claims = Dictionary(grouping: declared) { ExactText($0.table.asciiFolded) }
-    return filter { model in
-      claims[ExactText(model.table.asciiFolded)]?.contains { $0.name != model.name } ?? false
-    }.map(\.name)
   }
 }
 

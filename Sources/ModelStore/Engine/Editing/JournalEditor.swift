@@ -5,28 +5,32 @@ struct JournalEditor {
   /// Records the changes of declared models as the configuration asks, and the changes of
   /// the others as the file says. In a transaction of its own, unless one is open.
   func install(_ declarations: Declarations, on connection: Connection) throws {
-    let detail = declarations.changeJournal
-    let layouts = try JournalLayouts(reading: connection)
-    guard let layouts, detail != nil || !layouts.current.isEmpty else { return }
-    func installation(_ layouts: JournalLayouts) throws -> JournalInstallation {
-      let models = try schema.known(on: connection, declaring: declarations.models)
-      var details = Self.details(layouts, in: models)
-      if let detail {
-        for model in declarations.models where model.kind == .table && !model.hasHiddenRowID {
-          details[model.name] = detail
-        }
-      }
-      return try JournalInstallation(
-        details, in: models, catalog: try Catalog(reading: connection))
-    }
-    guard try !installation(layouts).isInstalled(layouts) else { return }
+    guard try plan(for: declarations, on: connection)?.isEmpty == false else { return }
     func apply() throws {
       // Another process may have been faster, or asked for more.
-      guard var layouts = try JournalLayouts(reading: connection) else { return }
-      let installation = try installation(layouts)
-      if !installation.isInstalled(layouts) { try installation.apply(&layouts, on: connection) }
+      guard let plan = try plan(for: declarations, on: connection) else { return }
+      try Reconciler(connection).apply(plan)
     }
     try connection.isInTransaction ? apply() : connection.inTransaction(apply)
+  }
+
+  /// What ``install(_:on:)`` has to do; nil where nothing is to be recorded.
+  private func plan(
+    for declarations: Declarations, on connection: Connection
+  ) throws -> SchemaPlan? {
+    let detail = declarations.changeJournal
+    guard let layouts = try JournalLayouts(reading: connection),
+      detail != nil || !layouts.current.isEmpty
+    else { return nil }
+    let models = try schema.filed(on: connection, declaring: declarations.models)
+    var details = Self.details(layouts, in: models)
+    if let detail {
+      for model in declarations.models where model.kind == .table && !model.hasHiddenRowID {
+        details[model.name] = detail
+      }
+    }
+    return try CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
+      .plan(recording: details)
   }
 
   /// How the journal stands before something else in the file is changed; nil when there is none.
@@ -34,7 +38,7 @@ struct JournalEditor {
   /// - Precondition: A write transaction is open.
   func standing(on connection: Connection) throws -> JournalStanding? {
     try JournalStanding(
-      reading: connection, models: try schema.known(on: connection, declaring: []))
+      reading: connection, models: try schema.filed(on: connection))
   }
 
   /// Brings the journal's triggers in line with tables that have changed.
@@ -58,14 +62,16 @@ struct JournalEditor {
     _ edit: (inout [String: JournalDetail], [ModelSchema]) throws -> Void
   ) throws {
     let found = try JournalLayouts(reading: connection)
-    guard var layouts = found ?? (isPreview ? JournalLayouts() : nil) else { return }
-    let models = try schema.known(on: connection, declaring: [])
+    guard let layouts = found ?? (isPreview ? JournalLayouts() : nil) else { return }
+    let models = try schema.filed(on: connection)
     var details = Self.details(layouts, in: models)
     try edit(&details, models)
-    let catalog = try Catalog(reading: connection)
-    let installation = try JournalInstallation(details, in: models, catalog: catalog)
-    guard found != nil, !installation.isInstalled(layouts) else { return }
-    try installation.apply(&layouts, keeping: standing, on: connection)
+    let journal = CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
+    let plan = try journal.plan(recording: details) { layout, number in
+      try standing?.hasMissedNothing(of: layout, number, now: journal, on: connection) ?? false
+    }
+    guard found != nil else { return }
+    try Reconciler(connection).apply(plan)
   }
 
   /// How much is recorded now of each of `models`.

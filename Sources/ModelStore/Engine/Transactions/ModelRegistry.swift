@@ -15,7 +15,7 @@ final class ModelRegistry: Sendable {
   /// should be.
   let damagedJournals: Set<String>
   /// What the file contains.
-  private let catalog: Catalog
+  let catalog: Catalog
   private let bindings: [BindingSchema]
   /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
   /// conflict clause.
@@ -109,6 +109,12 @@ final class ModelRegistry: Sendable {
       let missing = StoreError(missingFunction: error, of: bindings)
     {
       return missing
+    }
+    if let error = error as? SQLiteError,
+      let outdated = StoreError(
+        outdatedIn: error, models: self.schema.models, in: catalog)
+    {
+      return outdated
     }
     if let error = error as? SQLiteError, let schema, statements[schema.name] == nil,
       error.message.hasPrefix("no such table: ")

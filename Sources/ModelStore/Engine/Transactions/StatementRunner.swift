@@ -1,6 +1,6 @@
 /// Runs the statements of one transaction. What a failed one did is taken back everywhere: in the
 /// file, in the capture and in the orders of lists.
-struct StatementRunner: ~Copyable {
+struct StatementRunner {
   let connection: Connection
   let models: ModelRegistry
   /// Present in a writing transaction whose changes somebody wants to know.

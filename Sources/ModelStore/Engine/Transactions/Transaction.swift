@@ -106,7 +106,7 @@ extension Transaction {
   /// - Returns: false when there was none.
   @discardableResult
   public borrowing func delete<M: Model>(_ model: M.Type, _ key: M.Key) throws -> Bool {
-    access.notes.noteRemoval()
+    access.notes.removesRecords = true
     let sql = try access.statements(for: model)
     do {
       try access.runner.run(sql.delete, of: sql.schema) { statement in
@@ -170,7 +170,7 @@ extension Transaction {
   @discardableResult
   public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
     try Self.checkWritable(query.schema)
-    access.notes.noteRemoval()
+    access.notes.removesRecords = true
     let selection = try query.selectionText()
     do {
       return try runCounting(
@@ -260,7 +260,7 @@ extension Transaction {
   public borrowing func delete(_ schema: ModelSchema, key: [SQLValue]) throws -> Bool {
     try Self.checkWritable(schema)
     try TransactionAccess.check(key, of: schema)
-    access.notes.noteRemoval()
+    access.notes.removesRecords = true
     do {
       try access.runner.run(access.models.statements(for: schema).delete, of: schema) { statement in
         try statement.bind(key)
@@ -276,7 +276,7 @@ extension Transaction {
     _ values: [String: SQLValue], into schema: ModelSchema, isUpsert: Bool,
     text: (RecordSQL, [Int]) -> String
   ) throws -> Record {
-    access.notes.noteAddition()
+    access.notes.addsRecords = true
     let named = try Self.fields(values, of: schema)
     let sql = access.models.statements(for: schema)
     try access.checkKey(in: named, of: sql, isUpsert: isUpsert)

@@ -212,7 +212,7 @@ public final class TransactionAccess {
   func write<M: Model>(
     _ model: M.Type, with verb: RecordVerb, _ encode: (inout ArgumentWriter) throws -> Void
   ) throws -> WrittenRecord {
-    notes.noteAddition()
+    notes.addsRecords = true
     let sql = try statements(for: model)
     let text = verb == .insert ? sql.insert : sql.upsert
     do {
@@ -283,9 +283,9 @@ public final class TransactionAccess {
     try StatementPolicy.check(text.sql)
     notes.ranRawSQL = true
     if text.sql.drop(while: \.isWhitespace).prefix(6).uppercased() == "DELETE" {
-      notes.noteRemoval()
+      notes.removesRecords = true
     } else {
-      notes.noteAddition()
+      notes.addsRecords = true
     }
     // Table names that the hook caches may have moved.
     defer {

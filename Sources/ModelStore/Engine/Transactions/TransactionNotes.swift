@@ -4,8 +4,8 @@ struct TransactionNotes {
   /// Whether a statement ran that may have changed the schema.
   var ranRawSQL = false
   /// Whether records were deleted, and whether any were written.
-  private var removesRecords = false
-  private var addsRecords = false
+  var removesRecords = false
+  var addsRecords = false
   /// What the change journal calls the transaction.
   private(set) lazy var transactionID = TransactionID.make(first: journalPlace)
   /// How many of the changes on the connection are no reason to say so in the change journal.
@@ -27,8 +27,4 @@ struct TransactionNotes {
 
   /// Whether the transaction deletes records and inserts none, as far as its calls say.
   var onlyRemoves: Bool { removesRecords && !addsRecords }
-
-  mutating func noteRemoval() { removesRecords = true }
-
-  mutating func noteAddition() { addsRecords = true }
 }

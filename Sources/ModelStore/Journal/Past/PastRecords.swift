@@ -87,16 +87,12 @@ struct PastRecords {
       return "is not on"
     }
     guard layout.detail == .full else { return "keeps only its keys" }
-    let catalog = try Catalog(reading: connection)
-    guard
-      JournalInstallation.intactModels(layouts, models: [schema], in: catalog)
-        .contains(schema.name)
-    else {
+    let journal = CompiledJournal(layouts, of: [schema], in: try Catalog(reading: connection))
+    guard journal.intactModels.contains(schema.name) else {
       return
         "has triggers that are missing, changed or older than the table or another trigger of it; turning it on again makes them anew"
     }
-    let exact = JournalInstallation.exactModels(layouts, intact: [schema], in: catalog)
-    return exact.isEmpty
+    return journal.exactModels.isEmpty
       ? "cannot foresee all that REPLACE evicts by the table's unique indexes" : nil
   }
 

@@ -7,7 +7,7 @@ extension Tag {
   @Tag static var unit: Self
   /// A law that is checked with random or exhaustive input.
   @Tag static var law: Self
-  /// Programs that the test starts, or facilities of the system such as mounts.
+  /// Whole commands, programs that the test starts, or facilities of the system such as mounts.
   @Tag static var process: Self
   /// Kills, power cuts and damaged files.
   @Tag static var fault: Self

@@ -1,0 +1,39 @@
+// What differs in the file's schema.
+extension CatalogEditor {
+  /// See ``Store/schemaDrift(of:)``.
+  func schemaDrift(of parts: Set<SchemaDrift.Part>) throws -> [SchemaDrift] {
+    try SchemaDrift.Part.allCases.filter(parts.contains).flatMap { part in
+      switch part {
+      case .models: try modelDrift()
+      case .bindings: try bindingDrift()
+      case .rules: try ruleDrift()
+      case .journal: try journalDrift()
+      }
+    }
+  }
+
+  /// How the tables differ from the models that the file says they are.
+  private func modelDrift() throws -> [SchemaDrift] {
+    let models = models.schema.models
+    return try engine.connections.readers.sync { connection in
+      let differences = SchemaDifference.differences(
+        of: models, in: try Catalog(reading: connection))
+      let byModel = Dictionary(grouping: differences, by: \.model)
+      return models.compactMap { model in
+        byModel[model.name].map { SchemaDrift(.model(model.name), $0.map(\.drift)) }
+      }
+    }
+  }
+
+  private func journalDrift() throws -> [SchemaDrift] {
+    let models = models.schema.models
+    return try engine.connections.readers.sync { connection in
+      try engine.read(connection) { reads in
+        let connection = reads.access.connection
+        guard let layouts = try JournalLayouts(reading: connection) else { return [] }
+        return try CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
+          .knownDrift(on: connection)
+      }
+    }
+  }
+}

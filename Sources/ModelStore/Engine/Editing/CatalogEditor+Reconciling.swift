@@ -1,0 +1,211 @@
+// Declarations and the file that should have them.
+extension CatalogEditor {
+  /// Brings tables, indexes, bindings, rules and the journal in line with `declarations` and with
+  /// what the file's catalog has already, and writes the declarations into the catalog. Opening a
+  /// store and adopting tables go through here, after the migrations.
+  ///
+  /// Takes no write lock where nothing differs, so that it need not wait for another process's
+  /// write.
+  ///
+  /// - Returns: What to report of rules that the file had before.
+  /// - Throws: ``StoreError``; then the file is as it was.
+  func reconcile(
+    _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
+    on connection: Connection
+  ) throws -> [StoreError] {
+    guard !declarations.isEmpty else { return [] }
+    var notices: [StoreError] = []
+    if try !isUpToDate(declarations, on: connection) {
+      guard mayInstall(declarations) else { throw try refusal(of: declarations, on: connection) }
+      notices = try connection.inTransaction {
+        try install(declarations, allowing: changes, on: connection)
+      }
+    }
+    if mayInstall(declarations) { try journal.install(declarations, on: connection) }
+    return notices
+  }
+
+  // What differs
+
+  private func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
+    let catalog = try Catalog(reading: connection)
+    let models = try schema.known(on: connection, declaring: declarations.models)
+    try check(declarations.validators, against: models)
+    let entries = try CatalogEntries.models.understood(on: connection)
+    guard try SchemaUpdate(declarations.models, in: catalog).differences.isEmpty,
+      try entries.hold(declarations.models),
+      configuration.access == .readOnly || entries.superseded(by: declarations.models).isEmpty
+    else { return false }
+    let schemas = try declarations.bindings.map { try $0.schema(in: models) }
+    try checkFunctions(of: schemas)
+    return try hasRules(of: declarations, in: models, catalog, on: connection)
+      && CatalogEntries.validators.understood(on: connection).hold(declarations.validatorSchemas)
+      && hasBindings(schemas, in: models, on: connection)
+  }
+
+  private func hasRules(
+    of declarations: Declarations, in models: [ModelSchema], _ catalog: Catalog,
+    on connection: Connection
+  ) throws -> Bool {
+    let (filed, displaced) = try filedRules(beside: declarations.rules, in: models, on: connection)
+    let plan = try CompiledRules(
+      declarations.rules + filed.kept, in: models, leaving: filed.left, catalog: catalog
+    ).plan(from: .ofRules(in: connection))
+    let isSettled = plan.isEmpty && filed.gone.isEmpty && displaced.isEmpty
+    return try (configuration.access == .readOnly || isSettled)
+      && CatalogEntries.rules.understood(on: connection).hold(declarations.rules)
+  }
+
+  private func hasBindings(
+    _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
+  ) throws -> Bool {
+    let bindings = try allBindings(declared, in: models, on: connection)
+    return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
+      && CatalogEntries.bindings.understood(on: connection).hold(declared)
+      && CompiledBindings(bindings.kept, in: models, on: connection)
+        .plan(from: .ofBindings(in: connection)).isEmpty
+  }
+
+  /// Why `declarations` are not written into a file that lacks some of them.
+  private func refusal(
+    of declarations: Declarations, on connection: Connection
+  ) throws -> StoreError {
+    try SchemaUpdate(declarations.models, in: Catalog(reading: connection)).check(allowing: .none)
+    return StoreError(
+      .readOnly,
+      configuration.access == .readOnly
+        ? "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
+        : "What this program declares is not all in the file, or was changed there, and nothing in the file may be changed now. Open the store for writing once."
+    )
+  }
+
+  /// A validator of a model that does not exist, or of a view, would never be asked.
+  private func check(_ validators: [Validator], against models: [ModelSchema]) throws {
+    for validator in validators {
+      if let problem = validator.problem { throw problem }
+      for name in validator.models {
+        guard let model = models.first(where: { $0.name == name }) else {
+          throw StoreError(
+            .unknownModel,
+            "The validator \(validator.name) is for \(name), which is not a model of this store; pass it to Store(at:models:).",
+            model: name)
+        }
+        guard model.kind == .table else {
+          throw StoreError(
+            .unsupportedSchema,
+            "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
+            model: model.name)
+        }
+      }
+      guard
+        !schema.validators.contains(where: {
+          $0.name == validator.name && $0.models != validator.models
+        })
+      else {
+        throw StoreError(
+          .configurationConflict,
+          "The validator \(validator.name) of another model is in force already; names are unique in a store.",
+          model: validator.models.first)
+      }
+    }
+  }
+
+  // What has to happen
+
+  /// - Returns: What to report.
+  /// - Precondition: A write transaction is open.
+  private func install(
+    _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
+    on connection: Connection
+  ) throws -> [StoreError] {
+    let update = try SchemaUpdate(declarations.models, in: Catalog(reading: connection))
+    try update.check(allowing: changes)
+    try Reconciler(connection).apply(update.plan)
+    try Catalog(reading: connection).checkReferences(of: declarations.models)
+    let models = try schema.known(on: connection, declaring: declarations.models)
+    let schemas = try declarations.bindings.map { try $0.schema(in: models) }
+    try checkFunctions(of: schemas)
+    try checkBindings(retyping: declarations.models, on: connection)
+    let obsolete = try install(schemas, in: models, on: connection)
+    let notices = try install(declarations.rules, in: models, on: connection)
+    try CatalogEntries.bindings.remove(obsolete, on: connection)
+    try CatalogEntries.models.remove(
+      CatalogEntries.models.read(on: connection).superseded(by: declarations.models),
+      on: connection)
+    try CatalogEntries.models.write(declarations.models, on: connection)
+    try CatalogEntries.bindings.write(schemas, on: connection)
+    try CatalogEntries.validators.write(declarations.validatorSchemas, on: connection)
+    // In the same transaction, so that a failure here leaves the file as it was.
+    try journal.install(declarations, on: connection)
+    return notices
+  }
+
+  /// - Returns: The names of the bindings that were dropped.
+  private func install(
+    _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
+  ) throws -> [String] {
+    let bindings = try allBindings(declared, in: models, on: connection)
+    let reconciler = Reconciler(connection)
+    for name in bindings.obsolete { try reconciler.dropBinding(name) }
+    try JournalMark.signing(on: connection) {
+      _ = try reconciler.reconcile(
+        CompiledBindings(bindings.kept, in: models, on: connection))
+    }
+    return bindings.obsolete
+  }
+
+  /// The declared bindings and those that the file has from other programs, so that cycles and
+  /// conflicts between the two are found.
+  ///
+  /// - Returns: As `obsolete` the names of those in the file that can no longer be kept, because a
+  ///   model or field of theirs is gone or because a declared one took a field or name of theirs. A
+  ///   program that does not know them could not open the file otherwise.
+  private func allBindings(
+    _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
+  ) throws -> (kept: [BindingSchema], obsolete: [String]) {
+    var kept = declared
+    var obsolete: [String] = []
+    let filed = try CatalogEntries.bindings.understood(on: connection)
+      .filter { binding in !declared.contains { $0.name == binding.name } }
+    // Bindings of a model whose table has changed wait until the model is refreshed.
+    let broken = filed.isEmpty ? [] : try brokenModels(on: connection)
+    for binding in filed where broken.isDisjoint(with: binding.modelNames) {
+      let isDisplaced = declared.contains {
+        $0.target == binding.target || $0.name.asciiFolded == binding.name.asciiFolded
+          || $0.takesAnEnd(of: binding)
+      }
+      if isDisplaced || !ResolvedBinding.canResolve(binding, in: models) {
+        obsolete.append(binding.name)
+      } else {
+        kept.append(binding)
+      }
+    }
+    return (kept, obsolete)
+  }
+}
+
+extension Declarations {
+  fileprivate var validatorSchemas: [ValidatorSchema] {
+    validators.map { ValidatorSchema(name: $0.name, models: $0.models) }
+  }
+}
+
+extension BindingSchema {
+  /// Whether the two have a field in common and cannot both be kept: an end of a two-way binding
+  /// is an end of other two-way bindings at most.
+  fileprivate func takesAnEnd(of other: BindingSchema) -> Bool {
+    let ends = boundFields
+    return (ends.count == 1 || other.boundFields.count == 1)
+      && other.boundFields.contains(where: ends.contains)
+  }
+}
+
+extension [ModelSchema] {
+  /// The names of those whose table one of `declared` claims under another name.
+  fileprivate func superseded(by declared: [ModelSchema]) -> [String] {
+    let claims = Dictionary(grouping: declared) { ExactText($0.table.asciiFolded) }
+    return filter { model in
+      claims[ExactText(model.table.asciiFolded)]?.contains { $0.name != model.name } ?? false
+    }.map(\.name)
+  }
+}

@@ -1,0 +1,117 @@
+/// A part of a file's schema that differs from what the file's catalog or the declared models say.
+///
+/// Other programs cause drift. For example, a program that rebuilds a table drops its triggers, and
+/// a bound value or a rule is no longer kept up to date.
+///
+/// One value holds all differences of one owner, since one repair ends them together.
+public struct SchemaDrift: Hashable, Sendable, Codable {
+  /// What a table, index, trigger or column belongs to.
+  public enum Owner: Hashable, Sendable, Codable {
+    /// The table, columns and indexes of a model.
+    case model(String)
+    /// The triggers, tables and indexes of a binding.
+    case binding(String)
+    /// The triggers, table and index of a rule that was added to a model.
+    case rule(String)
+    /// The triggers that record the changes of a model in the change journal.
+    case journal(model: String)
+  }
+
+  /// A kind of owner.
+  public enum Part: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Tables, columns and indexes of models.
+    case models
+    /// The objects of bindings.
+    case bindings
+    /// The objects of added rules.
+    case rules
+    /// The triggers of the change journal.
+    case journal
+  }
+
+  /// One table, index, trigger or column that differs.
+  public struct Difference: Hashable, Sendable, Codable {
+    /// What differs.
+    public enum Subject: String, Hashable, Sendable, Codable {
+      /// A table or view.
+      case table
+      /// An index.
+      case index
+      /// A trigger.
+      case trigger
+      /// A column of the owner's table.
+      case column
+    }
+
+    /// How it differs.
+    public enum Reason: String, Hashable, Sendable, Codable {
+      /// The file does not have it.
+      case missing
+      /// The file has it with another definition.
+      case changed
+      /// The file has it, and nothing in the catalog or the models asks for it.
+      case unexpected
+      /// A trigger that is older than another trigger of its table, so that SQLite runs the two in
+      /// the wrong order.
+      case misplaced
+      /// A table of a binding with wrong totals in its rows.
+      case outdated
+      /// The file has it as it should be, but it names a table or column that is gone.
+      case unusable
+    }
+
+    /// What differs.
+    public var subject: Subject
+    /// The name of the object or column.
+    public var name: String
+    /// How it differs.
+    public var reason: Reason
+    /// A full sentence that says what differs; nil where subject, name and reason say everything.
+    public var sentence: String?
+
+    /// Creates a difference.
+    public init(_ subject: Subject, _ name: String, _ reason: Reason, sentence: String? = nil) {
+      self.subject = subject
+      self.name = name
+      self.reason = reason
+      self.sentence = sentence
+    }
+  }
+
+  /// What the differing objects belong to.
+  public var owner: Owner
+  /// What differs. Empty where the owner itself names a model or field that the file no longer has,
+  /// so that you can only drop it.
+  public var differences: [Difference]
+
+  /// Creates the drift of one owner.
+  public init(_ owner: Owner, _ differences: [Difference]) {
+    self.owner = owner
+    self.differences = differences
+  }
+
+  /// The names of the tables, indexes and triggers that differ, sorted. A table with differing
+  /// columns is not among them unless it differs itself.
+  public var objects: [String] {
+    Set(differences.filter { $0.subject != .column }.map(\.name)).sorted()
+  }
+}
+
+extension SchemaDrift.Owner {
+  /// The part of the schema that the owner is in.
+  public var part: SchemaDrift.Part {
+    switch self {
+    case .model: .models
+    case .binding: .bindings
+    case .rule: .rules
+    case .journal: .journal
+    }
+  }
+
+  /// The name of the model, binding or rule.
+  public var name: String {
+    switch self {
+    case .model(let name), .binding(let name), .rule(let name), .journal(let name): name
+    }
+  }
+}
