@@ -7,8 +7,8 @@ import RecordFormats
   import Darwin
 #endif
 
-/// What a run of the command line gets besides its arguments: the environment and the three standard
-/// streams. All commands reach them here and nowhere else.
+/// What a run of the command line gets in addition to its arguments: the environment and the three
+/// standard streams. All commands reach them here and nowhere else.
 ///
 /// A program gets those of its process. Tests pass values, so that many runs go on side by side in
 /// one process. Relative paths count from the current directory in either case.

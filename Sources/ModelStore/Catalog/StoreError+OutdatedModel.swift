@@ -40,7 +40,7 @@ extension StoreError {
     sqliteCode = error.code.rawValue
   }
 
-  /// The table or column of which SQLite says that it is not there or is not a table, in lower case;
+  /// The table or column that SQLite reports as missing or as no table, in lower case;
   /// nil for another message.
   private static func complaint(in message: String) -> String? {
     let parts = [

@@ -19,7 +19,7 @@ package struct AdoptedModel: Hashable, Sendable {
   /// What differs; nil where nothing does that anyone would notice.
   package let drift: SchemaDrift?
   /// The names of the entry's lists that cannot be kept any more.
-  let lostLists: [String]
+  package let lostLists: [String]
 
   /// The renewed model; nil when the model leaves the store.
   package var schema: ModelSchema? {

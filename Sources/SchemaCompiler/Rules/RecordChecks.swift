@@ -49,22 +49,25 @@ package struct RecordChecks {
     var checks: [Check] = []
     if !field.isOptional, !field.isRowID {
       checks.append(
-        check(
-          .required, field, "required", "must have a value", "\(column) IS NULL",
-          remedy: "Give it one."))
+        Check(
+          violation: violation(
+            .required, field, "required", "must have a value", remedy: "Give it one."),
+          offence: "\(column) IS NULL"))
     }
     if let classes = field.storageClassList {
       checks.append(
-        check(
-          .type, field, "type", "must be of type \(field.type.rawValue)",
-          "typeof(\(column)) NOT IN (\(SQLText(sql: classes)), 'null')",
-          remedy: "Convert the value first."))
+        Check(
+          violation: violation(
+            .type, field, "type", "must be of type \(field.type.rawValue)",
+            remedy: "Convert the value first."),
+          offence: "typeof(\(column)) NOT IN (\(SQLText(sql: classes)), 'null')"))
     }
     if field.type == .boolean {
       checks.append(
-        check(
-          .check, field, "boolean", "must be true or false",
-          "\(column) IS NOT NULL AND \(column) NOT IN (0, 1)", remedy: "Give it 1 or 0."))
+        Check(
+          violation: violation(
+            .check, field, "boolean", "must be true or false", remedy: "Give it 1 or 0."),
+          offence: "\(column) IS NOT NULL AND \(column) NOT IN (0, 1)"))
     }
     if let reference = field.reference, let referenced = reference.referencedColumn(in: models) {
       checks.append(
@@ -80,15 +83,13 @@ package struct RecordChecks {
     return checks + field.rules.map { condition($0, fields: [field.name]) }
   }
 
-  private func check(
+  private func violation(
     _ kind: Violation.Kind, _ field: FieldSchema, _ label: String, _ message: String,
-    _ offence: SQLText, remedy: String
-  ) -> Check {
-    Check(
-      violation: Violation(
-        kind: kind, model: schema.name, fields: [field.name],
-        rule: "\(schema.name).\(field.name).\(label)", message: message, remedy: remedy),
-      offence: offence)
+    remedy: String
+  ) -> Violation {
+    Violation(
+      kind: kind, model: schema.name, fields: [field.name],
+      rule: "\(schema.name).\(field.name).\(label)", message: message, remedy: remedy)
   }
 
   private func condition(_ rule: RuleSchema, fields: [String]) -> Check {

@@ -181,7 +181,6 @@ struct QueryCommand: LeafCommand {
   /// Shows rows as SQLite finds them and keeps none. Reading stops at the limit: a result need not
   /// have an end.
   private func show(_ text: SQLText, _ opened: OpenedStore, _ context: CommandContext) throws {
-    struct EnoughRows: Error {}
     if explain { return try explain(text, opened, context) }
     let shownMax = shownMax(context) ?? .max
     var seen = 0
@@ -189,14 +188,10 @@ struct QueryCommand: LeafCommand {
     try reading(opened) { reads in
       let columns = try reads.columnNames(of: text).map { OutputColumn($0) }
       var writer = try context.reportWriter(columns: columns)
-      do {
-        try reads.forEachRow(text) { row in
-          guard seen - offset < shownMax else { throw EnoughRows() }
-          if seen >= offset { try writer.write(row.values.map { CellValue($0) }) }
-          seen += 1
-        }
-      } catch is EnoughRows {
-        hasMore = true
+      let (end, isBeyond) = offset.addingReportingOverflow(shownMax)
+      hasMore = try !forEachRow(of: text, reads, upTo: isBeyond ? .max : end) { row in
+        seen += 1
+        if seen > offset { try writer.write(row.values.map { CellValue($0) }) }
       }
       try context.finish(writer)
     }
@@ -205,6 +200,25 @@ struct QueryCommand: LeafCommand {
         "\(Grouped.text(shownMax, "row")) shown, there are more  (--limit, or --all)")
     } else if seen == 0 {
       try context.console.say("no rows")
+    }
+  }
+
+  /// - Returns: Whether there are no more rows than `rowCountMax`.
+  private func forEachRow(
+    of text: SQLText, _ reads: borrowing ReadTransaction, upTo rowCountMax: Int,
+    _ body: (ResultRow) throws -> Void
+  ) throws -> Bool {
+    struct EnoughRows: Error {}
+    var count = 0
+    do {
+      try reads.forEachRow(text) { row in
+        guard count < rowCountMax else { throw EnoughRows() }
+        count += 1
+        try body(row)
+      }
+      return true
+    } catch is EnoughRows {
+      return false
     }
   }
 }

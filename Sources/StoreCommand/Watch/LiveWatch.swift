@@ -95,7 +95,7 @@ final class LiveWatch: Sendable {
     }
   }
 
-  /// Writes of which models fields may have changed from now on that nobody can tell: once for each.
+  /// Writes once for each model that its fields may change from now on without a report.
   private func writeGaps(
     _ models: Set<String>, told: inout Set<String>, to output: inout WatchOutput
   ) throws {

@@ -164,8 +164,8 @@ private final class AlteredFiles {
       #expect(try store.adoptedDrift() == [], "seed \(seed)")
       let isSound = try files.other.rows("PRAGMA integrity_check") == [[.text("ok")]]
       #expect(isSound, "seed \(seed)")
-      #expect(try store.unkeptRules() == [], "seed \(seed)")
-      #expect(try store.changeJournal.status().damagedModels == [], "seed \(seed)")
+      #expect(try store.schemaDrift(of: [.rules]) == [], "seed \(seed)")
+      #expect(try store.changeJournal.status().drift == [], "seed \(seed)")
       if hasJournal { try Self.checkPast(store, at: position, before, seed) }
       store.close()
     }

@@ -122,7 +122,7 @@ struct RefreshWorld {
       #expect(past?.values == [.integer(1), .text("before"), .null, .integer(1)])
       let gap = failure { try store.find(model, key: [.integer(1)], at: .start) }
       #expect(gap?.code == .journalGap)
-      #expect(try store.changeJournal.status().damagedModels == [])
+      #expect(try store.changeJournal.status().drift == [])
     }
   }
 
@@ -148,7 +148,7 @@ struct RefreshWorld {
     #expect(try world.other.rows("SELECT shout FROM A") == [[.text("ONE")]])
     try world.opened { store throws in
       #expect(try store.bindingFindings() == [])
-      #expect(try store.unkeptRules() == [])
+      #expect(try store.schemaDrift(of: [.rules]) == [])
     }
   }
 
@@ -249,7 +249,7 @@ struct RefreshWorld {
       try tx.update(model, key: [.integer(1)], set: ["name": .text("new")])
     }
     #expect(try store.schema.model(named: "A") == model)
-    #expect(try store.changeJournal.status().damagedModels == [])
+    #expect(try store.changeJournal.status().drift == [])
     #expect(
       try world.other.rows(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY name") == triggers)

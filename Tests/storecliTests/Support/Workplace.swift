@@ -77,8 +77,9 @@ final class Workplace {
 
   /// Runs the command line to its end, within this process.
   ///
-  /// Where a process is the subject, use ``runProcess(_:input:launching:)``: signals, streams, limits
-  /// of the system, the name that the change journal keeps, `watch`, a store that the test has open.
+  /// Where a process is the subject, use ``runProcess(_:input:launching:)``: signals, streams,
+  /// limits of the system, the name that the change journal keeps, `watch`, a store that the test
+  /// has open.
   @discardableResult
   func run(_ arguments: String..., input: String = "") throws -> Outcome {
     try run(arguments, input: input)

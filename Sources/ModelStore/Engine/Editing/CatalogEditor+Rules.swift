@@ -212,8 +212,8 @@ extension CatalogEditor {
   /// Makes the triggers and indexes of rules anew where they are not as they should be.
   ///
   /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index holds
-  ///   for all records or is none. Records that break another rule meanwhile stay, as they do when
-  ///   it is added by choice.
+  ///   for all records or does not exist. Records that break another rule stay, as they do when you
+  ///   add the rule and keep them.
   func apply(_ rules: CompiledRules, on connection: Connection) throws {
     let found = try InstalledObjects.ofRules(in: connection)
     for objects in rules.rules

@@ -118,7 +118,8 @@ struct Reversion {
     records.append(record)
   }
 
-  /// - Throws: ``StoreError`` with code `journalGap` when the entry does not tell all of its change.
+  /// - Throws: ``StoreError`` with code `journalGap` when the entry does not contain all of its
+  ///   change.
   private func checked(
     _ record: LoggedRecord
   ) throws -> (layout: JournalLayout, schema: ModelSchema) {
