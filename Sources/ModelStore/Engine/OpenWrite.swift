@@ -58,6 +58,9 @@ struct OpenWrite {
   var changedRows: Bool { connection.totalChangeCount != changeCount }
 
   /// Steps 4 to 6. Runs the transaction's own statements.
+  // Swift 6.3.1 crashes when it specializes this for a closure without a result, because
+  // `Transaction` cannot be copied. Try a release build without the attribute in later versions.
+  @_semantics("optimize.sil.specialize.generic.never")
   func run<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
     let value = try body(Transaction(access: access))
     guard connection.isInTransaction else {
