@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Something the file says about itself under a name: a model, a binding, a validator.
 protocol CatalogEntry: Hashable, Sendable, Codable {
   var name: String { get }
@@ -125,6 +127,24 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
       "CREATE VIEW _ms_catalog_changed AS SELECT 1; DROP VIEW _ms_catalog_changed")
   }
 
+  /// Every entry in the file as it stands, by name.
+  ///
+  /// - Precondition: The store's own migrations were applied.
+  func texts(on connection: Connection) throws -> [FiledText] {
+    // Entries of every library say whether a model owns lists.
+    try connection.rows(
+      """
+      SELECT name, format, definition, instr(definition, '"lists":[]')
+      FROM \(identifier: table)
+      ORDER BY name
+      """
+    ) { row in
+      FiledText(
+        name: try row.text(at: 0), format: try row.integer(at: 1), definition: try row.text(at: 2),
+        mayOwnLists: try row.integer(at: 3) == 0)
+    }
+  }
+
   private struct Row {
     let name: String
     let format: Int64
@@ -170,6 +190,51 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
       The file describes the \(noun) \(name) in a way that this version of ModelStore does not \
       know (\(reason)). Update this program; nothing was changed.
       """, model: Entry.self == ModelSchema.self ? name : nil)
+  }
+}
+
+/// One entry of the catalog as it stands in the file.
+struct FiledText: Hashable, Sendable {
+  let name: String
+  let format: Int64
+  let definition: String
+  /// False for the entry of a model without ordered lists.
+  let mayOwnLists: Bool
+}
+
+/// Entries of the catalog that this library is known to understand, decoded when they are first
+/// asked for.
+final class FiledEntries<Entry: CatalogEntry>: Sendable {
+  private let texts: [FiledText]
+  private let decoded: Mutex<[Entry]?>
+
+  init(_ entries: [Entry]) {
+    texts = []
+    decoded = Mutex(entries)
+  }
+
+  init(_ texts: [FiledText]) {
+    self.texts = texts
+    decoded = Mutex(texts.isEmpty ? [] : nil)
+  }
+
+  /// In the order of their names.
+  var all: [Entry] {
+    decoded.withLock { decoded in
+      if let decoded { return decoded }
+      let made = texts.compactMap { Self.entry($0) }
+      decoded = made
+      return made
+    }
+  }
+
+  /// - Returns: nil for a text that is not understood after all, as in a file that was forged.
+  static func entry(_ text: FiledText) -> Entry? {
+    do throws(CatalogText.Problem) {
+      return try CatalogText.known(from: text.definition)
+    } catch {
+      return nil
+    }
   }
 }
 
