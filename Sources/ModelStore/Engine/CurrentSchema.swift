@@ -57,7 +57,7 @@ final class CurrentSchema: Sendable {
       var filed = try FiledCatalog(reading: connection)
       if filed?.vouches(for: FiledCatalog.file) == false { filed = nil }
       let schema =
-        if let filed, models.schema.isEmpty {
+        if let filed, self.models.schema.isEmpty {
           Self.schema(filed.models, declaring: declared)
         } else {
           StoreSchema(models: try known(on: connection, declaring: declared))
