@@ -153,6 +153,7 @@ public struct StoreConfiguration: Hashable, Sendable {
     mine.schemaChanges = other.schemaChanges
     mine.changeJournal = other.changeJournal
     mine.sharing = other.sharing
+    mine.readsOnWriter = other.readsOnWriter
     if mine.access != .readOnly, other.access != .readOnly { mine.access = other.access }
     return mine == other
   }

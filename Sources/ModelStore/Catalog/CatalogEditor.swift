@@ -88,8 +88,8 @@ struct CatalogEditor {
         }
       }
       do {
-        guard try !isInOrder(for: declarations, on: writer.connection) else {
-          return try use(declarations, &writer)
+        if let filed = try filedCatalog(vouchingFor: declarations, on: writer.connection) {
+          return try use(declarations, having: filed, &writer)
         }
         if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
@@ -127,83 +127,14 @@ struct CatalogEditor {
   }
 
   /// Puts `declarations`, which are in the file, into effect.
-  private func use(_ declarations: Declarations, _ writer: inout Writer) throws {
+  private func use(
+    _ declarations: Declarations, having read: FiledCatalog? = nil, _ writer: inout Writer
+  ) throws {
     // A stop request would only hide that they are in the file.
     try writer.connection.hooks.withoutStopping {
-      try schema.reload(&writer, declaring: declarations.models)
+      try schema.reload(&writer, declaring: declarations.models, having: read)
     }
     schema.add(declarations)
-  }
-
-  /// Whether the file was found in order for `declarations` and is as it was then, so that opening
-  /// has nothing to check. The first store on a file in a process asks; for later ones the
-  /// declarations of the others count, too.
-  private func isInOrder(for declarations: Declarations, on connection: Connection) throws -> Bool {
-    guard models.schema.isEmpty, schema.validators.isEmpty,
-      // Who only reads what the file says of itself is asked nothing.
-      configuration.access != .readOnly || !declarations.isEmpty,
-      !declarations.models.contains(where: \.ownsAdoptedSlots)
-    else { return false }
-    return try connection.inOneState {
-      guard let filed = try FiledCatalog(reading: connection) else { return false }
-      return try filed.vouches(for: FiledCatalog.file)
-        && (declarations.isEmpty
-          || filed.vouches(for: declarations.digest(with: configuration.functions)))
-    }
-  }
-
-  /// Records in the file that it is in order, for the next opening to find.
-  ///
-  /// - Parameter declarations: What the file was brought in line with; nil for nothing.
-  /// - Precondition: A write transaction is open, in which nothing else of the catalog is changed
-  ///   any more, and the store's own migrations were applied.
-  private func recordOrder(
-    for declarations: Declarations? = nil, on connection: Connection
-  ) throws {
-    let digest = try declarations?.digest(with: configuration.functions)
-    let recorded = try FiledCatalog(reading: connection)
-    if let recorded, recorded.vouches(for: FiledCatalog.file),
-      digest.map(recorded.vouches) ?? true
-    {
-      return
-    }
-    guard try isFileInOrder(on: connection) else { return }
-    var digests = [FiledCatalog.file]
-    if let declarations, let digest, try isUpToDate(declarations, on: connection) {
-      digests.append(digest)
-    }
-    try FiledCatalog.record(digests, on: connection)
-  }
-
-  /// As ``recordOrder(for:on:)``, in a transaction of its own, where an opening had nothing else to
-  /// write. Only for the first store on a file: observers refetch after what is written here.
-  private func noteOrder(for declarations: Declarations, on connection: Connection) throws {
-    guard models.schema.isEmpty, try !isInOrder(for: declarations, on: connection) else { return }
-    do {
-      try connection.hooks.withoutWaiting {
-        try connection.inTransaction { try recordOrder(for: declarations, on: connection) }
-      }
-    } catch let error as SQLiteError where error.code.primary == .busy || error.isForWantOfSpace {
-      // The next opening checks everything once more.
-    }
-  }
-
-  /// Whether every entry is understood, no two describe one table, rules can be kept, and the
-  /// journal's triggers are as they should be.
-  private func isFileInOrder(on connection: Connection) throws -> Bool {
-    guard try problems(on: connection).isEmpty else { return false }
-    let filed = try CatalogEntries.models.read(on: connection)
-    let names = try CatalogEntries.models.texts(on: connection).map(\.name)
-    let rules = try FiledRules(CatalogEntries.rules.read(on: connection), in: filed, on: connection)
-    guard zip(names, filed).allSatisfy({ $0.isExactly($1.name) }),
-      Set(names).count == names.count,
-      Set(filed.map { ExactText($0.table.asciiFolded) }).count == filed.count,
-      rules.left.isEmpty, rules.gone.isEmpty
-    else { return false }
-    guard let layouts = try JournalLayouts(reading: connection) else { return true }
-    return JournalInstallation.damagedModels(
-      layouts, models: filed, in: try Catalog(reading: connection)
-    ).isEmpty
   }
 
   /// Whether what is missing in the file may be written into it.
@@ -255,7 +186,7 @@ struct CatalogEditor {
   }
 
   /// Whether opening has nothing to write, so that it need not wait for another process's write.
-  private func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
+  func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
     if declarations.isEmpty { return true }
     let catalog = try Catalog(reading: connection)
     let models = try schema.known(on: connection, declaring: declarations.models)
@@ -464,7 +395,7 @@ struct CatalogEditor {
     try engine.connections.readers.sync { connection in try problems(on: connection) }
   }
 
-  private func problems(on connection: Connection) throws -> [StoreError] {
+  func problems(on connection: Connection) throws -> [StoreError] {
     try CatalogEntries.models.problems(on: connection)
       + CatalogEntries.bindings.problems(on: connection)
       + CatalogEntries.rules.problems(on: connection)
@@ -510,9 +441,6 @@ extension [ModelSchema] {
 }
 
 extension ModelSchema {
-  /// Whether slots of its lists are in tables of another design, whose form the file decides.
-  fileprivate var ownsAdoptedSlots: Bool { lists.contains { $0.columns != nil } }
-
   /// Whether the two are kept in the same table.
   func hasTable(of other: ModelSchema) -> Bool {
     table.asciiFolded.isExactly(other.table.asciiFolded)

@@ -6,6 +6,8 @@
 /// changed: SQLite counts the schema version up for each change of a table, index or trigger, also
 /// by other programs, and the digest covers the rows that say what those should be.
 struct FiledCatalog: Sendable {
+  /// The file's schema version when this was read.
+  let schemaVersion: Int64
   let models: [FiledText]
   let bindings: [FiledText]
   let rules: [FiledText]
@@ -29,6 +31,7 @@ struct FiledCatalog: Sendable {
   /// - Throws: ``SQLiteError``, ``ColumnError``.
   init?(reading connection: Connection) throws {
     let version = try connection.schemaVersion()
+    schemaVersion = version
     let recorded = try Self.knowingTable {
       try connection.rows(
         "SELECT declarations, catalog FROM _ms_reconciled WHERE schema_version = \(version)"

@@ -49,12 +49,19 @@ final class CurrentSchema: Sendable {
 
   /// Reads the file's schema again after it changed, and puts it into effect.
   ///
-  /// - Parameter declared: What is declared in addition, as for ``known(on:declaring:)``.
-  func reload(_ writer: inout Writer, declaring declared: [ModelSchema] = []) throws {
+  /// - Parameters:
+  ///   - declared: What is declared in addition, as for ``known(on:declaring:)``.
+  ///   - read: What was read of the file just now; nil for nothing.
+  func reload(
+    _ writer: inout Writer, declaring declared: [ModelSchema] = [], having read: FiledCatalog? = nil
+  ) throws {
     // One state of the file, so that the schema version vouches for all that is read.
     try writer.connection.inOneState {
       let connection = writer.connection
-      var filed = try FiledCatalog(reading: connection)
+      var filed = read
+      if try filed?.schemaVersion != connection.schemaVersion() {
+        filed = try FiledCatalog(reading: connection)
+      }
       if filed?.vouches(for: FiledCatalog.file) == false { filed = nil }
       let schema =
         if let filed, self.models.schema.isEmpty {

@@ -339,3 +339,5 @@ struct Writer {
     return opened
   }
 }
+
+extension Writer: ConnectionOwner {}

@@ -9,8 +9,6 @@ extension Connection: ConnectionOwner {
   var connection: Connection { self }
 }
 
-extension Writer: ConnectionOwner {}
-
 /// A queue whose connection can read.
 protocol ReadingQueue: Sendable {
   /// As ``ConnectionQueue/isCurrent``.
