@@ -229,7 +229,9 @@ extension Store {
     let engine = try open
     let isWriting =
       try engine.connections.writer.isCurrent
-      && engine.connections.writer.inside { $0.isInTransaction }
+      && engine.connections.writer.inside {
+        engine.configuration.readsOnWriter ? $0.isWriting : $0.isInTransaction
+      }
     guard !isWriting else {
       try engine.presence.process.check()
       throw StoreError(

@@ -49,18 +49,46 @@ final class CurrentSchema: Sendable {
 
   /// Reads the file's schema again after it changed, and puts it into effect.
   ///
-  /// - Parameter declared: What is declared in addition, as for ``known(on:declaring:)``.
-  func reload(_ writer: inout Writer, declaring declared: [ModelSchema] = []) throws {
+  /// - Parameters:
+  ///   - declared: What is declared in addition, as for ``known(on:declaring:)``.
+  ///   - read: What was read of the file just now; nil for nothing.
+  func reload(
+    _ writer: inout Writer, declaring declared: [ModelSchema] = [], having read: FiledCatalog? = nil
+  ) throws {
     // One state of the file, so that the schema version vouches for all that is read.
     try writer.connection.inOneState {
-      let schema = StoreSchema(models: try known(on: writer.connection, declaring: declared))
-      try writer.adopt(schema, catalog: try Catalog(reading: writer.connection))
+      let connection = writer.connection
+      var filed = read
+      if try filed?.schemaVersion != connection.schemaVersion() {
+        filed = try FiledCatalog(reading: connection)
+      }
+      if filed?.vouches(for: FiledCatalog.file) == false { filed = nil }
+      let schema =
+        if let filed, self.models.schema.isEmpty {
+          Self.schema(filed.models, declaring: declared)
+        } else {
+          StoreSchema(models: try known(on: connection, declaring: declared))
+        }
+      try writer.adopt(schema, inOrder: filed)
     }
     let models = writer.models
     state.withLock { state in
       state.models = models
       state.generation += 1
     }
+  }
+
+  /// The models of a file that was found in order, where none is known here yet.
+  private static func schema(
+    _ filed: [FiledText], declaring declared: [ModelSchema]
+  ) -> StoreSchema {
+    guard !declared.isEmpty else { return StoreSchema(filed: filed) }
+    let names = Set(declared.map(\.name))
+    let tables = Set(declared.map { ExactText($0.table.asciiFolded) })
+    let others = filed.filter { !names.contains($0.name) }
+      .compactMap { FiledEntries<ModelSchema>.entry($0) }
+      .filter { !tables.contains(ExactText($0.table.asciiFolded)) }
+    return StoreSchema(models: declared + others)
   }
 
   /// The models of the file. Each table has one model, whose changes are published.

@@ -88,6 +88,9 @@ struct CatalogEditor {
         }
       }
       do {
+        if let filed = try filedCatalog(vouchingFor: declarations, on: writer.connection) {
+          return try use(declarations, having: filed, &writer)
+        }
         if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
           try Migrator(
@@ -108,16 +111,26 @@ struct CatalogEditor {
         try check(declarations.models, on: writer.connection)
         let notices = try reconcile(declarations, allowing: changes, on: writer.connection)
         for notice in notices { engine.reports.send(notice) }
-        // The declarations are in the file: a stop request would only hide that.
-        try writer.connection.hooks.withoutStopping { [declarations] in
-          try schema.reload(&writer, declaring: declarations.models)
+        if mayInstall(declarations), !declarations.isEmpty {
+          try noteOrder(for: declarations, on: writer.connection)
         }
-        schema.add(declarations)
+        try use(declarations, &writer)
       } catch {
         throw ModelRegistry.storeError(
           writer.noting(error), models: declarations.models, rules: declarations.rules, about: nil)
       }
     }
+  }
+
+  /// Puts `declarations`, which are in the file, into effect.
+  private func use(
+    _ declarations: Declarations, having read: FiledCatalog? = nil, _ writer: inout Writer
+  ) throws {
+    // A stop request would only hide that they are in the file.
+    try writer.connection.hooks.withoutStopping {
+      try schema.reload(&writer, declaring: declarations.models, having: read)
+    }
+    schema.add(declarations)
   }
 
   /// Whether what is missing in the file may be written into it.
@@ -200,6 +213,7 @@ struct CatalogEditor {
           // A new unique rule is something else by which REPLACE may evict records. What the
           // journal says of that comes behind the mark: it is no change that could be taken back.
           try journal.align(keeping: standing, on: connection)
+          try recordOrder(on: connection)
           return result
         }
         reloadAfterCommit(&writer)
@@ -228,15 +242,16 @@ struct CatalogEditor {
 
   /// Why entries of the catalog cannot be read: models, bindings, rules, then validators.
   func catalogProblems() throws -> [StoreError] {
-    try engine.connections.readers.sync { connection in
-      try CatalogEntries.models.problems(on: connection)
-        + CatalogEntries.bindings.problems(on: connection)
-        + CatalogEntries.rules.problems(on: connection)
-        + CatalogEntries.validators.problems(on: connection)
-    }
+    try engine.connections.readers.sync { connection in try problems(on: connection) }
+  }
+
+  func problems(on connection: Connection) throws -> [StoreError] {
+    try CatalogEntries.models.problems(on: connection)
+      + CatalogEntries.bindings.problems(on: connection)
+      + CatalogEntries.rules.problems(on: connection)
+      + CatalogEntries.validators.problems(on: connection)
   }
 }
-
 
 extension CatalogEntries<BindingSchema> {
   static let bindings = CatalogEntries(table: "_ms_bindings", noun: "binding")
