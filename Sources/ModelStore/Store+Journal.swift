@@ -85,18 +85,23 @@ public struct ChangeJournal: Sendable {
     try engine.connections.readers.sync { connection in try Self.position(on: connection) }
   }
 
-  /// Why the changes of some models cannot be entered, by the model's name. Turning the journal on
-  /// for all leaves them out.
-  public var refusals: [String: String] {
-    let models = store.engine.models
-    var refusals: [String: String] = [:]
-    for model in models.schema.models {
-      refusals[model.name] =
-        JournalLayout.refusal(of: model)
-        ?? (models.catalog.hasColumns(of: model)
-          ? nil : "its table has changed; refresh the model first")
+  /// Returns why the changes of some models cannot be recorded, by the model's name. Turning the
+  /// journal on for all models leaves these out.
+  ///
+  /// - Throws: ``StoreError`` when the file cannot be read.
+  public func refusals() throws -> [String: String] {
+    let models = store.engine.models.schema.models
+    return try engine.connections.readers.sync { connection in
+      let catalog = try Catalog(reading: connection)
+      var refusals: [String: String] = [:]
+      for model in models {
+        refusals[model.name] =
+          JournalLayout.refusal(of: model)
+          ?? (catalog.hasColumns(of: model)
+            ? nil : "its table has changed; refresh the model first")
+      }
+      return refusals
     }
-    return refusals
   }
 
   static func position(on connection: Connection) throws -> JournalPosition {

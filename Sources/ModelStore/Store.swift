@@ -54,9 +54,10 @@ public final class Store: Sendable {
       let lease = try StoreEngines.lease(
         at: path, configuration: configuration, report: onError)
       do {
-        try lease.engine.catalog.declare(
+        let catalog = lease.engine.catalog
+        let isInOrder = try catalog.declare(
           declarations, allowing: configuration.schemaChanges)
-        lease.engine.catalog.reportAdoptedDrift()
+        if !isInOrder { catalog.reportAdoptedDrift() }
       } catch {
         lease.end(.whenIdle)
         throw error
@@ -230,7 +231,9 @@ extension Store {
     let engine = try open
     let isWriting =
       try engine.connections.writer.isCurrent
-      && engine.connections.writer.inside { $0.isInTransaction }
+      && engine.connections.writer.inside {
+        engine.configuration.readsOnWriter ? $0.isWriting : $0.isInTransaction
+      }
     guard !isWriting else {
       try engine.presence.process.check()
       throw StoreError(

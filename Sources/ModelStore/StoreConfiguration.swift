@@ -135,6 +135,11 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
+  /// Whether reads use the writer's connection while nothing else does. For programs that end after
+  /// one task: each further connection reads the whole schema. Nothing may be observed meanwhile,
+  /// because a read would keep the changes of others waiting.
+  package var readsOnWriter = false
+
   /// Whether the program wants its statements to end; a signal handler sets it.
   package var stopRequest: StopRequest?
 
@@ -148,6 +153,7 @@ public struct StoreConfiguration: Hashable, Sendable {
     mine.schemaChanges = other.schemaChanges
     mine.changeJournal = other.changeJournal
     mine.sharing = other.sharing
+    mine.readsOnWriter = other.readsOnWriter
     if mine.access != .readOnly, other.access != .readOnly { mine.access = other.access }
     return mine == other
   }

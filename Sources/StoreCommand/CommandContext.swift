@@ -161,6 +161,8 @@ struct CommandContext {
     if listsManyViolations { configuration.refusals.violationCountMax = 100_000 }
     configuration.valueSizeMax = try ValueLimit.bytes(in: surroundings)
     if isDryRun { configuration.schemaChanges = .none }
+    // A watch must receive changes while it reads.
+    configuration.readsOnWriter = stopsStatements
     configuration.stopRequest = stopsStatements ? Interruption.storeRequest : nil
     configuration.sharing =
       options.sharedWithGroup ? .group : location.sharing ?? application.configuration.sharing

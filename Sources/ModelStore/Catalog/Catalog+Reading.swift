@@ -3,12 +3,16 @@ extension Catalog {
   ///
   /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8;
   ///   ``ConnectionFailure`` when the snapshot could not be let go.
+  /// - Parameter names: The tables and views to read; nil for all.
   /// - Complexity: About five small statements for each table, and three for all.
-  init(reading connection: Connection) throws {
-    self = try connection.inOneState { try Self.read(connection) }
+  init(reading connection: Connection, only names: [String]? = nil) throws {
+    let wanted = names.map { Set($0.map { ExactText($0.asciiFolded) }) }
+    self = try connection.inOneState { try Self.read(connection, wanted) }
   }
 
-  private static func read(_ connection: Connection) throws -> Catalog {
+  private static func read(
+    _ connection: Connection, _ wanted: Set<ExactText>?
+  ) throws -> Catalog {
     let version = try connection.schemaVersion()
     let listed = try connection.rows(
       """
@@ -27,7 +31,8 @@ extension Catalog {
     let partialIndexes = try self.partialIndexes(connection)
     return Catalog(
       schemaVersion: version,
-      tables: try listed.map { table in
+      tables: try listed.compactMap { table in
+        if let wanted, !wanted.contains(ExactText(table.name.asciiFolded)) { return nil }
         var table = table
         table.triggers = triggers[ExactText(table.name.asciiFolded)] ?? []
         try table.readDetails(connection, partialIndexes: partialIndexes)

@@ -95,6 +95,24 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
       "CREATE VIEW _ms_catalog_changed AS SELECT 1; DROP VIEW _ms_catalog_changed")
   }
 
+  /// Every entry in the file as it stands, by name.
+  ///
+  /// - Precondition: The store's own migrations were applied.
+  func texts(on connection: Connection) throws -> [FiledText] {
+    // Entries of every library say whether a model owns lists.
+    try connection.rows(
+      """
+      SELECT name, format, definition, instr(definition, '"lists":[]')
+      FROM \(identifier: table)
+      ORDER BY name
+      """
+    ) { row in
+      FiledText(
+        name: try row.text(at: 0), format: try row.integer(at: 1), definition: try row.text(at: 2),
+        mayOwnLists: try row.integer(at: 3) == 0)
+    }
+  }
+
   private struct Row {
     let name: String
     let format: Int64

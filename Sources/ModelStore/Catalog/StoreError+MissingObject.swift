@@ -3,12 +3,15 @@ extension StoreError {
   /// another failure.
   ///
   /// A function counts only where the file's schema names it: a statement may name one, too.
-  init?(missingObjectIn error: SQLiteError, about schema: ModelSchema, in catalog: Catalog) {
+  init?(
+    missingObjectIn error: SQLiteError, about schema: ModelSchema,
+    in catalog: @autoclosure () throws -> Catalog
+  ) rethrows {
     let missing: [MissingObject]
     if error.isWithoutSolution {
-      missing = catalog.table(named: schema.table)?.missingCollations ?? []
+      missing = try catalog().table(named: schema.table)?.missingCollations ?? []
     } else if let object = MissingObject(error) {
-      if case .function(let name) = object, !catalog.mentions(function: name) {
+      if case .function(let name) = object, try !catalog().mentions(function: name) {
         guard error.message.hasPrefix("unknown function") else { return nil }
       }
       missing = [object]

@@ -20,14 +20,17 @@ extension StoreError {
   /// That SQLite refused a statement because the table of an adopted model has changed; nil for
   /// another failure.
   ///
-  /// - Parameter models: All models. The triggers and foreign keys of one may lead to another.
+  /// - Parameters:
+  ///   - models: All models. The triggers and foreign keys of one may lead to another.
+  ///   - catalog: Asked for only where the message may be about an adopted model.
   init?(
-    outdatedIn error: SQLiteError, models: [ModelSchema], in catalog: Catalog
-  ) {
+    outdatedIn error: SQLiteError, models: @autoclosure () -> [ModelSchema],
+    in catalog: @autoclosure () throws -> Catalog
+  ) rethrows {
     guard error.code.primary == .error, let missing = Self.complaint(in: error.message) else {
       return nil
     }
-    let drift = AdoptedModel.all(models, in: catalog).compactMap(\.drift)
+    let drift = AdoptedModel.all(models(), in: try catalog()).compactMap(\.drift)
     let concerned = drift.first { model in
       model.differences.contains { difference in
         let name = difference.name.asciiFolded

@@ -17,5 +17,8 @@ enum StoreMigrations {
     Migration(
       version: 5, name: "log_link",
       sql: String(decoding: PackageResources._005_log_link_sql, as: UTF8.self)),
+    Migration(
+      version: 6, name: "reconciled",
+      sql: String(decoding: PackageResources._006_reconciled_sql, as: UTF8.self)),
   ]
 }

@@ -15,6 +15,9 @@ final class Connections: Sendable {
   /// Where the delivery queue reads what a reset does not contain. A reader of the pool may wait
   /// for a delivery, so the delivery has a connection of its own.
   let delivery: ReaderPool
+  /// Where it is read what the file contains for code that has no connection, such as to explain an
+  /// error. Only such reading runs there, so everybody may wait for it.
+  let facts: ReaderPool
   /// Whether the file has a write-ahead log; a rollback journal otherwise.
   let usesWriteAheadLog: Bool
   /// What opening changed in the file, for the store that opened it.
@@ -38,16 +41,20 @@ final class Connections: Sendable {
       try file.checkPresence()
       return connection
     }
-    readers = ReaderPool(countMax: configuration.readerCountMax, open: openReader)
     snapshots = ReaderPool(countMax: 1, open: openReader)
     hydration = ReaderPool(countMax: 1, open: openReader)
     delivery = ReaderPool(countMax: 1, open: openReader)
+    facts = ReaderPool(countMax: 1, open: openReader)
     usesWriteAheadLog = journal.usesWriteAheadLog
     openingNotice = journal.notice
     writer = ConnectionQueue(
       try Writer(
-        connection: connection, file: file, reserve: reserve, configuration: configuration),
+        connection: connection, file: file, reserve: reserve, configuration: configuration,
+        factsReader: facts),
       connection: connection, label: "modelstore.writer")
+    readers = ReaderPool(
+      countMax: configuration.readerCountMax, first: configuration.readsOnWriter ? writer : nil,
+      open: openReader)
     try file.checkPresence()
     try file.checkCompanions(for: configuration.access)
   }
@@ -57,6 +64,6 @@ final class Connections: Sendable {
     // Inside a transaction there is no waiting: another thread may be closing too.
     let isWaiting = closing == .waiting && !writer.isCurrent && !readers.isCurrent
     writer.close(waiting: isWaiting)
-    for pool in [readers, snapshots, hydration, delivery] { pool.close(waiting: isWaiting) }
+    for pool in [readers, snapshots, hydration, delivery, facts] { pool.close(waiting: isWaiting) }
   }
 }

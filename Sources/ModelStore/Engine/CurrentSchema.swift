@@ -52,22 +52,49 @@ final class CurrentSchema: Sendable {
   /// - Parameters:
   ///   - declared: What is declared in addition, as for ``known(on:declaring:)``.
   ///   - left: The names of adopted models that this process has removed from the catalog.
+  ///   - read: What was read of the file just now; nil for nothing.
   func reload(
-    _ writer: inout Writer, declaring declared: [ModelSchema] = [], leaving left: Set<String> = []
+    _ writer: inout Writer, declaring declared: [ModelSchema] = [], leaving left: Set<String> = [],
+    having read: FiledCatalog? = nil
   ) throws {
     // One state of the file, so that the schema version vouches for all that is read.
     try writer.connection.inOneState {
-      let models = try known(on: writer.connection, declaring: declared)
-        .filter { !left.contains($0.name) }
-      try writer.adopt(
-        StoreSchema(models: models), filed: try filed(models, on: writer.connection),
-        catalog: try Catalog(reading: writer.connection))
+      let connection = writer.connection
+      var filed = read
+      if try filed?.schemaVersion != connection.schemaVersion() {
+        filed = try FiledCatalog(reading: connection)
+      }
+      if filed?.vouches(for: FiledCatalog.file) == false { filed = nil }
+      let schema =
+        if let filed, self.models.schema.isEmpty {
+          Self.schema(filed.models, declaring: declared)
+        } else {
+          StoreSchema(
+            models: try known(on: connection, declaring: declared)
+              .filter { !left.contains($0.name) })
+        }
+      // A journal whose triggers are known to be in order is not compared with models.
+      let journaled = filed == nil ? try self.filed(schema.models, on: connection) : []
+      try writer.adopt(schema, journaled: journaled, inOrder: filed)
     }
     let models = writer.models
     state.withLock { state in
       state.models = models
       state.generation += 1
     }
+  }
+
+  /// The models of a file that was found in order, where none is known here yet.
+  private static func schema(
+    _ filed: [FiledText], declaring declared: [ModelSchema]
+  ) -> StoreSchema {
+    guard !declared.isEmpty else { return StoreSchema(filed: filed) }
+    let names = Set(declared.map(\.name))
+    let tables = Set(declared.map { ExactText($0.table.asciiFolded) })
+    let others = filed.filter { !names.contains($0.name) }
+      .compactMap { FiledEntries<ModelSchema>.entry($0) }
+      .filter { !tables.contains(ExactText($0.table.asciiFolded)) }
+    return StoreSchema(models: declared + others)
   }
 
   /// The models of the file. Each table has one model, whose changes are published.

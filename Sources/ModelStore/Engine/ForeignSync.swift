@@ -131,9 +131,8 @@ final class ForeignSync: Sendable {
     }
     let observed = broker.interests().keys
     let registry = schema.models
-    let models = registry.schema.models.filter {
-      $0.kind == .table && observed.contains($0.name)
-    }
+    let models = observed.compactMap { registry.schema.knownModel(named: $0) }
+      .filter { $0.kind == .table }
     let access = TransactionAccess(
       connection: writer.connection, models: registry, capture: nil, isWritable: false)
     var announcement = ChangeBroker.Announcement.reset

@@ -77,7 +77,7 @@ struct WriteCycle {
       }
       // Before the plan is made: it does not cover an observer that comes from now on.
       let latestObserver = demand == .observed ? engine.broker.latestObserver : .max
-      let plan = writer.plan(
+      let plan = try writer.plan(
         demand, generation: engine.schema.captureGeneration(with: engine.broker)
       ) {
         engine.schema.interests(of: validators, and: engine.broker)

@@ -5,8 +5,10 @@ struct Writer {
   let file: DatabaseFile
   let reserve: SpaceReserve
   private let configuration: StoreConfiguration
-  /// Absent where nothing may be written.
-  private let checkpointer: Checkpointer?
+  /// Opened by the first checkpoint: a connection reads the whole schema as it opens, and most
+  /// programs that write a few records end before a checkpoint is due.
+  private var checkpointer: Checkpointer?
+  private let factsReader: ReaderPool
   private(set) var models: ModelRegistry
   let lists = ListOrders()
   /// Where this store stands in the file's change journal; nil when the file has none.
@@ -31,17 +33,16 @@ struct Writer {
   /// The failure of the latest checkpoint, once it was reported.
   private var reportedCheckpointFailure: ResultCode?
 
+  /// - Parameter factsReader: Where others read what the file contains.
   init(
     connection: Connection, file: DatabaseFile, reserve: SpaceReserve,
-    configuration: StoreConfiguration
+    configuration: StoreConfiguration, factsReader: ReaderPool
   ) throws {
     self.connection = connection
     self.file = file
     self.reserve = reserve
     self.configuration = configuration
-    checkpointer =
-      configuration.access == .readOnly
-      ? nil : try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
+    self.factsReader = factsReader
     models = ModelRegistry(schema: StoreSchema(models: []))
     dataVersion = try connection.dataVersion()
     schemaVersion = try connection.schemaVersion()
@@ -49,51 +50,60 @@ struct Writer {
 
   /// Takes over another set of models, or the same after the file's schema changed.
   ///
-  /// - Parameter filed: The models as the file describes them, for the change journal.
-  /// - Precondition: A transaction is open, and `schema` and `catalog` were read in it. Otherwise
+  /// - Parameters:
+  ///   - journaled: The models as the file describes them, for the change journal; not used where
+  ///     the file is in order.
+  ///   - filed: The file's own tables, where it was found in order: then nothing more is read now.
+  /// - Precondition: A transaction is open, and `schema` and `filed` were read in it. Otherwise
   ///   a change by another program between two reads would never be noticed.
-  mutating func adopt(_ schema: StoreSchema, filed: [ModelSchema], catalog: Catalog) throws {
-    // The triggers of rules and of the journal write no records of a model.
-    let writing = catalog.tables.map { table in
-      (
-        table,
-        table.triggers.filter {
-          !RuleObjects.isName($0.name)
-            && !$0.name.hasPrefix(SchemaObject.Owner.journalPrefix)
-        }
-      )
-    }
-    let captured = CaptureFacts(writing)
-    let rules = try CatalogEntries.rules.understood(on: connection)
-    let journal = try readJournal(of: filed, catalog)
+  mutating func adopt(
+    _ schema: StoreSchema, journaled: [ModelSchema], inOrder filed: FiledCatalog?
+  ) throws {
+    let version = try connection.schemaVersion()
+    let facts = FileFacts(reader: factsReader)
+    let journal = try readJournal(of: journaled, inOrder: filed != nil, facts)
     models = ModelRegistry(
-      schema: schema, rules: rules,
-      judgedRules: try FiledRules(rules, in: schema.models, on: connection).kept,
-      tablesWithTriggers: Set(
-        writing.filter { !$0.1.isEmpty }.map(\.0.name.asciiFolded)),
-      raisers: writing.flatMap { table, triggers in
-        triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
-          RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
-        }
-      },
-      bindings: try CatalogEntries.bindings.understood(on: connection),
-      catalog: catalog, captured: captured,
+      schema: schema, filed: try entries(filed, of: schema), facts: facts,
+      tablesWithTriggers: try FileFacts.tablesWithTriggers(on: connection),
       damagedJournals: journal?.damaged ?? [])
     // Only now: a schema that cannot be read is read again by the next write.
-    schemaVersion = catalog.schemaVersion
+    schemaVersion = version
     self.journal = journal
     plan = nil
     fullPlan = nil
     lists.adopt(
-      schema.slotModels.compactMap { slots in
-        captured.table(of: slots.schema, wanting: nil).map { (slots, $0) }
+      try schema.slotModels.compactMap { slots in
+        try facts.captured(on: connection).table(of: slots.schema, wanting: nil)
+          .map { (slots, $0) }
       })
   }
 
-  private func readJournal(of models: [ModelSchema], _ catalog: Catalog) throws -> JournalHead? {
+  private func entries(
+    _ filed: FiledCatalog?, of schema: StoreSchema
+  ) throws -> ModelRegistry.Filed {
+    if let filed {
+      let rules = FiledEntries<Rule>(filed.rules)
+      return ModelRegistry.Filed(
+        rules: rules, judgedRules: rules, bindings: FiledEntries(filed.bindings))
+    }
+    let rules = try CatalogEntries.rules.understood(on: connection)
+    let judged =
+      rules.isEmpty ? [] : try FiledRules(rules, in: schema.models, on: connection).kept
+    return ModelRegistry.Filed(
+      rules: FiledEntries(rules), judgedRules: FiledEntries(judged),
+      bindings: FiledEntries(try CatalogEntries.bindings.understood(on: connection)))
+  }
+
+  private func readJournal(
+    of models: [ModelSchema], inOrder isInOrder: Bool, _ facts: FileFacts
+  ) throws -> JournalHead? {
+    guard !isInOrder else {
+      return try JournalHead(inOrder: connection, from: journal?.position)
+    }
     do {
       return try JournalHead(
-        reading: connection, models: models, catalog: catalog, from: journal?.position)
+        reading: connection, models: models, catalog: try facts.catalog(on: connection),
+        from: journal?.position)
     } catch let error as StoreError
       where error.code == .newerFormat && configuration.access == .readOnly
     {
@@ -218,15 +228,20 @@ struct Writer {
   /// - Parameter interests: The fields by model, nil for all; asked only for a new generation.
   mutating func plan(
     _ demand: WriteCycle.Demand, generation: UInt64, _ interests: () -> [String: Set<Int>?]
-  ) -> CapturePlan? {
+  ) throws -> CapturePlan? {
     switch demand {
     case .everything:
       if let fullPlan { return fullPlan }
-      fullPlan = models.captured.plan(ofAll: models.schema.models)
+      fullPlan = try models.facts.captured(on: connection).plan(ofAll: models.schema.models)
       return fullPlan
     case .observed:
       if let plan, plan.generation == generation { return plan.plan }
-      let made = models.captured.plan(of: models.schema.models, wanting: interests())
+      let interests = interests()
+      let made =
+        interests.isEmpty
+        ? nil
+        : try models.facts.captured(on: connection)
+          .plan(of: models.schema.models, wanting: interests)
       plan = (generation, made)
       return made
     }
@@ -305,9 +320,9 @@ struct Writer {
   ///   nothing. Every commit stands.
   mutating func checkpoint() throws {
     try checkUsable()
-    guard let checkpointer else {
-      throw StoreError(.readOnly, "The store was opened read-only.")
-    }
+    try configuration.checkWritable()
+    // Nothing was copied yet when this fails, so the store goes on.
+    let checkpointer = try openCheckpointer()
     do {
       try checkpointer.run(holdingLockOf: connection)
     } catch let error as SQLiteError where StoreError(error).code == .ioFailure {
@@ -317,4 +332,16 @@ struct Writer {
       throw noting(error)
     }
   }
+
+  private mutating func openCheckpointer() throws -> Checkpointer {
+    if let checkpointer { return checkpointer }
+    try file.checkPresence()
+    let opened = try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
+    // The name may have come to mean another file in between.
+    try file.checkPresence()
+    checkpointer = opened
+    return opened
+  }
 }
+
+extension Writer: ConnectionOwner {}

@@ -1,11 +1,11 @@
 /// Where a store stands in its file's change journal.
 struct JournalHead {
-  let layouts: JournalLayouts
-  /// The models of which something is entered by triggers that are as they should be: each change,
-  /// or at least one of the records that were changed together.
-  private let entered: Set<String>
-  /// Those of them whose changes are entered in full.
-  let followed: Set<String>
+  /// Whether anything is entered.
+  let isActive: Bool
+  /// How the models stand in it; nil until the first foreign commit is read.
+  private var standing: Standing?
+  /// The models that ``standing`` is about; nil for all.
+  private var covered: Set<String>?
   /// The models of which something is entered by triggers that are not as they should be.
   let damaged: Set<String>
   /// The texts of their triggers that are there, but in other words than this library writes.
@@ -13,23 +13,54 @@ struct JournalHead {
   /// Of the newest row whose change was announced.
   var position: Int64
 
-  /// Whether anything is entered.
-  var isActive: Bool { !layouts.current.isEmpty }
+  /// How the models stand in the journal.
+  private struct Standing {
+    let layouts: JournalLayouts
+    /// The models of which something is entered by triggers that are as they should be: each
+    /// change, or at least one of the records that were changed together.
+    let entered: Set<String>
+    /// Those of them whose changes are entered in full.
+    let followed: Set<String>
 
-  /// Finds out what `connection` keeps a journal of.
+    init(_ layouts: JournalLayouts, _ journal: CompiledJournal) {
+      self.layouts = layouts
+      entered = journal.intactModels
+      followed = journal.exactModels
+    }
+  }
+
+  /// Finds out that the file has a journal, whose triggers are known to be as they should be.
   ///
   /// - Parameter position: Where the store stood before; nil for at the end.
+  /// - Precondition: The file was found in order, so it has the journal's tables.
+  init(inOrder connection: Connection, from position: Int64?) throws {
+    isActive =
+      try connection.firstRow(
+        "SELECT 1 FROM _ms_journal_layouts WHERE is_current = 1 LIMIT 1"
+      ) { try $0.integer(at: 0) } != nil
+    damaged = []
+    foreignTriggers = []
+    self.position = try position ?? JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
+  }
+
+  /// Finds out what `connection` keeps a journal of, and compares its triggers with the tables.
+  ///
+  /// - Parameters:
+  ///   - models: Asked for when there is a journal, as is `catalog`.
+  ///   - catalog: What the file contains.
+  ///   - position: Where the store stood before; nil for at the end.
   /// - Returns: nil when the file has no journal.
   init?(
-    reading connection: Connection, models: [ModelSchema], catalog: Catalog, from position: Int64?
+    reading connection: Connection, models: @autoclosure () -> [ModelSchema],
+    catalog: @autoclosure () throws -> Catalog, from position: Int64?
   ) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
-    self.layouts = layouts
+    let (models, catalog) = (models(), try catalog())
+    isActive = !layouts.current.isEmpty
     let journal = CompiledJournal(layouts, of: models, in: catalog)
     damaged = try journal.knownDamagedModels(on: connection)
     foreignTriggers = damaged.isEmpty ? [] : journal.foreignTriggers(of: damaged)
-    entered = journal.intactModels
-    followed = journal.exactModels
+    standing = Standing(layouts, journal)
     self.position = try position ?? JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
   }
 
@@ -61,6 +92,8 @@ struct JournalHead {
     // Behind such a row, positions do not ascend any more.
     guard position <= JournalReader.positionMax else { return nil }
     let names = Set(models.map(\.name))
+    let standing = try knownStanding(of: models, on: connection)
+    let (layouts, entered, followed) = (standing.layouts, standing.entered, standing.followed)
     var news = News(resetModels: names.subtracting(entered))
     // The newest row is never removed, unless somebody emptied the journal by hand.
     guard let bounds, position > start else { return position < start ? nil : news }
@@ -86,5 +119,25 @@ struct JournalHead {
     news.resetModels.formUnion(folded.untold)
     news.changes = folded.changes.filter { !news.resetModels.contains($0.model) }
     return news
+  }
+
+  /// How `models` stand, read of their tables alone where the file was found in order.
+  private mutating func knownStanding(
+    of models: [ModelSchema], on connection: Connection
+  ) throws -> Standing {
+    if let standing, isCovering(models) { return standing }
+    let layouts = try standing?.layouts ?? JournalLayouts(reading: connection) ?? JournalLayouts()
+    let made = Standing(
+      layouts,
+      CompiledJournal(
+        layouts, of: models, in: try Catalog(reading: connection, only: models.map(\.table))))
+    standing = made
+    covered = Set(models.map(\.name))
+    return made
+  }
+
+  private func isCovering(_ models: [ModelSchema]) -> Bool {
+    guard let covered else { return true }
+    return models.allSatisfy { covered.contains($0.name) }
   }
 }

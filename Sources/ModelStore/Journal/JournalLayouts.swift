@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The layouts of a file: all that its journal's rows are written in, and which of them each
 /// model's triggers fill in now.
 struct JournalLayouts: Hashable, Sendable {
@@ -14,18 +16,7 @@ struct JournalLayouts: Hashable, Sendable {
   /// - Throws: ``StoreError`` with code `newerFormat` when a newer library wrote one, `corrupt`
   ///   when one is no JSON, or describes rows that a journal cannot have.
   init?(reading connection: Connection) throws {
-    let exists = try connection.firstRow(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '_ms_journal_layouts'"
-    ) { row in try row.integer(at: 0) }
-    guard exists != nil else { return nil }
-    let rows = try connection.rows(
-      "SELECT number, is_current, format, definition FROM _ms_journal_layouts"
-    ) { row in
-      (
-        number: try row.integer(at: 0), isCurrent: try row.integer(at: 1) == 1,
-        format: try row.integer(at: 2), definition: try row.text(at: 3)
-      )
-    }
+    guard let rows = try Self.rows(on: connection) else { return nil }
     for row in rows {
       let layout = try Self.layout(row.definition, format: row.format, number: row.number)
       guard layout.isPossible, Self.possibleNumbers.contains(row.number) else {
@@ -38,8 +29,37 @@ struct JournalLayouts: Hashable, Sendable {
     }
   }
 
+  private struct Row {
+    let number: Int64
+    let isCurrent: Bool
+    let format: Int64
+    let definition: String
+  }
+
+  /// - Returns: nil when the file has no journal.
+  private static func rows(on connection: Connection) throws -> [Row]? {
+    do {
+      return try connection.rows(
+        "SELECT number, is_current, format, definition FROM main._ms_journal_layouts"
+      ) { row in
+        Row(
+          number: try row.integer(at: 0), isCurrent: try row.integer(at: 1) == 1,
+          format: try row.integer(at: 2), definition: try row.text(at: 3))
+      }
+    } catch let error as SQLiteError
+      where error.message == "no such table: main._ms_journal_layouts"
+    {
+      return nil
+    }
+  }
+
   /// Numbers are given by counting, so a greater one was written by another program.
   private static let possibleNumbers: ClosedRange<Int64> = 1...(1 << 32)
+
+  /// Layouts that were decoded in this process, by their texts: they are read for each commit of
+  /// others.
+  private static let known = Mutex<[ExactText: JournalLayout]>([:])
+  private static let knownCountMax = 4_096
 
   func layout(of model: String) -> JournalLayout? {
     current[model].flatMap { all[$0] }
@@ -49,8 +69,14 @@ struct JournalLayouts: Hashable, Sendable {
     _ definition: String, format: Int64, number: Int64
   ) throws(StoreError) -> JournalLayout {
     guard format <= CatalogText.format else { throw newer("format \(format)") }
+    if let known = known.withLock({ $0[ExactText(definition)] }) { return known }
     do {
-      return try CatalogText.entry(from: definition)
+      let layout: JournalLayout = try CatalogText.entry(from: definition)
+      known.withLock { known in
+        if known.count >= knownCountMax { known.removeAll() }
+        known[ExactText(definition)] = layout
+      }
+      return layout
     } catch {
       guard error.isDamage else { throw newer(error.reason) }
       throw damaged(number, "is no JSON")

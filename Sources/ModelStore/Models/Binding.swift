@@ -20,10 +20,10 @@ public struct Binding: Sendable {
   var formula: Formula
   let target: Endpoint
   let name: String?
-  private var condition: String?
-  private var priority: Int?
-  private var mode: BindingSchema.Mode?
-  private var functions: [String]?
+  private(set) var condition: String?
+  private(set) var priority: Int?
+  private(set) var mode: BindingSchema.Mode?
+  private(set) var functions: [String]?
 
   enum Formula: Sendable {
     case copy(source: Endpoint, through: Endpoint)

@@ -213,11 +213,17 @@ final class Connection {
 
   var preparedCount: Int { statements.preparedCount }
 
+  /// How many statements began so far, without scripts.
+  var statementCount: Int { statements.takenCount }
+
   var idleStatementCount: Int { statements.idleCount }
 
   /// True between BEGIN and COMMIT or ROLLBACK, as SQLite itself sees it: a trigger's
   /// RAISE(ROLLBACK) or a full disk ends a transaction without asking.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Whether the open transaction holds the write lock: <https://sqlite.org/c3ref/txn_state.html>.
+  var isWriting: Bool { sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE }
 
   /// Gives the file a write-ahead log, for good. Processes that do so at the same moment get in
   /// each other's way for a moment only.

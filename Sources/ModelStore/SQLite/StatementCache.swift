@@ -20,6 +20,8 @@ final class StatementCache {
   private let capacity: Int
   /// How many statements were compiled so far: what tests and benchmarks assert on.
   private(set) var preparedCount = 0
+  /// How many times a statement was taken, compiled or kept.
+  private(set) var takenCount = 0
   /// How many statements are kept for reuse now.
   var idleCount: Int { idle.count + recent.count + (latest == nil ? 0 : 1) }
 
@@ -38,6 +40,7 @@ final class StatementCache {
 
   /// Takes an idle statement for `sql` out of the cache, or prepares one.
   func take(_ sql: String, on database: OpaquePointer) throws(SQLiteError) -> Statement {
+    takenCount &+= 1
     if let found = latest, found.sql.isExactly(sql) {
       latest = nil
       return Statement(adopting: found.handle)

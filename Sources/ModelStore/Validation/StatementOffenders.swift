@@ -196,11 +196,14 @@ extension TransactionAccess {
       isAboutOneRecord(refusal.violations[0]), connection.isInTransaction,
       // What it wrote already it would write to once more.
       connection.changeCount == 0,
-      // What the first run did not reach might end the transaction.
-      !models.mayRollBack, !connection.hasRunningStatement,
-      let plan = models.captured.plan(ofAll: models.schema.models)
+      !connection.hasRunningStatement
     else { return error }
     do {
+      guard
+        // What the first run did not reach might end the transaction.
+        try !models.facts.mayRollBack(on: connection),
+        let plan = try models.facts.captured(on: connection).plan(ofAll: models.schema.models)
+      else { return error }
       let found = try connection.rollingBack { try offenders(of: text, plan) }
       return found?.completing(refusal) ?? refusal.sayingThatMoreMayBeWrong
     } catch {

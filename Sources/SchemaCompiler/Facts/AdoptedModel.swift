@@ -62,27 +62,8 @@ extension AdoptedModel {
     }
     let others = entries.filter { !$0.isAdopted } + renewed.values.compactMap(\.schema)
     for entry in adopted where !entry.lists.isEmpty {
-      guard let owner = renewed[entry.name]?.schema else { continue }
-      var lost: [SchemaDrift.Difference] = []
-      for list in entry.lists {
-        let name = list.slotModelName(of: owner)
-        var single = owner
-        single.lists = [list]
-        do {
-          let slots = try [single].withAdoptedSlots(in: { catalog }, beside: others).last
-          for entry in entries where entry.name == name {
-            renewed[name] = slots.map { AdoptedModel(entry, as: $0, in: catalog) }
-          }
-        } catch {
-          let reason = (error as? StoreError)?.message ?? "\(error)"
-          lost.append(
-            SchemaDrift.Difference(
-              .table, list.slotTable, .changed,
-              sentence: "The list \(list.name) cannot be kept. \(reason)"))
-        }
-      }
-      guard !lost.isEmpty else { continue }
-      renewed[entry.name] = renewed[entry.name]?.losing(lost)
+      let lost = renewLists(of: entry, beside: others, entries, in: catalog, &renewed)
+      if !lost.isEmpty { renewed[entry.name] = renewed[entry.name]?.losing(lost) }
     }
     return adopted.map { entry in
       renewed[entry.name]
@@ -94,6 +75,35 @@ extension AdoptedModel {
               sentence: "The table \(entry.table) cannot hold the places of a list any more.")
           ])
     }
+  }
+
+  /// Renews the models that hold the places of lists of `entry`.
+  ///
+  /// - Returns: What keeps lists from being kept.
+  private static func renewLists(
+    of entry: ModelSchema, beside others: [ModelSchema], _ entries: [ModelSchema],
+    in catalog: Catalog, _ renewed: inout [String: AdoptedModel]
+  ) -> [SchemaDrift.Difference] {
+    guard let owner = renewed[entry.name]?.schema else { return [] }
+    var lost: [SchemaDrift.Difference] = []
+    for list in entry.lists {
+      let name = list.slotModelName(of: owner)
+      var single = owner
+      single.lists = [list]
+      do {
+        let slots = try [single].withAdoptedSlots(in: { catalog }, beside: others).last
+        for entry in entries where entry.name == name {
+          renewed[name] = slots.map { AdoptedModel(entry, as: $0, in: catalog) }
+        }
+      } catch {
+        let reason = (error as? StoreError)?.message ?? "\(error)"
+        lost.append(
+          SchemaDrift.Difference(
+            .table, list.slotTable, .changed,
+            sentence: "The list \(list.name) cannot be kept. \(reason)"))
+      }
+    }
+    return lost
   }
 
   private init(_ entry: ModelSchema, in catalog: Catalog) {

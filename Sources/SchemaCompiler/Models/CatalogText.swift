@@ -22,6 +22,17 @@ package enum CatalogText {
     return String(decoding: try encoder.encode(entry), as: UTF8.self)
   }
 
+  /// Reads an entry whose keys are all known.
+  package static func known<Entry: Decodable>(
+    _ type: Entry.Type = Entry.self, from text: String
+  ) throws(Problem) -> Entry {
+    do {
+      return try JSONDecoder().decode(Entry.self, from: Data(text.utf8))
+    } catch {
+      throw Problem(reason: "it cannot be read: \(error)")
+    }
+  }
+
   /// Reads an entry, and refuses one with keys that would be lost by writing it again.
   package static func entry<Entry: Codable>(
     _ type: Entry.Type = Entry.self, from text: String

@@ -25,7 +25,7 @@ struct JournalOnCommand: ChangingCommand {
   func run(_ context: CommandContext) throws -> ExitCode {
     let looked = try context.openToLook()
     let views = Set(looked.store.schema.models.filter { $0.kind == .view }.map(\.name))
-    let refusals = models.isEmpty ? looked.store.changeJournal.refusals : [:]
+    let refusals = models.isEmpty ? try looked.store.changeJournal.refusals() : [:]
     for name in models { _ = try looked.model(named: name) }
     let isStore = !looked.store.schema.models.isEmpty
     looked.store.close()

@@ -14,8 +14,8 @@ struct OpenedStore {
   /// - Throws: ``CommandError`` with near misses; it says when the database has no models at all,
   ///   or has a table of that name that was not adopted.
   func model(named name: String, orAmong declared: [String] = []) throws -> ModelSchema {
+    if store.schema.contains(name) { return try store.schema.model(named: name) }
     let models = store.schema.models
-    if let model = models.first(where: { $0.name == name }) { return model }
     if let error = try store.unreadableEntries().first(where: { $0.model == name }) { throw error }
     let database = Shell.quoted(location.path)
     let tables = try store.adoptableTables()

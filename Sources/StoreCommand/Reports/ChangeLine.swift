@@ -24,7 +24,7 @@ struct ChangeLine {
   /// line for each.
   static func lines(of changes: ChangeSet, in schema: StoreSchema) -> [ChangeLine] {
     changes.changes.flatMap { change in
-      lines(of: change, schema.models.first { $0.name == change.model })
+      lines(of: change, schema.knownModel(named: change.model))
     }
   }
 

@@ -71,8 +71,8 @@ internal import Testing
       try file.catalog().tables.map(\.name)
         == [
           "_ms_bindings", "_ms_journal", "_ms_journal_consumers", "_ms_journal_evicted",
-          "_ms_journal_layouts", "_ms_log", "_ms_migrations", "_ms_models", "_ms_rules",
-          "_ms_validators", "person",
+          "_ms_journal_layouts", "_ms_log", "_ms_migrations", "_ms_models", "_ms_reconciled",
+          "_ms_rules", "_ms_validators", "person",
         ])
   }
 

@@ -186,7 +186,9 @@ extension CatalogEditor {
   func withAdoptedSlots(
     _ declared: [ModelSchema], on connection: Connection
   ) throws -> [ModelSchema] {
-    try declared.withAdoptedSlots(
+    let hasAdoptedLists = declared.contains { $0.lists.contains { $0.columns != nil } }
+    guard hasAdoptedLists else { return declared }
+    return try declared.withAdoptedSlots(
       in: { try Catalog(reading: connection) },
       beside: models.schema.models + CatalogEntries.models.understood(on: connection))
   }

@@ -27,7 +27,8 @@ extension CatalogEditor {
 
   // What differs
 
-  private func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
+  /// Whether tables, bindings, rules and the catalog are as `declarations` have them.
+  func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
     let catalog = try Catalog(reading: connection)
     let models = try schema.known(on: connection, declaring: declarations.models)
     try check(declarations.validators, against: models)
@@ -137,6 +138,7 @@ extension CatalogEditor {
     try CatalogEntries.validators.write(declarations.validatorSchemas, on: connection)
     // In the same transaction, so that a failure here leaves the file as it was.
     try journal.install(declarations, on: connection)
+    try recordOrder(for: declarations, on: connection)
     return notices
   }
 

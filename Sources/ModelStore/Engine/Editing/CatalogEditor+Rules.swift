@@ -211,8 +211,8 @@ extension CatalogEditor {
 
   /// Makes the triggers and indexes of rules anew where they are not as they should be.
   ///
-  /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index holds
-  ///   for all records or does not exist. Records that break another rule stay, as they do when you
+  /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index
+  ///   holds for all records or does not exist. Records that break another rule stay, as they do when you
   ///   add the rule and keep them.
   func apply(_ rules: CompiledRules, on connection: Connection) throws {
     let found = try InstalledObjects.ofRules(in: connection)

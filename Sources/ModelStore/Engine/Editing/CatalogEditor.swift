@@ -68,15 +68,17 @@ struct CatalogEditor {
   /// Brings the file in line with `declarations`, as far as the configuration allows, and puts
   /// them into effect together with what the file's catalog has already.
   ///
+  /// - Returns: Whether the file recorded that it is in order, so that nothing had to be checked.
   /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were
   ///   complete. Only reading the file again may fail after the declarations are in it.
-  func declare(_ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges)
-    throws
-  {
+  @discardableResult
+  func declare(
+    _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges
+  ) throws -> Bool {
     var declarations = declarations
     declarations.models = try declarations.models.withSlotModels()
     try declarations.checkValidatorNames()
-    try engine.connections.writer.sync { [declarations] writer in
+    return try engine.connections.writer.sync { [declarations] writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
       // What is written here is not captured, so observers refetch.
@@ -88,6 +90,10 @@ struct CatalogEditor {
         }
       }
       do {
+        if let filed = try filedCatalog(vouchingFor: declarations, on: writer.connection) {
+          try use(declarations, having: filed, &writer)
+          return true
+        }
         if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
           try Migrator(
@@ -108,16 +114,27 @@ struct CatalogEditor {
         try check(declarations.models, on: writer.connection)
         let notices = try reconcile(declarations, allowing: changes, on: writer.connection)
         for notice in notices { engine.reports.send(notice) }
-        // The declarations are in the file: a stop request would only hide that.
-        try writer.connection.hooks.withoutStopping { [declarations] in
-          try schema.reload(&writer, declaring: declarations.models)
+        if mayInstall(declarations), !declarations.isEmpty {
+          try noteOrder(for: declarations, on: writer.connection)
         }
-        schema.add(declarations)
+        try use(declarations, &writer)
+        return false
       } catch {
         throw ModelRegistry.storeError(
           writer.noting(error), models: declarations.models, rules: declarations.rules, about: nil)
       }
     }
+  }
+
+  /// Puts `declarations`, which are in the file, into effect.
+  private func use(
+    _ declarations: Declarations, having read: FiledCatalog? = nil, _ writer: inout Writer
+  ) throws {
+    // A stop request would only hide that they are in the file.
+    try writer.connection.hooks.withoutStopping {
+      try schema.reload(&writer, declaring: declarations.models, having: read)
+    }
+    schema.add(declarations)
   }
 
   /// Whether what is missing in the file may be written into it.
@@ -168,6 +185,13 @@ struct CatalogEditor {
     schema.isDeclared(model.name) || engine.broker.interests()[model.name] != nil
   }
 
+  /// As ``changing(isPreview:leaving:completion:_:)``, where no model leaves the store.
+  func changing<Result>(
+    isPreview: Bool = false, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try changing(isPreview: isPreview, leaving: { _ in [] }, completion: { _, _ in }, body)
+  }
+
   /// Runs `body` as a transaction that changes the file except its records, and reads the
   /// file's schema and rules again. A failure of that reading is reported: the commit stands, and
   /// the next write reads them.
@@ -179,9 +203,8 @@ struct CatalogEditor {
   ///   - left: The names of adopted models that are no models afterwards.
   ///   - completion: Runs last in the transaction, behind what brings the journal in line.
   func changing<Result>(
-    isPreview: Bool = false, leaving left: (Result) -> Set<String> = { _ in [] },
-    completion: (Result, Connection) throws -> Void = { _, _ in },
-    _ body: (Connection) throws -> Result
+    isPreview: Bool = false, leaving left: (Result) -> Set<String>,
+    completion: (Result, Connection) throws -> Void, _ body: (Connection) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
     return try engine.turns.take { writer in
@@ -205,6 +228,7 @@ struct CatalogEditor {
           // A new unique rule is something else by which REPLACE may evict records. What the
           // journal says of that comes behind the mark: it is no change that could be taken back.
           try journal.align(keeping: standing, on: connection)
+          try recordOrder(on: connection)
           try completion(result, connection)
           return result
         }
@@ -234,12 +258,14 @@ struct CatalogEditor {
 
   /// Why entries of the catalog cannot be read: models, bindings, rules, then validators.
   func catalogProblems() throws -> [StoreError] {
-    try engine.connections.readers.sync { connection in
-      try CatalogEntries.models.problems(on: connection)
-        + CatalogEntries.bindings.problems(on: connection)
-        + CatalogEntries.rules.problems(on: connection)
-        + CatalogEntries.validators.problems(on: connection)
-    }
+    try engine.connections.readers.sync { connection in try problems(on: connection) }
+  }
+
+  func problems(on connection: Connection) throws -> [StoreError] {
+    try CatalogEntries.models.problems(on: connection)
+      + CatalogEntries.bindings.problems(on: connection)
+      + CatalogEntries.rules.problems(on: connection)
+      + CatalogEntries.validators.problems(on: connection)
   }
 }
 

@@ -56,6 +56,36 @@ struct CaptureFacts: Sendable {
       })
   }
 
+  /// Reads two statements, whatever the file contains.
+  ///
+  /// - Throws: ``SQLiteError``, also for a virtual table whose module is missing; then what the
+  ///   catalog has has to do.
+  init(reading connection: Connection) throws {
+    let tables = try connection.rows(
+      """
+      SELECT l.name, c.name, c.type, c.hidden = 2, c.dflt_value IS NOT NULL
+      FROM pragma_table_list AS l
+      JOIN pragma_table_xinfo(l.name, 'main') AS c
+      WHERE l.schema = 'main' AND l.type <> 'view' AND c.hidden <> 1
+      ORDER BY l.name, c.cid
+      """
+    ) { row in
+      (
+        table: ExactText(try row.text(at: 0).asciiFolded),
+        column: TrackedTable.ColumnFacts(
+          name: try row.text(at: 1), isVirtual: try row.integer(at: 3) != 0,
+          hasDefault: try row.integer(at: 4) != 0,
+          isReal: ColumnAffinity(declaredType: try row.text(at: 2)) == .real)
+      )
+    }
+    columns = Dictionary(grouping: tables, by: \.table).mapValues { $0.map(\.column) }
+    triggers = try FileFacts.writingTriggers(on: connection).map { trigger in
+      OriginTracker.TriggerFacts(
+        name: trigger.name, binding: BindingTriggers.bindingName(ofTrigger: trigger.name),
+        writes: trigger.writtenTables)
+    }
+  }
+
   /// - Parameter fields: The wanted ones; nil for all.
   /// - Returns: nil when the file has no such table.
   func table(of schema: ModelSchema, wanting fields: Set<Int>?) -> TrackedTable? {

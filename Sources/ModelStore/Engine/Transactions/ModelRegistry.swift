@@ -4,58 +4,50 @@ internal import Synchronization
 /// schema makes a new registry.
 final class ModelRegistry: Sendable {
   let schema: StoreSchema
-  /// Those that were added to models, beside those in their tables' definitions.
-  let rules: [Rule]
-  /// Those of them that can be asked about a record: they are about these models, in words that
-  /// SQLite takes.
-  let judgedRules: [Rule]
-  let raisers: [RaisingTrigger]
-  let captured: CaptureFacts
+  /// What the file contains.
+  let facts: FileFacts
   /// The models whose changes the change journal is to enter, by triggers that are not as they
   /// should be.
   let damagedJournals: Set<String>
-  /// What the file contains.
-  let catalog: Catalog
-  private let bindings: [BindingSchema]
-  /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
-  /// conflict clause.
-  let mayRollBack: Bool
-  private let statements: [String: RecordSQL]
+  private let filed: Filed
+  /// The names of tables whose triggers may change a record as it is written, folded.
+  private let tablesWithTriggers: Set<String>
+  private let statements = Mutex<[String: RecordSQL]>([:])
   /// The type checks are done once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
   private let probes = Mutex<[String: RecordProbe]>([:])
   private let followed = Mutex<FollowedBindings?>(nil)
 
+  /// What the file's catalog has beside models.
+  struct Filed: Sendable {
+    var rules = FiledEntries<Rule>([Rule]())
+    /// Those of the rules that can be asked about a record.
+    var judgedRules = FiledEntries<Rule>([Rule]())
+    var bindings = FiledEntries<BindingSchema>([BindingSchema]())
+  }
+
+  /// Those that were added to models, beside those in their tables' definitions.
+  var rules: [Rule] { filed.rules.all }
+
+  /// Those of them that can be asked about a record: they are about these models, in words that
+  /// SQLite takes.
+  var judgedRules: [Rule] { filed.judgedRules.all }
+
+  private var bindings: [BindingSchema] { filed.bindings.all }
+
   /// - Parameters:
   ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
   ///     written, ASCII letters in lower case.
-  ///   - raisers: The triggers that may refuse a write.
-  ///   - bindings: Those of the file.
-  ///   - catalog: What the file contains.
-  ///   - captured: What capture has to know of the file.
   ///   - damagedJournals: The models whose changes the change journal may miss.
   init(
-    schema: StoreSchema, rules: [Rule] = [], judgedRules: [Rule] = [],
-    tablesWithTriggers: Set<String> = [], raisers: [RaisingTrigger] = [],
-    bindings: [BindingSchema] = [], catalog: Catalog = Catalog(schemaVersion: 0, tables: []),
-    captured: CaptureFacts = CaptureFacts(), damagedJournals: Set<String> = []
+    schema: StoreSchema, filed: Filed = Filed(), facts: FileFacts = FileFacts(reader: nil),
+    tablesWithTriggers: Set<String> = [], damagedJournals: Set<String> = []
   ) {
-    self.bindings = bindings
-    self.catalog = catalog
     self.schema = schema
-    self.rules = rules
-    self.judgedRules = judgedRules
-    self.raisers = raisers
-    self.captured = captured
+    self.filed = filed
+    self.facts = facts
+    self.tablesWithTriggers = tablesWithTriggers
     self.damagedJournals = damagedJournals
-    mayRollBack =
-      raisers.contains { $0.endsTransactions }
-      || catalog.tables.contains { SQLTokens($0.sql).rollsBack }
-    statements = Dictionary(
-      uniqueKeysWithValues: schema.models.map { model in
-        let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
-        return (model.name, RecordSQL(schema: model, hasTriggers: hasTriggers))
-      })
   }
 
   /// - Throws: ``StoreError`` with code `unknownModel` when the store was opened without the type.
@@ -63,7 +55,7 @@ final class ModelRegistry: Sendable {
     let identity = ObjectIdentifier(model)
     if let found = known.withLock({ $0[identity] }) { return found }
     let name = M.schema.name
-    guard let found = statements[name],
+    guard let found = statements(named: name),
       found.schema.fields.map(\.name) == M.schema.fields.map(\.name)
     else {
       throw Self.unknown(name)
@@ -79,7 +71,17 @@ final class ModelRegistry: Sendable {
   }
 
   func statements(for schema: ModelSchema) -> RecordSQL {
-    statements[schema.name] ?? RecordSQL(schema: schema)
+    statements(named: schema.name) ?? RecordSQL(schema: schema)
+  }
+
+  /// The statements for the model called `name`; nil when there is none.
+  private func statements(named name: String) -> RecordSQL? {
+    if let known = statements.withLock({ $0[name] }) { return known }
+    guard let model = schema.knownModel(named: name) else { return nil }
+    let hasTriggers = tablesWithTriggers.contains(model.table.asciiFolded)
+    let made = RecordSQL(schema: model, hasTriggers: hasTriggers)
+    statements.withLock { $0[name] = made }
+    return made
   }
 
   /// What holds a record of `schema` against the rules about it alone; made when first asked for.
@@ -110,26 +112,35 @@ final class ModelRegistry: Sendable {
     {
       return missing
     }
-    if let error = error as? SQLiteError,
-      let outdated = StoreError(
-        outdatedIn: error, models: self.schema.models, in: catalog)
-    {
-      return outdated
-    }
-    if let error = error as? SQLiteError, let schema, statements[schema.name] == nil,
+    if let error = error as? SQLiteError, let schema, !self.schema.contains(schema.name),
       error.message.hasPrefix("no such table: ")
     {
       return Self.unknown(schema.name)
     }
-    if let error = error as? SQLiteError, let schema,
-      let missing = StoreError(missingObjectIn: error, about: schema, in: catalog)
-    {
-      return missing
+    let original = error
+    do {
+      if let error = error as? SQLiteError,
+        let outdated = try StoreError(
+          outdatedIn: error, models: self.schema.models, in: try facts.catalog())
+      {
+        return outdated
+      }
+      if let error = error as? SQLiteError, let schema,
+        let missing = try StoreError(
+          missingObjectIn: error, about: schema, in: try facts.catalog())
+      {
+        return missing
+      }
+      let saysItself = (error as? SQLiteError)?.code == .constraintTrigger
+      let raisers = saysItself ? try facts.raisers() : []
+      return Self.storeError(
+        error,
+        translation: ConstraintTranslation(
+          models: self.schema.models, rules: rules, raisers: raisers), about: schema)
+    } catch {
+      // Without what the file contains, the error says less. It is what the caller has to know.
+      return Self.storeError(original, models: self.schema.models, rules: rules, about: schema)
     }
-    return Self.storeError(
-      error,
-      translation: ConstraintTranslation(
-        models: self.schema.models, rules: rules, raisers: raisers), about: schema)
   }
 
   static func storeError(

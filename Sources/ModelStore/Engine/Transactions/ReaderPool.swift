@@ -1,10 +1,45 @@
 internal import Synchronization
 
+/// What a ``ConnectionQueue`` owns: a connection, or something around one.
+protocol ConnectionOwner: SendableMetatype {
+  var connection: Connection { get }
+}
+
+extension Connection: ConnectionOwner {
+  var connection: Connection { self }
+}
+
+/// A queue whose connection can read.
+protocol ReadingQueue: Sendable {
+  /// As ``ConnectionQueue/isCurrent``.
+  var isCurrent: Bool { get }
+  /// Runs `body` on the calling thread.
+  func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result
+  /// Runs `body` on the queue's thread.
+  func reading<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result
+  /// As ``ConnectionQueue/close(waiting:)``; calling it again does nothing.
+  func close(waiting isWaiting: Bool)
+}
+
+extension ConnectionQueue: ReadingQueue where Resource: ConnectionOwner {
+  func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try sync { try body($0.connection) }
+  }
+
+  func reading<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await self.async { try body($0.connection) }
+  }
+}
+
 /// The connections that read, each with a queue of its own; a read goes to the one with the fewest
 /// waiting. Opened when first needed, up to a fixed number.
 final class ReaderPool: Sendable {
   private struct Slot {
-    let queue: ConnectionQueue<Connection>
+    let queue: any ReadingQueue
     var load = 0
   }
 
@@ -18,17 +53,22 @@ final class ReaderPool: Sendable {
   private let open: @Sendable () throws -> Connection
   private let process = OpeningProcess()
 
-  init(countMax: Int, open: @escaping @Sendable () throws -> Connection) {
+  /// - Parameter first: A queue that is there already, and reads when nothing else uses it.
+  init(
+    countMax: Int, first: (any ReadingQueue)? = nil,
+    open: @escaping @Sendable () throws -> Connection
+  ) {
     precondition(countMax >= 1, "A store reads through at least one connection.")
-    self.countMax = countMax
+    self.countMax = countMax + (first == nil ? 0 : 1)
     self.open = open
+    if let first { state.withLock { $0.slots = [Slot(queue: first)] } }
   }
 
   /// Runs `body` on one connection.
   func sync<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     let (place, queue) = try take()
     defer { give(place) }
-    return try queue.sync { connection in try body(connection) }
+    return try queue.reading(body)
   }
 
   func async<Result: Sendable>(
@@ -36,10 +76,10 @@ final class ReaderPool: Sendable {
   ) async throws -> Result {
     let (place, queue) = try take()
     defer { give(place) }
-    return try await queue.async { connection in try body(connection) }
+    return try await queue.reading(body)
   }
 
-  private func take() throws -> (place: Int, queue: ConnectionQueue<Connection>) {
+  private func take() throws -> (place: Int, queue: any ReadingQueue) {
     try process.check()
     return try state.withLock { state in
       guard !state.isClosed else { throw StoreError(.misuse, "The store is closed.") }

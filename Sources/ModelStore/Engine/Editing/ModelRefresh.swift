@@ -1,0 +1,46 @@
+/// What ``Store/refreshAdopted(_:_:)`` does with one adopted model.
+public struct ModelRefresh: Hashable, Sendable {
+  /// The model's name.
+  public let name: String
+  /// The model as it is after the refresh; nil when it leaves the store, because its table is gone
+  /// or can no longer be a model.
+  public let schema: ModelSchema?
+  /// How the table differs from the model before the refresh.
+  public let drift: SchemaDrift
+  /// What was decided about the types of new columns, in column order.
+  public let decisions: [TypeDecision]
+  /// What goes with a model that leaves the store: its bindings and added rules.
+  public let removed: [ModelDependent]
+  /// What keeps the model from being refreshed, because it needs what is gone. A dry run lists
+  /// these; otherwise the refresh throws.
+  public let dependents: [ModelDependent]
+}
+
+/// Whether a call that changes the file's catalog is kept.
+public enum CatalogChange: Hashable, Sendable {
+  /// It is committed.
+  case commit
+  /// It is reported and nothing is written.
+  case dryRun
+}
+
+/// Something in a file's catalog that needs a model.
+public struct ModelDependent: Hashable, Sendable {
+  /// What it is.
+  public enum Kind: String, Hashable, Sendable {
+    case binding
+    /// A rule that was added to a model.
+    case rule
+    /// A rule in Swift, which only the program that declares it can do without.
+    case validator
+    /// An ordered list.
+    case list
+  }
+
+  /// What it is.
+  public let kind: Kind
+  /// Its name; of a list with its owner: `Playlist.tracks`.
+  public let name: String
+  /// Why it needs the model, as a sentence.
+  public let reason: String
+}

@@ -1,0 +1,118 @@
+internal import Synchronization
+
+/// What the file contains, read when it is first asked for: most transactions need none of it, and
+/// reading it takes about five statements for each table.
+final class FileFacts: Sendable {
+  private struct State {
+    var catalog: Catalog?
+    var captured: CaptureFacts?
+    var raisers: [RaisingTrigger]?
+  }
+
+  private let state = Mutex(State())
+  private let reader: ReaderPool?
+
+  /// - Parameter reader: Where the file is read for a caller that has no connection of its own; nil
+  ///   for a file that contains nothing.
+  init(reader: ReaderPool?) {
+    self.reader = reader
+    if reader == nil { state.withLock { $0.catalog = Catalog(schemaVersion: 0, tables: []) } }
+  }
+
+  /// What the file contains. Read by another connection than the first time, it may be the file of
+  /// a later schema; then the next write reads everything again.
+  ///
+  /// - Parameter connection: Reads it where that was not done yet; nil for a connection of its own.
+  func catalog(on connection: Connection? = nil) throws -> Catalog {
+    if let known = state.withLock({ $0.catalog }) { return known }
+    let read: Catalog
+    if let connection {
+      read = try Catalog(reading: connection)
+    } else {
+      // The caller may be inside a transaction for which this one waits.
+      read =
+        try reader?.sync { connection in
+          try connection.hooks.withoutWaiting { try Catalog(reading: connection) }
+        } ?? Catalog(schemaVersion: 0, tables: [])
+    }
+    return state.withLock { state in
+      if let known = state.catalog { return known }
+      state.catalog = read
+      return read
+    }
+  }
+
+  /// What capture has to know of the file.
+  func captured(on connection: Connection) throws -> CaptureFacts {
+    if let known = state.withLock({ $0.captured }) { return known }
+    let made: CaptureFacts
+    do {
+      made = try CaptureFacts(reading: connection)
+    } catch let error as SQLiteError where error.code.primary == .error {
+      made = CaptureFacts(Self.writing(try catalog(on: connection)))
+    }
+    state.withLock { $0.captured = made }
+    return made
+  }
+
+  /// The triggers that may refuse a write and are not the store's own.
+  func raisers(on connection: Connection? = nil) throws -> [RaisingTrigger] {
+    if let known = state.withLock({ $0.raisers }) { return known }
+    let made = Self.writing(try catalog(on: connection)).flatMap { table, triggers in
+      triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
+        RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
+      }
+    }
+    state.withLock { $0.raisers = made }
+    return made
+  }
+
+  /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
+  /// conflict clause.
+  func mayRollBack(on connection: Connection) throws -> Bool {
+    try raisers(on: connection).contains { $0.endsTransactions }
+      || catalog(on: connection).tables.contains { SQLTokens($0.sql).rollsBack }
+  }
+
+  /// The tables with those of their triggers that may write a model's records.
+  private static func writing(
+    _ catalog: Catalog
+  ) -> [(table: TableFacts, triggers: [TriggerFacts])] {
+    catalog.tables.map { table in (table, table.triggers.filter { mayWrite($0.name) }) }
+  }
+
+  /// Whether the trigger called `name` may write a model's records. Those of rules and of the
+  /// journal write none.
+  static func mayWrite(_ name: String) -> Bool {
+    !RuleObjects.isName(name) && !name.hasPrefix(SchemaObject.Owner.journalPrefix)
+  }
+
+  /// The triggers that may write a model's records, by table, in the order of their creation.
+  static func writingTriggers(on connection: Connection) throws -> [TriggerFacts] {
+    try connection.rows(
+      """
+      SELECT name, sql
+      FROM sqlite_schema
+      WHERE type = 'trigger' AND name NOT GLOB \(Self.journalPattern)
+      ORDER BY tbl_name, rowid
+      """
+    ) { row in TriggerFacts(name: try row.text(at: 0), sql: try row.text(at: 1)) }
+    .filter { mayWrite($0.name) }
+  }
+
+  /// SQLite compares names by it before it reads the triggers' texts, which are most of a schema.
+  private static let journalPattern = SchemaObject.Owner.journalPrefix + "*"
+
+  /// The names of the tables whose triggers may change a record as it is written, ASCII letters in
+  /// lower case: one statement, whatever the file contains.
+  static func tablesWithTriggers(on connection: Connection) throws -> Set<String> {
+    let rows = try connection.rows(
+      """
+      SELECT tbl_name, name
+      FROM sqlite_schema
+      WHERE type = 'trigger' AND name NOT GLOB \(Self.journalPattern)
+      """
+    ) { row in (table: try row.text(at: 0), trigger: try row.text(at: 1)) }
+    return Set(rows.filter { mayWrite($0.trigger) }.map(\.table.asciiFolded))
+  }
+}
