@@ -22,9 +22,14 @@ extension CatalogEditor {
 
   /// Reports adopted models that differ from their tables, as one error. Never fails: a file can be
   /// used although some models of it are outdated.
+  ///
+  /// The writer's connection reads: a reader that is opened only when it is needed then notices
+  /// that the file was replaced, and does not compile statements for an earlier schema.
   func reportAdoptedDrift() {
     do {
-      let drift = try adoptedDrift()
+      let drift = try engine.connections.writer.sync { writer in
+        try Self.adoptedModels(on: writer.connection).compactMap(\.drift)
+      }
       if !drift.isEmpty { engine.reports.send(StoreError(outdated: drift)) }
     } catch {
       engine.reports.send(StoreError(reporting: models.storeError(error, about: nil)))
