@@ -8,12 +8,11 @@ extension CatalogEditor {
     }
     let isNothing = planned.models.isEmpty && !planned.removesCatalog
     guard change == .commit, !isNothing else { return planned }
-    return try changing(
-      leaving: { Set($0.models) },
-      completion: { departure, connection in
-        if departure.removesCatalog { try Self.dropCatalog(on: connection) }
-      }
-    ) { connection in
+    func left(_ departure: ModelDeparture) -> Set<String> { Set(departure.models) }
+    func complete(_ departure: ModelDeparture, on connection: Connection) throws {
+      if departure.removesCatalog { try Self.dropCatalog(on: connection) }
+    }
+    return try changing(leaving: left, completion: complete) { connection in
       // Again, in the transaction that writes.
       let departure = try self.departure(of: names, policy, on: connection)
       try Self.check(departure, policy)

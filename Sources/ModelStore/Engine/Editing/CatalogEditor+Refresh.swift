@@ -46,7 +46,7 @@ extension CatalogEditor {
     func goneModels(_ refreshes: [ModelRefresh]) -> Set<String> {
       Set(refreshes.filter { $0.schema == nil }.map(\.name))
     }
-    return try changing(leaving: goneModels, completion: { _, _ in }) { connection in
+    return try changing(leaving: goneModels) { connection in
       // Again, in the transaction that writes.
       let refreshes = try self.refreshes(names, on: connection)
       try Self.checkDependents(of: refreshes.map(\.refresh))

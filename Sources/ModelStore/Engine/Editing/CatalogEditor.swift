@@ -185,13 +185,6 @@ struct CatalogEditor {
     schema.isDeclared(model.name) || engine.broker.interests()[model.name] != nil
   }
 
-  /// As ``changing(isPreview:leaving:completion:_:)``, where no model leaves the store.
-  func changing<Result>(
-    isPreview: Bool = false, _ body: (Connection) throws -> Result
-  ) throws -> Result {
-    try changing(isPreview: isPreview, leaving: { _ in [] }, completion: { _, _ in }, body)
-  }
-
   /// Runs `body` as a transaction that changes the file except its records, and reads the
   /// file's schema and rules again. A failure of that reading is reported: the commit stands, and
   /// the next write reads them.
@@ -203,8 +196,9 @@ struct CatalogEditor {
   ///   - left: The names of adopted models that are no models afterwards.
   ///   - completion: Runs last in the transaction, behind what brings the journal in line.
   func changing<Result>(
-    isPreview: Bool = false, leaving left: (Result) -> Set<String>,
-    completion: (Result, Connection) throws -> Void, _ body: (Connection) throws -> Result
+    isPreview: Bool = false, leaving left: ((Result) -> Set<String>)? = nil,
+    completion: ((Result, Connection) throws -> Void)? = nil,
+    _ body: (Connection) throws -> Result
   ) throws -> Result {
     try configuration.checkWritable()
     return try engine.turns.take { writer in
@@ -229,10 +223,10 @@ struct CatalogEditor {
           // journal says of that comes behind the mark: it is no change that could be taken back.
           try journal.align(keeping: standing, on: connection)
           try recordOrder(on: connection)
-          try completion(result, connection)
+          try completion?(result, connection)
           return result
         }
-        reloadAfterCommit(&writer, leaving: left(result))
+        reloadAfterCommit(&writer, leaving: left?(result) ?? [])
         return result
       } catch {
         throw models.storeError(writer.noting(error), about: nil)
