@@ -12,6 +12,9 @@ struct IntegrityCheck {
         return try Self.damage(on: connection)
       } catch let error as SQLiteError {
         throw StoreError(error)
+      } catch let error as ColumnError {
+        // What SQLite reports names tables and indexes, whose names may be damaged, too.
+        throw StoreError(.corrupt, "The file's schema is damaged: \(error).")
       }
     }
     for (table, error) in unchecked {

@@ -142,6 +142,15 @@ final class StoreEngine: Sendable {
     }
   }
 
+  /// Runs `body` on a reader, outside a transaction. Throws what callers see.
+  func look<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    do {
+      return try connections.readers.sync(body)
+    } catch {
+      throw models.storeError(error, about: nil)
+    }
+  }
+
   /// Runs `body` in a read transaction on a reader.
   func read<Result>(_ body: (borrowing ReadTransaction) throws -> Result) throws -> Result {
     try connections.readers.sync { connection in try read(connection, body) }

@@ -40,7 +40,7 @@ import Testing
 
   @Test(
     .enabled(if: SmallDisk.isPossible, "only root can mount a small disk"),
-    arguments: [256, 1024, 4096])
+    arguments: [288, 1024, 4096])
   func aFullDiskLosesNothingAndWorkGoesOnOnceThereIsSpace(kilobytes: Int) throws {
     let disk = try SmallDisk(kilobytes: kilobytes)
     let ballast = disk.path + "/ballast"

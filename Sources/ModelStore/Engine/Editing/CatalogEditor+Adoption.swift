@@ -9,7 +9,7 @@ extension CatalogEditor {
   /// - Parameter isWanted: By folded name. Values are read of these tables only.
   private func adoptableTables(_ isWanted: (String) -> Bool) throws -> [AdoptableTable] {
     var tables = Set(models.schema.models.map { ExactText($0.table.asciiFolded) })
-    return try engine.connections.readers.sync { connection in
+    return try engine.look { connection in
       // A newer library's models: they are models already.
       for problem in try CatalogEntries.models.problems(on: connection) {
         if let name = problem.model { tables.insert(ExactText(name.asciiFolded)) }
@@ -86,7 +86,7 @@ extension CatalogEditor {
       schemas[index].apply(decision)
       return decision
     }
-    try engine.connections.readers.sync { [schemas] connection in
+    try engine.look { [schemas] connection in
       try checkBindings(retyping: schemas, on: connection)
     }
     return decisions
@@ -128,7 +128,7 @@ extension CatalogEditor {
   }
 
   private func decision(_ choice: TypeChoice, for schema: ModelSchema) throws -> TypeDecision {
-    try engine.connections.readers.sync { connection in
+    try engine.look { connection in
       let catalog = try Catalog(reading: connection)
       guard let table = catalog.table(named: schema.table), schema.kind == .table else {
         throw StoreError(

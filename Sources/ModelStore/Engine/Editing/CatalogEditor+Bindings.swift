@@ -194,7 +194,7 @@ extension CatalogEditor {
 
   /// See ``Store/computedFields()``.
   func computedFields() throws -> [BindingSchema.Field: [BindingSchema.Field]] {
-    try engine.connections.readers.sync { connection in
+    try engine.look { connection in
       try GeneratedColumns(of: models.schema.models, on: connection).computed
     }
   }
@@ -202,7 +202,7 @@ extension CatalogEditor {
   private func readingBindings<Result>(
     _ body: (CompiledBindings, Connection) throws -> Result
   ) throws -> Result {
-    try engine.connections.readers.sync { connection in
+    try engine.look { connection in
       try engine.read(connection) { reads in
         let connection = reads.access.connection
         return try body(try self.filedBindings(on: connection), connection)

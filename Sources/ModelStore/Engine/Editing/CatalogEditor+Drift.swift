@@ -15,7 +15,7 @@ extension CatalogEditor {
   /// How the tables differ from the models that the file says they are.
   private func modelDrift() throws -> [SchemaDrift] {
     let models = models.schema.models
-    return try engine.connections.readers.sync { connection in
+    return try engine.look { connection in
       let differences = SchemaDifference.differences(
         of: models, in: try Catalog(reading: connection))
       let byModel = Dictionary(grouping: differences, by: \.model)
@@ -27,7 +27,7 @@ extension CatalogEditor {
 
   private func journalDrift() throws -> [SchemaDrift] {
     let models = models.schema.models
-    return try engine.connections.readers.sync { connection in
+    return try engine.look { connection in
       try engine.read(connection) { reads in
         let connection = reads.access.connection
         guard let layouts = try JournalLayouts(reading: connection) else { return [] }

@@ -3,7 +3,7 @@ extension CatalogEditor {
   func leave(
     _ names: [String]?, losing policy: LossPolicy, _ change: CatalogChange
   ) throws -> ModelDeparture {
-    let planned = try engine.connections.readers.sync { connection in
+    let planned = try engine.look { connection in
       try engine.read(connection) { try departure(of: names, policy, on: $0.access.connection) }
     }
     let isNothing = planned.models.isEmpty && !planned.removesCatalog

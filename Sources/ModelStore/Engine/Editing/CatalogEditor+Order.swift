@@ -59,8 +59,8 @@ extension CatalogEditor {
     }
   }
 
-  /// Whether every entry is understood, no two describe one table, rules can be kept, adopted models
-  /// are as their tables, and the journal's triggers are as they should be.
+  /// Whether every entry is understood, no two describe one table, rules can be kept, adopted
+  /// models are as their tables, and the journal's triggers are as they should be.
   private func isFileInOrder(on connection: Connection) throws -> Bool {
     guard try problems(on: connection).isEmpty else { return false }
     let filed = try CatalogEntries.models.read(on: connection)

@@ -1,7 +1,7 @@
 // Adopted models whose tables other programs have changed.
 extension CatalogEditor {
   func adoptedDrift() throws -> [SchemaDrift] {
-    try engine.connections.readers.sync { connection in
+    try engine.look { connection in
       try Self.adoptedModels(on: connection).compactMap(\.drift)
     }
   }
@@ -39,7 +39,7 @@ extension CatalogEditor {
   func refreshAdopted(
     _ names: [String]?, _ change: CatalogChange
   ) throws -> [ModelRefresh] {
-    let planned = try engine.connections.readers.sync { connection in
+    let planned = try engine.look { connection in
       try engine.read(connection) { try refreshes(names, on: $0.access.connection).map(\.refresh) }
     }
     guard change == .commit, !planned.isEmpty else { return planned }

@@ -92,7 +92,7 @@ extension CatalogEditor {
 
   /// The stored records that break `rule`, whether the file has it or not.
   func finding(of rule: Rule, keyCountMax: Int) throws -> RuleFinding? {
-    try engine.connections.readers.sync { connection in
+    try engine.look { connection in
       do {
         let rules = try compiled(adding: rule, on: connection)
         return try finding(of: rule, in: rules, on: connection, keyCountMax: keyCountMax)
@@ -183,7 +183,7 @@ extension CatalogEditor {
   /// How the objects of rules in the file differ, by name; then the rules that name a model or
   /// field that is not there any more.
   func ruleDrift() throws -> [SchemaDrift] {
-    try engine.connections.readers.sync { connection in
+    try engine.look { connection in
       try engine.read(connection) { reads in try ruleDrift(on: reads.access.connection) }
     }
   }
@@ -212,8 +212,8 @@ extension CatalogEditor {
   /// Makes the triggers and indexes of rules anew where they are not as they should be.
   ///
   /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index
-  ///   holds for all records or does not exist. Records that break another rule stay, as they do when you
-  ///   add the rule and keep them.
+  ///   holds for all records or does not exist. Records that break another rule stay, as they do
+  ///   when you add the rule and keep them.
   func apply(_ rules: CompiledRules, on connection: Connection) throws {
     let found = try InstalledObjects.ofRules(in: connection)
     for objects in rules.rules

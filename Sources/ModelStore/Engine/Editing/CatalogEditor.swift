@@ -247,12 +247,12 @@ struct CatalogEditor {
 
   /// What the file says of itself beyond models.
   func catalogEntries<Entry>(_ entries: CatalogEntries<Entry>) throws -> [Entry] {
-    try engine.connections.readers.sync { connection in try entries.understood(on: connection) }
+    try engine.look { connection in try entries.understood(on: connection) }
   }
 
   /// Why entries of the catalog cannot be read: models, bindings, rules, then validators.
   func catalogProblems() throws -> [StoreError] {
-    try engine.connections.readers.sync { connection in try problems(on: connection) }
+    try engine.look { connection in try problems(on: connection) }
   }
 
   func problems(on connection: Connection) throws -> [StoreError] {
