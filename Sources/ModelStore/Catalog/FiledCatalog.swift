@@ -15,10 +15,12 @@ struct FiledCatalog: Sendable {
   /// The declarations' digests, each with that of the tables then.
   private let recorded: [Int64: Int64]
 
-  /// Changes when a library checks more at opening, for which the first number rises, or writes
-  /// other triggers and indexes for the same declarations: what an older library found in order may
-  /// not be so any more.
-  static let format = [1, CompiledForm.current]
+  /// Changes when a library checks more at opening, for which the first number rises, writes other
+  /// triggers and indexes for the same declarations, or has other tables of its own: what another
+  /// version of the library found in order may not be so for this one.
+  static let format = [
+    1, CompiledForm.current, Int(CatalogText.format), StoreMigrations.all.count,
+  ]
 
   /// For programs without declarations: every entry is understood, models and tables are unique,
   /// rules and bindings can be kept, and the journal's triggers are as they should be.
@@ -71,7 +73,7 @@ struct FiledCatalog: Sendable {
   }
 
   /// - Returns: nil when the file lacks one of the store's own tables.
-  private static func knowingTable<Result>(_ body: () throws -> Result) throws -> Result? {
+  static func knowingTable<Result>(_ body: () throws -> Result) throws -> Result? {
     do {
       return try body()
     } catch let error as SQLiteError where error.message.hasPrefix("no such table: ") {

@@ -60,7 +60,7 @@ struct Writer {
     _ schema: StoreSchema, journaled: [ModelSchema], inOrder filed: FiledCatalog?
   ) throws {
     let version = try connection.schemaVersion()
-    let facts = FileFacts(reader: factsReader)
+    let facts = FileFacts(reader: factsReader, schemaVersion: version)
     let journal = try readJournal(of: journaled, inOrder: filed != nil, facts)
     models = ModelRegistry(
       schema: schema, filed: try entries(filed, of: schema), facts: facts,

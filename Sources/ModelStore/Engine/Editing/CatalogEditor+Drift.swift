@@ -26,11 +26,12 @@ extension CatalogEditor {
   }
 
   private func journalDrift() throws -> [SchemaDrift] {
-    let models = models.schema.models
-    return try engine.look { connection in
+    try engine.look { connection in
       try engine.read(connection) { reads in
         let connection = reads.access.connection
         guard let layouts = try JournalLayouts(reading: connection) else { return [] }
+        // The triggers follow the file, also where a model keeps its fields in this process.
+        let models = try schema.filed(on: connection)
         return try CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
           .knownDrift(on: connection)
       }

@@ -8,7 +8,7 @@ extension CatalogEditor {
     }
     let isNothing = planned.models.isEmpty && !planned.removesCatalog
     guard change == .commit, !isNothing else { return planned }
-    func left(_ departure: ModelDeparture) -> Set<String> { Set(departure.models) }
+    func left(_ departure: ModelDeparture) -> Set<String> { Set(departure.allModels) }
     func complete(_ departure: ModelDeparture, on connection: Connection) throws {
       if departure.removesCatalog { try Self.dropCatalog(on: connection) }
     }
@@ -16,7 +16,7 @@ extension CatalogEditor {
       // Again, in the transaction that writes.
       let departure = try self.departure(of: names, policy, on: connection)
       try Self.check(departure, policy)
-      try checkUnobserved(departure.models)
+      try checkUnobserved(departure.allModels)
       try remove(departure, on: connection)
       return departure
     }
@@ -164,7 +164,7 @@ extension CatalogEditor {
       owners.append(owner)
     }
     try CatalogEntries.models.write(owners, on: connection)
-    try CatalogEntries.models.remove(departure.models + lists.sorted(), on: connection)
+    try CatalogEntries.models.remove(departure.allModels, on: connection)
   }
 
   func removeBindings(_ names: [String], on connection: Connection) throws {
@@ -193,5 +193,12 @@ extension CatalogEditor {
     let tables = Set(own.filter { $0.kind == .table }.map(\.name))
     try Reconciler(connection).apply(
       SchemaPlan(dropped: own.filter { $0.kind != .index || !tables.contains($0.table) }))
+  }
+}
+
+extension ModelDeparture {
+  /// The models and the models of places in the lists that go with them.
+  fileprivate var allModels: [String] {
+    models + removed.filter { $0.kind == .list }.map(\.name)
   }
 }

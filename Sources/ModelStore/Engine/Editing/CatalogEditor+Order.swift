@@ -36,12 +36,23 @@ extension CatalogEditor {
     {
       return
     }
-    guard try isFileInOrder(on: connection) else { return }
-    var digests = [FiledCatalog.file]
-    if let declarations, let digest, try isUpToDate(declarations, on: connection) {
-      digests.append(digest)
+    // A file that lacks one of the store's own tables is not in order.
+    _ = try FiledCatalog.knowingTable {
+      guard try isFileInOrder(on: connection) else { return }
+      var digests = [FiledCatalog.file]
+      if let declarations, let digest, try isInOrder(for: declarations, on: connection) {
+        digests.append(digest)
+      }
+      try FiledCatalog.record(digests, on: connection)
     }
-    try FiledCatalog.record(digests, on: connection)
+  }
+
+  private func isInOrder(
+    for declarations: Declarations, on connection: Connection
+  ) throws -> Bool {
+    // Another program may have turned the journal off meanwhile.
+    try isUpToDate(declarations, on: connection)
+      && journal.plan(for: declarations, on: connection)?.isEmpty ?? true
   }
 
   /// As ``recordOrder(for:on:)``, in a transaction of its own, where an opening had nothing else to

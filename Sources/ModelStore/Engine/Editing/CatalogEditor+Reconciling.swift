@@ -64,6 +64,7 @@ extension CatalogEditor {
     return try (configuration.access == .readOnly || bindings.obsolete.isEmpty)
       && CatalogEntries.bindings.understood(on: connection).hold(declared)
       && CompiledBindings(bindings.kept, in: models, on: connection)
+        .keeping { try $0.missingFunction(on: connection) == nil }
         .plan(from: .ofBindings(in: connection)).isEmpty
   }
 

@@ -15,7 +15,7 @@ struct JournalEditor {
   }
 
   /// What ``install(_:on:)`` has to do; nil where nothing is to be recorded.
-  private func plan(
+  func plan(
     for declarations: Declarations, on connection: Connection
   ) throws -> SchemaPlan? {
     let detail = declarations.changeJournal

@@ -11,11 +11,17 @@ final class FileFacts: Sendable {
 
   private let state = Mutex(State())
   private let reader: ReaderPool?
+  /// What was read in another version is not kept: a transaction that changed the schema may be
+  /// rolled back.
+  private let schemaVersion: Int64
 
-  /// - Parameter reader: Where the file is read for a caller that has no connection of its own; nil
-  ///   for a file that contains nothing.
-  init(reader: ReaderPool?) {
+  /// - Parameters:
+  ///   - reader: Where the file is read for a caller that has no connection of its own; nil for a
+  ///     file that contains nothing.
+  ///   - schemaVersion: The version of the schema that this is about.
+  init(reader: ReaderPool?, schemaVersion: Int64 = 0) {
     self.reader = reader
+    self.schemaVersion = schemaVersion
     if reader == nil { state.withLock { $0.catalog = Catalog(schemaVersion: 0, tables: []) } }
   }
 
@@ -35,6 +41,7 @@ final class FileFacts: Sendable {
           try connection.hooks.withoutWaiting { try Catalog(reading: connection) }
         } ?? Catalog(schemaVersion: 0, tables: [])
     }
+    guard read.schemaVersion == schemaVersion else { return read }
     return state.withLock { state in
       if let known = state.catalog { return known }
       state.catalog = read
@@ -51,6 +58,7 @@ final class FileFacts: Sendable {
     } catch let error as SQLiteError where error.code.primary == .error {
       made = CaptureFacts(Self.writing(try catalog(on: connection)))
     }
+    guard try connection.schemaVersion() == schemaVersion else { return made }
     state.withLock { $0.captured = made }
     return made
   }
@@ -58,11 +66,13 @@ final class FileFacts: Sendable {
   /// The triggers that may refuse a write and are not the store's own.
   func raisers(on connection: Connection? = nil) throws -> [RaisingTrigger] {
     if let known = state.withLock({ $0.raisers }) { return known }
-    let made = Self.writing(try catalog(on: connection)).flatMap { table, triggers in
+    let catalog = try catalog(on: connection)
+    let made = Self.writing(catalog).flatMap { table, triggers in
       triggers.filter { SQLTokens($0.sql).raises || SQLTokens($0.sql).rollsBack }.map {
         RaisingTrigger(name: $0.name, table: table.name, sql: $0.sql)
       }
     }
+    guard catalog.schemaVersion == schemaVersion else { return made }
     state.withLock { $0.raisers = made }
     return made
   }

@@ -39,14 +39,18 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.changes.version) }
     let touches = commit.changes.changes.compactMap(rule.touch)
-    let delta: QueryDelta? = state.withLock { rows in
+    let moved: (delta: QueryDelta, subscribers: [LiveSubscriber<QueryDelta>])? = state.withLock {
+      rows in
       // The commits before this one did not concern these rows.
       rows.version = commit.changes.version - 1
       let old = rows
       guard rows.advance(to: commit.changes.version, touches) else { return nil }
-      return QueryDelta(old: old, new: rows, touches: touches, isReset: false)
+      return (
+        QueryDelta(old: old, new: rows, touches: touches, isReset: false),
+        touches.isEmpty ? [] : subscribers.all
+      )
     }
-    if let delta { return touches.isEmpty ? [] : subscribers.receive(delta) }
+    if let moved { return moved.subscribers.receive(moved.delta) }
     report(
       StoreError(
         .database,
@@ -66,13 +70,14 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
       return .failed
     }
     let new = LiveRows(tree: tree, version: version)
-    let old = state.withLock { rows in
+    let moved = state.withLock { rows in
       defer { rows = new }
-      return rows
+      return (old: rows, subscribers: subscribers.all)
     }
-    guard !subscribers.isEmpty else { return [] }
-    let touches = QueryDelta.touches(from: old, to: new, images: images)
-    return subscribers.receive(QueryDelta(old: old, new: new, touches: touches, isReset: true))
+    guard !moved.subscribers.isEmpty else { return [] }
+    let touches = QueryDelta.touches(from: moved.old, to: new, images: images)
+    return moved.subscribers.receive(
+      QueryDelta(old: moved.old, new: new, touches: touches, isReset: true))
   }
 }
 

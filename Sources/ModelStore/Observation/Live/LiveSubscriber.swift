@@ -20,12 +20,12 @@ final class LiveSubscribers<Delta: Sendable>: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.members.isEmpty } }
 
-  private var all: [LiveSubscriber<Delta>] { state.withLock { $0.members.map(\.subscriber) } }
+  /// Those who subscribe now. A result takes them under the lock under which it moves its rows: a
+  /// subscriber that comes later has read the moved rows, and must not receive the move.
+  var all: [LiveSubscriber<Delta>] { state.withLock { $0.members.map(\.subscriber) } }
 
-  /// Hands a delta to everyone.
-  func receive(_ delta: Delta) -> ChangeBroker.Outcome {
-    all.reduce(into: []) { $0.formUnion($1.receive(delta)) }
-  }
+  /// Passes a delta to all subscribers.
+  func receive(_ delta: Delta) -> ChangeBroker.Outcome { all.receive(delta) }
 
   func wake(upTo version: UInt64) {
     for subscriber in all { subscriber.wake(version) }
@@ -46,6 +46,14 @@ final class LiveSubscribers<Delta: Sendable>: Sendable {
       guard let place = state.members.firstIndex(where: { $0.number == number }) else { return nil }
       return state.members.remove(at: place).subscriber
     }
+  }
+}
+
+extension Array {
+  /// Passes a delta to each of these subscribers.
+  func receive<Delta>(_ delta: Delta) -> ChangeBroker.Outcome
+  where Element == LiveSubscriber<Delta> {
+    reduce(into: []) { $0.formUnion($1.receive(delta)) }
   }
 }
 

@@ -78,11 +78,12 @@ final class WindowResult: LiveSource, LivePublisher {
   }
 
   private func tell(_ shown: QueryDelta) -> ChangeBroker.Outcome {
-    state.withLock { state in
+    let told = state.withLock { state in
       state.rows = shown.new
       state.isStale = false
+      return shown.touches.isEmpty && !shown.isReset ? [] : subscribers.all
     }
-    return shown.touches.isEmpty && !shown.isReset ? [] : subscribers.receive(shown)
+    return told.receive(shown)
   }
 
   private func reset(from old: LiveRows, to new: LiveRows) throws -> QueryDelta {
