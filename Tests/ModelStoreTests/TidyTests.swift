@@ -63,6 +63,17 @@ import Testing
       ])
   }
 
+  /// The types and members of the library that a program can name; see decision 39.
+  @Test func thePublicInterfaceStaysSmall() throws {
+    let project = try Project.checkout.get()
+    let interface = PublicInterface(
+      of: project.swift(under: "Sources/ModelStore")
+        + project.swift(under: "Sources/SchemaCompiler"))
+    print("The library has \(interface.summary).")
+    #expect(interface.types.count <= 150, "\(interface.types.sorted().joined(separator: "\n"))")
+    #expect(interface.members.count <= 800, "\(interface.members.sorted().joined(separator: "\n"))")
+  }
+
   /// The number may only fall; lower it here when it does.
   @Test func publicNamesWithoutDocumentationOnlyBecomeFewer() throws {
     let findings = Project.publicIsDocumented(try Project.checkout.get()).map(\.description)
