@@ -19,29 +19,31 @@ extension ChangeJournal {
   /// may not be entered.
   ///
   /// - Parameter position: Where the reader stands: what is there beyond it already comes first.
-  public func growth(after position: JournalPosition) -> JournalGrowth {
+  public func growth(after position: JournalPosition)
+    -> some AsyncSequence<JournalPosition, any Error> & Sendable
+  {
     JournalGrowth(
       lease: store.lease, position: position, damagedModels: store.engine.models.damagedJournals)
   }
 }
 
 /// The end of a change journal as it moves on: ``ChangeJournal/growth(after:)``.
-public struct JournalGrowth: AsyncSequence, Sendable {
-  public typealias Element = JournalPosition
+package struct JournalGrowth: AsyncSequence, Sendable {
+  package typealias Element = JournalPosition
 
   let lease: StoreLease
   let position: JournalPosition
   /// When it began.
   let damagedModels: Set<String>
 
-  public func makeAsyncIterator() -> AsyncIterator {
+  package func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(
       lease: lease, position: position, damagedModels: damagedModels,
       listener: JournalListeners.Listener(lease))
   }
 
   /// Waits for one growth at a time.
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  package struct AsyncIterator: AsyncIteratorProtocol {
     let lease: StoreLease
     var position: JournalPosition
     var damagedModels: Set<String>
@@ -51,7 +53,7 @@ public struct JournalGrowth: AsyncSequence, Sendable {
     /// task was cancelled, or the store closed or dropped.
     ///
     /// - Throws: ``StoreError`` when the journal cannot be read.
-    public mutating func next() async throws -> JournalPosition? {
+    package mutating func next() async throws -> JournalPosition? {
       let news = try await listener.first {
         let engine = try lease.open
         let end = try await engine.connections.readers.async { connection in

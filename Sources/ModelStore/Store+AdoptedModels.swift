@@ -5,7 +5,7 @@ extension Store {
   ///
   /// A store compares them when it is opened, and reports what differs once to `onError` with code
   /// `outdatedModel`. Opening never fails because of it, and the models stay as they are until
-  /// ``refreshAdopted(_:_:)``.
+  /// ``refreshAdopted(_:mode:)``.
   ///
   /// - Returns: One value for each model that differs, in the order of names; its owner is
   ///   ``SchemaDrift/Owner/model(_:)``, and every difference has a sentence.
@@ -25,7 +25,7 @@ extension Store {
   /// is new, and so is a renamed table.
   ///
   /// ```swift
-  /// for refresh in try store.refreshAdopted(nil, .dryRun) {
+  /// for refresh in try store.refreshAdopted(mode: .preview) {
   ///   print(refresh.name, refresh.drift.differences.compactMap(\.sentence))
   /// }
   /// try store.refreshAdopted()
@@ -36,7 +36,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - names: The models; nil for all adopted models.
-  ///   - change: Whether to write, or only to report what would be written.
+  ///   - mode: ``WriteMode/preview`` only reports what would be written.
   /// - Returns: The models that differ from their tables, in the order of names.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a model that a
   ///   program declares in Swift, and when a binding or rule needs a column or table that is gone:
@@ -45,9 +45,9 @@ extension Store {
   ///   ``adoptableTables()`` does.
   @discardableResult
   public func refreshAdopted(
-    _ names: [String]? = nil, _ change: CatalogChange = .commit
+    _ names: [String]? = nil, mode: WriteMode = .commit
   ) throws -> [ModelRefresh] {
-    try open.catalog.refreshAdopted(names, change)
+    try open.catalog.refreshAdopted(names, mode)
   }
 
   /// Undoes adoption: removes the models' entries from the catalog, with their bindings, added
@@ -61,7 +61,7 @@ extension Store {
   ///   - names: The models; nil for all adopted models.
   ///   - policy: What to do when bindings, rules, validators or lists of other models need these,
   ///     or when the change journal goes with its entries and consumers.
-  ///   - change: Whether to write, or only to report what would be removed.
+  ///   - mode: ``WriteMode/preview`` only reports what would be removed.
   /// - Returns: What is removed.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a model that a
   ///   program declares in Swift or that holds the places of a list; `conflict` when something else
@@ -70,8 +70,8 @@ extension Store {
   @discardableResult
   public func leave(
     _ names: [String]? = nil, losing policy: LossPolicy = .refuse,
-    _ change: CatalogChange = .commit
+    mode: WriteMode = .commit
   ) throws -> ModelDeparture {
-    try open.catalog.leave(names, losing: policy, change)
+    try open.catalog.leave(names, losing: policy, mode)
   }
 }

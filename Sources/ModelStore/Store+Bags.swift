@@ -8,7 +8,7 @@ extension Store {
   /// - Parameters:
   ///   - observed: Several fields are as many observations with one callback.
   ///   - context: Tells this observation from others of the same thing in the bag.
-  ///   - backlog: What becomes of commits while a call is running.
+  ///   - coalescing: What becomes of commits while a call is running.
   ///   - duplicate: What becomes of the observation that is there already.
   ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
   ///     commit order. It may write, observe and remove observations, its own too.
@@ -18,12 +18,12 @@ extension Store {
   /// - Complexity: O(log n) for n observations; ``ObservationOptions/initial`` reads the record.
   public func observe<Event>(
     _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
-    options: ObservationOptions = [], backlog: Backlog = .standard,
+    options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
     ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     try lease.observe(
-      observed, in: bag, context: context, options: options, backlog: backlog,
+      observed, in: bag, context: context, options: options, coalescing: coalescing,
       ifPresent: duplicate, body)
   }
 
@@ -35,14 +35,14 @@ extension Store {
   ///   - body: Called as in a bag, with `owner`, which is kept for the call.
   public func observe<Event, Owner: AnyObject & Sendable>(
     _ observed: Observed<Event>, owner: Owner, context: String? = nil,
-    options: ObservationOptions = [], backlog: Backlog = .standard,
+    options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
     ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Owner, Event) -> Void
   ) throws {
     let ownedBags = lease.scope.ownedBags
     try observe(
       observed, in: ownedBags.bag(of: owner), context: context, options: options,
-      backlog: backlog, ifPresent: duplicate
+      coalescing: coalescing, ifPresent: duplicate
     ) { [weak owner, weak ownedBags] event in
       guard let owner else {
         ownedBags?.endOwnerless()
@@ -65,7 +65,7 @@ extension Store {
   /// counts once for each subscription and sequence, and not at all while it has none.
   ///
   /// - Complexity: O(n log n) for n observations of the file's stores.
-  public func observations() -> [ObservationEntry] {
+  package func observations() -> [ObservationEntry] {
     lease.scope.ownedBags.endOwnerless()
     return lease.scope.entries
   }
@@ -87,7 +87,7 @@ extension Store {
 
   /// Ends the observations of that in several bags at once.
   ///
-  /// - Parameter bags: nil for every bag. What a ``Subscription`` holds goes on.
+  /// - Parameter bags: nil for every bag. What a ``ObservationToken`` holds goes on.
   public func endObservations<Event>(of observed: Observed<Event>, in bags: [ObservationBag]? = nil)
   {
     for bag in bags ?? observers(of: observed) { bag.remove(observed) }

@@ -4,8 +4,8 @@ extension Store {
   /// records get now; validators in Swift are not asked about them.
   ///
   /// - Parameters:
-  ///   - isPreview: Whether it is rolled back again: it tells how many records would be put right
-  ///     or why the binding would be refused, and nothing is announced.
+  ///   - mode: ``WriteMode/preview`` rolls it back again and tells how many records would be put
+  ///     right or why the binding would be refused, and nothing is announced.
   ///   - onProgress: Called on this thread every some thousand records and at the end, with how
   ///     many were looked at and how many there are to look at; writers wait meanwhile. What it
   ///     throws ends the work, and nothing was changed. It must not use the store.
@@ -17,10 +17,10 @@ extension Store {
   /// - Complexity: Reads all records of the bound models once, while writers wait.
   @discardableResult
   public func add(
-    _ binding: Binding, isPreview: Bool = false,
+    _ binding: FieldBinding, mode: WriteMode = .commit,
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) throws -> Int {
-    try open.catalog.add(binding, isPreview: isPreview, onProgress: onProgress)
+    try open.catalog.add(binding, mode: mode, onProgress: onProgress)
   }
 
   /// The bindings by which values come into a field: its own and, before it, those that the fields
@@ -29,7 +29,7 @@ extension Store {
   ///
   /// - Returns: Sources before what follows them; empty for a field that nothing is bound to.
   /// - Throws: ``StoreError`` with code `unknownModel` or `unknownField`.
-  public func bindings(into field: BindingSchema.Field) throws -> [BindingSchema] {
+  package func bindings(into field: BindingSchema.Field) throws -> [BindingSchema] {
     let model = try schema.model(named: field.model)
     guard let named = model.field(named: field.field) else {
       throw StoreError(
@@ -53,18 +53,19 @@ extension Store {
   ///
   /// To be called before a field or table that a binding names is dropped.
   ///
-  /// - Parameter isPreview: Whether it is rolled back again, and nothing is announced.
+  /// - Parameter mode: ``WriteMode/preview`` rolls it back again and tells, and nothing is
+  ///   announced.
   /// - Returns: How many records got another value, from another binding of the field whose turn it
   ///   is now.
   /// - Throws: ``StoreError`` with code `unknownBinding` when the file has none of that name,
   ///   `rejected` when a record does not take its value from the other one.
   @discardableResult
-  public func dropBinding(_ name: String, isPreview: Bool = false) throws -> Int {
-    try open.catalog.dropBinding(name, isPreview: isPreview)
+  public func dropBinding(_ name: String, mode: WriteMode = .commit) throws -> Int {
+    try open.catalog.dropBinding(name, mode: mode)
   }
 
   /// Makes every binding true again, whatever happened to its triggers or to the records: what
-  /// ``bindingFindings(keyCountMax:)`` finds is mended. Observers are told of each value that was
+  /// ``bindingFindings(maxKeyCount:)`` finds is mended. Observers are told of each value that was
   /// wrong.
   ///
   /// - Returns: The bindings of which records were wrong and how many, sources before what follows
@@ -82,10 +83,11 @@ extension Store {
   /// Rebuilds the bindings as ``rebuildBindings()`` does, except those whose tables SQLite cannot
   /// read here or whose expressions it refuses. Triggers of these stay as they are.
   ///
-  /// - Parameter isPreview: Whether it is rolled back again, and nothing is announced.
+  /// - Parameter mode: ``WriteMode/preview`` rolls it back again and tells, and nothing is
+  ///   announced.
   /// - Throws: As ``rebuildBindings()``.
-  package func rebuildReadableBindings(isPreview: Bool) throws -> BindingsRebuild {
-    try open.catalog.rebuildReadableBindings(isPreview: isPreview)
+  package func rebuildReadableBindings(mode: WriteMode) throws -> BindingsRebuild {
+    try open.catalog.rebuildReadableBindings(mode: mode)
   }
 
   /// Puts every bound value right as ``rebuildBindings()`` does, then rolls that back: tells which
@@ -94,7 +96,7 @@ extension Store {
   /// - Returns: As ``rebuildBindings()``.
   /// - Throws: ``StoreError`` when a binding names what is not there any more, or when a rule
   ///   refuses a value.
-  public func previewBindingsRebuild() throws -> [(binding: String, recordCount: Int)] {
+  package func previewBindingsRebuild() throws -> [(binding: String, recordCount: Int)] {
     try open.catalog.previewBindingsRebuild()
   }
 }

@@ -17,8 +17,8 @@ extension Store {
   }
 
   /// The content hash of the records that `query` selects; see
-  /// ``TransactionReads/contentHash(of:)-(Query<Element>)``.
-  public func contentHash<Element>(of query: Query<Element>) throws -> ContentHash {
+  /// ``TransactionReads/contentHash(of:)-(StoreQuery<Element>)``.
+  public func contentHash<Element>(of query: StoreQuery<Element>) throws -> ContentHash {
     try read { reads in try reads.contentHash(of: query) }
   }
 }

@@ -1,12 +1,12 @@
 extension TransactionReads where Self: ~Copyable {
   /// The records of `schema` for which `offence` is true; nil when there are none.
   borrowing func finding(
-    _ violation: Violation, _ offence: SQLText, in schema: ModelSchema, keyCountMax: Int
+    _ violation: Violation, _ offence: SQLText, in schema: ModelSchema, maxKeyCount: Int
   ) throws -> RuleFinding? {
-    let query = Query<Record>(schema, where: .sql(offence))
+    let query = StoreQuery<DynamicRecord>(schema, where: .sql(offence))
     let count = try count(query)
     guard count > 0 else { return nil }
-    let keys = try rows(query.limit(keyCountMax).keySelectText()).map(\.values)
+    let keys = try rows(query.limit(maxKeyCount).keySelectText()).map(\.values)
     return RuleFinding(violation: violation, count: count, keys: keys)
   }
 }
@@ -17,14 +17,14 @@ extension Store {
   /// in Swift run only when something is written.
   ///
   /// - Parameters:
-  ///   - keyCountMax: The most keys in one finding, at least 0.
+  ///   - maxKeyCount: The most keys in one finding, at least 0.
   ///   - onProgress: Called on this thread before each reading of the records, with how many
   ///     readings are done and how many there are in all.
   /// - Returns: The rules that are broken, in the order of fields, then those over several fields,
   ///   then texts that are not UTF-8; none for a view.
   /// - Complexity: Reads all records once for each rule.
   public func findings(
-    in schema: ModelSchema, keyCountMax: Int = 5,
+    in schema: ModelSchema, maxKeyCount: Int = 5,
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
   ) throws -> [RuleFinding] {
     guard schema.kind == .table else { return [] }
@@ -38,19 +38,19 @@ extension Store {
       let broken = try checks.enumerated().compactMap { place, check in
         try onProgress(place, checks.count + 1)
         return try reads.finding(
-          check.violation, check.offence, in: schema, keyCountMax: keyCountMax)
+          check.violation, check.offence, in: schema, maxKeyCount: maxKeyCount)
       }
       try onProgress(checks.count, checks.count + 1)
-      return broken + (try Self.unreadableTexts(of: schema, reads, keyCountMax))
+      return broken + (try Self.unreadableTexts(of: schema, reads, maxKeyCount))
     }
   }
 
   /// SQLite stores any bytes as text; those that are not UTF-8 nobody can read as text.
   private static func unreadableTexts(
-    of schema: ModelSchema, _ reads: borrowing ReadTransaction, _ keyCountMax: Int
+    of schema: ModelSchema, _ reads: borrowing ReadTransaction, _ maxKeyCount: Int
   ) throws -> [RuleFinding] {
     var found: [Int: (count: Int, keys: [[SQLValue]])] = [:]
-    let text = try Query<Record>(schema).selectText()
+    let text = try StoreQuery<DynamicRecord>(schema).selectText()
     try reads.access.forEachRow(text, of: schema) { row in
       for index in schema.fields.indices where row.storageClass(at: index) == .text {
         do throws(ColumnError) {
@@ -58,7 +58,7 @@ extension Store {
         } catch {
           var finding = found[index] ?? (0, [])
           finding.count += 1
-          if finding.keys.count < keyCountMax, let key = TransactionAccess.key(in: row, of: schema)
+          if finding.keys.count < maxKeyCount, let key = _TransactionAccess.key(in: row, of: schema)
           {
             finding.keys.append(key)
           }
@@ -79,12 +79,12 @@ extension Store {
 extension Store {
   /// Compares the triggers and the values of all bindings with what the file's catalog says.
   ///
-  /// - Parameter keyCountMax: The most keys in one finding, at least 0.
+  /// - Parameter maxKeyCount: The most keys in one finding, at least 0.
   /// - Returns: The bindings that are not kept; sources come before what follows them.
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
   /// - Complexity: Reads all records of each bound model once for each binding.
-  public func bindingFindings(keyCountMax: Int = 5) throws -> [BindingFinding] {
-    try open.catalog.bindingFindings(keyCountMax: keyCountMax)
+  public func bindingFindings(maxKeyCount: Int = 5) throws -> [BindingFinding] {
+    try open.catalog.bindingFindings(maxKeyCount: maxKeyCount)
   }
 
   /// The two-way bindings that lose something on the way there and back, with the number of stored
@@ -93,15 +93,15 @@ extension Store {
   /// - Returns: Sources before what follows them; empty when all come back as they were.
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
   /// - Complexity: Reads all records of each model that is bound both ways once for each binding.
-  public func bindingLosses() throws -> [BindingLoss] {
-    try open.catalog.bindingLosses()
+  package func lossyConversions() throws -> [LossyConversion] {
+    try open.catalog.lossyConversions()
   }
 }
 
 extension Store {
   /// Compares the tables, indexes and triggers of the file with the models and with the file's
-  /// catalog. Reads no records: for what they hold see ``bindingFindings(keyCountMax:)`` and
-  /// ``findings(in:keyCountMax:onProgress:)``.
+  /// catalog. Reads no records: for what they hold see ``bindingFindings(maxKeyCount:)`` and
+  /// ``findings(in:maxKeyCount:onProgress:)``.
   ///
   /// ```swift
   /// for drift in try store.schemaDrift() where drift.owner.part == .rules {
@@ -110,7 +110,7 @@ extension Store {
   /// ```
   ///
   /// ``rebuildBindings()`` and ``rebuildRules()`` end the drift of bindings and rules, and
-  /// ``ChangeJournal/turnOn(_:for:isPreview:)`` that of the journal.
+  /// ``ChangeJournal/enable(_:for:mode:)`` that of the journal.
   ///
   /// - Parameter parts: The parts of the schema to compare.
   /// - Returns: One value for each model, binding, rule or journal of a model that differs: models

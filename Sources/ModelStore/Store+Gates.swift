@@ -11,16 +11,16 @@ extension Store {
   public func check<M: Model, Value: ColumnValue & Sendable>(
     _ name: String, _ field: any KeyPath<M, Value> & Sendable, of key: M.Key,
     _ message: String = "is not valid", _ predicate: @escaping @Sendable (Value) -> Bool
-  ) throws -> Check<Value> {
+  ) throws -> GateCheck<Value> {
     let path = try Observed.field(field, of: key).content.get().whole
     let schema = try open.observedSchema(M.self)
     guard let index = M.definition.fieldIndex(of: field) else {
       throw StoreError(
         .unknownField, M.definition.notStored(field), model: schema.name)
     }
-    return Check(
+    return GateCheck(
       GateCondition(
-        name: name, message: message, test: Check.test(predicate),
+        name: name, message: message, test: GateCheck.test(predicate),
         source: .record(
           GateCondition.RecordField(
             store: lease.gateStore, place: GatePlace(model: schema.name, key: path.key ?? []),
@@ -41,7 +41,7 @@ extension Store {
   ///   failed when the gate is not met.
   @discardableResult
   public func write<Result>(
-    if gate: Gate, _ body: (borrowing Transaction) throws -> Result
+    if gate: Gate, _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
     let engine = try open
     return try engine.write { tx in
@@ -53,7 +53,7 @@ extension Store {
   /// As the synchronous form, on the writer's thread.
   @discardableResult
   public func write<Result: Sendable>(
-    if gate: Gate, _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
+    if gate: Gate, _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
     let engine = try open
     return try await write { tx in
@@ -98,7 +98,7 @@ extension StoreEngine {
   fileprivate func begin(_ feed: GateFeed, _ start: ([[SQLValue]?]) throws -> Void) throws {
     try connections.writer.sync { writer in
       try self.foreignSync.atPublishedState(&writer) { writer in
-        let access = TransactionAccess(
+        let access = _TransactionAccess(
           connection: writer.connection, models: models, capture: nil, isWritable: false)
         try start(try self.images(at: feed.places, access))
         for (place, fields) in feed.fields.enumerated() {
@@ -113,7 +113,7 @@ extension StoreEngine {
   }
 
   /// - Throws: ``StoreError`` with code `rejected` when `gate` is not met.
-  func check(_ gate: Gate, in transaction: borrowing Transaction) throws {
+  func check(_ gate: Gate, in transaction: borrowing WriteTransaction) throws {
     let access = transaction.access
     let (verdict, failed) = try gate.verdict { store, places in
       store.coreIdentity == number ? try images(at: places, access) : try store.read(places)
@@ -123,7 +123,7 @@ extension StoreEngine {
   }
 
   fileprivate func images(
-    at places: [GatePlace], _ access: TransactionAccess
+    at places: [GatePlace], _ access: _TransactionAccess
   ) throws -> [[SQLValue]?] {
     try places.map { place in
       try access.record(try models.schema.model(named: place.model), key: place.key)?.values

@@ -8,22 +8,22 @@ extension Store {
   /// - Parameters:
   ///   - options: With ``ObservationOptions/initial``, the first batch has each of them as it is.
   ///     ``ObservationOptions/prior`` is refused.
-  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
+  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
   ///   - body: Called on the delivery queue with the changes of each, in the order given, nil for
   ///     those that the commit did not change. Moving one query's window is a batch of its own.
   /// - Returns: Keep it: dropping it ends the observation. It keeps the members alive.
   /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for initial results
   ///   also inside a write of this store, and as fetching does.
-  public func observe<each Member: LiveMember>(
+  public func observe<each Member: _LiveMember>(
     _ members: repeat each Member, options: ObservationOptions = [],
-    backlog: Backlog = .standard,
+    coalescing: CoalescingPolicy = .standard,
     body: @escaping @Sendable (repeat (each Member).Changes?) -> Void
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     try options.check(allowing: .initial, by: .callback, of: "a group")
-    let mailbox = Mailbox<QueryGroup.Batch>(lease.scope, options: options, backlog: backlog)
+    let mailbox = Mailbox<QueryGroup.Batch>(lease.scope, options: options, coalescing: coalescing)
     let report = lease.scope.report
     var models: [String] = []
-    for member in repeat each members { models += member.membership.models }
+    for member in repeat each members { models += member._membership.models }
     mailbox.whenReady { [path = ObservedPath(model: models.first ?? "")] batch in
       do {
         let told = try Self.told(batch, by: repeat each members)
@@ -37,16 +37,16 @@ extension Store {
   }
 
   /// What commits do to several live queries and lists, batch by batch, for one `for try await`
-  /// loop. Parameters and errors as for ``observe(_:options:backlog:body:)``; a loop cannot be
+  /// loop. Parameters and errors as for ``observe(_:options:coalescing:body:)``; a loop cannot be
   /// ``ObservationOptions/synchronous``.
-  public func changes<each Member: LiveMember>(
+  public func changes<each Member: _LiveMember>(
     of members: repeat each Member, options: ObservationOptions = [],
-    backlog: Backlog = .standard
-  ) throws -> ObservedChanges<(repeat (each Member).Changes?)> {
+    coalescing: CoalescingPolicy = .standard
+  ) throws -> ChangeSequence<(repeat (each Member).Changes?)> {
     try options.check(allowing: .initial, by: .loop, of: "a group")
-    let mailbox = Mailbox<QueryGroup.Batch>(lease.scope, backlog: backlog)
+    let mailbox = Mailbox<QueryGroup.Batch>(lease.scope, coalescing: coalescing)
     let subscription = try begin(mailbox, repeat each members, options: options)
-    return ObservedChanges(subscription: subscription, report: lease.scope.report) {
+    return ChangeSequence(subscription: subscription, report: lease.scope.report) {
       while let batch = await mailbox.next() {
         if let changes = try Self.told(batch, by: repeat each members) { return changes }
       }
@@ -55,13 +55,13 @@ extension Store {
   }
 
   /// What a batch says to the caller; nil when all of it comes to nothing.
-  private static func told<each Member: LiveMember>(
+  private static func told<each Member: _LiveMember>(
     _ batch: QueryGroup.Batch, by members: repeat each Member
   ) throws -> (repeat (each Member).Changes?)? {
     var rest = batch.deltas.makeIterator()
     var isTold = false
-    func next<M: LiveMember>(_ member: M) throws -> M.Changes? {
-      let changes = try member.membership.changes(rest.next() ?? nil)
+    func next<M: _LiveMember>(_ member: M) throws -> M.Changes? {
+      let changes = try member._membership.changes(rest.next() ?? nil)
       if changes != nil { isTold = true }
       return changes
     }
@@ -69,30 +69,30 @@ extension Store {
     return isTold ? changes : nil
   }
 
-  private func begin<each Member: LiveMember>(
+  private func begin<each Member: _LiveMember>(
     _ mailbox: Mailbox<QueryGroup.Batch>, _ members: repeat each Member,
     options: ObservationOptions
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     var parts: [@Sendable (LiveSubscriber<MemberDelta>) -> @Sendable () -> Void] = []
     var initials: [@Sendable (LiveStore.Reading) throws -> MemberDelta] = []
     var models: Set<String> = []
     for member in repeat each members {
-      let membership = member.membership
-      parts.append(membership.subscribe)
-      initials.append(membership.initial)
-      models.formUnion(membership.models)
+      let _membership = member._membership
+      parts.append(_membership.subscribe)
+      initials.append(_membership.initial)
+      models.formUnion(_membership.models)
     }
     let group = QueryGroup(parts, models: models, mailbox: mailbox)
     let broker = try open.broker
     let scope = lease.scope
-    func subscribe() -> Subscription {
+    func subscribe() -> ObservationToken {
       // Behind the members' own results, so that those have noted a commit when the group does.
       let ends = group.subscribe() + [broker.add(group)]
       let leave = scope.add(models.sorted().map { ObservedPath(model: $0) }) {
         mailbox.finish()
         for end in ends { end() }
       }
-      return Subscription(mailbox) {
+      return ObservationToken(mailbox) {
         leave()
         mailbox.close()
         for end in ends { end() }

@@ -28,17 +28,17 @@ public struct ChangeJournal: Sendable {
   /// - Parameters:
   ///   - detail: How much of each change is kept.
   ///   - models: Their names; the slots of their ordered lists come along. All tables when nil.
-  ///   - isPreview: Whether it is rolled back again: it tells why it would be refused.
+  ///   - mode: ``WriteMode/preview`` rolls it back again and tells why it would be refused.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a view, and for a
   ///   key of more than 10 fields; `schemaMismatch` where the model's table, or a column of it, is
   ///   not in the file.
   /// - Complexity: O(models); no record is read.
-  public func turnOn(
-    _ detail: JournalDetail = .full, for models: [String]? = nil, isPreview: Bool = false
+  public func enable(
+    _ detail: JournalDetail = .full, for models: [String]? = nil, mode: WriteMode = .commit
   ) throws {
-    try engine.catalog.changing(isPreview: isPreview) { connection in
+    try engine.catalog.changing(mode: mode) { connection in
       let catalog = try Catalog(reading: connection)
-      try engine.catalog.journal.change(isPreview: isPreview, on: connection) { details, known in
+      try engine.catalog.journal.change(mode: mode, on: connection) { details, known in
         let unfit = known.filter { !catalog.hasColumns(of: $0) }.map(\.name)
         for name in try Self.names(models, in: known)
         where models != nil || !unfit.contains(name) {
@@ -61,11 +61,11 @@ public struct ChangeJournal: Sendable {
   ///
   /// - Parameters:
   ///   - models: Their names; the slots of their ordered lists come along. All when nil.
-  ///   - isPreview: As for ``turnOn(_:for:isPreview:)``.
+  ///   - mode: As for ``enable(_:for:mode:)``.
   /// - Throws: ``StoreError`` with code `unknownModel`.
-  public func turnOff(for models: [String]? = nil, isPreview: Bool = false) throws {
-    try engine.catalog.changing(isPreview: isPreview) { connection in
-      try engine.catalog.journal.change(isPreview: isPreview, on: connection) { details, known in
+  public func disable(for models: [String]? = nil, mode: WriteMode = .commit) throws {
+    try engine.catalog.changing(mode: mode) { connection in
+      try engine.catalog.journal.change(mode: mode, on: connection) { details, known in
         for name in try Self.names(models, in: known) { details[name] = nil }
       }
     }
@@ -73,7 +73,7 @@ public struct ChangeJournal: Sendable {
 
   /// How much is entered of each model's changes, by the model's name; without those of which
   /// nothing is.
-  public func details() throws -> [String: JournalDetail] {
+  package func details() throws -> [String: JournalDetail] {
     try engine.connections.readers.sync { connection in
       let layouts = try JournalLayouts(reading: connection) ?? JournalLayouts()
       return layouts.current.compactMapValues { layouts.all[$0]?.detail }

@@ -14,8 +14,8 @@ extension Store {
   ///
   /// - Complexity: Reads the list once, while writers wait, unless it is followed already; then
   ///   O(log n) for each changed slot.
-  public func live<Owner: Model, Element: Model>(
-    list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
+  public func liveList<Owner: Model, Element: Model>(
+    _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = []
   ) throws -> LiveList<Element.Key> {
     let engine = try open
@@ -41,8 +41,8 @@ extension Store {
   /// type for the model.
   ///
   /// - Parameter key: The owner's key, of one field.
-  public func live(
-    list name: String, of owner: ModelSchema, key: SQLValue, fields: [String] = []
+  public func liveList(
+    _ name: String, of owner: ModelSchema, key: SQLValue, fields: [String] = []
   ) throws -> LiveList<SQLValue> {
     let engine = try open
     let slots = try engine.models.slots(ofList: name, of: owner)
@@ -61,26 +61,27 @@ extension Store {
       store: LiveStore(lease))
   }
 
-  /// Tells each change of one record's list, from now on: ``live(list:of:fields:)`` and
-  /// ``LiveList/observe(options:backlog:_:)`` in one, with their parameters and errors.
+  /// Tells each change of one record's list, from now on: ``liveList(_:of:fields:)`` and
+  /// ``LiveList/observe(options:coalescing:_:)`` in one, with their parameters and errors.
   public func observe<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = [], options: ObservationOptions = [],
-    backlog: Backlog = .standard, _ body: @escaping @Sendable (ListChanges<Element.Key>) -> Void
-  ) throws -> Subscription {
-    try live(list: list, of: key, fields: fields)
-      .observe(options: options, backlog: backlog, body)
+    coalescing: CoalescingPolicy = .standard,
+    _ body: @escaping @Sendable (ListChanges<Element.Key>) -> Void
+  ) throws -> ObservationToken {
+    try liveList(list, of: key, fields: fields)
+      .observe(options: options, coalescing: coalescing, body)
   }
 
   /// The changes of one record's list from now on, for one `for try await` loop:
-  /// ``live(list:of:fields:)`` and ``LiveList/changes(options:backlog:)`` in one, with their
+  /// ``liveList(_:of:fields:)`` and ``LiveList/changes(options:coalescing:)`` in one, with their
   /// parameters and errors.
   public func changes<Owner: Model, Element: Model>(
     ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = [], options: ObservationOptions = [],
-    backlog: Backlog = .standard
-  ) throws -> ObservedChanges<ListChanges<Element.Key>> {
-    try live(list: list, of: key, fields: fields).changes(options: options, backlog: backlog)
+    coalescing: CoalescingPolicy = .standard
+  ) throws -> ChangeSequence<ListChanges<Element.Key>> {
+    try liveList(list, of: key, fields: fields).changes(options: options, coalescing: coalescing)
   }
 }
 

@@ -8,7 +8,7 @@ extension Store {
   /// - Complexity: Reads the result once, while others write; a query that is run again, and a
   ///   window, are read while writers wait. Where an equal query lives already that is followed by
   ///   a tree of places, with or without a window, nothing is read. Then see ``LivePlan``.
-  public func live<Element>(_ query: Query<Element>) throws -> LiveQuery<Element> {
+  public func liveQuery<Element>(_ query: StoreQuery<Element>) throws -> LiveQuery<Element> {
     let source = try open.source(for: try LiveBlueprint(query))
     return LiveQuery(query: query, source: source, store: LiveStore(lease))
   }

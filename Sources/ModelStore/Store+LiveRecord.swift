@@ -4,7 +4,7 @@ extension Store {
   /// - Parameter key: The record's key; it need not exist yet.
   /// - Throws: ``StoreError`` with code `misuse` inside a write, where the record is not settled.
   /// - Complexity: Reads the record once, while writers wait.
-  public func live<M: Model>(_ model: M.Type, _ key: M.Key) throws -> LiveRecord<M> {
+  public func liveRecord<M: Model>(_ model: M.Type, _ key: M.Key) throws -> LiveRecord<M> {
     let engine = try open
     let schema = try engine.observedSchema(model)
     let observation = RecordObservation<LiveRecord<M>.State>(
@@ -13,7 +13,7 @@ extension Store {
         if commit.isReset { return [try LiveRecord.State(current)] }
         return try commit.changes.changes.map { try LiveRecord.State($0.new) }
       }, prior: nil)
-    let observer = lease.makeObserver(observation, of: schema, backlog: .latest)
+    let observer = lease.makeObserver(observation, of: schema, coalescing: .latest)
     return try engine.atRest(observation.key, of: schema) { image in
       let state: LiveRecord<M>.State
       do {
@@ -22,7 +22,7 @@ extension Store {
         throw StoreError(error, reading: schema)
       }
       let record = LiveRecord(
-        key: key, state: state, registration: Subscription(observer.mailbox) { observer.end() })
+        key: key, state: state, registration: ObservationToken(observer.mailbox) { observer.end() })
       lease.connect(observer, to: observation, options: []) { [weak record] state in
         record?.follow(state)
       }

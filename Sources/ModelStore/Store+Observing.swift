@@ -4,25 +4,27 @@ extension Store {
   ///
   /// - Parameters:
   ///   - options: What to tell besides the changes, and whether writes wait for `body`.
-  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
+  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
   ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
   ///     commit order. It may write, observe and cancel.
   /// - Returns: Keep it: dropping it ends the observation.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
   ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not take.
   public func observe<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions = [], backlog: Backlog = .standard,
+    _ observed: Observed<Event>, options: ObservationOptions = [],
+    coalescing: CoalescingPolicy = .standard,
     _ body: @escaping @Sendable (Event) -> Void
-  ) throws -> Subscription {
-    try lease.start(observed, options: options, backlog: backlog, body)
+  ) throws -> ObservationToken {
+    try lease.start(observed, options: options, coalescing: coalescing, body)
   }
 
   /// What happens to something, from now on, for one `for try await` loop. Parameters and errors as
-  /// for ``observe(_:options:backlog:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  /// for ``observe(_:options:coalescing:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
   public func changes<Event>(
-    of observed: Observed<Event>, options: ObservationOptions = [], backlog: Backlog = .standard
-  ) throws -> ObservedChanges<Event> {
-    try lease.sequence(observed, options: options, backlog: backlog)
+    of observed: Observed<Event>, options: ObservationOptions = [],
+    coalescing: CoalescingPolicy = .standard
+  ) throws -> ChangeSequence<Event> {
+    try lease.sequence(observed, options: options, coalescing: coalescing)
   }
 
   /// Tells each change of one field of several records, which can be exchanged for others.
@@ -34,7 +36,7 @@ extension Store {
   public func observe<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, ofEach keys: some Collection<M.Key>,
     options: ObservationOptions = [],
-    _ body: @escaping @Sendable (M.Key, FieldChange<Value>) -> Void
+    _ body: @escaping @Sendable (M.Key, FieldEvent<Value>) -> Void
   ) throws -> RecordWindow<M.Key> {
     let bag = ObservationBag()
     let window = RecordWindow<M.Key>(
@@ -59,15 +61,15 @@ extension Store {
   /// - Returns: Keep it: dropping it ends the observation.
   public func observe<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, of key: M.Key,
-    _ body: @escaping @Sendable (FieldChange<Value>) -> Void
-  ) throws -> Subscription {
+    _ body: @escaping @Sendable (FieldEvent<Value>) -> Void
+  ) throws -> ObservationToken {
     try observe(.field(field, of: key), body)
   }
 
   /// The changes of one field of one record from now on, for one `for try await` loop.
   public func changes<M: Model, Value: ColumnValue>(
     of field: any KeyPath<M, Value> & Sendable, of key: M.Key
-  ) throws -> ObservedChanges<FieldChange<Value>> {
+  ) throws -> ChangeSequence<FieldEvent<Value>> {
     try changes(of: .field(field, of: key))
   }
 
@@ -77,8 +79,8 @@ extension Store {
   /// - Parameter body: Called as for anything observed.
   public func observe<M: Model>(
     _ model: M.Type, of key: M.Key, fields: [any PartialKeyPath<M> & Sendable] = [],
-    _ body: @escaping @Sendable (ObservedChange<M>) -> Void
-  ) throws -> Subscription {
+    _ body: @escaping @Sendable (RecordEvent<M>) -> Void
+  ) throws -> ObservationToken {
     try observe(.record(model, key, fields: fields), body)
   }
 
@@ -86,7 +88,7 @@ extension Store {
   /// those in which one of them differs.
   public func changes<M: Model>(
     of model: M.Type, key: M.Key, fields: [any PartialKeyPath<M> & Sendable] = []
-  ) throws -> ObservedChanges<ObservedChange<M>> {
+  ) throws -> ChangeSequence<RecordEvent<M>> {
     try changes(of: .record(model, key, fields: fields))
   }
 
@@ -94,13 +96,13 @@ extension Store {
   ///
   /// - Parameter body: Called as for anything observed.
   public func observe<M: Model>(
-    _ model: M.Type, _ body: @escaping @Sendable (ModelChanges<M>) -> Void
-  ) throws -> Subscription {
+    _ model: M.Type, _ body: @escaping @Sendable (ModelEvent<M>) -> Void
+  ) throws -> ObservationToken {
     try observe(.model(model), body)
   }
 
   /// The commits that change records of a model from now on, for one `for try await` loop.
-  public func changes<M: Model>(of model: M.Type) throws -> ObservedChanges<ModelChanges<M>> {
+  public func changes<M: Model>(of model: M.Type) throws -> ChangeSequence<ModelEvent<M>> {
     try changes(of: .model(model))
   }
 }

@@ -7,8 +7,8 @@ extension ChangeJournal {
   /// transaction is committed there: a commit whose log was written but never taken note of could
   /// otherwise appear when the log is recovered. So ``TransactionOutcome/notCommitted`` stays true.
   ///
-  /// - Parameter id: ``Transaction/id``, or ``StoreError/transaction``. A transaction that changed
-  ///   nothing leaves no trace and counts as not committed.
+  /// - Parameter id: ``WriteTransaction/id``, or ``StoreError/transaction``. A transaction that
+  ///   changed nothing leaves no trace and counts as not committed.
   /// - Throws: ``StoreError`` with code `outcomeUnknown` while the store that met the failure is
   ///   open: open it anew first. `busy` when another process is writing for longer than the busy
   ///   timeout.

@@ -11,7 +11,7 @@ extension Store {
   /// - Complexity: Reads the entries since `position`, one record for each record that they name,
   ///   and the result of the query now, of which a limit needs only a part.
   public func fetch<Element>(
-    _ query: Query<Element>, at position: JournalPosition
+    _ query: StoreQuery<Element>, at position: JournalPosition
   ) throws -> [Element] {
     let schema = query.schema
     let images = try open.atOneState { access in
@@ -33,7 +33,7 @@ extension Store {
     _ model: M.Type, _ key: M.Key, at position: JournalPosition
   ) throws -> M? {
     let schema = try open.models.statements(for: model).schema
-    let record = try find(schema, key: try Transaction.values(key), at: position)
+    let record = try find(schema, key: try WriteTransaction.values(key), at: position)
     do {
       return try record.map { try M(row: RowView(image: $0.values)) }
     } catch let error as ColumnError {
@@ -45,11 +45,11 @@ extension Store {
   /// for ``fetch(_:at:)``.
   public func find(
     _ schema: ModelSchema, key: [SQLValue], at position: JournalPosition
-  ) throws -> Record? {
+  ) throws -> DynamicRecord? {
     try open.atOneState { access in
       let now = try access.record(schema, key: key)
       let past = try PastRecords.read(schema, at: position, key: key, in: access)
-      return past.image(now: now?.values).map { Record(schema: schema, values: $0) }
+      return past.image(now: now?.values).map { DynamicRecord(schema: schema, values: $0) }
     }
   }
 
@@ -61,8 +61,8 @@ extension Store {
   ///
   /// - Parameter end: nil for now.
   /// - Complexity: As ``fetch(_:at:)`` twice.
-  public func changes<Element>(
-    of query: Query<Element>, from start: JournalPosition, to end: JournalPosition? = nil
+  public func difference<Element>(
+    of query: StoreQuery<Element>, from start: JournalPosition, to end: JournalPosition? = nil
   ) throws -> QueryChanges<Element> {
     let delta = try open.atOneState { access in
       let newest = try JournalReader.bounds(on: access.connection)?.upperBound
@@ -78,7 +78,8 @@ extension Store {
 
 extension StoreEngine {
   /// Runs `body` in a read transaction.
-  fileprivate func atOneState<Result>(_ body: (TransactionAccess) throws -> Result) throws -> Result
+  fileprivate func atOneState<Result>(_ body: (_TransactionAccess) throws -> Result) throws
+    -> Result
   {
     try connections.readers.sync { connection in
       try self.read(connection) { tx in try body(tx.access) }
@@ -88,12 +89,12 @@ extension StoreEngine {
 
 /// A query whose result as of another time is worked out here.
 private struct PastResult {
-  let query: Query<Record>
+  let query: StoreQuery<DynamicRecord>
   let window: QueryWindow?
   let rule: LiveResult.Rule
 
   /// - Throws: ``StoreError`` with code `invalidQuery` when only SQLite can evaluate it.
-  init<Element>(_ query: Query<Element>) throws {
+  init<Element>(_ query: StoreQuery<Element>) throws {
     let blueprint = try LiveBlueprint(query)
     switch blueprint.rule {
     case .success(let rule): self.rule = rule
@@ -108,7 +109,7 @@ private struct PastResult {
   }
 
   /// The result then, in order.
-  func images(_ past: PastRecords, reading access: TransactionAccess) throws -> [[SQLValue]] {
+  func images(_ past: PastRecords, reading access: _TransactionAccess) throws -> [[SQLValue]] {
     var query = query
     if let limit = window?.limit {
       // Those of the result then that did not change are among so many of the result now.
@@ -116,7 +117,7 @@ private struct PastResult {
       let (count, second) = end.addingReportingOverflow(past.changes.count)
       if !first, !second { query.limit = count }
     }
-    let now: [Record] = try access.records(try query.selectText(), of: query.schema)
+    let now: [DynamicRecord] = try access.records(try query.selectText(), of: query.schema)
     var rows = now.filter { past.changes[$0.key] == nil }
       .map { (entry: rule.entry($0.values), image: $0.values) }
     let others = past.changes.values.compactMap(\.old).filter { rule.admits?($0) ?? true }
@@ -130,7 +131,7 @@ private struct PastResult {
 
   func delta(
     from old: PastRecords, _ oldVersion: UInt64, to new: PastRecords, _ newVersion: UInt64,
-    reading access: TransactionAccess
+    reading access: _TransactionAccess
   ) throws -> QueryDelta {
     let result = FetchedResult.Rule(
       schema: query.schema, terms: rule.terms, isWindow: window != nil)

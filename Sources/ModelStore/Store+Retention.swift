@@ -21,7 +21,7 @@ extension ChangeJournal {
   /// As far as this store has heard: it looks when it opens, when it writes, and after each commit
   /// of others while somebody observes or waits for ``growth(after:)``. ``status()`` looks at the
   /// file.
-  public var damagedModels: [String] { store.engine.models.damagedJournals.sorted() }
+  package var damagedModels: [String] { store.engine.models.damagedJournals.sorted() }
 
   /// Removes the oldest entries that `retention` does not keep, in steps of about 1,000 that are
   /// each a short transaction of their own; other writers get their turn in between.
@@ -29,17 +29,17 @@ extension ChangeJournal {
   /// Whole transactions of stores go, however large, and the newest one stays. The file does not
   /// shrink: what is entered next takes the place. On a full disk the steps are smaller.
   ///
-  /// - Parameter isPreview: Whether nothing is removed: it tells what would be.
+  /// - Parameter mode: Whether nothing is removed: it tells what would be.
   /// - Returns: What went and what is kept. Where other programs write meanwhile, as of the end.
   /// - Throws: ``StoreError``. Steps before it stand; then the message says how many entries they
   ///   removed.
   /// - Complexity: O(what is removed). With an age also O(entries of other programs behind that).
   @discardableResult
   public func trim(
-    _ retention: JournalRetention, isPreview: Bool = false
+    _ retention: JournalRetention, mode: WriteMode = .commit
   ) throws -> JournalTrimming {
     let now = WritingProgram.now
-    guard !isPreview else {
+    guard mode == .commit else {
       return JournalTrimming(
         try engine.connections.readers.sync { connection in
           try engine.read(connection) { tx in

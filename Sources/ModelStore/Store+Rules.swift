@@ -8,31 +8,34 @@ extension Store {
   /// The stored records that break `rule`, whether the file has it or not: for looking before
   /// adding it.
   ///
-  /// - Parameter keyCountMax: The most keys told, at least 0.
+  /// - Parameter maxKeyCount: The most keys told, at least 0.
   /// - Returns: nil when none does, and for a field that must not change, since no record shows
   ///   that it did.
-  /// - Throws: ``StoreError`` as ``add(_:keepingOffenders:)`` does when the rule cannot be kept.
+  /// - Throws: ``StoreError`` as ``add(_:existingViolations:)`` does when the rule cannot be kept.
   /// - Complexity: Reads all records of the model; for a rule about several records also those that
   ///   count together with each, which an index of the fields of `per` makes few. Of a unique rule
   ///   it sorts the values.
-  public func finding(of rule: Rule, keyCountMax: Int = 5) throws -> RuleFinding? {
-    try open.catalog.finding(of: rule, keyCountMax: keyCountMax)
+  public func finding(of rule: Rule, maxKeyCount: Int = 5) throws -> RuleFinding? {
+    try open.catalog.finding(of: rule, maxKeyCount: maxKeyCount)
   }
 
   /// Adds a rule to the file, or changes the one of that name: from then on it binds every writer.
   /// No record is touched, and nothing else of the table.
   ///
-  /// - Parameter keepingOffenders: Whether to add it although records break it. They stay as they
-  ///   are until something changes the rule's fields in them. A unique rule cannot be added so.
+  /// - Parameter existingViolations: ``ExistingViolations/keep`` adds it although records break it.
+  ///   They stay as they are until something changes the rule's fields in them. A unique rule
+  ///   cannot be added so.
   /// - Returns: The records that break it, their first keys; nil when none does.
   /// - Throws: ``StoreError`` with code `rejected`, listing and counting the records that break it;
   ///   `unknownModel`, `unknownField` or `unsupportedSchema` when it cannot be kept;
   ///   `configurationConflict` when a rule in a table's definition or in Swift has its name. Then
   ///   nothing was changed.
-  /// - Complexity: As of ``finding(of:keyCountMax:)``, while writers wait.
+  /// - Complexity: As of ``finding(of:maxKeyCount:)``, while writers wait.
   @discardableResult
-  public func add(_ rule: Rule, keepingOffenders: Bool = false) throws -> RuleFinding? {
-    try open.catalog.add(rule, keepingOffenders: keepingOffenders)
+  public func add(_ rule: Rule, existingViolations: ExistingViolations = .refuse) throws
+    -> RuleFinding?
+  {
+    try open.catalog.add(rule, existingViolations: existingViolations)
   }
 
   /// Drops a rule that was added. Records stay as they are. A program that declares it enters it

@@ -35,18 +35,18 @@ extension Store {
       loop: { [weak lease] in
         // A loop over a subject of a closed store finishes, as one that began before does.
         guard let lease, !lease.scope.hasEnded else { return nil }
-        return try lease.sequence(observed, options: [], backlog: .standard)
+        return try lease.sequence(observed, options: [], coalescing: .standard)
       },
       begin: { [weak lease] body in
         guard let lease else { throw StoreLease.closed }
         // Not `.latest`: a value that is written here and undone by others at once has to be told.
-        return try lease.start(observed, options: .initial, backlog: .standard) { change in
+        return try lease.start(observed, options: .initial, coalescing: .standard) { change in
           if let value = change.new { body(value, change.version) }
         }
       },
       stream: ValueStream(report: lease.scope.report) { [weak lease] body in
         guard let lease else { throw StoreLease.closed }
-        return try lease.start(observed, options: [], backlog: .standard) { change in
+        return try lease.start(observed, options: [], coalescing: .standard) { change in
           guard let value = change.new else { return }
           Wave.$current.withValue(Wave.current.passing(place)) { body(value) }
         }

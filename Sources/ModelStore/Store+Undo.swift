@@ -9,11 +9,11 @@ public struct Reversal: Hashable, Sendable {
 }
 
 /// What taking back several transactions would do, one after the other.
-public struct ReversalPreview: Hashable, Sendable {
+package struct ReversalPreview: Hashable, Sendable {
   /// What would be taken back, in that order: fewer than asked for where there are no more.
-  public let reverted: [TransactionID]
+  package let reverted: [TransactionID]
   /// What all of it comes to, record by record, bound fields included.
-  public let changes: ChangeSet
+  package let changes: ChangeSet
 }
 
 // Taking back, with the change journal.
@@ -27,8 +27,8 @@ extension Store {
   ///
   /// - Parameters:
   ///   - author: Who takes it back; the new transaction is signed so.
-  ///   - isPreview: Whether it is rolled back again: it tells what would be done or why it would be
-  ///     refused, and nothing is announced.
+  ///   - mode: ``WriteMode/preview`` rolls it back again and tells what would be done or why it
+  ///     would be refused, and nothing is announced.
   /// - Returns: What was done; nil when there was nothing to take back.
   /// - Throws: ``StoreError`` with code `conflict` and every such record as a violation, `rejected`
   ///   when a rule refuses, `unknownTransaction`, `journalTrimmed` when it is not kept any more,
@@ -37,9 +37,9 @@ extension Store {
   /// - Complexity: Reads the transaction's entries and the records that they name.
   @discardableResult
   public func revert(
-    _ id: TransactionID, by author: String? = nil, isPreview: Bool = false
+    _ id: TransactionID, by author: String? = nil, mode: WriteMode = .commit
   ) throws -> Reversal? {
-    try reverting(by: author, isPreview: isPreview) { history in
+    try reverting(by: author, mode: mode) { history in
       guard let found = try history.transaction(id) else {
         if let first = id.first { try history.checkReaches(back: first - 1) }
         throw StoreError(
@@ -50,8 +50,8 @@ extension Store {
   }
 
   /// Takes back everything that was done behind `start` and not behind `end`, by other programs
-  /// too, as one new transaction. As ``revert(_:by:isPreview:)``, for whole transactions. Unlike
-  /// those that are taken back one by one, they do not count as undone for ``undo(by:isPreview:)``.
+  /// too, as one new transaction. As ``revert(_:by:mode:)``, for whole transactions. Unlike
+  /// those that are taken back one by one, they do not count as undone for ``undo(by:mode:)``.
   ///
   /// - Parameter end: nil for up to now.
   @discardableResult
@@ -70,56 +70,56 @@ extension Store {
   }
 
   /// Takes back this program's newest transaction that is not taken back yet and did not itself
-  /// take back another, in any process. As ``revert(_:by:isPreview:)``.
+  /// take back another, in any process. As ``revert(_:by:mode:)``.
   ///
   /// - Parameters:
-  ///   - author: Only transactions that ``Transaction/sign(author:tag:)`` signed so; nil for
+  ///   - author: Only transactions that ``WriteTransaction/sign(author:tag:)`` signed so; nil for
   ///     everybody's.
-  ///   - isPreview: As for ``revert(_:by:isPreview:)``.
+  ///   - mode: As for ``revert(_:by:mode:)``.
   /// - Returns: nil when there is none.
-  /// - Throws: As ``revert(_:by:isPreview:)``; `journalGap` also when the journal is off.
+  /// - Throws: As ``revert(_:by:mode:)``; `journalGap` also when the journal is off.
   /// - Complexity: Also reads back from the end of the journal to that transaction.
   @discardableResult
-  public func undo(by author: String? = nil, isPreview: Bool = false) throws -> Reversal? {
-    try reverting(by: author, isPreview: isPreview) {
+  public func undo(by author: String? = nil, mode: WriteMode = .commit) throws -> Reversal? {
+    try reverting(by: author, mode: mode) {
       try $0.newestDone(of: WritingProgram(), author)
     }
   }
 
-  /// Takes back this program's newest ``undo(by:isPreview:)`` that is not taken back yet, so that
+  /// Takes back this program's newest ``undo(by:mode:)`` that is not taken back yet, so that
   /// what was undone holds again. A new change ends that: what was undone before it is not done
-  /// again. ``revert(_:by:isPreview:)`` of the undo does it all the same.
+  /// again. ``revert(_:by:mode:)`` of the undo does it all the same.
   ///
   /// - Parameters:
   ///   - author: Only what was undone by this author, and only changes of this author end it; nil
   ///     for everybody's.
-  ///   - isPreview: As for ``revert(_:by:isPreview:)``.
+  ///   - mode: As for ``revert(_:by:mode:)``.
   /// - Returns: nil when there is none.
-  /// - Throws: As ``revert(_:by:isPreview:)``; `journalGap` also when the journal is off.
+  /// - Throws: As ``revert(_:by:mode:)``; `journalGap` also when the journal is off.
   /// - Complexity: Also reads back from the end of the journal to that undo.
   @discardableResult
-  public func redo(by author: String? = nil, isPreview: Bool = false) throws -> Reversal? {
-    try reverting(by: author, isPreview: isPreview) {
+  public func redo(by author: String? = nil, mode: WriteMode = .commit) throws -> Reversal? {
+    try reverting(by: author, mode: mode) {
       try $0.newestUndone(of: WritingProgram(), author)
     }
   }
 
-  /// What so many calls of ``undo(by:isPreview:)`` would do.
+  /// What so many calls of ``undo(by:mode:)`` would do.
   ///
   /// They are made in one transaction, which is rolled back. So each is refused where it would be,
   /// but for what is judged at the end of a transaction: validators in Swift, deferred references
   /// and what may not change along are held against what all of them come to.
   ///
   /// - Returns: nil when there is nothing to undo.
-  /// - Throws: As ``undo(by:isPreview:)``, for whichever would be refused.
-  public func previewUndo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
+  /// - Throws: As ``undo(by:mode:)``, for whichever would be refused.
+  package func previewUndo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
     try previewing(count) { try $0.newestDone(of: WritingProgram(), author, except: $1) }
   }
 
-  /// What so many calls of ``redo(by:isPreview:)`` would do. As ``previewUndo(_:by:)``.
+  /// What so many calls of ``redo(by:mode:)`` would do. As ``previewUndo(_:by:)``.
   ///
   /// - Returns: nil when there is nothing to redo.
-  public func previewRedo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
+  package func previewRedo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
     try previewing(count) { try $0.newestUndone(of: WritingProgram(), author, except: $1) }
   }
 
@@ -153,7 +153,7 @@ extension Store {
     guard try JournalLayouts(reading: connection)?.current.isEmpty == false else {
       throw StoreError(
         .journalGap,
-        "Nothing can be undone, redone or reverted: the change journal is off. Turn it on with changeJournal.turnOn(); changes from then on can be undone."
+        "Nothing can be undone, redone or reverted: the change journal is off. Turn it on with changeJournal.enable(); changes from then on can be undone."
       )
     }
     return try JournalHistory(reading: connection)
@@ -161,7 +161,7 @@ extension Store {
 
   /// - Throws: ``StoreError`` with code `journalGap` when the journal does not tell all of it.
   private func reversion(
-    of found: [LoggedTransaction], _ history: JournalHistory, _ access: TransactionAccess
+    of found: [LoggedTransaction], _ history: JournalHistory, _ access: _TransactionAccess
   ) throws -> Reversion {
     var reversion = Reversion(
       layouts: history.layouts, models: access.models.schema,
@@ -173,10 +173,10 @@ extension Store {
 
   /// - Parameter transactions: Finds out what to take back, oldest first.
   private func reverting(
-    by author: String?, asRange: Bool = false, isPreview: Bool = false,
+    by author: String?, asRange: Bool = false, mode: WriteMode = .commit,
     _ transactions: (JournalHistory) throws -> [LoggedTransaction]
   ) throws -> Reversal? {
-    func body(_ tx: borrowing Transaction) throws -> (TransactionID?, TransactionID)? {
+    func body(_ tx: borrowing WriteTransaction) throws -> (TransactionID?, TransactionID)? {
       let access = tx.access
       guard let history = try recordedHistory(access.connection) else { return nil }
       let found = try transactions(history)
@@ -191,7 +191,7 @@ extension Store {
       access.notes.review = try reversion.apply(in: tx)
       return (mark?.id, tx.id)
     }
-    let (done, changes) = try isPreview ? preview(body) : writeReporting(body)
+    let (done, changes) = try mode == .preview ? preview(body) : writeReturningChanges(body)
     return done.map { Reversal(reverted: $0.0, transaction: $0.1, changes: changes) }
   }
 }

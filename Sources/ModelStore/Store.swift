@@ -33,7 +33,7 @@ public final class Store: Sendable {
   ///   exist in another form than declared; `rejected` when records break a new or changed rule.
   public convenience init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
-    bindings: [Binding] = [], rules: [Rule] = [], validators: [Validator] = [],
+    bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],
     configuration: StoreConfiguration = StoreConfiguration(),
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws {
@@ -104,7 +104,7 @@ public final class Store: Sendable {
   /// Whether the file has a write-ahead log, as every store has that was not opened with
   /// ``StoreConfiguration/JournalMode/asFound`` or read-only: without one, readers and writers wait
   /// for each other.
-  public var usesWriteAheadLog: Bool { engine.connections.usesWriteAheadLog }
+  package var usesWriteAheadLog: Bool { engine.connections.usesWriteAheadLog }
 
   /// Every model that the store knows.
   public var schema: StoreSchema { engine.models.schema }
@@ -134,8 +134,8 @@ extension Store {
   ///   `outcomeUnknown`, nothing was changed.
   @discardableResult
   public func write<Result>(
-    suppressing subscriptions: [Subscription] = [],
-    _ body: (borrowing Transaction) throws -> Result
+    suppressing subscriptions: [ObservationToken] = [],
+    _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
     let engine = try open
     return try engine.write(suppressing: engine.outlets(of: subscriptions), body)
@@ -152,19 +152,19 @@ extension Store {
   /// - Parameter subscriptions: Who is not told of it.
   @discardableResult
   public func write<Result: Sendable>(
-    suppressing subscriptions: [Subscription] = [],
-    _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
+    suppressing subscriptions: [ObservationToken] = [],
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
     let engine = try open
     return try await engine.writeOnQueue(suppressing: engine.outlets(of: subscriptions), body)
   }
 
-  /// As ``write(_:)-(Transaction)``, and tells what exactly the commit changed, bound fields
+  /// As ``write(_:)-(WriteTransaction)``, and tells what exactly the commit changed, bound fields
   /// included.
   ///
   /// - Complexity: Reads every touched record before and after.
-  public func writeReporting<Result>(
-    _ body: (borrowing Transaction) throws -> Result
+  public func writeReturningChanges<Result>(
+    _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
     let engine = try open
     let cycle = WriteCycle(engine: engine, demand: .everything)
@@ -174,7 +174,7 @@ extension Store {
   /// Runs `body` and all validators as one transaction, then rolls it back: tells what a write
   /// would change or why it would be refused. Nothing is announced.
   public func preview<Result>(
-    _ body: (borrowing Transaction) throws -> Result
+    _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
     let engine = try open
     return try engine.preview(capturing: .everything, body)
@@ -206,7 +206,7 @@ extension Store {
   /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; call
   ///   ``TransactionReads/fetch(_:)`` on the transaction.
   @inlinable
-  public func fetch<Element>(_ query: Query<Element>) throws -> [Element] {
+  public func fetch<Element>(_ query: StoreQuery<Element>) throws -> [Element] {
     var records: [Element] = []
     try single { access in
       records = try access.records(try query.selectText(), of: query.schema)
@@ -227,7 +227,7 @@ extension Store {
 
   /// One statement is a read transaction of its own: <https://sqlite.org/lang_transaction.html>.
   @usableFromInline
-  func single(_ body: (TransactionAccess) throws -> Void) throws {
+  func single(_ body: (_TransactionAccess) throws -> Void) throws {
     let engine = try open
     let isWriting =
       try engine.connections.writer.isCurrent
@@ -243,7 +243,7 @@ extension Store {
     }
     try engine.connections.readers.sync { connection in
       try body(
-        TransactionAccess(
+        _TransactionAccess(
           connection: connection, models: engine.models, capture: nil, isWritable: false))
     }
   }
@@ -258,7 +258,7 @@ extension Store {
 
   /// The validators in Swift that programs have declared for this file, by name. A program that
   /// lacks one cannot check it, and is told so here.
-  public func declaredValidators() throws -> [DeclaredValidator] {
+  package func declaredValidators() throws -> [DeclaredValidator] {
     let engine = try open
     let own = Set(engine.schema.validators.map(\.name))
     return try engine.catalog.catalogEntries(.validators).map {
@@ -324,7 +324,7 @@ extension Store {
   ///
   /// - Throws: ``StoreError`` as ``adopt(_:types:)`` does.
   /// - Complexity: Reads the column of all rows.
-  public func typeDecision(_ choice: TypeChoice) throws -> TypeDecision {
+  package func typeDecision(_ choice: TypeChoice) throws -> TypeDecision {
     try open.catalog.decisions([choice])[0]
   }
 
@@ -382,8 +382,8 @@ extension Store {
 
   /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
   /// are no longer what programs declare. For the tables of adopted models see ``adoptedDrift()``.
-  /// For the records themselves see ``findings(in:keyCountMax:onProgress:)``, for bindings
-  /// ``bindingFindings(keyCountMax:)``, for the triggers of added rules ``schemaDrift(of:)``.
+  /// For the records themselves see ``findings(in:maxKeyCount:onProgress:)``, for bindings
+  /// ``bindingFindings(maxKeyCount:)``, for the triggers of added rules ``schemaDrift(of:)``.
   ///
   /// A table that needs a function or collation which only the program that made it has cannot be
   /// checked.
@@ -392,7 +392,9 @@ extension Store {
   ///   reason is one of the findings.
   /// - Returns: One sentence for each finding; empty when all is well.
   /// - Complexity: Reads the whole file.
-  public func check(onUncheckedTable: ((StoreError) throws -> Void)? = nil) throws -> [String] {
+  public func checkIntegrity(onUncheckedTable: ((StoreError) throws -> Void)? = nil) throws
+    -> [String]
+  {
     let engine = try open
     var unchecked: [String] = []
     let found = try IntegrityCheck(engine: engine).damage { error in

@@ -47,7 +47,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// ``StoreError/Code/busy``.
   public var busyTimeout: Duration = .seconds(5)
   /// The most read transactions running at once; a further one waits. At least 1.
-  public var readerCountMax = 4
+  public var maxReaderCount = 4
   /// Page cache of each connection, in bytes. SQLite's own 2 MB makes random updates 2–3 times
   /// slower.
   public var cacheSize = 16 * 1024 * 1024
@@ -61,7 +61,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   ///
   /// For example, a program that copies each value once or twice and may use 500 MB sets
   /// 100,000,000.
-  public var valueSizeMax = 1_000_000_000
+  public var maxValueSize = 1_000_000_000
   /// What a writing store does with a file that has a rollback journal instead of a write-ahead
   /// log. By default it changes the file.
   public var journalMode: JournalMode = .writeAheadLog
@@ -90,10 +90,10 @@ public struct StoreConfiguration: Hashable, Sendable {
     /// that a form can show everything at once.
     public var stopsAtFirst = false
     /// The most violations that one error lists; at least 1. All are counted.
-    public var violationCountMax = 100
+    public var maxViolationCount = 100
     /// Whether violations carry the values that break a rule. By default they do not: an error is
     /// often logged, and values may be nobody's business there.
-    public var tellsValues = false
+    public var includesValues = false
     /// The most changes of rows that are held in memory to tell what else is wrong with a statement
     /// that was refused; of a larger one only the first refusal is told.
     package var heldChangeCountMax = 100_000
@@ -125,11 +125,11 @@ public struct StoreConfiguration: Hashable, Sendable {
 
   /// How much the change journal keeps. By default everything: what to forget is for the program to
   /// say. Removed in small steps after commits of this store, about one for every 500 entries; see
-  /// also ``ChangeJournal/trim(_:isPreview:)``.
+  /// also ``ChangeJournal/trim(_:mode:)``.
   public var journalRetention: JournalRetention?
 
-  /// Functions in Swift that bindings may call; see ``Binding/calling(_:)``. By default there are
-  /// none: what calls one can be written by no other program.
+  /// Functions in Swift that bindings may call; see ``FieldBinding/calling(_:)``. By default there
+  /// are none: what calls one can be written by no other program.
   public var functions: Set<SQLFunction> = []
 
   /// The name of the SQLite VFS to open through; tests inject faults with it.
@@ -161,7 +161,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   var connectionPolicy: Connection.Policy {
     Connection.Policy(
       durability: durability, busyTimeout: busyTimeout, cacheSize: cacheSize,
-      statementCacheCapacity: statementCacheCapacity, valueSizeMax: valueSizeMax,
+      statementCacheCapacity: statementCacheCapacity, maxValueSize: maxValueSize,
       fileSystem: fileSystem, functions: functions, stopRequest: stopRequest)
   }
 }

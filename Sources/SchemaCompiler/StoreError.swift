@@ -36,7 +36,7 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     /// The file's tables differ from the declared models.
     case schemaMismatch
     /// Another program changed the table of an adopted model. Bring the model up to date with
-    /// ``Store/refreshAdopted(_:_:)`` or `storecli adopt --refresh`.
+    /// ``Store/refreshAdopted(_:mode:)`` or `storecli adopt --refresh`.
     case outdatedModel
     /// The table cannot become a model, or the declaration cannot be kept; the message says why.
     case unsupportedSchema
@@ -100,7 +100,7 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
   public var key: [SQLValue]?
   /// The rules that were broken, in the order in which they were found: the file's, then
   /// validators as ``Validator`` orders them. At most as many as
-  /// ``StoreConfiguration/Refusals/violationCountMax``.
+  /// ``StoreConfiguration/Refusals/maxViolationCount``.
   public var violations: [Violation]
   /// How many rules were broken in all, those not listed included.
   public var violationCount: Int
@@ -183,10 +183,10 @@ public struct Violation: Hashable, Sendable, Codable {
   /// Whether it refuses the write.
   public var severity: Severity
   /// The values of ``fields`` that break the rule, in that order. Present only where they are
-  /// known and asked for: ``StoreConfiguration/Refusals/tellsValues``.
+  /// known and asked for: ``StoreConfiguration/Refusals/includesValues``.
   public var values: [SQLValue]?
 
-  public init(
+  package init(
     kind: Kind, model: String, key: [SQLValue]? = nil, fields: [String] = [], rule: String,
     message: String, remedy: String? = nil, severity: Severity = .error, values: [SQLValue]? = nil
   ) {

@@ -158,8 +158,8 @@ struct CommandContext {
     configuration.access = purpose.access
     configuration.busyTimeout = busyTimeout
     configuration.journalMode = journalMode
-    if listsManyViolations { configuration.refusals.violationCountMax = 100_000 }
-    configuration.valueSizeMax = try ValueLimit.bytes(in: surroundings)
+    if listsManyViolations { configuration.refusals.maxViolationCount = 100_000 }
+    configuration.maxValueSize = try ValueLimit.bytes(in: surroundings)
     if isDryRun { configuration.schemaChanges = .none }
     // A watch must receive changes while it reads.
     configuration.readsOnWriter = stopsStatements
@@ -290,20 +290,21 @@ extension CommandContext {
   ///   - body: Returns how many records it was about.
   /// - Throws: What `body` throws; a stored value that cannot be read is a failure of the file.
   func writing(
-    _ opened: OpenedStore, repair: ChangeLine? = nil, _ body: (borrowing Transaction) throws -> Int
+    _ opened: OpenedStore, repair: ChangeLine? = nil,
+    _ body: (borrowing WriteTransaction) throws -> Int
   ) throws {
     let store = opened.store
     var recordCount = 0
-    func counting(_ transaction: borrowing Transaction) throws {
+    func counting(_ transaction: borrowing WriteTransaction) throws {
       recordCount = try body(transaction)
     }
     var report: ChangeReport
     do {
-      let changes = try opened.changes(isPreview: isDryRun, counting)
+      let changes = try opened.changes(mode: isDryRun ? .preview : .commit, counting)
       report = ChangeReport(changes, in: store.schema)
     } catch let error as CommandError where error.isUnreadable {
       guard let repair else { throw error }
-      try opened.write(isPreview: isDryRun, counting)
+      try opened.write(mode: isDryRun ? .preview : .commit, counting)
       report = ChangeReport(repair: repair)
     }
     report.isAboutNoRecord = recordCount == 0

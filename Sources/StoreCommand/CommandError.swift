@@ -219,7 +219,7 @@ struct CommandError: Error {
 
   /// One line for each violation, the first few in full.
   static func lines(for violations: [Violation], count: Int) -> [String] {
-    let shown = violations.prefix(violationCountMax).map { violation in
+    let shown = violations.prefix(maxViolationCount).map { violation in
       "  \(place(of: violation))  \(violation.message)"
         + (violation.kind == .conflict ? "" : "  (rule \(violation.rule))")
     }
@@ -228,7 +228,7 @@ struct CommandError: Error {
   }
 
   /// How many violations are told in full.
-  static let violationCountMax = 5
+  static let maxViolationCount = 5
 
   /// The same error about the file or input at `path`.
   func naming(_ path: String) -> CommandError {

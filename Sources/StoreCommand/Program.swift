@@ -62,7 +62,7 @@ public struct Program: Sendable {
   ///     value themselves.
   public init(
     name: String, arguments: [String], database: String? = nil, models: any Model.Type...,
-    migrations: [Migration] = [], bindings: [Binding] = [], rules: [Rule] = [],
+    migrations: [Migration] = [], bindings: [FieldBinding] = [], rules: [Rule] = [],
     validators: [Validator] = [], configuration: StoreConfiguration = StoreConfiguration()
   ) {
     self.name = name

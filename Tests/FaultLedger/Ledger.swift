@@ -51,7 +51,7 @@ package struct Ledger {
   ) throws -> [String] {
     let deposits = try store.fetch(Deposit.all)
     let count = Int64(deposits.count / 2)
-    var findings = try store.check()
+    var findings = try store.checkIntegrity()
     let expected = (-count...count).filter { $0 != 0 }.map { Deposit(id: $0) }
     if deposits != expected { findings.append("the deposits are not those of 1...\(count)") }
     if count < acknowledged {

@@ -19,7 +19,7 @@ import Testing
         "artistName \(change.old??.description ?? "-") → \(change.new??.description ?? "-") \(change.origin)"
       )
     }
-    let live = try store.live(Album.all.order { $0.title })
+    let live = try store.liveQuery(Album.all.order { $0.title })
     let list = try live.observe { changes in
       recorder.add(
         "deletions \(changes.deletions.map(\.index)) insertions \(changes.insertions.map(\.index)) moves \(changes.moves.map { [$0.oldIndex, $0.newIndex] }) updates \(changes.updates.map { [$0.oldIndex, $0.newIndex] })"

@@ -28,18 +28,20 @@ if let name = arguments.dropFirst().first {
   guard let model = models.first(where: { $0.name == name }) else {
     throw StoreError(.unknownModel, "There is no \(name) in \(path).", model: name)
   }
-  let condition = try arguments.dropFirst(2).first.map { text in
-    try PredicateParser(schema: model, now: .now).condition(parsing: text)
+  var query = StoreQuery<DynamicRecord>(model).limit(10)
+  if let text = arguments.dropFirst(2).first {
+    let parser = PredicateParser(schema: model, now: .now)
+    query = query.filter(matching: try parser.predicate(parsing: text))
   }
-  for record in try store.fetch(Query<Record>(model, where: condition).limit(10)) {
+  for record in try store.fetch(query) {
     let fields = zip(model.fields, record.values).map { field, value in
-      "\(field.name) \(FieldText.text(of: value, for: field))"
+      "\(field.name) \(field.text(of: value))"
     }
     print(fields.joined(separator: " · "))
   }
 } else {
   for model in models {
-    let count = try store.read { tx in try tx.count(Query<Record>(model)) }
+    let count = try store.read { tx in try tx.count(StoreQuery<DynamicRecord>(model)) }
     print("\(model.name): \(count) records, key \(model.key.joined(separator: ", "))")
   }
   for table in try store.adoptableTables() where !table.name.hasPrefix("_ms_") {

@@ -26,7 +26,7 @@ let name = try store.observe(\Track.artistName, of: 1) { change in
 }
 
 // A filtered, sorted list that stays true, with the indices of what changed in it.
-let long = try store.live(Track.where { $0.milliseconds > 300_000 }.order { $0.title })
+let long = try store.liveQuery(Track.where { $0.milliseconds > 300_000 }.order { $0.title })
 let list = try long.observe { changes in
   for row in changes.deletions { print("long tracks: - \(row.index)") }
   for row in changes.insertions { print("long tracks: + \(row.index) \(row.record.title)") }

@@ -56,9 +56,9 @@ extension BindingFinding.Obstacle {
 /// A two-way binding whose expressions do not undo each other.
 ///
 /// That is no defect: the end that was written keeps what was written, and the other one follows.
-public struct BindingLoss: Hashable, Sendable {
+package struct LossyConversion: Hashable, Sendable {
   /// The binding's name.
-  public let binding: String
+  package let binding: String
   /// How many records have a left end that would come back from the right one as another value.
-  public let recordCount: Int
+  package let recordCount: Int
 }

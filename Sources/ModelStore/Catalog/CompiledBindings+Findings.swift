@@ -13,13 +13,13 @@ extension CompiledBindings {
 
   /// What is wrong with the objects in the file and with the values they keep, by the order of
   /// ``bindings``; bindings that only the file has follow, by name.
-  func findings(on connection: Connection, keyCountMax: Int) throws -> [BindingFinding] {
+  func findings(on connection: Connection, maxKeyCount: Int) throws -> [BindingFinding] {
     let installed = try InstalledObjects.ofBindings(in: connection)
     let drift = drift(in: installed)
     let declared = try bindings.compactMap { binding in
       try binding.finding(
         drift.first { $0.owner == binding.owner }, installed, on: connection,
-        keyCountMax: keyCountMax)
+        maxKeyCount: maxKeyCount)
     }
     let names = Set(undeclared(in: installed))
     let undeclared = drift.filter { names.contains($0.owner.name) }
@@ -34,7 +34,7 @@ extension BindingTriggers {
   /// - Parameter drift: What is wrong with its objects.
   fileprivate func finding(
     _ drift: SchemaDrift?, _ installed: InstalledObjects, on connection: Connection,
-    keyCountMax: Int
+    maxKeyCount: Int
   ) throws -> BindingFinding? {
     func uncompared(
       _ drift: SchemaDrift?, _ obstacle: BindingFinding.Obstacle? = nil
@@ -62,7 +62,7 @@ extension BindingTriggers {
       guard drift != nil || count > 0 else { return nil }
       return BindingFinding(
         binding: binding.name, drift: drift, recordCount: count,
-        keys: count == 0 ? [] : try driftingKeys(keyCountMax, on: connection))
+        keys: count == 0 ? [] : try driftingKeys(maxKeyCount, on: connection))
     } catch let error as SQLiteError where error.concernsOneBinding {
       // The other bindings are compared all the same.
       return uncompared(drift, .init(error))

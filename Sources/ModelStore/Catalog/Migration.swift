@@ -8,11 +8,11 @@
 public struct Migration: Hashable, Sendable {
   /// Above 0, and above every version applied before: a running number, or a UTC time such as
   /// 20260820101500.
-  public let version: Int64
+  package let version: Int64
   /// For people: `add_due_date`.
-  public let name: String
+  package let name: String
   /// One or more statements. They run in one transaction, which the migration itself may not end.
-  public let sql: String
+  package let sql: String
 
   /// Checks nothing: what is wrong with a version or a text shows when migrations are applied.
   public init(version: Int64, name: String, sql: String) {
@@ -23,7 +23,7 @@ public struct Migration: Hashable, Sendable {
 
   /// 16 hexadecimal digits over the text without comments and with every run of blanks and line
   /// ends as one space, so that reformatting does not count as a change. Strings count as written.
-  public var checksum: String {
+  package var checksum: String {
     // FNV-1a, 64 bits: it detects edits. It is no protection against forgery, and needs none.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in SQLTokens(sql).normalized.utf8 {

@@ -9,7 +9,7 @@ public struct ChangeSet: Hashable, Sendable {
   public let changes: [RecordChange]
 
   /// A change set made by hand, for tests and for code that hands changes on.
-  public init(version: UInt64, changes: [RecordChange]) {
+  package init(version: UInt64, changes: [RecordChange]) {
     self.version = version
     self.changes = changes
   }

@@ -53,7 +53,7 @@ final class Connections: Sendable {
         factsReader: facts),
       connection: connection, label: "modelstore.writer")
     readers = ReaderPool(
-      countMax: configuration.readerCountMax, first: configuration.readsOnWriter ? writer : nil,
+      countMax: configuration.maxReaderCount, first: configuration.readsOnWriter ? writer : nil,
       open: openReader)
     try file.checkPresence()
     try file.checkCompanions(for: configuration.access)

@@ -3,7 +3,7 @@
 struct ContentHashing {
   private static let version = "ModelStore content 1"
 
-  let access: TransactionAccess
+  let access: _TransactionAccess
 
   /// What the rows of a query are.
   private enum Form: String {
@@ -20,7 +20,7 @@ struct ContentHashing {
     var digest = Self.digest(of: "store")
     let models = access.models.schema.models.filter { $0.kind == .table }
     for model in models.sorted(by: { Self.precedes($0.name, $1.name) }) {
-      let content = try content(of: Query<Record>(model))
+      let content = try content(of: StoreQuery<DynamicRecord>(model))
       guard content.count > 0 else { continue }
       digest.update(1 as UInt8)
       digest.update(content.hash.bytes)
@@ -31,7 +31,8 @@ struct ContentHashing {
 
   /// The hash of the records that `query` selects, and how many they are. Their order is not part
   /// of it.
-  func content<Element>(of query: Query<Element>) throws -> (hash: ContentHash, count: UInt64) {
+  func content<Element>(of query: StoreQuery<Element>) throws -> (hash: ContentHash, count: UInt64)
+  {
     let schema = query.schema
     if let slots = access.models.schema.slotModels.first(where: { $0.name == schema.name }) {
       return try list(query, slots)
@@ -42,7 +43,7 @@ struct ContentHashing {
   }
 
   /// The statement for the records of a table, in the order in which they are hashed.
-  static func text<Element>(of query: Query<Element>) throws(StoreError) -> SQLText {
+  static func text<Element>(of query: StoreQuery<Element>) throws(StoreError) -> SQLText {
     let schema = query.schema
     var text = try query.recordText(
       fields: sorted(Array(schema.fields.indices), in: schema))
@@ -63,7 +64,7 @@ struct ContentHashing {
   }
 
   private func list<Element>(
-    _ query: Query<Element>, _ slots: SlotModel
+    _ query: StoreQuery<Element>, _ slots: SlotModel
   ) throws -> (hash: ContentHash, count: UInt64) {
     let schema = slots.schema
     let contents = schema.fields.indices.filter { $0 != slots.slot && $0 != slots.label }
@@ -99,7 +100,7 @@ struct ContentHashing {
   }
 
   private func rows<Element>(
-    _ query: Query<Element>, _ fields: [Int]
+    _ query: StoreQuery<Element>, _ fields: [Int]
   ) throws -> (hash: ContentHash, count: UInt64) {
     var digests: [[UInt8]] = []
     try access.forEachRow(try query.selectText(fields: fields), of: query.schema) { row in
@@ -154,7 +155,7 @@ struct ContentHashing {
   }
 }
 
-extension Query {
+extension StoreQuery {
   /// The SELECT, without an order, for some fields of the records that it selects. A WHERE that it
   /// has can be continued with AND.
   fileprivate func recordText(fields: [Int]) throws(StoreError) -> SQLText {
@@ -188,7 +189,7 @@ extension TransactionReads where Self: ~Copyable {
   ///
   /// - Complexity: As of ``contentHash()``, for the one model.
   public borrowing func contentHash<M: Model>(of model: M.Type) throws -> ContentHash {
-    try contentHash(of: Query<M>(M.schema))
+    try contentHash(of: StoreQuery<M>(M.schema))
   }
 
   /// The content hash of the records that `query` selects. The order that it asks for makes no
@@ -200,7 +201,7 @@ extension TransactionReads where Self: ~Copyable {
   ///
   /// - Complexity: Reads the selected records, and sorts them in memory by their keys where SQLite
   ///   finds them by another index.
-  public borrowing func contentHash<Element>(of query: Query<Element>) throws -> ContentHash {
+  public borrowing func contentHash<Element>(of query: StoreQuery<Element>) throws -> ContentHash {
     try ContentHashing(access: access).content(of: query).hash
   }
 }

@@ -133,7 +133,7 @@ final class ForeignSync: Sendable {
     let registry = schema.models
     let models = observed.compactMap { registry.schema.knownModel(named: $0) }
       .filter { $0.kind == .table }
-    let access = TransactionAccess(
+    let access = _TransactionAccess(
       connection: writer.connection, models: registry, capture: nil, isWritable: false)
     var announcement = ChangeBroker.Announcement.reset
     do {

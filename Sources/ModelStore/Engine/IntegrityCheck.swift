@@ -79,7 +79,7 @@ struct IntegrityCheck {
   }
 
   /// The most keys in one sentence.
-  private static let keyCountMax = 5
+  private static let maxKeyCount = 5
 
   /// One sentence for each pair of tables, with the number of rows and the keys of the first.
   private static func sentences(
@@ -87,7 +87,7 @@ struct IntegrityCheck {
   ) throws -> [String] {
     let groups = Dictionary(grouping: rows) { [$0.table, $0.parent] }
     return try groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { names, rows in
-      let numbers = rows.compactMap(\.rowID).prefix(keyCountMax)
+      let numbers = rows.compactMap(\.rowID).prefix(maxKeyCount)
       let keys = try numbers.map { try key(ofRow: $0, in: names[0], on: connection) }
       let rest = rows.count > keys.count && !keys.isEmpty ? ", …" : ""
       let place = keys.isEmpty ? "" : ": \(keys.joined(separator: ", "))\(rest)"

@@ -89,7 +89,7 @@ extension StoreEngine {
       return nil
     }
     let row = query.schema.fields.map { _ in SQLValue.null }
-    for side in [Query<Record>.SeekSide.before, .after] {
+    for side in [StoreQuery<DynamicRecord>.SeekSide.before, .after] {
       let text = try query.seeking(side, of: row, limit: 1).selectText()
       guard try connection.isIndexed(text) else { return nil }
     }
@@ -138,7 +138,7 @@ extension StoreEngine {
   }
 
   /// What a query selects in the state that is being told, for the committing thread.
-  private func read(_ query: Query<Record>) throws -> [[SQLValue]] {
+  private func read(_ query: StoreQuery<DynamicRecord>) throws -> [[SQLValue]] {
     let text = try query.selectText()
     return try foreignSync.readPublished { connection in
       try connection.rows(text) { row in try row.values() }

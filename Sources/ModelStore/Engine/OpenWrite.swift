@@ -1,7 +1,7 @@
 /// A write transaction that is open: what its body writes through, what it changed, and how it
 /// ends. ``WriteCycle`` decides the order of the steps.
 struct OpenWrite {
-  let access: TransactionAccess
+  let access: _TransactionAccess
   /// The latest observer that the capture covers.
   let latestObserver: UInt64
   /// Whether the transaction changed the file's schema; known after ``netChanges(before:)``.
@@ -42,7 +42,7 @@ struct OpenWrite {
     self.latestObserver = latestObserver
     self.refusals = refusals
     session = plan.map { CaptureSession(plan: $0) }
-    access = TransactionAccess(
+    access = _TransactionAccess(
       connection: connection, models: models, capture: session, lists: lists, refusals: refusals,
       journalPlace: signing?.first, isWritable: true)
     orders = lists.savepoint
@@ -58,9 +58,9 @@ struct OpenWrite {
   var changedRows: Bool { connection.totalChangeCount != changeCount }
 
   /// Steps 4 to 6. Runs the transaction's own statements.
-  func run<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+  func run<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
     // Created before the call: created within it, the optimizer of Swift 6.3 crashes.
-    let transaction = Transaction(access: access)
+    let transaction = WriteTransaction(access: access)
     let value = try body(transaction)
     guard connection.isInTransaction else {
       throw StoreError(
@@ -103,7 +103,7 @@ struct OpenWrite {
 
   private func judge(_ changes: [RecordChange], by validators: [Validator]) throws {
     let reads = ReadTransaction(
-      access: TransactionAccess(
+      access: _TransactionAccess(
         connection: connection, models: models, capture: nil, isWritable: false))
     var judgement = Judgement(options: refusals, models: models.schema, connection: connection)
     for validator in validators {
@@ -178,7 +178,7 @@ struct OpenWrite {
 
   private func brokenReferences() throws -> any Error {
     try DanglingReferences(
-      on: connection, models: models.schema, countMax: refusals.violationCountMax
+      on: connection, models: models.schema, countMax: refusals.maxViolationCount
     )
     .error ?? SQLiteError(code: .constraintForeignKey, message: "FOREIGN KEY constraint failed")
   }

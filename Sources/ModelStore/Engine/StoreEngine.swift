@@ -10,7 +10,7 @@ final class StoreEngine: Sendable {
   let connections: Connections
   let schema = CurrentSchema()
   let broker = ChangeBroker()
-  let liveResults = SharedResults<Query<Record>, RegisteredResult>()
+  let liveResults = SharedResults<StoreQuery<DynamicRecord>, RegisteredResult>()
   let liveLists = SharedResults<ListResult.Identity, RegisteredList>()
   let observedFields = ObservedFields.Pool()
   let foreignSync: ForeignSync
@@ -85,7 +85,7 @@ final class StoreEngine: Sendable {
   /// Runs a transaction on the calling thread, commits it and publishes what it changed.
   func write<Result>(
     suppressing suppressed: [any Outlet] = [],
-    _ body: (borrowing Transaction) throws -> Result
+    _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
     let cycle = WriteCycle(engine: self, suppressed: suppressed)
     return try turns.take { writer in try cycle.run(on: &writer, body).value }
@@ -94,7 +94,7 @@ final class StoreEngine: Sendable {
   /// As ``write(suppressing:_:)``, on the writer's thread.
   func writeOnQueue<Result: Sendable>(
     suppressing suppressed: [any Outlet] = [],
-    _ body: @escaping @Sendable (borrowing Transaction) throws -> Result
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
   ) async throws -> Result {
     let cycle = WriteCycle(engine: self, suppressed: suppressed)
     return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
@@ -104,7 +104,7 @@ final class StoreEngine: Sendable {
   ///
   /// - Returns: The version of the commit.
   func commitOnQueue(
-    _ body: @escaping @Sendable (borrowing Transaction) throws -> Void
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
   ) async throws -> UInt64 {
     let cycle = WriteCycle(engine: self)
     return try await turns.takeOnQueue { writer in
@@ -115,7 +115,7 @@ final class StoreEngine: Sendable {
   /// Runs a transaction and rolls it back.
   func preview<Result>(
     capturing demand: WriteCycle.Demand = .observed,
-    _ body: (borrowing Transaction) throws -> Result
+    _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
     let cycle = WriteCycle(engine: self, ending: .rollback, demand: demand)
     return try connections.writer.sync { writer in try cycle.run(on: &writer, body) }
@@ -128,7 +128,7 @@ final class StoreEngine: Sendable {
     _ connection: Connection, _ body: (borrowing ReadTransaction) throws -> Result
   ) throws -> Result {
     let models = models
-    let access = TransactionAccess(
+    let access = _TransactionAccess(
       connection: connection, models: models, capture: nil, refusals: configuration.refusals,
       isWritable: false)
     do {
@@ -165,7 +165,7 @@ final class StoreEngine: Sendable {
   /// The outlets of the subscriptions that a write leaves out.
   ///
   /// - Throws: ``StoreError`` with code `misuse` for a subscription of another store.
-  func outlets(of subscriptions: [Subscription]) throws -> [any Outlet] {
+  func outlets(of subscriptions: [ObservationToken]) throws -> [any Outlet] {
     let outlets = subscriptions.map(\.outlet)
     guard outlets.allSatisfy({ $0.broker === broker }) else {
       throw StoreError(

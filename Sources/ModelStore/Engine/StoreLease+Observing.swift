@@ -30,7 +30,7 @@ extension StoreEngine {
     _ schema: ModelSchema, _ key: [SQLValue]?, on connection: Connection
   ) throws -> [SQLValue]? {
     guard let key else { return nil }
-    return try TransactionAccess(
+    return try _TransactionAccess(
       connection: connection, models: models, capture: nil, isWritable: false
     ).record(schema, key: key)?.values
   }
@@ -41,13 +41,13 @@ extension StoreLease {
   func makeObserver<Event>(
     _ observation: RecordObservation<Event>, of schema: ModelSchema,
     registrant: RecordObserver.Registrant? = nil, options: ObservationOptions = [],
-    backlog: Backlog
+    coalescing: CoalescingPolicy
   ) -> RecordObserver {
     RecordObserver(
       engine.observedFields.fields(
         schema, fields: observation.fields, counted: observation.counted),
       of: observation.key, registrant: registrant,
-      mailbox: Mailbox(scope, options: options, backlog: backlog))
+      mailbox: Mailbox(scope, options: options, coalescing: coalescing))
   }
 
   /// Has `body` called on the delivery queue with what `observer` receives.
@@ -117,26 +117,26 @@ extension StoreLease {
 // Whole observations.
 extension StoreLease {
   func start<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog,
+    _ observed: Observed<Event>, options: ObservationOptions, coalescing: CoalescingPolicy,
     _ body: @escaping @Sendable (Event) -> Void
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     let (observation, schema) = try resolve(observed, options, by: .callback)
-    let observer = makeObserver(observation, of: schema, options: options, backlog: backlog)
+    let observer = makeObserver(observation, of: schema, options: options, coalescing: coalescing)
     connect(observer, to: observation, options: options, body)
     try enter(observer, for: observation, options: options)
-    return Subscription(observer.mailbox) { observer.end() }
+    return ObservationToken(observer.mailbox) { observer.end() }
   }
 
   func sequence<Event>(
-    _ observed: Observed<Event>, options: ObservationOptions, backlog: Backlog
-  ) throws -> ObservedChanges<Event> {
+    _ observed: Observed<Event>, options: ObservationOptions, coalescing: CoalescingPolicy
+  ) throws -> ChangeSequence<Event> {
     let (observation, schema) = try resolve(observed, options, by: .loop)
-    let observer = makeObserver(observation, of: schema, backlog: backlog)
+    let observer = makeObserver(observation, of: schema, coalescing: coalescing)
     try enter(observer, for: observation, options: options)
     let waiting = WaitingEvents<Event>()
     let telling = Telling(observation, options)
-    return ObservedChanges(
-      subscription: Subscription(observer.mailbox) { observer.end() }, report: scope.report
+    return ChangeSequence(
+      subscription: ObservationToken(observer.mailbox) { observer.end() }, report: scope.report
     ) { [weak self] in
       if let event = waiting.next() { return event }
       while let commit = await observer.next() {
@@ -173,7 +173,7 @@ extension StoreLease {
 extension StoreLease {
   func observe<Event>(
     _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
-    options: ObservationOptions = [], backlog: Backlog = .standard,
+    options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
     ifPresent duplicate: ObservationBag.Duplicate = .keep,
     _ body: @escaping @Sendable (Event) -> Void
   ) throws {
@@ -189,11 +189,11 @@ extension StoreLease {
           store: scope.number, target: part.target, context: context)
         let observer = makeObserver(
           part, of: schema, registrant: RecordObserver.Registrant(bag: bag, context: context),
-          options: options, backlog: backlog)
+          options: options, coalescing: coalescing)
         connect(observer, to: part, options: options, body)
         if let present = bag.add(observer, as: identity) {
           if duplicate == .replace {
-            try replace(present, for: part, options: options, backlog: backlog, body)
+            try replace(present, for: part, options: options, coalescing: coalescing, body)
           }
         } else {
           added.insert(identity)
@@ -210,16 +210,17 @@ extension StoreLease {
   /// backlog say.
   private func replace<Event>(
     _ present: RecordObserver, for observation: RecordObservation<Event>,
-    options: ObservationOptions, backlog: Backlog, _ body: @escaping @Sendable (Event) -> Void
+    options: ObservationOptions, coalescing: CoalescingPolicy,
+    _ body: @escaping @Sendable (Event) -> Void
   ) throws {
     guard options.contains(.initial) else {
-      present.mailbox.become(options, backlog)
+      present.mailbox.become(options, coalescing)
       present.forget()
       connect(present, to: observation, options: options, body)
       return
     }
     try engine.atRest(observation.key, of: present.fields.schema) { image in
-      present.mailbox.become(options, backlog)
+      present.mailbox.become(options, coalescing)
       present.forget()
       self.connect(present, to: observation, options: options, body)
       let version = self.engine.broker.version

@@ -27,7 +27,7 @@ struct WriteCycle {
   ///   nothing is kept, except after `outcomeUnknown`: then the file may contain the write.
   /// - Precondition: Step 1: the caller has its turn of the writer.
   func run<Result>(
-    on writer: inout Writer, _ body: (borrowing Transaction) throws -> Result
+    on writer: inout Writer, _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
     try engine.configuration.checkWritable()
     try Wave.current.checkRounds()

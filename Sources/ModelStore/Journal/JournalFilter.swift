@@ -2,25 +2,25 @@
 /// is set has to hold.
 public struct JournalFilter: Hashable, Sendable {
   /// Only changes of this model, and transactions that have some or a gap of it.
-  public var model: String?
+  package var model: String?
   /// Only changes of the record with this key, in key order; with ``model``.
-  public var key: [SQLValue]?
+  package var key: [SQLValue]?
   /// Only updates of the field called so, insertions and deletions, and changes of which only keys
   /// were kept.
-  public var field: String?
+  package var field: String?
   /// Only this transaction.
-  public var transaction: TransactionID?
+  package var transaction: TransactionID?
   /// Only transactions that were signed so.
-  public var author: String?
+  package var author: String?
   /// Only transactions that were signed so.
-  public var tag: String?
+  package var tag: String?
   /// The name of the program that wrote.
-  public var program: String?
+  package var program: String?
   /// Only transactions of these times: microseconds since 1970-01-01 00:00:00 UTC. What other
   /// programs did has no time.
-  public var time: Range<Int64>?
+  package var time: Range<Int64>?
   /// Only what other programs did.
-  public var isForeignOnly: Bool
+  package var isForeignOnly: Bool
 
   /// Everything that is left out is not asked for.
   public init(

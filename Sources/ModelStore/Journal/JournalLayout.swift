@@ -23,7 +23,7 @@ struct JournalLayout: Hashable, Sendable, Codable {
   /// How many columns of values a row has.
   static let columnCount = 12
   /// The most fields that a key may have: one value, old and new, must fit beside it.
-  static let keyCountMax = columnCount - 2
+  static let maxKeyCount = columnCount - 2
   /// The layout of rows about transactions and about the journal itself.
   static let journalNumber: Int64 = 0
 
@@ -48,8 +48,8 @@ struct JournalLayout: Hashable, Sendable, Codable {
     if schema.hasHiddenRowID {
       return "no column holds its key, the row number, which VACUUM may change"
     }
-    if schema.key.count > keyCountMax {
-      return "its key has more than \(keyCountMax) fields"
+    if schema.key.count > maxKeyCount {
+      return "its key has more than \(maxKeyCount) fields"
     }
     let otherCountMax = JournalCode.partCountMax * ((columnCount - schema.key.count) / 2)
     if schema.fields.count - schema.key.count > otherCountMax {
@@ -60,7 +60,7 @@ struct JournalLayout: Hashable, Sendable, Codable {
 
   /// Whether rows of the journal can be in this layout.
   var isPossible: Bool {
-    (1...Self.keyCountMax).contains(key.count)
+    (1...Self.maxKeyCount).contains(key.count)
       && others.count <= JournalCode.partCountMax * ((Self.columnCount - key.count) / 2)
   }
 

@@ -130,14 +130,14 @@ extension JournalMark {
 }
 
 /// Who a program says wrote a transaction, and for what.
-public struct TransactionSignature: Hashable, Sendable, Codable {
+package struct TransactionSignature: Hashable, Sendable, Codable {
   /// On whose behalf; nil when the program did not say.
-  public var author: String?
+  package var author: String?
   /// What the transaction belongs to: "nightly import"; nil when the program did not say.
-  public var tag: String?
+  package var tag: String?
 
   /// Who writes, and under which word of the caller's own; each may be left out.
-  public init(author: String? = nil, tag: String? = nil) {
+  package init(author: String? = nil, tag: String? = nil) {
     self.author = author
     self.tag = tag
   }

@@ -15,21 +15,21 @@ public struct JournalRetention: Hashable, Sendable {
   public var age: Duration?
   /// The most entries, counted as rows of the journal: a record of many fields takes several, what
   /// a store says of its transaction takes one.
-  public var entryCountMax: Int?
+  public var maxEntryCount: Int?
   /// About how many bytes of the file the entries may take, estimated from some of them.
-  public var byteCountMax: Int?
+  public var maxByteCount: Int?
   /// Whether everything is kept that a consumer has not acknowledged. A consumer that nobody runs
   /// any more then keeps the journal from being trimmed; see ``Store/dropConsumer(_:)``. Without
   /// it, a consumer that was overtaken is told so: ``ConsumerBatch/reset``.
   public var respectsConsumers: Bool
 
   public init(
-    age: Duration? = nil, entryCountMax: Int? = nil, byteCountMax: Int? = nil,
+    age: Duration? = nil, maxEntryCount: Int? = nil, maxByteCount: Int? = nil,
     respectingConsumers: Bool = true
   ) {
     self.age = age
-    self.entryCountMax = entryCountMax
-    self.byteCountMax = byteCountMax
+    self.maxEntryCount = maxEntryCount
+    self.maxByteCount = maxByteCount
     respectsConsumers = respectingConsumers
   }
 }

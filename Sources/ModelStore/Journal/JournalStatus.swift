@@ -5,7 +5,7 @@ public struct JournalStatus: Hashable, Sendable {
   public var details: [String: JournalDetail] = [:]
   /// The models of ``details`` whose triggers are missing, changed, or older than the table or
   /// another trigger of it, in name order: the journal may miss changes of theirs.
-  /// ``ChangeJournal/turnOn(_:for:isPreview:)`` creates the triggers again.
+  /// ``ChangeJournal/enable(_:for:mode:)`` creates the triggers again.
   public var drift: [SchemaDrift] = []
   /// From the oldest entry to the newest; nil when nothing has been entered yet.
   public var positions: ClosedRange<JournalPosition>?
@@ -20,7 +20,7 @@ public struct JournalStatus: Hashable, Sendable {
   public var consumers: [ConsumerStatus] = []
   /// When the oldest transaction of a store was written that is kept, in microseconds since
   /// 1970-01-01 00:00:00 UTC; nil when there is none. Other programs' changes have no time.
-  public var oldestTime: Int64?
+  package var oldestTime: Int64?
 }
 
 /// How far a durable reader of the change journal has come.
@@ -34,7 +34,7 @@ public struct ConsumerStatus: Hashable, Sendable {
   public var lag: Int64
   /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC; nil when it has not
   /// yet.
-  public var acknowledgementTime: Int64?
+  package var acknowledgementTime: Int64?
 
   /// - Parameter bounds: Where the journal begins and ends; nil when it has no rows.
   init(

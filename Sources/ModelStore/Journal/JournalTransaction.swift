@@ -11,20 +11,20 @@ public struct JournalTransaction: Hashable, Sendable {
   public let id: TransactionID?
   /// When it was about to commit, by the clock of its machine: microseconds since 1970-01-01
   /// 00:00:00 UTC. nil for what other programs did. Positions tell the order, times need not.
-  public let time: Int64?
+  package let time: Int64?
   /// The name of the program; nil for what other programs did.
   public let program: String?
   /// The number of its process, as the system counted then; nil for what other programs did.
   public let process: Int64?
-  /// What ``Transaction/sign(author:tag:)`` said.
-  public let signature: TransactionSignature
+  /// What ``WriteTransaction/sign(author:tag:)`` said.
+  package let signature: TransactionSignature
   /// The transaction that this one took back, if it did.
   public let reverted: TransactionID?
   /// Each change, in the order in which they were made, several of one record included. A change of
   /// key is a deletion and an insertion.
   public let changes: [JournalChange]
   /// Where the journal of a model began or ended, in the order of their positions.
-  public let interruptions: [JournalInterruption]
+  package let interruptions: [JournalInterruption]
 
   /// The models of ``interruptions``, of which changes may be missing, in name order.
   public var gaps: [String] { Set(interruptions.map(\.model)).sorted() }
@@ -35,9 +35,9 @@ public struct JournalTransaction: Hashable, Sendable {
 
 /// Where changes of a model began to be entered in the change journal or ceased to be: it was
 /// turned on or off, or triggers that somebody had damaged were made anew.
-public struct JournalInterruption: Hashable, Sendable {
+package struct JournalInterruption: Hashable, Sendable {
   /// On which side of the place changes may be missing.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// Before it: nothing says since when.
     case started
     /// From there on, until the next ``started`` of the model.
@@ -45,17 +45,17 @@ public struct JournalInterruption: Hashable, Sendable {
   }
 
   /// Where it stands in the journal.
-  public let position: JournalPosition
+  package let position: JournalPosition
   /// The model's name.
-  public let model: String
+  package let model: String
   /// What happened.
-  public let kind: Kind
+  package let kind: Kind
 }
 
 /// One change of one record, as the change journal holds it.
 public struct JournalChange: Hashable, Sendable {
   /// A value before and after.
-  public struct Field: Hashable, Sendable {
+  public struct FieldValues: Hashable, Sendable {
     /// The field's name at that time.
     public let name: String
     /// nil in an insertion.
@@ -74,7 +74,7 @@ public struct JournalChange: Hashable, Sendable {
   public let operation: RecordChange.Operation
   /// For an update the fields that differ; otherwise all of them. In field order, without those of
   /// the key. Empty where the journal keeps only keys.
-  public let fields: [Field]
+  public let fields: [FieldValues]
   /// How much of the change was kept.
   public let detail: JournalDetail
   /// The binding that the change followed: it is an update of nothing but a field that the binding
@@ -86,10 +86,10 @@ public struct JournalChange: Hashable, Sendable {
   public internal(set) var binding: String?
   /// Which values were texts that are not UTF-8, as other programs may write them: those stand here
   /// as blobs of the same bytes. Empty but for such a change, which cannot be taken back.
-  public let malformedTexts: Set<MalformedText>
+  package let malformedTexts: Set<MalformedText>
 
   /// Where a value stands in a change.
-  public enum MalformedText: Hashable, Sendable {
+  package enum MalformedText: Hashable, Sendable {
     /// The index in ``JournalChange/key``.
     case key(Int)
     /// The name of a field, whose old value it is.
@@ -99,7 +99,7 @@ public struct JournalChange: Hashable, Sendable {
   }
 
   /// The field called `name`; nil when it is not among ``fields``.
-  public subscript(name: String) -> Field? {
+  public subscript(name: String) -> FieldValues? {
     fields.first { $0.name == name }
   }
 }
@@ -146,18 +146,22 @@ extension JournalTransaction {
 
 extension JournalChange {
   init(_ record: LoggedRecord, _ layout: JournalLayout, at position: Int64) {
-    let fields: [Field]
+    let fields: [FieldValues]
     switch record.kind {
     case .insert:
       operation = .insert
-      fields = zip(layout.others, record.image).map { Field(name: $0.name, old: nil, new: $1) }
+      fields = zip(layout.others, record.image).map {
+        FieldValues(name: $0.name, old: nil, new: $1)
+      }
     case .delete:
       operation = .delete
-      fields = zip(layout.others, record.image).map { Field(name: $0.name, old: $1, new: nil) }
+      fields = zip(layout.others, record.image).map {
+        FieldValues(name: $0.name, old: $1, new: nil)
+      }
     case .update:
       operation = .update
       fields = record.changes.map {
-        Field(name: layout.others[$0.place].name, old: $0.old, new: $0.new)
+        FieldValues(name: layout.others[$0.place].name, old: $0.old, new: $0.new)
       }
     }
     self.fields = fields
@@ -174,4 +178,12 @@ extension JournalChange {
         }
       })
   }
+}
+
+extension JournalTransaction {
+  /// Who made the transaction, as ``WriteTransaction/sign(author:tag:)`` said.
+  public var author: String? { signature.author }
+
+  /// What the transaction was for, as ``WriteTransaction/sign(author:tag:)`` said.
+  public var tag: String? { signature.tag }
 }

@@ -122,12 +122,12 @@ struct JournalTrimmer {
   /// The last row that the limits do not keep, as far as this step wants to know.
   private func wantedEnd(in bounds: ClosedRange<Int64>) throws -> Int64 {
     var end = bounds.lowerBound - 1
-    if let count = retention.entryCountMax {
+    if let count = retention.maxEntryCount {
       end = max(
         end,
         try JournalReader.place(beforeNewest: Int64(max(0, count)), in: bounds, on: connection))
     }
-    if let size = retention.byteCountMax {
+    if let size = retention.maxByteCount {
       let count = Double(max(0, size)) / (try JournalSize.ofRow(on: connection, in: bounds))
       end = max(
         end,

@@ -66,7 +66,7 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
   ///
   /// - Returns: How many there were.
   @discardableResult
-  public func removeEqual(_ key: Key) throws -> Int {
+  public func removeAll(equalTo key: Key) throws -> Int {
     try slots.removeEqual(Self.value(key, of: name))
   }
 
@@ -80,7 +80,7 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
   /// Lets the elements at two indices change places. Writes two rows; in a table of another design,
   /// where positions may be unique, one of them twice, by way of the position behind the last one,
   /// which a rule of that table may refuse.
-  public func exchange(_ first: Int, _ second: Int) throws {
+  public func swapAt(_ first: Int, _ second: Int) throws {
     try slots.exchange(first, second)
   }
 
@@ -110,7 +110,7 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
   }
 }
 
-extension Transaction {
+extension WriteTransaction {
   /// One record's list, to read and change.
   ///
   /// - Parameter key: The owner's key. Its record must exist before an element is added.
@@ -170,7 +170,7 @@ extension TransactionReads where Self: ~Copyable {
   }
 }
 
-extension TransactionAccess {
+extension _TransactionAccess {
   /// The key of the record that owns a list: the one that was asked for, or, where the list is
   /// shared, the one that it refers to.
   ///

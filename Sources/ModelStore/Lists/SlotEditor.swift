@@ -3,7 +3,7 @@
 ///
 /// Every operation either happens as a whole or throws and leaves the list as it was.
 struct SlotEditor {
-  let access: TransactionAccess
+  let access: _TransactionAccess
   let orders: ListOrders
   let slots: SlotModel
   let labels: ListLabels
@@ -12,7 +12,7 @@ struct SlotEditor {
   let sql: SlotSQL
 
   /// - Throws: ``StoreError`` with code `misuse` outside of a writing transaction.
-  init(access: TransactionAccess, slots: SlotModel, owner: SQLValue) throws {
+  init(access: _TransactionAccess, slots: SlotModel, owner: SQLValue) throws {
     guard let orders = access.runner.lists, let list = orders.identity(of: owner, in: slots) else {
       throw StoreError(
         .misuse, "\(slots.name) can be changed in a write only.", model: slots.name)

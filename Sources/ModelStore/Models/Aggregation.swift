@@ -1,13 +1,13 @@
 /// What several records of one model come to: for
-/// ``Binding/aggregate(_:into:through:where:name:)``.
+/// ``FieldBinding/aggregate(_:into:through:where:name:)``.
 public struct Aggregation<Source: Model>: Sendable {
-  let parts: Binding.AggregateParts
+  let parts: FieldBinding.AggregateParts
 
   private init(
-    _ function: BindingSchema.Aggregate.Function, _ field: Binding.Endpoint? = nil,
-    order: Binding.Endpoint? = nil, separator: String? = nil
+    _ function: BindingSchema.Aggregate.Function, _ field: FieldBinding.Endpoint? = nil,
+    order: FieldBinding.Endpoint? = nil, separator: String? = nil
   ) {
-    parts = Binding.AggregateParts(
+    parts = FieldBinding.AggregateParts(
       function: function, model: Source.schema.name, field: field, order: order,
       separator: separator)
   }
@@ -17,27 +17,27 @@ public struct Aggregation<Source: Model>: Sendable {
 
   /// How many values of `field`, nil not counted.
   public static func count(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
-    Aggregation(.count, Binding.Endpoint(field))
+    Aggregation(.count, FieldBinding.Endpoint(field))
   }
 
   /// The sum of whole numbers, exactly; 0 for none. A write that makes it too large is refused.
   public static func sum(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
-    Aggregation(.sum, Binding.Endpoint(field))
+    Aggregation(.sum, FieldBinding.Endpoint(field))
   }
 
   /// The mean of whole numbers, nil not counted, into a real field.
   public static func average(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
-    Aggregation(.average, Binding.Endpoint(field))
+    Aggregation(.average, FieldBinding.Endpoint(field))
   }
 
   /// The smallest value, nil not counted, in SQLite's order.
   public static func minimum(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
-    Aggregation(.minimum, Binding.Endpoint(field))
+    Aggregation(.minimum, FieldBinding.Endpoint(field))
   }
 
   /// The largest value, nil not counted, in SQLite's order.
   public static func maximum(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
-    Aggregation(.maximum, Binding.Endpoint(field))
+    Aggregation(.maximum, FieldBinding.Endpoint(field))
   }
 
   /// The value of the first record in the order of `order` and then the key; by the key alone when
@@ -46,7 +46,8 @@ public struct Aggregation<Source: Model>: Sendable {
     _ field: any PartialKeyPath<Source> & Sendable,
     by order: (any PartialKeyPath<Source> & Sendable)? = nil
   ) -> Aggregation {
-    Aggregation(.first, Binding.Endpoint(field), order: order.map { Binding.Endpoint($0) })
+    Aggregation(
+      .first, FieldBinding.Endpoint(field), order: order.map { FieldBinding.Endpoint($0) })
   }
 
   /// The value of the last record in the order of `order` and then the key; by the key alone when
@@ -55,7 +56,7 @@ public struct Aggregation<Source: Model>: Sendable {
     _ field: any PartialKeyPath<Source> & Sendable,
     by order: (any PartialKeyPath<Source> & Sendable)? = nil
   ) -> Aggregation {
-    Aggregation(.last, Binding.Endpoint(field), order: order.map { Binding.Endpoint($0) })
+    Aggregation(.last, FieldBinding.Endpoint(field), order: order.map { FieldBinding.Endpoint($0) })
   }
 
   /// All values as one text, nil not counted, in the order of `order` and then the key.
@@ -64,13 +65,13 @@ public struct Aggregation<Source: Model>: Sendable {
     by order: (any PartialKeyPath<Source> & Sendable)? = nil
   ) -> Aggregation {
     Aggregation(
-      .joined, Binding.Endpoint(field), order: order.map { Binding.Endpoint($0) },
+      .joined, FieldBinding.Endpoint(field), order: order.map { FieldBinding.Endpoint($0) },
       separator: separator)
   }
 }
 
 // Several records into one field.
-extension Binding {
+extension FieldBinding {
   /// Keeps what the records come to that refer to the target's record.
   ///
   /// A count and a sum are 0 where there are none; every other aggregate is the target's declared
@@ -88,8 +89,8 @@ extension Binding {
     _ aggregation: Aggregation<Source>, into target: any PartialKeyPath<Target> & Sendable,
     through reference: any PartialKeyPath<Source> & Sendable, where condition: String? = nil,
     name: String? = nil
-  ) -> Binding {
-    Binding(
+  ) -> FieldBinding {
+    FieldBinding(
       formula: .aggregate(
         aggregation.parts, .through(Endpoint(reference), isOfTarget: false), condition: condition),
       target: Endpoint(target), name: name)
@@ -102,8 +103,8 @@ extension Binding {
     matching match: BindingMatch<Source, Target>,
     _ others: BindingMatch<Source, Target>..., where condition: String? = nil,
     name: String? = nil
-  ) -> Binding {
-    Binding(
+  ) -> FieldBinding {
+    FieldBinding(
       formula: .aggregate(
         aggregation.parts, .match(([match] + others).map { ($0.source, $0.target) }),
         condition: condition),
@@ -116,8 +117,8 @@ extension Binding {
   public static func aggregate<Source: Model, Target: Model>(
     _ aggregation: Aggregation<Source>, into target: any PartialKeyPath<Target> & Sendable,
     of key: Target.Key, where condition: String? = nil, name: String? = nil
-  ) -> Binding {
-    Binding(
+  ) -> FieldBinding {
+    FieldBinding(
       formula: .aggregate(
         aggregation.parts, .place { try key.sqlValues() }, condition: condition),
       target: Endpoint(target), name: name)

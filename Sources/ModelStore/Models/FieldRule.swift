@@ -78,26 +78,26 @@ public struct FieldRule: Hashable, Sendable {
   }
 
   /// A number in `range`, both ends included.
-  public static func range<Number: RuleNumber>(_ range: ClosedRange<Number>) -> FieldRule {
+  public static func range<Number: _RuleNumber>(_ range: ClosedRange<Number>) -> FieldRule {
     FieldRule(
       label: "range", message: "must be \(range.lowerBound) to \(range.upperBound)",
       condition: [
-        "", " BETWEEN \(range.lowerBound.ruleLiteral) AND \(range.upperBound.ruleLiteral)",
+        "", " BETWEEN \(range.lowerBound._ruleLiteral) AND \(range.upperBound._ruleLiteral)",
       ])
   }
 
   /// A number not below `range.lowerBound`.
-  public static func range<Number: RuleNumber>(_ range: PartialRangeFrom<Number>) -> FieldRule {
+  public static func range<Number: _RuleNumber>(_ range: PartialRangeFrom<Number>) -> FieldRule {
     FieldRule(
       label: "range", message: "must be \(range.lowerBound) or greater",
-      condition: ["", " >= \(range.lowerBound.ruleLiteral)"])
+      condition: ["", " >= \(range.lowerBound._ruleLiteral)"])
   }
 
   /// A number not above `range.upperBound`.
-  public static func range<Number: RuleNumber>(_ range: PartialRangeThrough<Number>) -> FieldRule {
+  public static func range<Number: _RuleNumber>(_ range: PartialRangeThrough<Number>) -> FieldRule {
     FieldRule(
       label: "range", message: "must be \(range.upperBound) or less",
-      condition: ["", " <= \(range.upperBound.ruleLiteral)"])
+      condition: ["", " <= \(range.upperBound._ruleLiteral)"])
   }
 
   /// One of the given texts.
@@ -125,10 +125,10 @@ public struct FieldRule: Hashable, Sendable {
   }
 
   /// One of the given numbers.
-  public static func oneOf<Number: RuleNumber>(_ numbers: Number...) -> FieldRule {
+  public static func oneOf<Number: _RuleNumber>(_ numbers: Number...) -> FieldRule {
     FieldRule(
       label: "oneOf", message: message(oneOf: numbers.map { "\($0)" }),
-      condition: ["", " IN (\(numbers.map(\.ruleLiteral).joined(separator: ", ")))"])
+      condition: ["", " IN (\(numbers.map(\._ruleLiteral).joined(separator: ", ")))"])
   }
 
   /// Text that matches a LIKE pattern, ASCII letters in either case:
@@ -154,16 +154,16 @@ public struct FieldRule: Hashable, Sendable {
 }
 
 /// A number that a rule can name as an SQL literal.
-public protocol RuleNumber: Comparable, Sendable {
-  var ruleLiteral: String { get }
+public protocol _RuleNumber: Comparable, Sendable {
+  var _ruleLiteral: String { get }
 }
 
-extension Int: RuleNumber {
-  public var ruleLiteral: String { String(self) }
+extension Int: _RuleNumber {
+  public var _ruleLiteral: String { String(self) }
 }
 
-extension Double: RuleNumber {
-  public var ruleLiteral: String {
+extension Double: _RuleNumber {
+  public var _ruleLiteral: String {
     precondition(isFinite, "A rule's bound must be a finite number.")
     return description
   }

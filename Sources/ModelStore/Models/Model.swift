@@ -1,4 +1,4 @@
-/// A type that one row becomes: a ``Model`` or a dynamic ``Record``.
+/// A type that one row becomes: a ``Model`` or a dynamic ``DynamicRecord``.
 public protocol Fetchable: Sendable {
   /// Reads the fields of `schema`, in field order from column 0.
   init(row: borrowing RowView, schema: ModelSchema) throws

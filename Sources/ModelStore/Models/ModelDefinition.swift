@@ -56,7 +56,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   }
 
   /// The position of the field at `path`, or nil when `path` is no stored field.
-  public func fieldIndex(of path: any PartialKeyPath<M> & Sendable) -> Int? {
+  package func fieldIndex(of path: any PartialKeyPath<M> & Sendable) -> Int? {
     indices[FieldPath(path: path)]
   }
 
@@ -101,7 +101,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   func fieldIndex(of shared: SharedList) -> Int? { indices[shared.field] }
 
   /// The key path of the field at `index`.
-  public func path(at index: Int) -> any PartialKeyPath<M> & Sendable {
+  package func path(at index: Int) -> any PartialKeyPath<M> & Sendable {
     paths[index]
   }
 

@@ -4,7 +4,7 @@ extension Condition {
   /// - Throws: ``StoreError`` with code `invalidValue` for a condition with an
   ///   ``invalid(field:reason:)`` part.
   /// - Precondition: Every field position is one of `schema`'s.
-  public func sqlText(schema: ModelSchema) throws(StoreError) -> SQLText {
+  package func sqlText(schema: ModelSchema) throws(StoreError) -> SQLText {
     var text = SQLText(sql: "")
     try write(to: &text, schema: schema)
     return text

@@ -2,12 +2,12 @@
 /// the command line share.
 ///
 /// Fields are named by their position in ``ModelSchema/fields``. It is not typed: models build it
-/// through ``Query/Predicate``, text through ``PredicateParser``.
+/// through ``StoreQuery/Predicate``, text through ``PredicateParser``.
 ///
 /// The logic is SQL's, with three values. A comparison with NULL is neither true nor false but
 /// unknown, `NOT unknown` is unknown, and a record is selected only when its condition is true.
 /// See <https://sqlite.org/lang_expr.html>.
-public indirect enum Condition: Hashable, Sendable {
+package indirect enum Condition: Hashable, Sendable {
   /// True, false, or unknown for nil.
   case constant(Bool?)
   case comparison(Operand, Comparison, Operand)
@@ -35,13 +35,13 @@ public indirect enum Condition: Hashable, Sendable {
   case invalid(field: Int, reason: String)
 
   /// What a comparison reads.
-  public enum Operand: Hashable, Sendable {
+  package enum Operand: Hashable, Sendable {
     case field(Int)
     case value(SQLValue)
   }
 
   /// The comparison operators; the raw value is SQL's spelling.
-  public enum Comparison: String, Hashable, Sendable, CaseIterable {
+  package enum Comparison: String, Hashable, Sendable, CaseIterable {
     case equal = "="
     case notEqual = "<>"
     case less = "<"
@@ -54,7 +54,7 @@ public indirect enum Condition: Hashable, Sendable {
     case isDistinct = "IS NOT"
 
     /// Whether the operator asks which value comes first, not only whether they are equal.
-    public var needsOrder: Bool {
+    package var needsOrder: Bool {
       switch self {
       case .less, .lessOrEqual, .greater, .greaterOrEqual: true
       case .equal, .notEqual, .isIdentical, .isDistinct: false
@@ -63,12 +63,12 @@ public indirect enum Condition: Hashable, Sendable {
   }
 
   /// Both conditions, without nesting `AND`s.
-  public func and(_ other: Condition) -> Condition {
+  package func and(_ other: Condition) -> Condition {
     .and(conjuncts + other.conjuncts)
   }
 
   /// Either condition, without nesting `OR`s.
-  public func or(_ other: Condition) -> Condition {
+  package func or(_ other: Condition) -> Condition {
     .or(disjuncts + other.disjuncts)
   }
 
@@ -82,7 +82,7 @@ public indirect enum Condition: Hashable, Sendable {
   }
 
   /// The positions of the fields that the condition names. Raw SQL may read others, unseen here.
-  public var fieldIndices: Set<Int> {
+  package var fieldIndices: Set<Int> {
     var indices: Set<Int> = []
     forEachLeaf { leaf in
       for case .field(let index) in leaf.operands { indices.insert(index) }
@@ -92,7 +92,7 @@ public indirect enum Condition: Hashable, Sendable {
   }
 
   /// Whether a part of the condition is raw SQL.
-  public var containsSQL: Bool {
+  package var containsSQL: Bool {
     var found = false
     forEachLeaf { leaf in
       if case .sql = leaf { found = true }

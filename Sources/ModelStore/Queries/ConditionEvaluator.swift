@@ -2,15 +2,15 @@
 /// the stored row: affinity before comparison, collations, three-valued logic.
 ///
 /// For records that are at hand already, such as those of an event; to find records in the store,
-/// use ``Query``. It exists only for conditions that can be answered so; for raw SQL, custom
+/// use ``StoreQuery``. It exists only for conditions that can be answered so; for raw SQL, custom
 /// collations, views and comparisons whose conversion depends on SQLite's version, ask SQLite.
-public struct ConditionEvaluator: Sendable {
+package struct ConditionEvaluator: Sendable {
   private let answer: Answer
 
   fileprivate typealias Answer = @Sendable ([SQLValue]) -> Bool?
 
   /// - Returns: nil when only SQLite can evaluate `condition`.
-  public init?(_ condition: Condition, schema: ModelSchema) {
+  package init?(_ condition: Condition, schema: ModelSchema) {
     // A view's columns are expressions, whose affinity the schema does not tell.
     guard schema.kind == .table else { return nil }
     guard let answer = Compiler(schema: schema).compile(condition) else { return nil }
@@ -22,7 +22,7 @@ public struct ConditionEvaluator: Sendable {
   /// - Parameter values: A record in field order, as stored: with the columns' affinities applied.
   /// - Precondition: One value for each field.
   /// - Complexity: O(size of the condition and of the texts that it compares).
-  public func callAsFunction(_ values: [SQLValue]) -> Bool? {
+  package func callAsFunction(_ values: [SQLValue]) -> Bool? {
     answer(values)
   }
 }

@@ -3,33 +3,33 @@
 
 extension Field {
   /// Equal; for nil, whether the field is NULL.
-  public static func == (field: Field, value: V) -> Query<M>.Predicate {
+  public static func == (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.equal, value)
   }
 
   /// Different, both sides being values; for nil, whether the field holds a value. A field that is
   /// NULL is not selected by `!= 5`: for that use ``isDistinct(from:)``.
-  public static func != (field: Field, value: V) -> Query<M>.Predicate {
+  public static func != (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.notEqual, value)
   }
 
   /// Less, as the field's collation has it; unknown when either is NULL.
-  public static func < (field: Field, value: V) -> Query<M>.Predicate {
+  public static func < (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.less, value)
   }
 
   /// Less or equal, as the field's collation has it; unknown when either is NULL.
-  public static func <= (field: Field, value: V) -> Query<M>.Predicate {
+  public static func <= (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.lessOrEqual, value)
   }
 
   /// Greater, as the field's collation has it; unknown when either is NULL.
-  public static func > (field: Field, value: V) -> Query<M>.Predicate {
+  public static func > (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.greater, value)
   }
 
   /// Greater or equal, as the field's collation has it; unknown when either is NULL.
-  public static func >= (field: Field, value: V) -> Query<M>.Predicate {
+  public static func >= (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.greaterOrEqual, value)
   }
 }
@@ -37,12 +37,12 @@ extension Field {
 /// A required field against an optional value.
 extension Field {
   /// Equal; for nil, whether the field is NULL.
-  public static func == (field: Field, value: V?) -> Query<M>.Predicate {
+  public static func == (field: Field, value: V?) -> StoreQuery<M>.Predicate {
     field.comparison(.equal, value)
   }
 
   /// Different; for nil, whether the field holds a value.
-  public static func != (field: Field, value: V?) -> Query<M>.Predicate {
+  public static func != (field: Field, value: V?) -> StoreQuery<M>.Predicate {
     field.comparison(.notEqual, value)
   }
 }
@@ -50,37 +50,37 @@ extension Field {
 /// Two fields of one record.
 extension Field {
   /// Equal; unknown when either is NULL, also when both are.
-  public static func == (left: Field, right: Field) -> Query<M>.Predicate {
+  public static func == (left: Field, right: Field) -> StoreQuery<M>.Predicate {
     left.comparison(.equal, with: right)
   }
 
   /// Different; unknown when either is NULL.
-  public static func != (left: Field, right: Field) -> Query<M>.Predicate {
+  public static func != (left: Field, right: Field) -> StoreQuery<M>.Predicate {
     left.comparison(.notEqual, with: right)
   }
 
   /// Less; unknown when either is NULL.
-  public static func < (left: Field, right: Field) -> Query<M>.Predicate {
+  public static func < (left: Field, right: Field) -> StoreQuery<M>.Predicate {
     left.comparison(.less, with: right)
   }
 
   /// Less or equal; unknown when either is NULL.
-  public static func <= (left: Field, right: Field) -> Query<M>.Predicate {
+  public static func <= (left: Field, right: Field) -> StoreQuery<M>.Predicate {
     left.comparison(.lessOrEqual, with: right)
   }
 
   /// Greater; unknown when either is NULL.
-  public static func > (left: Field, right: Field) -> Query<M>.Predicate {
+  public static func > (left: Field, right: Field) -> StoreQuery<M>.Predicate {
     left.comparison(.greater, with: right)
   }
 
   /// Greater or equal; unknown when either is NULL.
-  public static func >= (left: Field, right: Field) -> Query<M>.Predicate {
+  public static func >= (left: Field, right: Field) -> StoreQuery<M>.Predicate {
     left.comparison(.greaterOrEqual, with: right)
   }
 
   /// Whether the fields differ, where NULL differs from every value but not from NULL.
-  public func isDistinct(from other: Field) -> Query<M>.Predicate {
+  public func isDistinct(from other: Field) -> StoreQuery<M>.Predicate {
     comparison(.isDistinct, with: other)
   }
 }
@@ -95,18 +95,20 @@ extension Optional: TextColumnValue where Wrapped: TextColumnValue {}
 extension Field where V: TextColumnValue {
   /// Whether the text matches, `%` standing for any text and `_` for one character. Only the 26
   /// ASCII letters match in either case; for a literal prefix use ``hasPrefix(_:)``.
-  public func like(_ pattern: String) -> Query<M>.Predicate {
-    pattern.utf8.contains(0) ? endsAtNUL : Query.Predicate(.like(.field(index), pattern: pattern))
+  public func like(_ pattern: String) -> StoreQuery<M>.Predicate {
+    pattern.utf8.contains(0)
+      ? endsAtNUL : StoreQuery.Predicate(.like(.field(index), pattern: pattern))
   }
 
   /// Whether the text matches, case included: `*` any text, `?` one character, `[a-z]` one of a
   /// set.
-  public func glob(_ pattern: String) -> Query<M>.Predicate {
-    pattern.utf8.contains(0) ? endsAtNUL : Query.Predicate(.glob(.field(index), pattern: pattern))
+  public func glob(_ pattern: String) -> StoreQuery<M>.Predicate {
+    pattern.utf8.contains(0)
+      ? endsAtNUL : StoreQuery.Predicate(.glob(.field(index), pattern: pattern))
   }
 
   /// Whether the text begins with `prefix`, byte for byte; nothing in it is a wildcard.
-  public func hasPrefix(_ prefix: String) -> Query<M>.Predicate {
+  public func hasPrefix(_ prefix: String) -> StoreQuery<M>.Predicate {
     var pattern = ""
     for scalar in prefix.unicodeScalars {
       switch scalar {
@@ -117,8 +119,8 @@ extension Field where V: TextColumnValue {
     return glob(pattern + "*")
   }
 
-  private var endsAtNUL: Query<M>.Predicate {
+  private var endsAtNUL: StoreQuery<M>.Predicate {
     // SQLite reads a pattern up to its first NUL, so the rest would be ignored.
-    Query.Predicate(.invalid(field: index, reason: "a pattern cannot contain NUL"))
+    StoreQuery.Predicate(.invalid(field: index, reason: "a pattern cannot contain NUL"))
   }
 }

@@ -34,32 +34,32 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
   /// `$0.title.optional == $0.originalTitle`.
   public var optional: Field<M, V?> { Field<M, V?>(index: index, type: type) }
 
-  /// From the largest to the smallest; NULLs last unless ``Query/Ordering/nulls(_:)`` says
+  /// From the largest to the smallest; NULLs last unless ``StoreQuery/Ordering/nullsFirst`` says
   /// otherwise.
-  public var descending: Query<M>.Ordering {
-    Query.Ordering(ordering: QueryOrdering(fieldIndex: index, direction: .descending))
+  public var descending: StoreQuery<M>.Ordering {
+    StoreQuery.Ordering(ordering: QueryOrdering(fieldIndex: index, direction: .descending))
   }
 
   /// Ascending, with NULLs before or after all values.
-  public func nulls(_ placement: QueryOrdering.NullPlacement) -> Query<M>.Ordering {
-    Query.Ordering(ordering: QueryOrdering(fieldIndex: index, nulls: placement))
+  package func nulls(_ placement: QueryOrdering.NullPlacement) -> StoreQuery<M>.Ordering {
+    StoreQuery.Ordering(ordering: QueryOrdering(fieldIndex: index, nulls: placement))
   }
 
   /// Ascending, with text compared by `collation`.
-  public func collate(_ collation: Collation) -> Query<M>.Ordering {
-    Query.Ordering(ordering: QueryOrdering(fieldIndex: index, collation: collation))
+  public func collate(_ collation: Collation) -> StoreQuery<M>.Ordering {
+    StoreQuery.Ordering(ordering: QueryOrdering(fieldIndex: index, collation: collation))
   }
 
   /// Whether the field holds NULL. Never unknown.
-  public var isNull: Query<M>.Predicate { Query.Predicate(.isNull(.field(index))) }
+  public var isNull: StoreQuery<M>.Predicate { StoreQuery.Predicate(.isNull(.field(index))) }
 
   /// Whether the field holds a value. Never unknown.
-  public var isNotNull: Query<M>.Predicate { Query.Predicate(.isNotNull(.field(index))) }
+  public var isNotNull: StoreQuery<M>.Predicate { StoreQuery.Predicate(.isNotNull(.field(index))) }
 
   /// Whether the field is one of `values`. A nil among them matches nothing: ask ``isNull`` too.
   ///
   /// SQLite takes at most 32,766 values unless it was built for more.
-  public func `in`(_ values: some Sequence<V>) -> Query<M>.Predicate {
+  public func `in`(_ values: some Sequence<V>) -> StoreQuery<M>.Predicate {
     predicate { () throws(ColumnError) in
       var list: [SQLValue] = []
       for value in values { list.append(try value.sqlValue()) }
@@ -70,12 +70,12 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
   /// Whether an optional field is one of `values`; unknown for NULL.
   public func `in`<Wrapped: ColumnValue>(
     _ values: some Sequence<Wrapped>
-  ) -> Query<M>.Predicate where V == Wrapped? {
+  ) -> StoreQuery<M>.Predicate where V == Wrapped? {
     self.in(values.map { Optional($0) })
   }
 
   /// Whether the field lies between two values, both included; unknown for NULL.
-  public func between(_ lower: V, _ upper: V) -> Query<M>.Predicate {
+  public func between(_ lower: V, _ upper: V) -> StoreQuery<M>.Predicate {
     predicate(needsOrder: true) { () throws(ColumnError) in
       .between(
         .field(index), lower: .value(try lower.sqlValue()), upper: .value(try upper.sqlValue()))
@@ -84,11 +84,11 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
 
   /// Whether field and value differ, where NULL differs from every value but not from nil: SQL's
   /// `IS NOT`. Never unknown, so unlike `!=` it also selects records without a value.
-  public func isDistinct(from value: V?) -> Query<M>.Predicate {
+  public func isDistinct(from value: V?) -> StoreQuery<M>.Predicate {
     comparison(.isDistinct, value)
   }
 
-  func comparison(_ comparison: Condition.Comparison, _ value: V?) -> Query<M>.Predicate {
+  func comparison(_ comparison: Condition.Comparison, _ value: V?) -> StoreQuery<M>.Predicate {
     predicate(needsOrder: comparison.needsOrder) { () throws(ColumnError) in
       let stored = try value.sqlValue()
       switch (comparison, stored) {
@@ -101,7 +101,7 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
 
   func comparison<Other>(
     _ comparison: Condition.Comparison, with other: Field<M, Other>
-  ) -> Query<M>.Predicate {
+  ) -> StoreQuery<M>.Predicate {
     predicate(needsOrder: comparison.needsOrder) { () throws(ColumnError) in
       .comparison(.field(index), comparison, .field(other.index))
     }
@@ -109,16 +109,16 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
 
   private func predicate(
     needsOrder: Bool = false, _ condition: () throws(ColumnError) -> Condition
-  ) -> Query<M>.Predicate {
+  ) -> StoreQuery<M>.Predicate {
     if needsOrder, type == .decimal {
-      return Query.Predicate(
+      return StoreQuery.Predicate(
         .invalid(
           field: index, reason: "a decimal is kept as text and cannot be compared by size in SQL"))
     }
     do {
-      return Query.Predicate(try condition())
+      return StoreQuery.Predicate(try condition())
     } catch {
-      return Query.Predicate(.invalid(field: index, reason: error.description))
+      return StoreQuery.Predicate(.invalid(field: index, reason: error.description))
     }
   }
 }

@@ -154,7 +154,7 @@ extension FieldText {
   ///
   /// In a table of another design a column can hold other values, such as a text among numbers.
   /// They stay as they are.
-  public static func fits(_ value: SQLValue, _ field: FieldSchema) -> Bool {
+  package static func fits(_ value: SQLValue, _ field: FieldSchema) -> Bool {
     switch (value, field.type) {
     case (.null, _), (_, .any), (.text, .text), (.blob, .blob), (.integer, .integer): return true
     case (.real, .real): return true

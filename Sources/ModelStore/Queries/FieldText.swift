@@ -8,7 +8,7 @@
 ///
 /// The field's type alone decides how a text is read; nothing is guessed from how it looks. NULL
 /// has no text: whoever reads or shows text decides about it first.
-public enum FieldText {
+package enum FieldText {
   /// The value that `text` means in `field`.
   ///
   /// | Type | Text |
@@ -28,7 +28,7 @@ public enum FieldText {
   /// number, the text may also be a number that is a date in the column's own unit.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue`, naming the field and what it takes.
-  public static func parse(
+  package static func parse(
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
     switch field.type {
@@ -82,7 +82,7 @@ public enum FieldText {
   /// has. Others, such as a text in an integer column of a foreign table, appear as they are.
   ///
   /// - Returns: The empty text for NULL.
-  public static func text(of value: SQLValue, for field: FieldSchema) -> String {
+  package static func text(of value: SQLValue, for field: FieldSchema) -> String {
     switch (value, field.type) {
     case (.null, _): ""
     case (.integer(0), .boolean): "false"
@@ -216,4 +216,9 @@ public enum FieldText {
     return StoreError(
       .invalidValue, "\(field.name) takes \(wanted); got “\(shown)”.", field: field.name)
   }
+}
+
+extension FieldSchema {
+  /// `value` of this field as the command line prints it: a date as a date, a truth as `true`.
+  public func text(of value: SQLValue) -> String { FieldText.text(of: value, for: self) }
 }

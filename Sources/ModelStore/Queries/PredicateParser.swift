@@ -5,7 +5,7 @@
 #endif
 
 /// Reads a condition or an order from text: SQL's expressions over one model's fields, as a closed
-/// grammar. It never passes text on to SQLite; for that use ``Condition/sql(_:)``.
+/// grammar. It never passes text on to SQLite; for that use ``StoreQuery/Predicate/sql(_:)``.
 ///
 /// ```
 /// done == false && due < today
@@ -26,9 +26,9 @@
 /// ``FieldText`` does; one that does not fit is an error.
 public struct PredicateParser: Sendable {
   /// The schema whose fields the text may name.
-  public let schema: ModelSchema
+  package let schema: ModelSchema
   /// What `now` means, and `today` from it.
-  public let now: Date
+  package let now: Date
 
   /// A parser of predicates over one model.
   ///
@@ -39,15 +39,15 @@ public struct PredicateParser: Sendable {
   }
 
   /// The longest text that is read, in UTF-8 bytes.
-  public static let textLengthMax = 1_000_000
+  package static let textLengthMax = 1_000_000
   /// The most literals in one text; SQLite takes no more arguments than that in one statement.
-  public static let literalCountMax = 32_000
+  package static let literalCountMax = 32_000
   /// The deepest nesting of parentheses and `not`. Where each level is a long chain of `and` and
   /// `or`, fewer are read: no more than SQLite takes, in whatever statement the condition stands.
-  public static let depthMax = 25
+  package static let depthMax = 25
 
   /// - Throws: ``PredicateTextError`` that points at the token which is wrong.
-  public func condition(parsing text: String) throws(PredicateTextError) -> Condition {
+  package func condition(parsing text: String) throws(PredicateTextError) -> Condition {
     var reading = try PredicateReading(text, schema: schema, now: now)
     return try reading.wholeCondition()
   }
@@ -56,7 +56,7 @@ public struct PredicateParser: Sendable {
   /// descending: `-due,title`.
   ///
   /// - Throws: ``PredicateTextError`` that points at the token which is wrong.
-  public func orderings(parsing text: String) throws(PredicateTextError) -> [QueryOrdering] {
+  package func orderings(parsing text: String) throws(PredicateTextError) -> [QueryOrdering] {
     var reading = try PredicateReading(text, schema: schema, now: now)
     return try reading.wholeOrder()
   }

@@ -157,13 +157,13 @@ struct PredicateReading {
       condition = try compare(left, comparison, try operand(else: "null, a value or a field"))
     case .keyword(.not):
       advance()
-      guard let membership = try membership(of: left) else {
+      guard let _membership = try _membership(of: left) else {
         throw expected("in, between, like or glob")
       }
-      condition = .not(membership)
+      condition = .not(_membership)
     default:
-      if let membership = try membership(of: left) {
-        condition = membership
+      if let _membership = try _membership(of: left) {
+        condition = _membership
       } else {
         return try alone(left)
       }
@@ -195,7 +195,7 @@ struct PredicateReading {
   }
 
   /// Reads `in`, `between`, `like` or `glob` and what belongs to it; nil when none of them follows.
-  private mutating func membership(of left: Operand) throws(PredicateTextError) -> Condition? {
+  private mutating func _membership(of left: Operand) throws(PredicateTextError) -> Condition? {
     let keyword = current
     switch keyword.content {
     case .keyword(.in), .keyword(.between), .keyword(.like), .keyword(.glob): advance()

@@ -1,7 +1,7 @@
 /// Why the text of a predicate or an order was not understood, and where.
-public struct PredicateTextError: Error, Hashable, Sendable {
+package struct PredicateTextError: Error, Hashable, Sendable {
   /// What kind of mistake it is.
-  public enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
     /// The text does not follow the grammar.
     case syntax
     /// A name is no field of the model.
@@ -13,22 +13,22 @@ public struct PredicateTextError: Error, Hashable, Sendable {
   }
 
   /// What is wrong with the text.
-  public var kind: Kind
+  package var kind: Kind
   /// A full sentence: what is wrong and what to write instead.
-  public var message: String
+  package var message: String
   /// Where the offending token begins, in UTF-8 bytes from 0.
-  public var utf8Offset: Int
+  package var utf8Offset: Int
   /// Where the offending token begins, in characters from 0, for a caret under the text.
-  public var characterOffset: Int
+  package var characterOffset: Int
   /// The offending token as written; empty at the end of the text.
-  public var token: String
+  package var token: String
   /// Field names that were perhaps meant, best first.
-  public var candidates: [String]
+  package var candidates: [String]
   /// The model whose predicate it is.
-  public var model: String
+  package var model: String
 
   /// The error in the store's terms: `unknownField`, `invalidValue` or `invalidQuery`.
-  public var storeError: StoreError {
+  package var storeError: StoreError {
     let code: StoreError.Code =
       switch kind {
       case .unknownField: .unknownField
@@ -41,7 +41,7 @@ public struct PredicateTextError: Error, Hashable, Sendable {
 }
 
 extension PredicateTextError: CustomStringConvertible {
-  public var description: String {
+  package var description: String {
     let hint = candidates.isEmpty ? "" : " Did you mean \(candidates.joined(separator: " or "))?"
     return "\(message) (column \(characterOffset + 1))\(hint)"
   }

@@ -1,27 +1,27 @@
 /// One step of a query's order: a field, its direction, where NULL goes and how text compares.
-public struct QueryOrdering: Hashable, Sendable {
+package struct QueryOrdering: Hashable, Sendable {
   /// Which end of the order comes first.
-  public enum Direction: Hashable, Sendable {
+  package enum Direction: Hashable, Sendable {
     case ascending, descending
   }
 
   /// Where records without a value stand.
-  public enum NullPlacement: Hashable, Sendable {
+  package enum NullPlacement: Hashable, Sendable {
     case first, last
   }
 
   /// The field's position in ``ModelSchema/fields``.
-  public var fieldIndex: Int
+  package var fieldIndex: Int
   /// Whether small values come first, or large ones.
-  public var direction: Direction
+  package var direction: Direction
   /// nil for SQLite's default: NULL is smaller than everything, so first when ascending.
-  public var nulls: NullPlacement?
+  package var nulls: NullPlacement?
   /// nil for the collation that the field was declared with.
-  public var collation: Collation?
+  package var collation: Collation?
 
   /// One step of an order; NULL goes where SQLite puts it, and text compares as the field declares,
   /// unless said otherwise.
-  public init(
+  package init(
     fieldIndex: Int, direction: Direction = .ascending, nulls: NullPlacement? = nil,
     collation: Collation? = nil
   ) {
@@ -32,12 +32,12 @@ public struct QueryOrdering: Hashable, Sendable {
   }
 
   /// Where NULL goes, the default spelled out.
-  public var effectiveNulls: NullPlacement {
+  package var effectiveNulls: NullPlacement {
     nulls ?? (direction == .ascending ? .first : .last)
   }
 
   /// How text compares, the default spelled out.
-  public func effectiveCollation(in schema: ModelSchema) -> Collation {
+  package func effectiveCollation(in schema: ModelSchema) -> Collation {
     collation ?? schema.fields[fieldIndex].collation
   }
 

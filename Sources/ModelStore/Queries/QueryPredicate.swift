@@ -1,12 +1,12 @@
-extension Query {
-  /// A condition that belongs to one model, built from key paths. For text and dynamic records use
-  /// ``Condition`` itself.
+extension StoreQuery {
+  /// A condition that belongs to one model, built from key paths or read from text by
+  /// ``PredicateParser``.
   public struct Predicate: Hashable, Sendable {
     /// The condition.
-    public let condition: Condition
+    package let condition: Condition
 
     /// The predicate that asks for `condition`.
-    public init(_ condition: Condition) {
+    package init(_ condition: Condition) {
       self.condition = condition
     }
 
@@ -39,7 +39,7 @@ extension Query {
     let ordering: QueryOrdering
 
     /// The same step with NULLs before or after all values.
-    public func nulls(_ placement: QueryOrdering.NullPlacement) -> Ordering {
+    package func nulls(_ placement: QueryOrdering.NullPlacement) -> Ordering {
       var ordering = ordering
       ordering.nulls = placement
       return Ordering(ordering: ordering)
@@ -59,35 +59,37 @@ extension Query {
 @resultBuilder
 public enum OrderingBuilder<M: Model> {
   /// A field alone: ascending, NULLs first.
-  public static func buildExpression<V>(_ field: Field<M, V>) -> [QueryOrdering] {
-    [QueryOrdering(fieldIndex: field.index)]
+  public static func buildExpression<V>(_ field: Field<M, V>) -> [StoreQuery<M>.Ordering] {
+    [StoreQuery<M>.Ordering(ordering: QueryOrdering(fieldIndex: field.index))]
   }
 
   /// A field with direction, NULL placement or collation.
-  public static func buildExpression(_ step: Query<M>.Ordering) -> [QueryOrdering] {
-    [step.ordering]
+  public static func buildExpression(_ step: StoreQuery<M>.Ordering) -> [StoreQuery<M>.Ordering] {
+    [step]
   }
 
   /// The steps one after another.
-  public static func buildBlock(_ steps: [QueryOrdering]...) -> [QueryOrdering] {
+  public static func buildBlock(_ steps: [StoreQuery<M>.Ordering]...) -> [StoreQuery<M>.Ordering] {
     steps.flatMap { $0 }
   }
 
   /// The steps of an `if` without `else`.
-  public static func buildOptional(_ steps: [QueryOrdering]?) -> [QueryOrdering] {
+  public static func buildOptional(_ steps: [StoreQuery<M>.Ordering]?) -> [StoreQuery<M>.Ordering] {
     steps ?? []
   }
 
   /// The steps of an `if`.
-  public static func buildEither(first steps: [QueryOrdering]) -> [QueryOrdering] { steps }
+  public static func buildEither(first steps: [StoreQuery<M>.Ordering]) -> [StoreQuery<M>.Ordering]
+  { steps }
 
   /// The steps of an `else`.
-  public static func buildEither(second steps: [QueryOrdering]) -> [QueryOrdering] { steps }
+  public static func buildEither(second steps: [StoreQuery<M>.Ordering]) -> [StoreQuery<M>.Ordering]
+  { steps }
 }
 
 extension Model {
   /// All records, in the order of their keys.
-  public static var all: Query<Self> { Query(schema) }
+  public static var all: StoreQuery<Self> { StoreQuery(schema) }
 
   /// The records for which the condition is true, in the order of their keys.
   ///
@@ -95,13 +97,13 @@ extension Model {
   /// Track.where { $0.milliseconds > 300_000 && $0.genreID == nil }
   /// ```
   public static func `where`(
-    _ condition: (FieldReferences<Self>) -> Query<Self>.Predicate
-  ) -> Query<Self> {
+    _ condition: (FieldReferences<Self>) -> StoreQuery<Self>.Predicate
+  ) -> StoreQuery<Self> {
     all.filter(condition)
   }
 }
 
-extension Query where Element: Model {
+extension StoreQuery where Element: Model {
   /// The records that also meet `condition`.
   public func filter(_ condition: (FieldReferences<Element>) -> Predicate) -> Self {
     filter(condition(FieldReferences()).condition)
@@ -111,14 +113,14 @@ extension Query where Element: Model {
   ///
   /// ```swift
   /// Track.all.order {
-  ///   $0.genreID.nulls(.last)
+  ///   $0.genreID.nullsLast
   ///   $0.title.descending.collate(.nocase)
   /// }
   /// ```
   public func order(
-    @OrderingBuilder<Element> _ steps: (FieldReferences<Element>) -> [QueryOrdering]
+    @OrderingBuilder<Element> _ steps: (FieldReferences<Element>) -> [Ordering]
   ) -> Self {
-    order(steps(FieldReferences()))
+    order(by: steps(FieldReferences()))
   }
 
   /// The SELECT for one aggregate over the field at `path`.
@@ -126,9 +128,72 @@ extension Query where Element: Model {
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
   ///   numbers, and for the smallest or largest of a decimal, which is kept as text.
   /// - Precondition: `path` is a stored field.
-  public func aggregateText<V: ColumnValue>(
+  package func aggregateText<V: ColumnValue>(
     _ aggregate: Aggregate, of path: any KeyPath<Element, V> & Sendable
   ) throws(StoreError) -> SQLText {
     try aggregateText(aggregate, of: FieldReferences<Element>().index(of: path))
+  }
+}
+
+extension Field {
+  /// Ascending, with NULLs before all values, which is the default.
+  public var nullsFirst: StoreQuery<M>.Ordering { nulls(.first) }
+
+  /// Ascending, with NULLs after all values.
+  public var nullsLast: StoreQuery<M>.Ordering { nulls(.last) }
+}
+
+extension StoreQuery.Ordering {
+  /// The same step with NULLs before all values.
+  public var nullsFirst: Self { nulls(.first) }
+
+  /// The same step with NULLs after all values.
+  public var nullsLast: Self { nulls(.last) }
+}
+
+// Predicates and orders that were read from text.
+extension StoreQuery {
+  /// The records that also meet `predicate`.
+  public func filter(matching predicate: Predicate) -> Self { filter(predicate.condition) }
+
+  /// The same records in another order, which replaces the present one; the key decides ties.
+  public func order(by steps: [Ordering]) -> Self { order(steps.map(\.ordering)) }
+}
+
+extension PredicateParser {
+  /// Reads a condition, for ``StoreQuery/filter(matching:)``.
+  ///
+  /// ```swift
+  /// let parser = PredicateParser(schema: Track.schema, now: .now)
+  /// let long = Track.all.filter(matching: try parser.predicate(parsing: "milliseconds > 300000"))
+  /// ```
+  ///
+  /// - Throws: ``StoreError`` with code `invalidQuery`, `unknownField` or `invalidValue`, which
+  ///   quotes the token that is wrong.
+  public func predicate<Element>(
+    parsing text: String
+  ) throws(StoreError) -> StoreQuery<Element>.Predicate {
+    StoreQuery<Element>.Predicate(try Self.inTermsOfTheStore(text, condition(parsing:)))
+  }
+
+  /// Reads field names separated by commas, most significant first, for ``StoreQuery/order(by:)``;
+  /// `-` before a name means descending: `-due,title`.
+  ///
+  /// - Throws: As ``predicate(parsing:)``.
+  public func order<Element>(
+    parsing text: String
+  ) throws(StoreError) -> [StoreQuery<Element>.Ordering] {
+    let steps = try Self.inTermsOfTheStore(text, orderings(parsing:))
+    return steps.map { StoreQuery<Element>.Ordering(ordering: $0) }
+  }
+
+  private static func inTermsOfTheStore<Result>(
+    _ text: String, _ parse: (String) throws(PredicateTextError) -> Result
+  ) throws(StoreError) -> Result {
+    do throws(PredicateTextError) {
+      return try parse(text)
+    } catch {
+      throw error.storeError
+    }
   }
 }

@@ -1,34 +1,34 @@
 /// What a query can see: its table, the columns that decide membership and order, and values that
 /// every record of the result must have. It answers whether a change can matter, before anything
 /// is evaluated; a yes may turn out to be nothing, a no is certain.
-public struct QueryRegion: Hashable, Sendable {
+package struct QueryRegion: Hashable, Sendable {
   /// A field and the one value that it has in every record of the result.
-  public struct EqualityTerm: Hashable, Sendable {
+  package struct EqualityTerm: Hashable, Sendable {
     /// The field's position in ``ModelSchema/fields``.
-    public let field: Int
+    package let field: Int
     /// The value as ``QueryRegion/normalized(_:)`` makes it.
-    public let value: SQLValue
+    package let value: SQLValue
   }
 
   /// The table or view that the query reads.
-  public let table: String
+  package let table: String
   /// The fields that decide whether a record belongs to the result, by position.
-  public let filterColumns: Set<Int>
+  package let filterColumns: Set<Int>
   /// The fields that decide where a record stands in the result, by position; the key's are among
   /// them.
-  public let orderColumns: Set<Int>
+  package let orderColumns: Set<Int>
   /// The fields that the query returns, by position.
-  public let resultColumns: Set<Int>
+  package let resultColumns: Set<Int>
   /// Values that every record of the result has, from the parts of the condition joined by AND.
   /// Only fields that compare as ``Collation/binary`` can be looked up by value and appear here.
-  public let equalityTerms: [EqualityTerm]
+  package let equalityTerms: [EqualityTerm]
   /// For each field of which the condition demands a range of values, that range, by field.
   let ranges: [ValueRange]
   /// Whether raw SQL in the condition may read anything in the file, other tables included.
-  public let readsWholeFile: Bool
+  package let readsWholeFile: Bool
 
   /// What `query` reads.
-  public init<Element>(_ query: Query<Element>) {
+  package init<Element>(_ query: StoreQuery<Element>) {
     let schema = query.schema
     table = schema.table
     let readsWholeFile = query.condition?.containsSQL == true
@@ -51,18 +51,18 @@ public struct QueryRegion: Hashable, Sendable {
   }
 
   /// All fields that the query can see.
-  public var columns: Set<Int> {
+  package var columns: Set<Int> {
     filterColumns.union(orderColumns).union(resultColumns)
   }
 
   /// Whether a record with `values`, in field order, can be in the result at all.
-  public func admits(_ values: [SQLValue]) -> Bool {
+  package func admits(_ values: [SQLValue]) -> Bool {
     equalityTerms.allSatisfy { Self.normalized(values[$0.field]) == $0.value }
   }
 
   /// The value as a key to look up: numbers that SQLite calls equal become the same value, so a
   /// whole real becomes an integer.
-  public static func normalized(_ value: SQLValue) -> SQLValue {
+  package static func normalized(_ value: SQLValue) -> SQLValue {
     if case .real(let number) = value, let whole = Int64(exactly: number) {
       return .integer(whole)
     }

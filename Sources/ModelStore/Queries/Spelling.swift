@@ -1,10 +1,11 @@
 /// Names that a mistyped word may have meant.
-public enum Spelling {
+package enum Spelling {
   /// The names nearest to `word`, best first, at most three; none when nothing is near.
   ///
   /// Near means: the same but for case, or one edit (a character left out, added, replaced, or two
   /// neighbours swapped) for every three characters, or `word` beginning the name.
-  public static func suggestions(for word: String, among names: some Sequence<String>) -> [String] {
+  package static func suggestions(for word: String, among names: some Sequence<String>) -> [String]
+  {
     let wanted = Array(word.lowercased())
     let limit = max(1, wanted.count / 3)
     var found: [(distance: Int, name: String)] = []

@@ -2,14 +2,14 @@
 /// open, from the values that are stored.
 ///
 /// A budget bounds the cost whatever the size of the table: ``TypeDecision/rowCountMax`` rows and
-/// ``byteCountMax`` bytes.
+/// ``maxByteCount`` bytes.
 struct StoredTypes {
   /// As the affinity rules alone have it.
   let schema: ModelSchema
   let table: TableFacts
 
   /// Reading ends after so many bytes of texts.
-  static let byteCountMax = 16 << 20
+  static let maxByteCount = 16 << 20
 
   private struct OpenColumn {
     let field: FieldSchema
@@ -56,7 +56,7 @@ struct StoredTypes {
     }
     let source = "FROM \(SQLText.quoted(schema.table))"
     let list = selected.joined(separator: ", ")
-    var budget = Budget(bytes: Self.byteCountMax)
+    var budget = Budget(bytes: Self.maxByteCount)
     guard let rowID else {
       budget.rows = TypeDecision.rowCountMax
       return try read("SELECT \(list), 0 \(source)", into: &columns, &budget, on: connection) == nil

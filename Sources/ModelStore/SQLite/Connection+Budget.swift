@@ -17,11 +17,11 @@ private struct StepBudget {
 }
 
 extension Connection {
-  /// Runs `body`, and stops its statement after `stepCountMax` steps of SQLite's virtual machine.
+  /// Runs `body`, and stops its statement after `maxStepCount` steps of SQLite's virtual machine.
   ///
   /// - Returns: What `body` returns; nil when its statement was stopped.
-  func limitingSteps<Result>(to stepCountMax: Int, _ body: () throws -> Result) throws -> Result? {
-    var budget = StepBudget(portionsLeft: max(1, stepCountMax / Int(StepBudget.portion)))
+  func limitingSteps<Result>(to maxStepCount: Int, _ body: () throws -> Result) throws -> Result? {
+    var budget = StepBudget(portionsLeft: max(1, maxStepCount / Int(StepBudget.portion)))
     return try withUnsafeMutablePointer(to: &budget) { budget in
       // https://sqlite.org/c3ref/progress_handler.html
       sqlite3_progress_handler(

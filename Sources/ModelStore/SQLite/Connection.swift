@@ -32,7 +32,7 @@ final class Connection {
     var cacheSize: Int
     var statementCacheCapacity: Int
     /// In bytes; SQLite's own limit unless it is less.
-    var valueSizeMax = Int.max
+    var maxValueSize = Int.max
     var fileSystem: String?
     var functions: Set<SQLFunction> = []
     var stopRequest: StopRequest?
@@ -94,7 +94,7 @@ final class Connection {
   }
 
   private func apply(_ policy: Policy) throws(SQLiteError) {
-    ConnectionSafety.apply(to: handle, valueSizeMax: policy.valueSizeMax)
+    ConnectionSafety.apply(to: handle, maxValueSize: policy.maxValueSize)
     try execute(
       """
       PRAGMA mmap_size = 0;
@@ -347,7 +347,7 @@ final class Connection {
   var isFileReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
   /// The largest text, blob or row, in bytes, that SQLite reads or writes here.
-  var valueSizeMax: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
+  var maxValueSize: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
 
   /// How the file keeps what a transaction changes until it commits.
   func journalMode() throws -> String? {

@@ -20,12 +20,12 @@ enum ConnectionSafety {
 
   /// Gives the connection `handle` these settings. Call it before the first statement.
   ///
-  /// - Parameter valueSizeMax: The longest text, blob or row that it reads or writes, in bytes. It
+  /// - Parameter maxValueSize: The longest text, blob or row that it reads or writes, in bytes. It
   ///   also bounds what functions such as `zeroblob` and `replace` make.
-  static func apply(to handle: OpaquePointer, valueSizeMax: Int = .max) {
+  static func apply(to handle: OpaquePointer, maxValueSize: Int = .max) {
     for (option, isOn) in switches { set(option, isOn ? 1 : 0, on: handle) }
     for (limit, value) in limits { sqlite3_limit(handle, limit, Int32(value)) }
-    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: max(1, valueSizeMax)))
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(clamping: max(1, maxValueSize)))
   }
 
   /// Sets an option of the connection `handle` that SQLite knows.
@@ -47,7 +47,7 @@ extension SQLiteError {
     guard code.primary == .tooBig, message != "statement too long" else { return nil }
     return """
       A value or record is larger than this store reads or writes as one (\(message)). See \
-      StoreConfiguration.valueSizeMax.
+      StoreConfiguration.maxValueSize.
       """
   }
 }

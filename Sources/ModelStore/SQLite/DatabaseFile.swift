@@ -64,12 +64,12 @@ struct DatabaseFile {
   /// wants that, readable and writable by its owner only, or also by the group that shares it.
   init(
     path: String, access: StoreConfiguration.Access = .readWriteCreate,
-    sharing: StoreConfiguration.Sharing = .owner, membership: GroupMembership = .system
+    sharing: StoreConfiguration.Sharing = .owner, _membership: GroupMembership = .system
   ) throws(Problem) {
     guard !path.isEmpty else { throw .emptyPath }
     guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
     let user = geteuid()
-    let real = try RealPath(path, user: user, membership: membership)
+    let real = try RealPath(path, user: user, _membership: _membership)
     self.path = real.path
     guard real.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
     guard let directory = try Self.status(of: real.directory) else {
@@ -78,7 +78,7 @@ struct DatabaseFile {
     let place = FileOwnership(directory)
     func safety(of file: FileOwnership) -> LocationSafety {
       LocationSafety(
-        user: user, file: file, directory: place, sharing: sharing, membership: membership)
+        user: user, file: file, directory: place, sharing: sharing, _membership: _membership)
     }
     if try Self.status(of: real.path) == nil {
       guard access == .readWriteCreate else { throw .notFound(path: real.path) }

@@ -29,10 +29,10 @@ package struct FileOwnership: Hashable, Sendable {
 
   /// The users besides `trusted` that may write the file or directory, the owner aside.
   package func otherWriters(
-    besides trusted: Set<UInt32>, in membership: GroupMembership
+    besides trusted: Set<UInt32>, in _membership: GroupMembership
   ) -> OtherWriters? {
     if isWorldWritable { return .anyone }
-    guard isGroupWritable, !membership.isPrivate(group, trusted) else { return nil }
+    guard isGroupWritable, !_membership.isPrivate(group, trusted) else { return nil }
     return .group(group)
   }
 }

@@ -20,9 +20,9 @@ struct RealPath {
   /// - Throws: ``DatabaseFile/Problem``, also for a link that another user may have made: it could
   ///   lead to any other database of this user.
   init(
-    _ path: String, user: UInt32, membership: GroupMembership
+    _ path: String, user: UInt32, _membership: GroupMembership
   ) throws(DatabaseFile.Problem) {
-    var walk = Walk(user: user, membership: membership)
+    var walk = Walk(user: user, _membership: _membership)
     var rest = path
     var isLinked = false
     while true {
@@ -55,14 +55,14 @@ struct RealPath {
   /// Follows directories and links, and counts the links.
   private struct Walk {
     let user: UInt32
-    let membership: GroupMembership
+    let _membership: GroupMembership
     private var linkCount = 0
     /// The limit of Linux: <https://man7.org/linux/man-pages/man7/path_resolution.7.html>.
     private static let linkCountMax = 40
 
-    init(user: UInt32, membership: GroupMembership) {
+    init(user: UInt32, _membership: GroupMembership) {
       self.user = user
-      self.membership = membership
+      self._membership = _membership
     }
 
     /// The directory that `path` leads to, absolute and without links.
@@ -118,7 +118,7 @@ struct RealPath {
       var status = stat()
       guard lstat(directory, &status) == 0 else { throw .refused(path: directory, errno: errno) }
       let holder = FileOwnership(status)
-      guard holder.otherWriters(besides: [user, 0, holder.user], in: membership) != nil else {
+      guard holder.otherWriters(besides: [user, 0, holder.user], in: _membership) != nil else {
         return
       }
       guard holder.isSticky, [user, 0, holder.user].contains(link.user) else {

@@ -28,7 +28,7 @@ public struct RowView: ~Copyable {
   }
 
   /// How SQLite stores the value of a column, counted from 0.
-  public func storageClass(at column: Int) -> StorageClass {
+  package func storageClass(at column: Int) -> StorageClass {
     guard let statement else { return image[column].storageClass }
     return switch sqlite3_column_type(statement, Int32(column)) {
     case SQLITE_INTEGER: .integer
@@ -169,7 +169,7 @@ public struct RowView: ~Copyable {
 /// Why a cell could not be read as, or written from, a Swift value. The value is never converted.
 public struct ColumnError: Error, Hashable, Sendable {
   /// What stands in the way.
-  public enum Problem: Hashable, Sendable {
+  @usableFromInline package enum Problem: Hashable, Sendable {
     /// The cell holds another storage class than the type is stored as.
     case storageClass(wanted: StorageClass, found: StorageClass)
     /// The text is not UTF-8.
@@ -184,10 +184,10 @@ public struct ColumnError: Error, Hashable, Sendable {
   /// The column's position in the row, from 0; -1 where the value stands alone.
   public var column: Int
   /// What stands in the way.
-  public var problem: Problem
+  package var problem: Problem
 
   /// An error about a cell, or about a value that stands alone.
-  public init(column: Int = -1, problem: Problem) {
+  @usableFromInline package init(column: Int = -1, problem: Problem) {
     self.column = column
     self.problem = problem
   }
@@ -208,4 +208,11 @@ extension ColumnError: CustomStringConvertible {
     case .unrepresentable(let reason): reason
     }
   }
+}
+
+extension ColumnError {
+  /// The error of a value that its column or its type cannot hold; the store adds which one.
+  ///
+  /// - Parameter reason: What is wrong: "the text is not a color".
+  public init(_ reason: String) { self.init(problem: .unrepresentable(reason)) }
 }

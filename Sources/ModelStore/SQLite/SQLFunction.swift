@@ -3,8 +3,8 @@ internal import CSQLite
 /// A pure function in Swift that SQL can call, on the connections of the stores that it is given to
 /// by ``StoreConfiguration/functions``, and nowhere else.
 ///
-/// A binding may call it when it says so by ``Binding/calling(_:)``. Programs that do not have the
-/// function can read the records then, and cannot write what sets off the binding.
+/// A binding may call it when it says so by ``FieldBinding/calling(_:)``. Programs that do not have
+/// the function can read the records then, and cannot write what sets off the binding.
 /// ```swift
 /// let slug = SQLFunction("slug") { values in
 ///   guard case .text(let title) = values[0] else { return .null }
@@ -13,8 +13,8 @@ internal import CSQLite
 /// ```
 public struct SQLFunction: Sendable {
   /// What SQL calls it, upper and lower case alike.
-  public let name: String
-  public let argumentCount: Int
+  package let name: String
+  package let argumentCount: Int
   private let body: @Sendable ([SQLValue]) throws -> SQLValue
 
   /// - Parameters:

@@ -30,7 +30,7 @@ final class SpaceReserve: Sendable {
 
   private static let unit = 64 * 1024
   private static let byteCountMin = 2 * unit
-  private static let byteCountMax = 16 * unit
+  private static let maxByteCount = 16 * unit
   /// With less free space the reserve is made; with twice as much it is removed.
   private static let scarceByteCount = 256 << 20
 
@@ -62,7 +62,7 @@ final class SpaceReserve: Sendable {
         return
       }
       guard free < Self.scarceByteCount else { return }
-      let wanted = min(Self.byteCountMax, (free + held) / 4 / Self.unit * Self.unit)
+      let wanted = min(Self.maxByteCount, (free + held) / 4 / Self.unit * Self.unit)
       guard wanted >= Self.byteCountMin, wanted > held else { return }
       if held > 0 { unlink(path) }
       state.isKept = makeLargest(wanted) > 0
@@ -80,7 +80,7 @@ final class SpaceReserve: Sendable {
   func lend() -> Bool {
     state.withLock { state in
       guard state.isKept, let held = byteCount, held > 0, let free = freeByteCount,
-        free < Self.byteCountMax, unlink(path) == 0
+        free < Self.maxByteCount, unlink(path) == 0
       else { return false }
       state.isKept = false
       state.lentByteCount += held
@@ -108,7 +108,7 @@ final class SpaceReserve: Sendable {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
       status.st_mode & 0o777 == Self.mode, status.modificationSecond == 0,
-      status.st_size <= Self.byteCountMax, Int(status.st_size) % Self.unit == 0
+      status.st_size <= Self.maxByteCount, Int(status.st_size) % Self.unit == 0
     else { return nil }
     return Int(status.st_size)
   }

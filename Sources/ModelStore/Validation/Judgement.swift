@@ -31,7 +31,8 @@ struct Judgement {
   ///
   /// - Throws: ``StoreError`` with code `unknownField` when the verdict names a field that is none.
   mutating func add<M>(
-    _ verdict: Verdict<M>, of validator: String, on change: RecordChange, fields own: [Int] = []
+    _ verdict: ValidationResult<M>, of validator: String, on change: RecordChange,
+    fields own: [Int] = []
   ) throws {
     if let problem = verdict.problem { throw problem }
     for part in verdict.parts {
@@ -46,11 +47,11 @@ struct Judgement {
   ///
   /// - Throws: As for one record; also when a key cannot be stored.
   mutating func add<M>(
-    _ verdict: Verdict<M>, of validator: String, among changes: [RecordChange]
+    _ verdict: ValidationResult<M>, of validator: String, among changes: [RecordChange]
   ) throws {
     if let problem = verdict.problem { throw problem }
     for part in verdict.parts {
-      let key = try part.key.map(Transaction.values)
+      let key = try part.key.map(WriteTransaction.values)
       add(part.violation(of: validator, about: part.fields), on: key, part.fields) {
         changes.first { $0.key == key }.flatMap { $0.new ?? $0.old }
       }
@@ -76,7 +77,7 @@ struct Judgement {
     guard makeRoom() else { return }
     var violation = violation()
     violation.key = key
-    if options.tellsValues {
+    if options.includesValues {
       violation.values = image().map { image in fields.map { image[$0] } }
     }
     violations.append(violation)
@@ -88,18 +89,18 @@ struct Judgement {
   private mutating func makeRoom() -> Bool {
     guard !isSettled else { return false }
     count += 1
-    return violations.count < max(1, options.violationCountMax)
+    return violations.count < max(1, options.maxViolationCount)
   }
 
   private func values(of fields: [String], in change: RecordChange) -> [SQLValue]? {
-    guard options.tellsValues, let image = change.new ?? change.old,
+    guard options.includesValues, let image = change.new ?? change.old,
       let schema = models.models.first(where: { $0.name == change.model })
     else { return nil }
     return fields.compactMap { schema.fieldIndex(named: $0).map { image[$0] } }
   }
 }
 
-extension Verdict.Part {
+extension ValidationResult.Part {
   /// The violation of a record that is not named yet.
   fileprivate func violation(of validator: String, about fields: [Int]) -> Violation {
     Violation(

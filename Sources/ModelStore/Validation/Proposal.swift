@@ -7,19 +7,19 @@ struct Proposal {
   var isReplacing: Bool
 }
 
-extension TransactionAccess {
+extension _TransactionAccess {
   /// Everything that is wrong with a record: by itself, and with the others.
   ///
   /// - Parameter encode: Binds the values of the proposal's fields, each at its field's position.
   /// - Returns: What it breaks by itself in the order of fields, then keys and unique sets,
   ///   references, and rules about several records.
   func violations(
-    of proposal: Proposal, tellsValues: Bool, _ encode: (inout ArgumentWriter) throws -> Void
+    of proposal: Proposal, includesValues: Bool, _ encode: (inout ArgumentWriter) throws -> Void
   ) throws -> [Violation] {
     let judged = try models.probe(of: proposal.schema).judge(
-      fields: proposal.fields, tellsValues: tellsValues, encode)
+      fields: proposal.fields, includesValues: includesValues, encode)
     let record = ProposedRecord(proposal: proposal, judged: judged, access: self)
-    return try judged.violations + record.violations(tellsValues: tellsValues)
+    return try judged.violations + record.violations(includesValues: includesValues)
   }
 }
 
@@ -27,7 +27,7 @@ extension TransactionAccess {
 private struct ProposedRecord {
   let proposal: Proposal
   let judged: RecordProbe.Judged
-  let access: TransactionAccess
+  let access: _TransactionAccess
 
   private var schema: ModelSchema { proposal.schema }
   private var models: ModelRegistry { access.models }
@@ -36,9 +36,9 @@ private struct ProposedRecord {
 
   /// What is wrong with it because of others: keys and unique sets, references, and rules about
   /// several records.
-  func violations(tellsValues: Bool) throws -> [Violation] {
+  func violations(includesValues: Bool) throws -> [Violation] {
     let found = try duplicates() + missingReferences() + brokenRules()
-    return found.map { $0.about(image, of: schema, key: key, tellsValues: tellsValues) }
+    return found.map { $0.about(image, of: schema, key: key, includesValues: includesValues) }
   }
 
   private func holds(_ condition: SQLText) throws -> Bool {
@@ -116,7 +116,7 @@ private struct ProposedRecord {
     .map(\.violation)
   }
 
-  private func changes(_ fields: [String], of stored: Record?) -> Bool {
+  private func changes(_ fields: [String], of stored: DynamicRecord?) -> Bool {
     guard let stored else { return false }
     return proposal.fields.contains { index in
       fields.contains(schema.fields[index].name) && stored.values[index] != image[index]
@@ -160,7 +160,7 @@ extension TransactionReads where Self: ~Copyable {
   }
 }
 
-extension TransactionAccess {
+extension _TransactionAccess {
   func violations<Value: Insertable>(of value: Value) throws -> [Violation] {
     let sql = try statements(for: Value.Inserted.self)
     do {
@@ -169,7 +169,7 @@ extension TransactionAccess {
       }
       let proposal = Proposal(
         schema: sql.schema, fields: sql.writableFields, isReplacing: isThere ?? false)
-      return try violations(of: proposal, tellsValues: refusals.tellsValues) {
+      return try violations(of: proposal, includesValues: refusals.includesValues) {
         try value.encode(to: &$0)
       }
     } catch {

@@ -87,17 +87,17 @@ final class RecordProbe: Sendable {
   ///   - encode: Binds their values, each at its field's position.
   /// - Throws: What `encode` throws; ``SQLiteError``; ``ColumnError``.
   func judge(
-    fields: [Int], tellsValues: Bool, _ encode: (inout ArgumentWriter) throws -> Void
+    fields: [Int], includesValues: Bool, _ encode: (inout ArgumentWriter) throws -> Void
   ) throws -> Judged {
     try queue.sync { connection -> Judged in
       try connection.execute("BEGIN")
       do {
         try connection.withStatement(insertion(of: fields)) { statement in
-          try TransactionAccess.bind(to: statement, of: schema, encode)
+          try _TransactionAccess.bind(to: statement, of: schema, encode)
           try statement.run()
         }
         let found = try connection.firstRow(evaluation) { row in
-          try judged(row, tellsValues: tellsValues)
+          try judged(row, includesValues: includesValues)
         }
         try connection.rollBack()
         return found ?? Judged(image: [], violations: [])
@@ -115,13 +115,13 @@ final class RecordProbe: Sendable {
     return "INSERT INTO \(table) (\(columns)) VALUES (\(arguments))"
   }
 
-  private func judged(_ row: borrowing RowView, tellsValues: Bool) throws -> Judged {
+  private func judged(_ row: borrowing RowView, includesValues: Bool) throws -> Judged {
     let image = Array(try row.values().dropFirst(checks.count + partialRules.count))
     let key = schema.keyIndices.map { image[$0] }
     var violations: [Violation] = []
     for (index, check) in checks.enumerated() where try row.integer(at: index) != 0 {
       violations.append(
-        check.violation.about(image, of: schema, key: key, tellsValues: tellsValues))
+        check.violation.about(image, of: schema, key: key, includesValues: includesValues))
     }
     let uniqueRules = try partialRules.indices
       .filter { try row.integer(at: checks.count + $0) != 0 }.map { partialRules[$0] }
@@ -132,12 +132,12 @@ final class RecordProbe: Sendable {
 extension Violation {
   /// The same about one record.
   func about(
-    _ image: [SQLValue], of schema: ModelSchema, key: [SQLValue], tellsValues: Bool
+    _ image: [SQLValue], of schema: ModelSchema, key: [SQLValue], includesValues: Bool
   ) -> Violation {
     var violation = self
     // A draft may have no key yet.
     violation.key = key.contains(.null) ? nil : key
-    if tellsValues {
+    if includesValues {
       violation.values = fields.compactMap { schema.fieldIndex(named: $0).map { image[$0] } }
     }
     return violation
@@ -174,7 +174,7 @@ extension Insertable {
     do {
       return try RecordProbes.probe(of: Inserted.self).judge(
         fields: schema.fields.indices.filter { schema.fields[$0].generated == nil },
-        tellsValues: false
+        includesValues: false
       ) { try encode(to: &$0) }.violations
     } catch {
       throw ModelRegistry.storeError(error, models: [schema], about: schema)

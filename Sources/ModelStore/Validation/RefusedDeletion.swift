@@ -1,5 +1,5 @@
 // Which records cannot be deleted, and what refers to them.
-extension TransactionAccess {
+extension _TransactionAccess {
   /// SQLite says that a foreign key refuses a deletion, but neither which record nor which key.
   ///
   /// - Parameter selection: The WHERE clause of the deletion, with its keyword; empty for all
@@ -14,7 +14,7 @@ extension TransactionAccess {
       refusal.sqliteCode == ResultCode.constraintForeignKey.rawValue, connection.isInTransaction
     else { return error }
     do {
-      var held = HeldRecords(countMax: max(1, refusals.violationCountMax))
+      var held = HeldRecords(countMax: max(1, refusals.maxViolationCount))
       for table in try Catalog(reading: connection).tables {
         for key in table.foreignKeys where key.keepsItsParent(called: schema.table) {
           try held.add(Reference(from: table, by: key), to: schema, selection, on: self)
@@ -62,7 +62,7 @@ extension TransactionAccess {
 
     mutating func add(
       _ reference: Reference, to schema: ModelSchema, _ selection: SQLText,
-      on access: TransactionAccess
+      on access: _TransactionAccess
     ) throws {
       let models = access.models.schema.models
       let keys = schema.keyIndices.map { schema.fields[$0].column }

@@ -1,5 +1,5 @@
 // All messages of a record that is refused.
-extension TransactionAccess {
+extension _TransactionAccess {
   /// SQLite stops at the first rule that a record breaks.
   ///
   /// - Returns: `error` with every rule that the record breaks, where it is about one record and
@@ -16,7 +16,7 @@ extension TransactionAccess {
     let all: [Violation]
     do {
       guard let proposal = try proposal(), first.model == proposal.schema.name else { return error }
-      all = try violations(of: proposal, tellsValues: refusals.tellsValues, encode)
+      all = try violations(of: proposal, includesValues: refusals.includesValues, encode)
         .filter { $0.severity == .error }
     } catch {
       // What cannot be looked at more closely is refused all the same, for the reason at hand.
@@ -42,7 +42,7 @@ extension TransactionAccess {
     var proposal = Proposal(schema: sql.schema, fields: fields, isReplacing: false)
     if isUpsert {
       let image = try models.probe(of: sql.schema).judge(
-        fields: fields, tellsValues: false, encode
+        fields: fields, includesValues: false, encode
       ).image
       let key = sql.schema.keyIndices.map { image[$0] }
       proposal.isReplacing = try record(sql.schema, key: key) != nil
@@ -75,7 +75,7 @@ extension TransactionAccess {
       return error
     }
     var error = StoreError(
-      rejecting: Array(violations.prefix(max(1, refusals.violationCountMax))),
+      rejecting: Array(violations.prefix(max(1, refusals.maxViolationCount))),
       count: violations.count)
     error.sqliteCode = refusal.sqliteCode
     return error

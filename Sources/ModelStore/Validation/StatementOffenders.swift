@@ -97,9 +97,9 @@ struct StatementOffenders {
   ) {
     count += 1
     brokenRules.insert(violation.rule)
-    guard violations.count < max(1, refusals.violationCountMax) else { return }
+    guard violations.count < max(1, refusals.maxViolationCount) else { return }
     violations.append(
-      violation.about(image, of: schema, key: key, tellsValues: refusals.tellsValues))
+      violation.about(image, of: schema, key: key, includesValues: refusals.includesValues))
   }
 
   /// `refusal`, which is about the record that SQLite came to first, with everything found.
@@ -116,7 +116,7 @@ struct StatementOffenders {
     let isListed = brokenRules.contains(first.rule)
     let all = isListed ? violations : [first] + violations
     var complete = StoreError(
-      rejecting: Array(all.prefix(max(1, refusals.violationCountMax))),
+      rejecting: Array(all.prefix(max(1, refusals.maxViolationCount))),
       count: isListed ? count : count + 1)
     complete.sqliteCode = refusal.sqliteCode
     return complete
@@ -180,7 +180,7 @@ extension RecordChange {
   }
 }
 
-extension TransactionAccess {
+extension _TransactionAccess {
   /// SQLite stops a statement at the first record that breaks a CHECK or an added rule. This runs
   /// it once more with neither, looks which of the records that it wrote break them, and takes it
   /// back; not while another statement runs, nor after OR FAIL kept the records before the first.

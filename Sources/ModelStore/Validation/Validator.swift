@@ -17,9 +17,9 @@ public struct Validator: Sendable {
   }
 
   /// Unique in the store.
-  public let name: String
+  package let name: String
   /// The models whose changes it judges.
-  public let models: [String]
+  package let models: [String]
   let scope: Scope
   /// The fields it reads; nil for whole records.
   let fields: Set<Int>?
@@ -39,7 +39,7 @@ public struct Validator: Sendable {
     _ name: String, _ field: any KeyPath<M, Value> & Sendable,
     _ body:
       @escaping @Sendable (_ old: Value?, _ new: Value, borrowing ReadTransaction) throws ->
-      Verdict<M>
+      ValidationResult<M>
   ) {
     let index = M.definition.fieldIndex(of: field)
     let schema = M.schema
@@ -78,7 +78,7 @@ public struct Validator: Sendable {
     _ body:
       @escaping @Sendable (
         _ old: (First, Second)?, _ new: (First, Second), borrowing ReadTransaction
-      ) throws -> Verdict<M>
+      ) throws -> ValidationResult<M>
   ) {
     let schema = M.schema
     let fields = [M.definition.fieldIndex(of: first), M.definition.fieldIndex(of: second)]
@@ -117,7 +117,8 @@ public struct Validator: Sendable {
   ///   - body: Called once for each changed record, in the order in which they were first touched.
   public init<M: Model>(
     _ name: String, _ model: M.Type,
-    _ body: @escaping @Sendable (ModelChange<M>, borrowing ReadTransaction) throws -> Verdict<M>
+    _ body:
+      @escaping @Sendable (ModelChange<M>, borrowing ReadTransaction) throws -> ValidationResult<M>
   ) {
     let schema = M.schema
     self.init(name, [schema], .record) { changes, reads, judgement in
@@ -137,7 +138,10 @@ public struct Validator: Sendable {
   ///     say which record a rejection is about, give it the record's key.
   public init<M: Model>(
     _ name: String, together model: M.Type,
-    _ body: @escaping @Sendable ([ModelChange<M>], borrowing ReadTransaction) throws -> Verdict<M>
+    _ body:
+      @escaping @Sendable ([ModelChange<M>], borrowing ReadTransaction) throws -> ValidationResult<
+        M
+      >
   ) {
     let schema = M.schema
     self.init(name, [schema], .record) { changes, reads, judgement in
@@ -210,7 +214,7 @@ public struct Validator: Sendable {
 }
 
 /// What a validator says of a change of a model's records.
-public struct Verdict<M: Model>: Sendable {
+public struct ValidationResult<M: Model>: Sendable {
   /// One thing that is wrong.
   struct Part: Sendable {
     var message: String
@@ -225,7 +229,7 @@ public struct Verdict<M: Model>: Sendable {
   var problem: StoreError?
 
   /// The change may commit.
-  public static var accept: Verdict { Verdict(parts: []) }
+  public static var accept: ValidationResult { ValidationResult(parts: []) }
 
   /// The change may not commit.
   ///
@@ -238,23 +242,23 @@ public struct Verdict<M: Model>: Sendable {
   public static func reject(
     _ message: String, _ fields: any PartialKeyPath<M> & Sendable..., remedy: String? = nil,
     key: M.Key? = nil
-  ) -> Verdict {
+  ) -> ValidationResult {
     let indices = fields.compactMap { M.definition.fieldIndex(of: $0) }
     let part = Part(message: message, remedy: remedy, key: key, fields: indices)
     guard indices.count == fields.count else {
-      return Verdict(
+      return ValidationResult(
         parts: [part],
         problem: StoreError(
           .unknownField,
           "A validator rejects “\(message)” by a field that is no stored field of \(M.schema.name).",
           model: M.schema.name))
     }
-    return Verdict(parts: [part])
+    return ValidationResult(parts: [part])
   }
 
   /// Both verdicts together: every rejection of either.
-  public func and(_ other: Verdict) -> Verdict {
-    Verdict(parts: parts + other.parts, problem: problem ?? other.problem)
+  public func and(_ other: ValidationResult) -> ValidationResult {
+    ValidationResult(parts: parts + other.parts, problem: problem ?? other.problem)
   }
 }
 

@@ -4,7 +4,7 @@ package final class ByteSink {
   /// Takes some of the bytes and returns how many, at least one.
   package typealias Drain = (UnsafeRawBufferPointer) throws(OutputError) -> Int
 
-  private static let byteCountMax = 64 * 1024
+  private static let maxByteCount = 64 * 1024
 
   private let drain: Drain
   private var pending: [UInt8] = []
@@ -22,7 +22,7 @@ package final class ByteSink {
       pending.removeSubrange(countBefore...)
       throw error
     }
-    if pending.count >= Self.byteCountMax { try flush() }
+    if pending.count >= Self.maxByteCount { try flush() }
   }
 
   /// Appends the UTF-8 of `text`.

@@ -29,7 +29,7 @@ extension ByteSource {
   }
 
   /// Reads what `next` returns: at most as many bytes as it is asked for, none at the end.
-  private init(next: @escaping (_ byteCountMax: Int) throws(InputError) -> [UInt8]) {
+  private init(next: @escaping (_ maxByteCount: Int) throws(InputError) -> [UInt8]) {
     self.init { buffer throws(InputError) in
       let bytes = try next(buffer.count)
       buffer.copyBytes(from: bytes)
@@ -78,9 +78,9 @@ private final class PrefixedSource {
     self.source = source
   }
 
-  func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
-    guard !head.isEmpty else { return try source.bytes(atMost: byteCountMax) }
-    let bytes = Array(head.prefix(byteCountMax))
+  func bytes(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
+    guard !head.isEmpty else { return try source.bytes(atMost: maxByteCount) }
+    let bytes = Array(head.prefix(maxByteCount))
     head.removeFirst(bytes.count)
     return bytes
   }
@@ -101,11 +101,11 @@ private final class UTF16Decoder {
     self.order = order
   }
 
-  func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
+  func bytes(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
     while decoded.isEmpty {
       guard try decodeMore() else { return [] }
     }
-    let bytes = Array(decoded.prefix(byteCountMax))
+    let bytes = Array(decoded.prefix(maxByteCount))
     decoded = decoded.dropFirst(bytes.count)
     return bytes
   }

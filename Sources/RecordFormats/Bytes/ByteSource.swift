@@ -7,13 +7,13 @@ package struct ByteSource {
     self.read = read
   }
 
-  /// The next bytes, as many as there are now up to `byteCountMax`; none at the end.
-  package func bytes(atMost byteCountMax: Int) throws(InputError) -> [UInt8] {
-    var chunk = [UInt8](repeating: 0, count: byteCountMax)
+  /// The next bytes, as many as there are now up to `maxByteCount`; none at the end.
+  package func bytes(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
+    var chunk = [UInt8](repeating: 0, count: maxByteCount)
     let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in
       try read(UnsafeMutableRawBufferPointer(bytes))
     }
-    chunk.removeLast(byteCountMax - count)
+    chunk.removeLast(maxByteCount - count)
     return chunk
   }
 }

@@ -7,7 +7,7 @@ package struct InputBuffer {
   package static let recordByteCountMax = 256 * 1024 * 1024
 
   private let source: ByteSource
-  private let byteCountMax: Int
+  private let maxByteCount: Int
   private var storage = [UInt8](repeating: 0, count: chunkByteCount)
   private var unread = 0..<0
 
@@ -16,7 +16,7 @@ package struct InputBuffer {
 
   package init(source: ByteSource, recordByteCountMax: Int = InputBuffer.recordByteCountMax) {
     self.source = source
-    byteCountMax = recordByteCountMax
+    maxByteCount = recordByteCountMax
   }
 
   /// How many bytes are unread.
@@ -48,10 +48,10 @@ package struct InputBuffer {
       unread = 0..<unread.count
     }
     if unread.count == storage.count {
-      guard storage.count < byteCountMax else {
-        throw InputError(.recordTooLong(byteCountMax: byteCountMax), at: position)
+      guard storage.count < maxByteCount else {
+        throw InputError(.recordTooLong(maxByteCount: maxByteCount), at: position)
       }
-      let grown = min(storage.count * 2, byteCountMax)
+      let grown = min(storage.count * 2, maxByteCount)
       storage.append(contentsOf: repeatElement(0, count: grown - storage.count))
     }
     let end = unread.upperBound

@@ -13,7 +13,7 @@ package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A record has another number of columns than the first.
     case columnCount(expected: Int, found: Int)
     /// One record is longer than the reader holds.
-    case recordTooLong(byteCountMax: Int)
+    case recordTooLong(maxByteCount: Int)
     /// The system could not open or read the input.
     case unreadable(SystemError)
     /// What was read could not be kept until it is needed.
@@ -50,8 +50,8 @@ package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
     case .columnCount(let expected, let found):
       "line \(position.line): expected \(expected) \(expected == 1 ? "column" : "columns"), "
         + "got \(found)"
-    case .recordTooLong(let byteCountMax):
-      "\(place): the record is longer than \(byteCountMax) bytes"
+    case .recordTooLong(let maxByteCount):
+      "\(place): the record is longer than \(maxByteCount) bytes"
     case .unreadable(let error): "cannot read the input: \(error)"
     case .unkept(let directory, let error):
       "cannot keep the input in a temporary file in \(directory): \(error)"

@@ -1,13 +1,13 @@
 extension BindingSchema {
   /// Two fields that are equal in records that belong together.
-  public struct Match: Hashable, Sendable, Codable {
+  package struct Match: Hashable, Sendable, Codable {
     /// The field of the record that the value comes from.
-    public var source: String
+    package var source: String
     /// The field of the record that the binding's target is in.
-    public var target: String
+    package var target: String
 
     /// Two fields by their names.
-    public init(source: String, target: String) {
+    package init(source: String, target: String) {
       self.source = source
       self.target = target
     }
@@ -17,21 +17,21 @@ extension BindingSchema {
   ///
   /// The fields that find the record must be unique in its model. Where there is none, the target
   /// holds its declared default, or NULL when it has none, or keeps its last value.
-  public struct Lookup: Hashable, Sendable, Codable {
+  package struct Lookup: Hashable, Sendable, Codable {
     /// The field that is copied.
-    public var source: Field
+    package var source: Field
     /// Which record of the source's model belongs to a record of the target's. Empty when `place`
     /// names it.
-    public var match: [Match]
+    package var match: [Match]
     /// The key of the one source record for all targets: settings, for instance.
-    public var place: [SQLValue]?
+    package var place: [SQLValue]?
     /// An SQL expression over the source's record that is copied instead of the field itself.
-    public var transform: String?
+    package var transform: String?
     /// True for a target that keeps its last value while there is no source; nil otherwise.
-    public var keepsLast: Bool?
+    package var keepsLast: Bool?
 
     /// A value of one other record. Checks nothing: opening a store does.
-    public init(
+    package init(
       source: Field, match: [Match], place: [SQLValue]? = nil, transform: String? = nil,
       keepsLast: Bool? = nil
     ) {
@@ -44,9 +44,9 @@ extension BindingSchema {
   }
 
   /// What several records come to.
-  public struct Aggregate: Hashable, Sendable, Codable {
+  package struct Aggregate: Hashable, Sendable, Codable {
     /// What is made of the values.
-    public enum Function: String, Hashable, Sendable, Codable, CaseIterable {
+    package enum Function: String, Hashable, Sendable, Codable, CaseIterable {
       /// How many records, or how many values but NULL of a field.
       case count
       /// Of whole numbers; 0 when there are none.
@@ -61,25 +61,25 @@ extension BindingSchema {
     }
 
     /// What is made of the values.
-    public var function: Function
+    package var function: Function
     /// The model whose records are counted.
-    public var model: String
+    package var model: String
     /// The field of theirs; nil only for a count of records.
-    public var field: String?
+    package var field: String?
     /// Which of their fields orders them, for `first`, `last` and `joined`; the key decides between
     /// equals, and alone when this is nil.
-    public var order: String?
+    package var order: String?
     /// What stands between texts that are joined; nil for all others.
-    public var separator: String?
+    package var separator: String?
     /// Which records count for which target. Empty when `place` names the one target.
-    public var match: [Match]
+    package var match: [Match]
     /// The key of the one record that holds the aggregate of all.
-    public var place: [SQLValue]?
+    package var place: [SQLValue]?
     /// An SQL condition over the records that count; nil for all.
-    public var condition: String?
+    package var condition: String?
 
     /// What several records come to. Checks nothing: opening a store does.
-    public init(
+    package init(
       _ function: Function, model: String, field: String? = nil, order: String? = nil,
       separator: String? = nil, match: [Match], place: [SQLValue]? = nil, condition: String? = nil
     ) {
@@ -95,38 +95,25 @@ extension BindingSchema {
   }
 
   /// Two fields of which each follows the other.
-  public struct TwoWay: Hashable, Sendable, Codable {
-    /// One of the two ends.
-    public enum Side: String, Hashable, Sendable, Codable {
-      case left, right
-    }
-
-    /// What happens when one statement writes both ends unlike each other, or brings two records
-    /// together that differ.
-    public enum Conflict: String, Hashable, Sendable, Codable {
-      case leftWins, rightWins
-      /// The statement is refused.
-      case abort
-    }
-
+  package struct TwoWay: Hashable, Sendable, Codable {
     /// The other end; the binding's target is the right one.
-    public var left: Field
+    package var left: Field
     /// Which records of the two models belong together, `source` being the left one's; empty for
     /// two fields of one record. Each side's fields must be unique there.
-    public var match: [Match]
+    package var match: [Match]
     /// The SQL expression over the left record that the right end follows; nil for the field.
-    public var forward: String?
+    package var forward: String?
     /// The SQL expression over the right record that the left end follows; nil for the field.
-    public var backward: String?
+    package var backward: String?
     /// What happens when both ends were written.
-    public var conflict: Conflict
+    package var conflict: BindingConflict
     /// Which end is right when the binding is new, or is rebuilt.
-    public var initially: Side
+    package var initially: BindingSide
 
     /// Two fields that follow each other. Checks nothing: opening a store does.
-    public init(
+    package init(
       left: Field, match: [Match], forward: String? = nil, backward: String? = nil,
-      conflict: Conflict = .leftWins, initially: Side = .left
+      conflict: BindingConflict = .leftWins, initially: BindingSide = .left
     ) {
       self.left = left
       self.match = match
@@ -181,4 +168,17 @@ extension BindingSchema {
   fileprivate static func text(_ place: [SQLValue]) -> String {
     place.map(\.description).joined(separator: ", ")
   }
+}
+
+/// What happens when one statement writes both ends unlike each other, or brings two records
+/// together that differ.
+public enum BindingConflict: String, Hashable, Sendable, Codable {
+  case leftWins, rightWins
+  /// The statement is refused.
+  case abort
+}
+
+/// One of the two ends.
+public enum BindingSide: String, Hashable, Sendable, Codable {
+  case left, right
 }

@@ -2,26 +2,27 @@
 /// JSON; the triggers that keep it are derived from it and from the models.
 ///
 /// A bound field is not for writing: whatever a writer puts there is put right again in the same
-/// statement. Only the ends of a ``Formula/twoWay(_:)`` are. To declare a binding use ``Binding``.
+/// statement. Only the ends of a ``Formula/twoWay(_:)`` are. To declare a binding use
+/// ``FieldBinding``.
 public struct BindingSchema: Hashable, Sendable, Codable {
   /// One field of one model, by name.
-  public struct Field: Hashable, Sendable, Codable, CustomStringConvertible {
+  package struct Field: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The model's name.
-    public var model: String
+    package var model: String
     /// The field's name.
-    public var field: String
+    package var field: String
 
     /// The field of that name; whether there is one is found out when the binding is added.
-    public init(model: String, field: String) {
+    package init(model: String, field: String) {
       self.model = model
       self.field = field
     }
 
-    public var description: String { "\(model).\(field)" }
+    package var description: String { "\(model).\(field)" }
   }
 
   /// What the field is kept equal to.
-  public enum Formula: Hashable, Sendable, Codable {
+  package enum Formula: Hashable, Sendable, Codable {
     /// A field of the record that the target's field `through` refers to.
     ///
     /// Where the reference is NULL or names no record, the target holds its declared default, or
@@ -39,7 +40,7 @@ public struct BindingSchema: Hashable, Sendable, Codable {
   }
 
   /// How much of the target's text follows.
-  public enum Mode: String, Hashable, Sendable, Codable {
+  package enum Mode: String, Hashable, Sendable, Codable {
     /// The number inside the target's text; the text around it is free. A value that is not a text,
     /// or not a number, replaces the whole. A text without a digit, and NULL, stay as they are; so
     /// does the whole text while the value is NULL.
@@ -49,23 +50,23 @@ public struct BindingSchema: Hashable, Sendable, Codable {
   /// Unique among the store's bindings, upper and lower case alike. Events name it as their origin.
   public var name: String
   /// The field that follows.
-  public var target: Field
+  package var target: Field
   /// What it follows.
-  public var formula: Formula
+  package var formula: Formula
   /// The SQL condition, over the target's record, under which the binding is in force; nil for
   /// always. While it is not, the field is free and keeps what it has.
-  public var condition: String?
+  package var condition: String?
   /// Among bindings of one field the one with the highest priority is in force whose condition
   /// holds. A binding that stands alone has none.
-  public var priority: Int?
+  package var priority: Int?
   /// nil for the whole value.
-  public var mode: Mode?
+  package var mode: Mode?
   /// The functions in Swift that its expressions call, ASCII letters in lower case; nil for none.
   /// Only programs that register them can write what sets off the binding.
-  public var functions: [String]?
+  package var functions: [String]?
 
   /// - Parameter name: The target, as `Album.artistName`, when nil.
-  public init(
+  package init(
     name: String? = nil, target: Field, formula: Formula, condition: String? = nil,
     priority: Int? = nil, mode: Mode? = nil, functions: [String]? = nil
   ) {

@@ -75,8 +75,8 @@ package struct ResolvedBinding: Hashable, Sendable {
     package let right: End
     /// `source` is the left model's; no pairs for two fields of one record.
     package let link: Link
-    package let conflict: BindingSchema.TwoWay.Conflict
-    package let initially: BindingSchema.TwoWay.Side
+    package let conflict: BindingConflict
+    package let initially: BindingSide
   }
 
   package enum Formula: Hashable, Sendable {
@@ -226,7 +226,7 @@ extension BindingSchema {
   ///
   /// - Returns: Each once, where values come from first.
   /// - Throws: ``StoreError`` when `models` do not have what the binding names.
-  public func inputs(in models: [ModelSchema]) throws(StoreError) -> [Field] {
+  package func inputs(in models: [ModelSchema]) throws(StoreError) -> [Field] {
     var seen: Set<ResolvedBinding.Column> = []
     return try ResolvedBinding(self, in: models).sources.filter { seen.insert($0).inserted }
       .map(\.field)

@@ -224,7 +224,7 @@ struct TwoWaySQL {
   }
 
   private func update(
-    _ side: BindingSchema.TwoWay.Side, where rows: String,
+    _ side: BindingSide, where rows: String,
     _ condition: (String, String) -> String
   ) -> String {
     let (end, other, table) =

@@ -2,7 +2,7 @@
 /// it cannot be one.
 public struct AdoptableTable: Hashable, Sendable {
   /// What adoption would make of the table.
-  public enum Result: Hashable, Sendable {
+  package enum Result: Hashable, Sendable {
     /// The model: named as the table, one field for each column, ``ModelSchema/isAdopted`` set.
     case model(ModelSchema)
     /// Why not, as a sentence that names the table and, where there is one, the remedy.
@@ -12,16 +12,16 @@ public struct AdoptableTable: Hashable, Sendable {
   /// The table's name as the file has it.
   public let name: String
   /// The model that it becomes, or why it cannot.
-  public let result: Result
+  package let result: Result
   /// What the model cannot express or relies on, one sentence each: constraints that hold in the
   /// file all the same, key columns that accept NULL.
   public let notes: [String]
   /// What was decided about columns whose declaration leaves their values' meaning open, in column
   /// order.
-  public let decisions: [TypeDecision]
+  package let decisions: [TypeDecision]
 
   /// Describes a table; stores make these in ``Store/adoptableTables()``.
-  public init(
+  package init(
     name: String, result: Result, notes: [String] = [], decisions: [TypeDecision] = []
   ) {
     self.name = name

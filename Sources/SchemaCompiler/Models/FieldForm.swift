@@ -76,7 +76,7 @@ public struct FieldForm: RawRepresentable, Hashable, Sendable, Codable {
   public static let anyCase = FieldForm("anycase", .anyCase)
 
   /// Whether values are texts; otherwise they are numbers.
-  public var isText: Bool {
+  package var isText: Bool {
     switch kind {
     case .dateText, .anyDateText, .lowercase, .anyCase: true
     case .seconds, .unixMilliseconds, .julianDays: false
@@ -84,7 +84,7 @@ public struct FieldForm: RawRepresentable, Hashable, Sendable, Codable {
   }
 
   /// Whether `type` has values of this form.
-  public func suits(_ type: FieldType) -> Bool {
+  package func suits(_ type: FieldType) -> Bool {
     kind == .lowercase || kind == .anyCase ? type == .uuid : type == .date
   }
 

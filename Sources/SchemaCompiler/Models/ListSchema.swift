@@ -3,11 +3,11 @@ public struct ListSchema: Hashable, Sendable, Codable {
   /// The columns of a table of another design whose rows are the slots of lists.
   public struct Columns: Hashable, Sendable, Codable {
     /// Holds the key of the record that owns the list.
-    public var owner: String
+    package var owner: String
     /// Holds the key of the element.
-    public var element: String
+    package var element: String
     /// Holds an integer; the elements of a list stand in its order.
-    public var position: String
+    package var position: String
 
     /// Describes columns. Checks nothing: adopting does.
     public init(owner: String, element: String, position: String) {
@@ -18,14 +18,14 @@ public struct ListSchema: Hashable, Sendable, Codable {
   }
 
   /// The property's name.
-  public var name: String
+  package var name: String
   /// The table of the elements' model.
-  public var elementTable: String
+  package var elementTable: String
   /// The table that holds the slots: one row for each element of each record's list.
-  public var slotTable: String
+  package var slotTable: String
   /// Which columns say what, where the table belongs to another design; nil for a table that the
   /// store makes.
-  public var columns: Columns?
+  package var columns: Columns?
 
   /// Describes a list. Checks nothing: opening or adopting does.
   public init(

@@ -5,7 +5,7 @@
 /// `storecli`, knows the model too.
 public struct ModelSchema: Hashable, Sendable, Codable {
   /// What holds the records.
-  public enum Kind: String, Hashable, Sendable, Codable {
+  package enum Kind: String, Hashable, Sendable, Codable {
     /// It can be queried and written.
     case table
     /// Read-only: it can be queried but not written.
@@ -17,26 +17,26 @@ public struct ModelSchema: Hashable, Sendable, Codable {
   /// The table or view in the file. Equal to ``name`` unless declared otherwise.
   public var table: String
   /// Whether it is a table or a view.
-  public var kind: Kind
+  package var kind: Kind
   /// In column order. A record's values always come in this order.
   public var fields: [FieldSchema]
   /// The names of the key's fields, in key order; at least one, except for views.
   public var key: [String]
   /// Whether the table has no hidden rowid: <https://sqlite.org/withoutrowid.html>.
-  public var isWithoutRowID: Bool
+  package var isWithoutRowID: Bool
   /// Sets of fields whose values together occur once, besides the key.
-  public var uniques: [[String]]
-  public var indexes: [IndexSchema]
+  package var uniques: [[String]]
+  package var indexes: [IndexSchema]
   /// Rules over several fields of one record.
-  public var rules: [RuleSchema]
+  package var rules: [RuleSchema]
   /// The ordered lists that each record owns.
-  public var lists: [ListSchema]
+  package var lists: [ListSchema]
   /// Whether the table was there before the store and belongs to another design. Opening never
   /// changes it.
   public var isAdopted: Bool
 
   /// Describes a model. Checks nothing: opening a store does.
-  public init(
+  package init(
     name: String, table: String? = nil, kind: Kind = .table, fields: [FieldSchema], key: [String],
     isWithoutRowID: Bool = false, uniques: [[String]] = [], indexes: [IndexSchema] = [],
     rules: [RuleSchema] = [], lists: [ListSchema] = [], isAdopted: Bool = false
@@ -55,7 +55,7 @@ public struct ModelSchema: Hashable, Sendable, Codable {
   }
 
   /// The position of the field called `name`, or nil.
-  public func fieldIndex(named name: String) -> Int? {
+  package func fieldIndex(named name: String) -> Int? {
     fields.firstIndex { $0.name == name }
   }
 
@@ -65,13 +65,13 @@ public struct ModelSchema: Hashable, Sendable, Codable {
   }
 
   /// The positions of the key's fields, in key order.
-  public var keyIndices: [Int] {
+  package var keyIndices: [Int] {
     key.compactMap { fieldIndex(named: $0) }
   }
 
   /// The field that is SQLite's own row number, which a draft may leave out: a key of one field
   /// declared `INTEGER PRIMARY KEY`. See <https://sqlite.org/lang_createtable.html#rowid>.
-  public var rowIDFieldIndex: Int? {
+  package var rowIDFieldIndex: Int? {
     guard key.count == 1, !isWithoutRowID, kind == .table else { return nil }
     return fields.firstIndex { $0.name == key[0] && $0.isRowID }
   }
@@ -86,7 +86,7 @@ public struct ModelSchema: Hashable, Sendable, Codable {
 /// One field of a model: one column.
 public struct FieldSchema: Hashable, Sendable, Codable {
   /// When a generated column is computed: <https://sqlite.org/gencol.html>.
-  public enum Generated: String, Hashable, Sendable, Codable {
+  package enum Generated: String, Hashable, Sendable, Codable {
     /// Whenever it is read; it takes no space and is in no row image.
     case virtual
     /// Whenever its record is written.
@@ -104,26 +104,26 @@ public struct FieldSchema: Hashable, Sendable, Codable {
   public var form: FieldForm?
   /// The type as the file declares it, for adopted columns: `NVARCHAR(160)`. Empty for a column
   /// without one whose stored values decided about ``type``.
-  public var declaredType: String?
+  package var declaredType: String?
   /// Whether it may be NULL.
   public var isOptional: Bool
   /// Whether each value but NULL occurs once.
   public var isUnique: Bool
   /// Whether the column is the table's rowid.
-  public var isRowID: Bool
+  package var isRowID: Bool
   /// The default as an SQL expression, or nil for none.
-  public var defaultSQL: String?
+  package var defaultSQL: String?
   /// How its texts compare.
-  public var collation: Collation
+  package var collation: Collation
   /// The record its value refers to, where it is a foreign key of its own.
   public var reference: ReferenceSchema?
   /// Computed by SQLite; never written. See <https://sqlite.org/gencol.html>.
-  public var generated: Generated?
+  package var generated: Generated?
   /// Rules over this field. A boolean's rule, 0 or 1, is implied and not listed.
-  public var rules: [RuleSchema]
+  package var rules: [RuleSchema]
 
   /// Describes a field. Checks nothing: opening a store does.
-  public init(
+  package init(
     name: String, column: String? = nil, type: FieldType, form: FieldForm? = nil,
     declaredType: String? = nil, isOptional: Bool = false, isUnique: Bool = false,
     isRowID: Bool = false, defaultSQL: String? = nil, collation: Collation = .binary,
@@ -168,7 +168,7 @@ public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
   case any
 
   /// The column type in a STRICT table: <https://sqlite.org/stricttables.html>.
-  public var columnType: String {
+  package var columnType: String {
     switch self {
     case .integer, .boolean: "INTEGER"
     case .real, .date: "REAL"
@@ -214,11 +214,11 @@ public struct ReferenceSchema: Hashable, Sendable, Codable {
 /// An index that is not implied by the key or a unique set.
 public struct IndexSchema: Hashable, Sendable, Codable {
   /// Unique among the file's tables and indexes.
-  public var name: String
+  package var name: String
   /// In index order.
-  public var fields: [String]
+  package var fields: [String]
   /// Whether the values together occur once, but for records with a NULL among them.
-  public var isUnique: Bool
+  package var isUnique: Bool
 
   /// Describes an index.
   public init(name: String, fields: [String], isUnique: Bool = false) {
@@ -232,11 +232,11 @@ public struct IndexSchema: Hashable, Sendable, Codable {
 /// It stands in the file as a named CHECK, so it binds every writer.
 public struct RuleSchema: Hashable, Sendable, Codable {
   /// The constraint's name in the file, unique in the store: `Track.title.length`.
-  public var name: String
+  package var name: String
   /// What the rule demands, fit for a form: "must have 1 to 200 characters".
-  public var message: String
+  package var message: String
   /// The condition, true or NULL for good records, over the model's columns.
-  public var condition: String
+  package var condition: String
 
   /// Describes a rule.
   public init(name: String, message: String, condition: String) {
@@ -244,4 +244,9 @@ public struct RuleSchema: Hashable, Sendable, Codable {
     self.message = message
     self.condition = condition
   }
+}
+
+extension ModelSchema {
+  /// Whether the model is a view: its records can be read and have no key of their own.
+  public var isView: Bool { kind == .view }
 }

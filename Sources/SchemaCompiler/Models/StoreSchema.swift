@@ -34,7 +34,7 @@ public struct StoreSchema: Sendable {
   package func knownModel(named name: String) -> ModelSchema? { entries.model(named: name) }
 
   /// Whether the store has a model called `name`.
-  public func contains(_ name: String) -> Bool { entries.places[name] != nil }
+  package func contains(_ name: String) -> Bool { entries.places[name] != nil }
 
   /// Whether the store has no model at all.
   package var isEmpty: Bool { entries.places.isEmpty }

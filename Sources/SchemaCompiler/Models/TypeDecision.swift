@@ -1,28 +1,28 @@
 /// What adoption decided about a column whose declaration leaves open what its values mean, and
 /// from how many of them.
-public struct TypeDecision: Hashable, Sendable {
+package struct TypeDecision: Hashable, Sendable {
   /// The field's name.
-  public let field: String
+  package let field: String
   /// The column's declared type as the file has it; empty for none.
-  public let declaredType: String
+  package let declaredType: String
   /// What the field means from now on.
-  public let type: FieldType
+  package let type: FieldType
   /// How the column holds it; nil for the form of the store's own tables.
-  public let form: FieldForm?
+  package let form: FieldForm?
   /// How many values were read, NULLs not counted.
-  public let valueCount: Int
+  package let valueCount: Int
   /// How many of them do not fit the declaration. With such values the type is a looser one.
-  public let misfitCount: Int
+  package let misfitCount: Int
   /// Whether the values of all rows were read. Adoption reads at most
   /// ``rowCountMax`` rows of a table.
-  public let isComplete: Bool
+  package let isComplete: Bool
 
   /// The most rows of one table that adoption reads to decide types: the first nine tenths from
   /// the table's beginning, the others from its end. Reading also ends after 16 MiB of values.
-  public static let rowCountMax = 10_000
+  package static let rowCountMax = 10_000
 
   /// Describes a decision; stores make these in ``Store/adoptableTables()``.
-  public init(
+  package init(
     field: String, declaredType: String, type: FieldType, form: FieldForm? = nil,
     valueCount: Int = 0, misfitCount: Int = 0, isComplete: Bool = true
   ) {
@@ -39,13 +39,13 @@ public struct TypeDecision: Hashable, Sendable {
 /// The owner's word on what a column of an adopted table means; see ``Store/adopt(_:types:)``.
 public struct TypeChoice: Hashable, Sendable {
   /// The model's name, which is the table's.
-  public var model: String
+  package var model: String
   /// The field's name.
-  public var field: String
+  package var field: String
   /// What its values mean.
-  public var type: FieldType
+  package var type: FieldType
   /// How the column holds them. For nil, the stored dates or UUIDs show it.
-  public var form: FieldForm?
+  package var form: FieldForm?
 
   /// Describes a choice. Checks nothing: adopting does.
   public init(model: String, field: String, type: FieldType, form: FieldForm? = nil) {

@@ -8,10 +8,10 @@
 ///
 /// Its name, message and severity are in the file's catalog. Declare it with
 /// ``Store/init(at:models:migrations:bindings:rules:validators:configuration:onError:)``, or add it
-/// with ``Store/add(_:keepingOffenders:)``.
+/// with ``Store/add(_:existingViolations:)``.
 public struct Rule: Hashable, Sendable, Codable {
   /// What records have to meet.
-  public enum Demand: Hashable, Sendable, Codable {
+  package enum Demand: Hashable, Sendable, Codable {
     /// Every one of the rule's fields has a value.
     case required
     /// An SQL expression over the record's columns is true or NULL, as in a CHECK: deterministic
@@ -49,12 +49,12 @@ public struct Rule: Hashable, Sendable, Codable {
   /// Whether a write that breaks it is refused, or kept and found later.
   public var severity: Violation.Severity
   /// What it demands.
-  public var demand: Demand
+  package var demand: Demand
 
   /// Describes a rule. Checks nothing: adding it does.
   ///
   /// - Parameter message: nil for one that says what the demand is.
-  public init(
+  package init(
     _ name: String, of model: String, fields: [String] = [], _ demand: Demand,
     message: String? = nil, remedy: String? = nil, severity: Violation.Severity = .error
   ) {
@@ -151,3 +151,11 @@ extension Rule.Demand {
 }
 
 extension Rule: CatalogEntry {}
+
+/// What becomes of a new rule that stored records break.
+public enum ExistingViolations: Hashable, Sendable {
+  /// The rule is not added; the error lists the records.
+  case refuse
+  /// The rule is added, and the records stay as they are.
+  case keep
+}

@@ -22,7 +22,7 @@ public enum Collation: Hashable, Sendable {
   }
 
   /// The collation called `name`, compared as SQLite compares names.
-  public init(name: String) {
+  package init(name: String) {
     switch name.asciiFolded {
     case "binary": self = .binary
     case "nocase": self = .nocase

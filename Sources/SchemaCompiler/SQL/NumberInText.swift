@@ -78,8 +78,8 @@ extension String {
   /// those that the text has there already.
   ///
   /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. The number can stand
-  /// in the file that way for every writer: see ``Binding/replacingOnlyTheNumber()``.
-  public func replacingNumber(with text: String) -> String {
+  /// in the file that way for every writer: see ``FieldBinding/replacingOnlyTheNumber()``.
+  package func replacingNumber(with text: String) -> String {
     guard let (leading, number, trailing) = text.plainNumber else { return text }
     let digits = unicodeScalars.indices.filter { Self.isDigit(unicodeScalars[$0]) }
     guard let first = digits.first, let last = digits.last else { return self }

@@ -5,7 +5,7 @@
 /// let text: SQLText = "SELECT * FROM \(identifier: name) WHERE length(title) > \(limit)"
 /// // sql: SELECT * FROM "Track" WHERE length(title) > ?   arguments: [10]
 /// ```
-/// Not a query builder: for typed conditions use ``Query``.
+/// Not a query builder: for typed conditions use ``StoreQuery``.
 public struct SQLText: Hashable, Sendable {
   /// The statement's text, with one `?` for each argument.
   public private(set) var sql: String

@@ -14,7 +14,7 @@
   case blob([UInt8])
 
   /// The storage class without the content.
-  @inlinable public var storageClass: StorageClass {
+  @inlinable package var storageClass: StorageClass {
     switch self {
     case .null: .null
     case .integer: .integer
@@ -54,7 +54,7 @@
 }
 
 /// What kind of value SQLite holds in a cell, whatever the column was declared as.
-@frozen public enum StorageClass: String, Hashable, Sendable {
+@frozen @usableFromInline package enum StorageClass: String, Hashable, Sendable {
   case null, integer, real, text, blob
 }
 

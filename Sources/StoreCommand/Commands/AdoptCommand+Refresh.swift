@@ -14,7 +14,7 @@ extension AdoptCommand {
     let opened = try context.openToLook()
     for name in names { _ = try opened.model(named: name) }
     let models = names.isEmpty ? nil : names
-    let planned = try opened.store.refreshAdopted(models, .dryRun)
+    let planned = try opened.store.refreshAdopted(models, mode: .preview)
     try Self.checkDependents(of: planned)
     let entered = Set(try opened.store.changeJournal.details().keys)
     opened.store.close()

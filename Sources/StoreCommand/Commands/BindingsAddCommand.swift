@@ -9,7 +9,7 @@ struct BindingsAddCommand: WritingCommand {
     case rightWins = "right-wins"
     case abort
 
-    var meaning: BindingSchema.TwoWay.Conflict {
+    var meaning: BindingConflict {
       switch self {
       case .leftWins: .leftWins
       case .rightWins: .rightWins
@@ -166,7 +166,7 @@ struct BindingsAddCommand: WritingCommand {
     let looked = try context.openToLook()
     let binding = try BindingWords(self, in: looked).binding()
     // Refuses what names nothing before anybody waits for the file.
-    _ = try refusingWords { try Binding(binding).schema(in: looked.store.schema.models) }
+    _ = try refusingWords { try FieldBinding(binding).schema(in: looked.store.schema.models) }
     let others = try looked.store.bindings()
     if let other = others.first(where: { $0.name == binding.name }), other != binding {
       throw CatalogAddition.binding.isTaken(
@@ -179,7 +179,7 @@ struct BindingsAddCommand: WritingCommand {
     looked.store.close()
     let store = try context.openForWriting().store
     if mayOverwrite, !yes, !context.isDryRun {
-      let count = try add(binding, to: store, isPreview: true, context)
+      let count = try add(binding, to: store, mode: .preview, context)
       let isGranted =
         try count == 0
         || Confirmation.isGranted(
@@ -191,7 +191,7 @@ struct BindingsAddCommand: WritingCommand {
       }
     }
     if !context.isDryRun { Interruption.await() }
-    let count = try add(binding, to: store, isPreview: context.isDryRun, context)
+    let count = try add(binding, to: store, mode: context.isDryRun ? .preview : .commit, context)
     let would = context.isDryRun ? "would be " : ""
     try CatalogAddition.binding.say(
       "added", "\(would)added \(binding.name): \(binding)",
@@ -201,16 +201,16 @@ struct BindingsAddCommand: WritingCommand {
 
   /// - Returns: How many records did not hold their value.
   private func add(
-    _ binding: BindingSchema, to store: Store, isPreview: Bool, _ context: CommandContext
+    _ binding: BindingSchema, to store: Store, mode: WriteMode, _ context: CommandContext
   ) throws -> Int {
     var progress = Progress(console: context.console)
     defer { progress.clear() }
-    let verb = isPreview ? "looking at" : "adding"
+    let verb = mode == .preview ? "looking at" : "adding"
     let interruption = CommandError(
       .interrupted, code: "interrupted", "Interrupted; the binding was not added.")
     do {
       return try refusingWords {
-        try store.add(Binding(binding), isPreview: isPreview) { done, all in
+        try store.add(FieldBinding(binding), mode: mode) { done, all in
           guard !Interruption.isRequested else { throw interruption }
           progress.show("\(verb) \(binding.name)", done: done, of: all)
         }
@@ -235,7 +235,7 @@ extension OpenedStore {
   fileprivate func holdsValues(in field: BindingSchema.Field) throws -> Bool {
     let model = try model(named: field.model)
     let column = try model.requiredField(named: field.field).column
-    let query = Query<Record>(model, where: .sql("\(identifier: column) IS NOT NULL"))
+    let query = StoreQuery<DynamicRecord>(model, where: .sql("\(identifier: column) IS NOT NULL"))
     return try read { reads in try reads.count(query.limit(1)) } > 0
   }
 }

@@ -17,7 +17,7 @@ struct BindingsCheckCommand: LeafCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let store = try context.openForReading().store
-    let findings = try store.bindingFindings(keyCountMax: 20)
+    let findings = try store.bindingFindings(maxKeyCount: 20)
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("binding", role: .key), OutputColumn("triggers", meaning: .json),
@@ -53,7 +53,7 @@ struct BindingsCheckCommand: LeafCommand {
         "\(binding.name) calls \(functions.joined(separator: ", ")), which \(Program.name) does not have: its "
           + "values were not checked")
     }
-    for loss in try store.bindingLosses() {
+    for loss in try store.lossyConversions() {
       try context.console.say(
         "\(loss.binding): \(Grouped.text(loss.recordCount, "record")) would not come back from there "
           + "as they are")

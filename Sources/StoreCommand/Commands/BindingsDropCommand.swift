@@ -33,7 +33,8 @@ struct BindingsDropCommand: WritingCommand {
       }
     }
     looked.store.close()
-    let count = try context.openForWriting().store.dropBinding(name, isPreview: context.isDryRun)
+    let count = try context.openForWriting().store.dropBinding(
+      name, mode: context.isDryRun ? .preview : .commit)
     let would = context.isDryRun ? "would be " : ""
     try context.console.say("\(would)dropped \(name)")
     if count > 0 {

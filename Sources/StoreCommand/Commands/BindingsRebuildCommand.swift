@@ -37,7 +37,8 @@ struct BindingsRebuildCommand: WritingCommand {
     let rebuild =
       try findings.isEmpty
       ? nil
-      : context.openForWriting().store.rebuildReadableBindings(isPreview: context.isDryRun)
+      : context.openForWriting().store.rebuildReadableBindings(
+        mode: context.isDryRun ? .preview : .commit)
     for (binding, error) in rebuild?.unread ?? [] {
       let isGone = findings.contains { $0.binding == binding && $0.isGone }
       unread.noteBinding(

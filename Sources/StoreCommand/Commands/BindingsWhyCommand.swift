@@ -89,7 +89,7 @@ private struct SourceRecords {
   /// By generated field, what it is computed from.
   private let generated: [BindingSchema.Field: [BindingSchema.Field]]
   /// By field; nil where there is no record.
-  private var records: [BindingSchema.Field: Record?] = [:]
+  private var records: [BindingSchema.Field: DynamicRecord?] = [:]
 
   init(
     of field: BindingSchema.Field, key: [SQLValue], _ chain: [BindingSchema],
@@ -182,25 +182,25 @@ private struct SourceRecords {
   /// The only record of `model` with these values; nil when there is none.
   private func found(
     _ model: ModelSchema, _ values: [(field: String, value: SQLValue?)]
-  ) throws -> Record? {
+  ) throws -> DynamicRecord? {
     var condition: SQLText = "1"
     for (name, value) in values {
       guard let value, let field = model.field(named: name) else { return nil }
       condition.append(" AND \(identifier: field.column) = \(value)")
     }
-    let query = Query<Record>(model, where: .sql(condition))
+    let query = StoreQuery<DynamicRecord>(model, where: .sql(condition))
     return try opened.read { reads in try reads.fetchFirst(query) }
   }
 
   /// Whoever comes first is the nearest.
-  private mutating func put(_ fields: [BindingSchema.Field], in record: Record?) {
+  private mutating func put(_ fields: [BindingSchema.Field], in record: DynamicRecord?) {
     for field in fields where !records.keys.contains(field) {
       records.updateValue(record, forKey: field)
       put(generated[field] ?? [], in: record)
     }
   }
 
-  private func record(of field: BindingSchema.Field) -> Record? { records[field] ?? nil }
+  private func record(of field: BindingSchema.Field) -> DynamicRecord? { records[field] ?? nil }
 
   /// The key of the record that `field` is looked at in; nil when there is none.
   func key(of field: BindingSchema.Field) -> [SQLValue]? { record(of: field)?.key }
@@ -238,7 +238,7 @@ private struct SourceRecords {
       place.append(" AND \(identifier: record.schema.fields[index].column) = \(value)")
     }
     place.append(" AND (\(SQLText(sql: condition)))")
-    let query = Query<Record>(record.schema, where: .sql(place))
+    let query = StoreQuery<DynamicRecord>(record.schema, where: .sql(place))
     return try opened.read { reads in try reads.count(query) } > 0
   }
 }

@@ -56,7 +56,7 @@ struct DeleteCommand: WritingCommand {
       return .ok
     }
     if !change.dryRun, !yes {
-      let changes = try opened.changes(isPreview: true) { transaction in
+      let changes = try opened.changes(mode: .preview) { transaction in
         _ = try transaction.delete(query)
       }
       let report = ChangeReport(changes, in: opened.store.schema)

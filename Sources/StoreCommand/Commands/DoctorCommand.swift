@@ -65,7 +65,7 @@ struct DoctorCommand: LeafCommand {
 
   private static func addIntegrity(of store: Store, to report: inout Report) throws {
     var unread: [String] = []
-    let damage = try store.check { unread.append($0.message) }
+    let damage = try store.checkIntegrity { unread.append($0.message) }
     for sentence in damage { report.add("integrity", .problem, sentence) }
     for sentence in unread { report.add("integrity", .unread, sentence) }
     if damage.isEmpty {

@@ -59,7 +59,7 @@ struct ExportCommand: LeafCommand {
     var count = 0
     do {
       try opened.read { reads in
-        try reads.forEach(query) { (record: Record) in
+        try reads.forEach(query) { (record: DynamicRecord) in
           if Interruption.isRequested { throw interruption }
           try columns.checkReadable(record, as: format)
           try writer.write(try columns.exportRow(of: record.values, as: format))

@@ -63,7 +63,7 @@ struct GetCommand: LeafCommand {
   /// The records that there are, or were, at the places of their keys.
   private func find(
     _ keys: [[SQLValue]], of schema: ModelSchema, in opened: OpenedStore
-  ) throws -> [Record?] {
+  ) throws -> [DynamicRecord?] {
     guard let at else {
       return try opened.read { reads in try keys.map { try reads.find(schema, key: $0) } }
     }
@@ -75,7 +75,7 @@ struct GetCommand: LeafCommand {
   }
 
   private func writeSheets(
-    of records: [Record], _ columns: FieldColumns, _ context: CommandContext
+    of records: [DynamicRecord], _ columns: FieldColumns, _ context: CommandContext
   ) throws {
     for record in records {
       let fields = zip(columns.columns, columns.row(of: record.values)).filter { $0.0.role != .key }

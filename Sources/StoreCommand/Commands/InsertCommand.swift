@@ -76,8 +76,9 @@ struct InsertCommand: WritingCommand {
   }
 
   private func insert(
-    _ values: [String: SQLValue], into schema: ModelSchema, _ transaction: borrowing Transaction
-  ) throws -> Record {
+    _ values: [String: SQLValue], into schema: ModelSchema,
+    _ transaction: borrowing WriteTransaction
+  ) throws -> DynamicRecord {
     upsert
       ? try transaction.upsert(values, into: schema) : try transaction.insert(values, into: schema)
   }

@@ -33,7 +33,8 @@ struct JournalOffCommand: ChangingCommand {
     // Opening for writing would change a database that is no store yet.
     if isStore || !context.isDryRun {
       let journal = try context.openForWriting().store.changeJournal
-      try journal.turnOff(for: models.isEmpty ? nil : models, isPreview: context.isDryRun)
+      try journal.disable(
+        for: models.isEmpty ? nil : models, mode: context.isDryRun ? .preview : .commit)
     }
     try context.console.say(
       (context.isDryRun ? "dry run: the journal was not turned off" : "the journal is off")

@@ -34,7 +34,8 @@ struct JournalOnCommand: ChangingCommand {
     // Opening for writing would change a database that is no store yet.
     if isStore || !context.isDryRun {
       let journal = try context.openForWriting().store.changeJournal
-      try journal.turnOn(detail, for: models.isEmpty ? nil : models, isPreview: context.isDryRun)
+      try journal.enable(
+        detail, for: models.isEmpty ? nil : models, mode: context.isDryRun ? .preview : .commit)
     }
     try context.console.say(
       (context.isDryRun ? "dry run: the journal was not turned on" : "the journal is on")

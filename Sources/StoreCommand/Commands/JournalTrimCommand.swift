@@ -39,10 +39,10 @@ struct JournalTrimCommand: ChangingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let retention = JournalRetention(
-      age: keepAge.flatMap(TimeText.span).map { .microseconds($0) }, entryCountMax: keep,
+      age: keepAge.flatMap(TimeText.span).map { .microseconds($0) }, maxEntryCount: keep,
       respectingConsumers: !ignoreConsumers)
     let looked = try context.openToLook().store
-    var trimming = try looked.changeJournal.trim(retention, isPreview: true)
+    var trimming = try looked.changeJournal.trim(retention, mode: .preview)
     looked.close()
     // Opening for writing would make a store of any database.
     if !context.isDryRun, trimming.removedCount > 0 {

@@ -36,7 +36,7 @@ struct LeaveCommand: ChangingCommand {
     for name in models { _ = try opened.model(named: name) }
     let names = models.isEmpty ? nil : models
     let policy = force ? LossPolicy.accept : .refuse
-    let planned = try opened.store.leave(names, losing: policy, .dryRun)
+    let planned = try opened.store.leave(names, losing: policy, mode: .preview)
     if !force { try check(planned) }
     opened.store.close()
     let isNothing = planned.models.isEmpty && !planned.removesCatalog

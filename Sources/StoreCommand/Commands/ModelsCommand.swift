@@ -87,7 +87,7 @@ struct ModelsCommand: LeafCommand {
     _ context: CommandContext
   ) throws -> CellValue {
     let count = try unread.attempt(model.name) {
-      try reads.count(Query<Record>(model), stepCountMax: Self.countStepMax)
+      try reads.count(StoreQuery<DynamicRecord>(model), maxStepCount: Self.countStepMax)
     }
     return count.flatMap { $0 }.map { .integer(Int64($0)) } ?? context.unknownValue
   }

@@ -95,7 +95,7 @@ struct QueryCommand: LeafCommand {
       guard !count else { return try writeCount(try reads.count(query), context) }
       var writer = try context.rowWriter(columns: columns.columns, recordName: schema.name)
       var shown = 0
-      try reads.forEach(query) { (record: Record) in
+      try reads.forEach(query) { (record: DynamicRecord) in
         try writer.write(columns.row(of: record.values))
         shown += 1
       }
@@ -103,7 +103,7 @@ struct QueryCommand: LeafCommand {
       guard context.console.loudness >= .usual else { return }
       guard shown == query.limit else { return try sayShown(shown, of: shown, context) }
       // Counting a view may take for ever, though its first records were found at once.
-      let total = try reads.count(all, stepCountMax: ModelsCommand.countStepMax)
+      let total = try reads.count(all, maxStepCount: ModelsCommand.countStepMax)
       try sayShown(shown, of: total, context)
     }
   }

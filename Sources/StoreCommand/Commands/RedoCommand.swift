@@ -17,8 +17,8 @@ enum RedoStep: HistoryStep {
     "There is nothing to redo: \(Program.name) undid nothing since its last change."
   }
 
-  static func take(in store: Store, isPreview: Bool) throws -> Reversal? {
-    try store.redo(isPreview: isPreview)
+  static func take(in store: Store, mode: WriteMode) throws -> Reversal? {
+    try store.redo(mode: mode)
   }
 
   static func preview(in store: Store, count: Int) throws -> ReversalPreview? {

@@ -21,8 +21,8 @@ struct RevertCommand: WritingCommand {
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let id = try TransactionID(argument: transaction)
-    return try Reversing(verb: "reverted", write: write) { store, isPreview in
-      try store.revert(id, isPreview: isPreview)
+    return try Reversing(verb: "reverted", write: write) { store, mode in
+      try store.revert(id, mode: mode)
     }
     .run(nothing: "The transaction \(id) changed nothing.", context)
   }

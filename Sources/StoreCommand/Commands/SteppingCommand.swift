@@ -31,6 +31,6 @@ protocol HistoryStep {
   /// What is said when there is nothing at all to take back.
   static var nothing: String { get }
 
-  static func take(in store: Store, isPreview: Bool) throws -> Reversal?
+  static func take(in store: Store, mode: WriteMode) throws -> Reversal?
   static func preview(in store: Store, count: Int) throws -> ReversalPreview?
 }

@@ -18,8 +18,8 @@ enum UndoStep: HistoryStep {
     "There is nothing to undo: \(Program.name) made no change that holds."
   }
 
-  static func take(in store: Store, isPreview: Bool) throws -> Reversal? {
-    try store.undo(isPreview: isPreview)
+  static func take(in store: Store, mode: WriteMode) throws -> Reversal? {
+    try store.undo(mode: mode)
   }
 
   static func preview(in store: Store, count: Int) throws -> ReversalPreview? {

@@ -37,7 +37,7 @@ struct UpdateCommand: WritingCommand {
   /// What is to be changed.
   private enum Target {
     case record(key: [SQLValue])
-    case records(Query<Record>)
+    case records(StoreQuery<DynamicRecord>)
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
@@ -63,7 +63,7 @@ struct UpdateCommand: WritingCommand {
   }
 
   private func update(
-    _ query: Query<Record>, of schema: ModelSchema, _ assignments: [Assignment],
+    _ query: StoreQuery<DynamicRecord>, of schema: ModelSchema, _ assignments: [Assignment],
     _ opened: OpenedStore, _ context: CommandContext
   ) throws -> ExitCode {
     if !change.dryRun {

@@ -168,7 +168,7 @@ struct ValidatorsAddCommand: ChangingCommand {
 
   private func add(_ rule: Rule, to store: Store) throws {
     do {
-      try store.add(rule, keepingOffenders: keepOffenders)
+      try store.add(rule, existingViolations: keepOffenders ? .keep : .refuse)
     } catch let error as StoreError where error.code == .rejected {
       // A record came to break it since it was looked for.
       guard let found = try store.finding(of: rule) else { throw error }

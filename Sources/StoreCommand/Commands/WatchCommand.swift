@@ -264,7 +264,7 @@ struct WatchCommand: LeafCommand {
   }
 
   private func followJournal(
-    _ selection: WatchSelection, _ queries: [Query<Record>], _ watching: Watching,
+    _ selection: WatchSelection, _ queries: [StoreQuery<DynamicRecord>], _ watching: Watching,
     _ details: [String: JournalDetail], _ output: inout WatchOutput
   ) throws -> Bell.Waking? {
     let store = watching.opened.store
@@ -303,7 +303,7 @@ struct WatchCommand: LeafCommand {
   /// The records at the position from which the journal is followed, so that nothing is missing or
   /// told twice.
   private func stored(
-    _ queries: [Query<Record>], in store: Store, at position: JournalPosition
+    _ queries: [StoreQuery<DynamicRecord>], in store: Store, at position: JournalPosition
   ) throws -> [WatchedChange] {
     let now = TimeText.now
     return try queries.flatMap { query in
@@ -323,7 +323,7 @@ struct WatchCommand: LeafCommand {
   }
 
   private func followResults(
-    _ queries: [Query<Record>], _ watching: Watching, _ output: inout WatchOutput
+    _ queries: [StoreQuery<DynamicRecord>], _ watching: Watching, _ output: inout WatchOutput
   ) throws -> Bell.Waking? {
     let followed = try queries.isEmpty ? readable(watching) : queries
     let watch = LiveWatch(
@@ -337,20 +337,20 @@ struct WatchCommand: LeafCommand {
   }
 
   /// Every model that has a key and can be read here. Says which ones cannot.
-  private func readable(_ watching: Watching) throws -> [Query<Record>] {
+  private func readable(_ watching: Watching) throws -> [StoreQuery<DynamicRecord>] {
     let store = watching.opened.store
     var unread = UnreadModels()
     let models = try store.schema.models.filter { !$0.key.isEmpty }.filter { model in
       let isReadable: Void? = try unread.attempt(model.name) {
         try store.read { reads in
           // By key, too: changes are read so.
-          guard let record = try reads.fetchFirst(Query<Record>(model)) else { return }
+          guard let record = try reads.fetchFirst(StoreQuery<DynamicRecord>(model)) else { return }
           _ = try reads.find(model, key: record.key)
         }
       }
       return isReadable != nil
     }
     _ = try unread.report(to: watching.context, otherwise: .ok)
-    return models.map { Query<Record>($0) }
+    return models.map { StoreQuery<DynamicRecord>($0) }
   }
 }

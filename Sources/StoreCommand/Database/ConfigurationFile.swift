@@ -5,7 +5,7 @@ import RecordFormats
 /// over until they are asked for, so that a file may hold more than this program knows.
 struct ConfigurationFile {
   /// The longest file that is read, in bytes.
-  static let byteCountMax = 64 * 1024
+  static let maxByteCount = 64 * 1024
 
   private let name: String
   private var values: [String: String] = [:]
@@ -25,7 +25,7 @@ struct ConfigurationFile {
       if case .unreadable(let system) = error.problem, system.isNoSuchFile { return nil }
       throw CommandError(.failed, code: "configuration", "\(path): \(error)")
     }
-    var buffer = InputBuffer(source: source, recordByteCountMax: Self.byteCountMax)
+    var buffer = InputBuffer(source: source, recordByteCountMax: Self.maxByteCount)
     do {
       while !buffer.isAtEnd { try buffer.fill(at: .start) }
     } catch {

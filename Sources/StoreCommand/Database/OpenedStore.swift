@@ -64,10 +64,10 @@ struct OpenedStore {
   /// - Throws: What `body` throws. A value that does not fit is otherwise about what is stored,
   ///   which the store reads to tell the changes: a failure of the file.
   func changes(
-    isPreview: Bool, _ body: (borrowing Transaction) throws -> Void
+    mode: WriteMode, _ body: (borrowing WriteTransaction) throws -> Void
   ) throws -> ChangeSet {
     var isRefused = false
-    func noting(_ transaction: borrowing Transaction) throws {
+    func noting(_ transaction: borrowing WriteTransaction) throws {
       do {
         try body(transaction)
       } catch {
@@ -76,20 +76,20 @@ struct OpenedStore {
       }
     }
     do {
-      return try isPreview
-        ? store.preview(noting).changes : store.writeReporting(noting).changes
+      return try mode == .preview
+        ? store.preview(noting).changes : store.writeReturningChanges(noting).changes
     } catch let error as StoreError where error.code == .invalidValue && !isRefused {
       throw CommandError(unreadable: error)
     }
   }
 
   /// Runs `body` as a transaction whose changes nobody is told; a preview is rolled back.
-  func write(isPreview: Bool, _ body: (borrowing Transaction) throws -> Void) throws {
+  func write(mode: WriteMode, _ body: (borrowing WriteTransaction) throws -> Void) throws {
     struct Stop: Error {}
     do {
       try store.write { transaction in
         try body(transaction)
-        if isPreview { throw Stop() }
+        if mode == .preview { throw Stop() }
       }
     } catch is Stop {
       // Rolled back, as it should be.

@@ -36,7 +36,7 @@ struct DependentRecords {
   /// - Parameters:
   ///   - records: The records as they are stored.
   ///   - isNew: Whether there was no record at the place before the import.
-  init(_ records: [Place: Record], isNew: (Place) -> Bool) {
+  init(_ records: [Place: DynamicRecord], isNew: (Place) -> Bool) {
     var models: [String: ModelSchema] = [:]
     for record in records.values { models[record.schema.table.lowercased()] = record.schema }
     var targetFields: [String: Set<Int>] = [:]

@@ -17,7 +17,7 @@ struct ImportTally {
 
   mutating func reject(_ reason: String) {
     rejected += 1
-    if reasons.count < CommandError.violationCountMax { reasons.append(reason) }
+    if reasons.count < CommandError.maxViolationCount { reasons.append(reason) }
   }
 
   /// Counts as rejected what `other` does.

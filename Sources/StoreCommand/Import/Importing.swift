@@ -164,7 +164,7 @@ struct Importing {
   }
 
   private mutating func inTransaction(
-    _ body: (inout Importing, borrowing Transaction) throws -> Void
+    _ body: (inout Importing, borrowing WriteTransaction) throws -> Void
   ) throws {
     tally = committed
     waiting = WaitingRecords()
@@ -221,7 +221,7 @@ struct Importing {
   }
 
   /// Writes a record, rejects it, or lets it wait.
-  private mutating func take(_ item: Item, _ transaction: borrowing Transaction) throws {
+  private mutating func take(_ item: Item, _ transaction: borrowing WriteTransaction) throws {
     if Interruption.isRequested { throw Stop.interrupted }
     do {
       if plan.isUpsert, waiting.count > 0 {
@@ -257,7 +257,7 @@ struct Importing {
   }
 
   /// Writes the records that wait, all that can be, and rejects the others.
-  private mutating func takeWaiting(_ transaction: borrowing Transaction) throws {
+  private mutating func takeWaiting(_ transaction: borrowing WriteTransaction) throws {
     while waiting.count > 0 {
       let before = tally
       var waiting = waiting
@@ -278,8 +278,8 @@ struct Importing {
 
   /// - Returns: The record as it is stored.
   private mutating func write(
-    _ record: InputRecord, _ source: Int, _ transaction: borrowing Transaction
-  ) throws -> Record {
+    _ record: InputRecord, _ source: Int, _ transaction: borrowing WriteTransaction
+  ) throws -> DynamicRecord {
     for value in record.computed where !comparedNames.contains(value.field.name) {
       comparedNames.append(value.field.name)
     }
@@ -300,8 +300,8 @@ struct Importing {
   }
 
   private mutating func write(
-    _ values: [String: SQLValue], _ schema: ModelSchema, _ transaction: borrowing Transaction
-  ) throws -> Record {
+    _ values: [String: SQLValue], _ schema: ModelSchema, _ transaction: borrowing WriteTransaction
+  ) throws -> DynamicRecord {
     guard plan.isUpsert else {
       let record = try transaction.insert(values, into: schema)
       tally.inserted += 1

@@ -11,7 +11,7 @@ struct InputRecord {
   /// Compares what the input says of computed fields with what the database computed.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for the first that differs.
-  func checkComputed(_ stored: Record) throws {
+  func checkComputed(_ stored: DynamicRecord) throws {
     for value in computed {
       guard let index = stored.schema.fieldIndex(named: value.field.name),
         !value.agrees(with: stored.values[index])

@@ -21,7 +21,7 @@ struct WaitingRecords {
 
   /// A record that was written.
   struct Written {
-    var record: Record
+    var record: DynamicRecord
     /// Whether its key was not taken.
     var isNew: Bool
 
@@ -45,8 +45,8 @@ struct WaitingRecords {
   /// - Complexity: Where references are broken, reads every record once more. Records that refer to
   ///   refused ones are refused in the same call: ``DependentRecords``.
   mutating func write(
-    in transaction: borrowing Transaction,
-    _ write: (Item, borrowing Transaction) throws -> Written
+    in transaction: borrowing WriteTransaction,
+    _ write: (Item, borrowing WriteTransaction) throws -> Written
   ) throws -> [(item: Item, error: any Error)] {
     try transaction.deferReferenceChecks()
     do {
@@ -69,8 +69,8 @@ struct WaitingRecords {
   ///
   /// - Returns: What was written, by the places of the records.
   private func writeAll(
-    in transaction: borrowing Transaction,
-    _ write: (Item, borrowing Transaction) throws -> Written
+    in transaction: borrowing WriteTransaction,
+    _ write: (Item, borrowing WriteTransaction) throws -> Written
   ) throws -> [Int: Written] {
     var written: [Int: Written] = [:]
     var left = Array(items.indices)
@@ -90,7 +90,7 @@ struct WaitingRecords {
   }
 
   private static func checkReferences(
-    of written: [Int: Written], in transaction: borrowing Transaction
+    of written: [Int: Written], in transaction: borrowing WriteTransaction
   ) throws {
     do {
       try transaction.checkReferences()
@@ -134,9 +134,9 @@ struct WaitingRecords {
   /// The records that can only be written together with refused ones.
   private static func dependents(
     of refused: some Sequence<Int>, among written: [Int: Written],
-    in transaction: borrowing Transaction
+    in transaction: borrowing WriteTransaction
   ) throws -> [[DependentRecords.Place: [DependentRecords.Link]]] {
-    var records: [DependentRecords.Place: Record] = [:]
+    var records: [DependentRecords.Place: DynamicRecord] = [:]
     var new: Set<DependentRecords.Place> = []
     for record in written.values {
       let place = record.place

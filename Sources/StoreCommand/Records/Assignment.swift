@@ -149,7 +149,7 @@ extension [Assignment] {
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for an increment of no number and one that
   ///   goes beyond 64 bits or the range of a real.
-  func values(from record: Record?, of schema: ModelSchema) throws -> [String: SQLValue] {
+  func values(from record: DynamicRecord?, of schema: ModelSchema) throws -> [String: SQLValue] {
     var values: [String: SQLValue] = [:]
     for assignment in self {
       let name = assignment.field.name

@@ -77,7 +77,7 @@ struct FieldColumns {
   /// type, would come back as text.
   ///
   /// - Throws: ``CommandError`` naming the record and the field.
-  func checkReadable(_ record: Record, as format: OutputFormat) throws {
+  func checkReadable(_ record: DynamicRecord, as format: OutputFormat) throws {
     guard format == .csv || format == .tsv else { return }
     for (index, field) in zip(indices, fields) {
       let value = record.values[index]

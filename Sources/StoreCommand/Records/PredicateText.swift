@@ -16,8 +16,8 @@ struct PredicateText {
   }
 
   /// The query for a predicate and an order; nil means all records and the order of keys.
-  func query(where predicate: String?, sort: String? = nil) throws -> Query<Record> {
-    var query = Query<Record>(parser.schema)
+  func query(where predicate: String?, sort: String? = nil) throws -> StoreQuery<DynamicRecord> {
+    var query = StoreQuery<DynamicRecord>(parser.schema)
     query.condition = try predicate.map { text in
       try pointing(at: text) { () throws(PredicateTextError) in
         try parser.condition(parsing: text)

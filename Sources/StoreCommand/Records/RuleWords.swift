@@ -95,7 +95,7 @@ struct RuleWords {
     return Self.rule(try bounds(text) { Int($0) })
   }
 
-  private static func rule<Number: RuleNumber>(_ bounds: Bounds<Number>) -> FieldRule {
+  private static func rule<Number: _RuleNumber>(_ bounds: Bounds<Number>) -> FieldRule {
     switch bounds {
     case .from(let low): .range(low...)
     case .through(let high): .range(...high)

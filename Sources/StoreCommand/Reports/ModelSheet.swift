@@ -16,7 +16,7 @@ struct ModelSheet {
     recordCount =
       isCounted
       ? try store.read { reads in
-        try reads.count(Query<Record>(schema), stepCountMax: ModelsCommand.countStepMax)
+        try reads.count(StoreQuery<DynamicRecord>(schema), maxStepCount: ModelsCommand.countStepMax)
       } : nil
     bindings = try store.bindings().filter { $0.target.model == schema.name }
     rules = try store.rules().filter { $0.model == schema.name }

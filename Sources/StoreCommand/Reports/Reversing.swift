@@ -6,13 +6,13 @@ struct Reversing {
   let verb: String
   let write: WriteOptions
   /// Does it once; a preview is rolled back. Returns nil when there is nothing to take back.
-  let step: (Store, _ isPreview: Bool) throws -> Reversal?
+  let step: (Store, _ mode: WriteMode) throws -> Reversal?
   /// What doing it so often would come to; nil where it is done once only.
   let previews: ((Store, _ count: Int) throws -> ReversalPreview?)?
 
   init(
     verb: String, write: WriteOptions,
-    step: @escaping (Store, _ isPreview: Bool) throws -> Reversal?,
+    step: @escaping (Store, _ mode: WriteMode) throws -> Reversal?,
     previews: ((Store, _ count: Int) throws -> ReversalPreview?)? = nil
   ) {
     self.verb = verb
@@ -114,12 +114,12 @@ struct Reversing {
     if try !write.skipCodeValidators && !opened.store.declaredValidators().isEmpty {
       guard try previewed(opened) != nil else { return nil }
     }
-    return try step(opened.store, false)
+    return try step(opened.store, .commit)
   }
 
   /// What a step would do, where this program may do it.
   private func previewed(_ opened: OpenedStore) throws -> Reversal? {
-    let reversal = try step(opened.store, true)
+    let reversal = try step(opened.store, .preview)
     if let reversal { try checkWritable(reversal.changes, opened) }
     return reversal
   }

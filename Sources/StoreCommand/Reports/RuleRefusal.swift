@@ -51,7 +51,7 @@ struct RuleRefusal {
 extension RuleFinding {
   /// The number of records and the keys of the first: `3 records: 1 2 3`.
   var recordsText: String {
-    let shown = keys.prefix(CommandError.violationCountMax).map(KeyText.text)
+    let shown = keys.prefix(CommandError.maxViolationCount).map(KeyText.text)
     let more = count > shown.count ? " …" : ""
     return "\(Grouped.text(count, "record")): \(shown.joined(separator: " "))\(more)"
   }

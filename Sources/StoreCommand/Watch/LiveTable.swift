@@ -6,7 +6,7 @@ import Synchronization
 /// is; ``LiveWatch`` tells what happened.
 final class LiveTable: Sendable {
   private struct Shown {
-    var records: [Record] = []
+    var records: [DynamicRecord] = []
     var total = 0
     /// Whether somebody changed fields that no event tells, so that the records are read anew.
     var isStale = false
@@ -28,14 +28,14 @@ final class LiveTable: Sendable {
   ///
   /// - Returns: Also how many changes were shown.
   func follow(
-    _ query: Query<Record>, countMax: Int, until deadline: ContinuousClock.Instant?,
+    _ query: StoreQuery<DynamicRecord>, countMax: Int, until deadline: ContinuousClock.Instant?,
     on console: Console
   ) throws -> (waking: Bell.Waking?, changeCount: Int) {
     let height = console.dataTerminal.height ?? Self.usualHeight
     // A heading, the line below and the cursor's take one each.
     let query = query.limit(max(height - 3, 1))
-    let live = try store.live(query)
-    let subscription = try live.observe(options: .initial, backlog: .latest) { [self] changes in
+    let live = try store.liveQuery(query)
+    let subscription = try live.observe(options: .initial, coalescing: .latest) { [self] changes in
       take(changes)
     }
     defer { subscription.cancel() }
@@ -56,7 +56,7 @@ final class LiveTable: Sendable {
 
   private static let usualHeight = 24
 
-  private func take(_ changes: QueryChanges<Record>) {
+  private func take(_ changes: QueryChanges<DynamicRecord>) {
     shown.withLock { shown in
       changes.apply(to: &shown.records)
       shown.total = changes.new.totalCount ?? changes.newCount

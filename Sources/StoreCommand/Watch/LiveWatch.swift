@@ -41,7 +41,8 @@ final class LiveWatch: Sendable {
   ///   - snapshot: Whether it begins with the records that are there.
   ///   - whenReady: Called when everything from then on will be written.
   func follow(
-    _ queries: [Query<Record>], snapshot: Bool, until deadline: ContinuousClock.Instant?,
+    _ queries: [StoreQuery<DynamicRecord>], snapshot: Bool,
+    until deadline: ContinuousClock.Instant?,
     to output: inout WatchOutput, whenReady: () throws -> Void
   ) throws -> Bell.Waking? {
     let subscriptions = try subscribe(to: queries, snapshot: snapshot)
@@ -81,9 +82,9 @@ final class LiveWatch: Sendable {
   }
 
   private func subscribe(
-    to queries: [Query<Record>], snapshot: Bool
-  ) throws -> [Subscription] {
-    let live = try queries.map { try store.live($0) }
+    to queries: [StoreQuery<DynamicRecord>], snapshot: Bool
+  ) throws -> [ObservationToken] {
+    let live = try queries.map { try store.liveQuery($0) }
     state.withLock { $0.dueCount = snapshot ? live.count : 0 }
     return try live.map { query in
       let schema = query.query.schema
@@ -114,7 +115,7 @@ final class LiveWatch: Sendable {
 
   /// Waits while many changes are not taken yet: what comes meanwhile waits in the store, where it
   /// is folded before it takes much room.
-  private func take(_ lines: [WatchedChange], of event: QueryChanges<Record>, gap: String?) {
+  private func take(_ lines: [WatchedChange], of event: QueryChanges<DynamicRecord>, gap: String?) {
     while !state.withLock({ $0.hasEnded || $0.waiting.changes.count < Self.waitingCountMax }) {
       room.wait()
     }

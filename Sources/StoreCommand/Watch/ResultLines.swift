@@ -2,14 +2,14 @@ import ModelStore
 
 /// The lines of `watch` for one event of a result that is followed.
 struct ResultLines {
-  private let changes: QueryChanges<Record>
+  private let changes: QueryChanges<DynamicRecord>
   private let schema: ModelSchema
   private let tellsPlaces: Bool
   private let tellsPassages: Bool
   private let now = TimeText.now
 
   /// - Parameter tellsPlaces: Whether the places in the result are told.
-  init(_ changes: QueryChanges<Record>, of schema: ModelSchema, tellsPlaces: Bool) {
+  init(_ changes: QueryChanges<DynamicRecord>, of schema: ModelSchema, tellsPlaces: Bool) {
     self.changes = changes
     self.schema = schema
     self.tellsPlaces = tellsPlaces

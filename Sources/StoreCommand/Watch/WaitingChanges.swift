@@ -3,7 +3,7 @@ import ModelStore
 /// Changes of results, in the order in which they came, until somebody tells them. Each event is a
 /// step.
 struct WaitingChanges {
-  private typealias Keys = QueryChanges<Record>.ResultKeys
+  private typealias Keys = QueryChanges<DynamicRecord>.ResultKeys
 
   private(set) var changes: [WatchedChange] = []
   private var eventCount = 0
@@ -13,7 +13,7 @@ struct WaitingChanges {
   private var ends: (old: Keys, new: Keys)?
 
   /// - Parameter lines: What is to be told of `event`: of one result where they have places.
-  mutating func add(_ lines: [WatchedChange], of event: QueryChanges<Record>) {
+  mutating func add(_ lines: [WatchedChange], of event: QueryChanges<DynamicRecord>) {
     // One of which nothing is to be told moves the end, too.
     eventCount += 1
     step += 1

@@ -124,10 +124,10 @@ struct WatchFilter {
     }
     let values = Array(choices[place])
     var images: [[SQLValue]: [SQLValue]] = [:]
-    for start in stride(from: 0, to: values.count, by: Self.keyCountMax) {
-      let some = Array(values[start..<min(start + Self.keyCountMax, values.count)])
+    for start in stride(from: 0, to: values.count, by: Self.maxKeyCount) {
+      let some = Array(values[start..<min(start + Self.maxKeyCount, values.count)])
       let condition = Condition.isIn(.field(schema.keyIndices[place]), some)
-      var query = Query<Record>(schema)
+      var query = StoreQuery<DynamicRecord>(schema)
       // Where only SQLite can compare keys, all records are read.
       if ConditionEvaluator(condition, schema: schema) != nil { query.condition = condition }
       for record in try store.fetch(query, at: position) where keys.contains(record.key) {
@@ -138,5 +138,5 @@ struct WatchFilter {
   }
 
   /// Keys that are asked for at once; SQLite takes at most 32,766 arguments.
-  private static let keyCountMax = 10_000
+  private static let maxKeyCount = 10_000
 }

@@ -5,8 +5,8 @@ import Testing
 /// Bindings over tables of other designs: columns of any type, of any name, and indexes with
 /// collations of their own.
 @Suite(.tags(.unit)) struct AdoptedBindingTests {
-  private static func count(where condition: String) -> Binding {
-    Binding(
+  private static func count(where condition: String) -> FieldBinding {
+    FieldBinding(
       BindingSchema(
         target: .init(model: "P", field: "n"),
         formula: .aggregate(
@@ -15,9 +15,9 @@ import Testing
   }
 
   private static func copy(matching names: [BindingSchema.Match], place: [SQLValue]? = nil)
-    -> Binding
+    -> FieldBinding
   {
-    Binding(
+    FieldBinding(
       BindingSchema(
         target: .init(model: "T", field: "a"),
         formula: .lookup(
@@ -142,7 +142,7 @@ import Testing
       INSERT INTO P (id) VALUES (1);
       """, detail: nil)
     try world.store.add(
-      Binding(
+      FieldBinding(
         BindingSchema(
           target: .init(model: "P", field: "n"),
           formula: .aggregate(
@@ -163,7 +163,7 @@ import Testing
       """, detail: nil)
     let error = failure {
       try world.store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(target: .init(model: "T", field: "r"), formula: .derive(sql: "v"))))
     }
     #expect(error?.code == .unsupportedSchema)
@@ -180,7 +180,7 @@ import Testing
       INSERT INTO T VALUES (1, 1, 0);
       """, detail: nil)
     try world.store.add(
-      Binding(
+      FieldBinding(
         BindingSchema(
           target: .init(model: "T", field: "pts"),
           formula: .copy(source: .init(model: "P", field: "ts"), through: "pid"))))

@@ -87,7 +87,7 @@ import Testing
         })
       #expect(
         try CompiledBindings([Self.binding(function, condition: condition)], in: Self.models())
-          .findings(on: fixture.connection, keyCountMax: 1) == [])
+          .findings(on: fixture.connection, maxKeyCount: 1) == [])
     }
     for (few, many) in zip(costs[0], costs[1]) {
       #expect(many <= few + few / 4, "\(costs)")

@@ -17,9 +17,9 @@ import Testing
   }
 
   private static func causes(
-    _ shop: MusicShop, _ body: (borrowing Transaction) throws -> Void
+    _ shop: MusicShop, _ body: (borrowing WriteTransaction) throws -> Void
   ) throws -> [String: Cause?] {
-    let changes = try shop.store.writeReporting(body).changes.changes
+    let changes = try shop.store.writeReturningChanges(body).changes.changes
     return Dictionary(
       uniqueKeysWithValues: changes.flatMap { change in
         change.fields.map {
@@ -106,7 +106,7 @@ import Testing
     let shop = try MusicShop()
     try shop.store.dropBinding("Album.artistName")
     try shop.store.add(
-      Binding(
+      FieldBinding(
         BindingSchema(
           name: "own", target: .init(model: "Album", field: "artistName"),
           formula: .lookup(
@@ -139,7 +139,8 @@ import Testing
   @Test func aFileWithoutTriggersTellsNoCauses() throws {
     let shop = try MusicShop()
     try shop.store.dropBinding("Album.artistName")
-    let changes = try shop.store.writeReporting { tx in try tx.delete(Artist.self, 1) }.changes
+    let changes = try shop.store.writeReturningChanges { tx in try tx.delete(Artist.self, 1) }
+      .changes
     #expect(changes.changes.map(\.cause) == changes.changes.map { _ in nil })
   }
 }

@@ -82,13 +82,13 @@ import Testing
   }
 
   @Test func keyPathsAndNamesDeclareTheSameBinding() throws {
-    let typed: [Binding] = [
+    let typed: [FieldBinding] = [
       .copy(\Artist.name, to: \Album.artistName, through: \Album.artistID),
       .copy(\Artist.name, to: \Album.ownerName, through: \Album.ownerID),
       .copy(\Artist.country, to: \Album.country, through: \Album.artistID, name: "where"),
       .derive(\Artist.country, from: "upper(name)"),
     ]
-    let named: [Binding] = [
+    let named: [FieldBinding] = [
       .copy(from: "Artist.name", to: "Album.artistName", through: "Album.artistID"),
       .copy(from: "Artist.name", to: "Album.ownerName", through: "Album.ownerID"),
       .copy(from: "Artist.country", to: "Album.country", through: "Album.artistID", name: "where"),
@@ -116,11 +116,11 @@ import Testing
   }
 
   @Test func everyKindCanBeDeclaredByKeyPaths() throws {
-    let bindings: [Binding] = [
+    let bindings: [FieldBinding] = [
       .copy(\Artist.country, of: 1, to: \Album.country),
       .copy(
         \Artist.name, to: \Album.ownerName, matching: .equal(\Artist.id, \Album.artistID),
-        as: "upper(name)", keepingLast: true),
+        as: "upper(name)", withoutSource: .keepLast),
       .copy(\Artist.name, to: \Album.ownerName, through: \Album.ownerID, as: "lower(name)"),
       .copy(\Album.country, to: \Album.ownerName),
       .aggregate(
@@ -147,7 +147,7 @@ import Testing
     for schema in schemas + BindingZoo.bindings {
       let text = try CatalogText.text(of: schema)
       #expect(try CatalogText.entry(BindingSchema.self, from: text) == schema)
-      #expect(try Binding(schema).schema(in: models + BindingZoo().models) == schema)
+      #expect(try FieldBinding(schema).schema(in: models + BindingZoo().models) == schema)
     }
   }
 
@@ -193,14 +193,14 @@ import Testing
 
   @Test func namesWithDotsAreFoundAmongTheModels() throws {
     let world = BindingWorld.ugly
-    let binding = Binding.copy(
+    let binding = FieldBinding.copy(
       from: "Sour.ce.copied", to: "Tar.get.bound", through: "Tar.get.ref", name: world.binding.name)
     #expect(try binding.schema(in: world.models) == world.binding)
   }
 
   @Test func namesThatAreNotThereAreRefused() {
     let refusals = [
-      Binding.copy(from: "Artst.name", to: "Album.artistName", through: "Album.artistID"),
+      FieldBinding.copy(from: "Artst.name", to: "Album.artistName", through: "Album.artistID"),
       .copy(from: "Artist.nme", to: "Album.artistName", through: "Album.artistID"),
       .copy(from: "Artist.name", to: "Album.artistName", through: "Artist.id"),
       .derive(\Artist.initial, from: "name"),

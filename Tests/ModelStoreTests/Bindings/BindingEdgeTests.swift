@@ -74,7 +74,7 @@ import Testing
       case .shell: failure = try fixture.shell(script).errors.joined()
       }
       let findings = try CompiledBindings([binding], in: Self.models)
-        .findings(on: fixture.connection, keyCountMax: 3)
+        .findings(on: fixture.connection, maxKeyCount: 3)
       #expect(findings == [], "\(writer): \(script)")
       let rows = try fixture.rows(question).joined(separator: " ")
       return failure.contains("cannot be kept") || failure.contains("overflow")
@@ -163,7 +163,7 @@ import Testing
         try fixture.connection.execute(
           "UPDATE \"_ms_binding_P.n_totals\" SET total = \(tampering)")
         let findings = try CompiledBindings([binding], in: Self.models)
-          .findings(on: fixture.connection, keyCountMax: 9)
+          .findings(on: fixture.connection, maxKeyCount: 9)
         #expect(findings.map(\.keys) == [keys], "\(tampering)")
         #expect(findings.map(\.drift?.objects) == [["_ms_binding_P.n_totals"]])
       }
@@ -265,10 +265,10 @@ import Testing
     try fixture.install([binding], in: Self.models)
     _ = try fixture.shell("UPDATE OR FAIL P SET name = 'too long' WHERE id = 1;")
     let installation = try CompiledBindings([binding], in: Self.models)
-    let findings = try installation.findings(on: fixture.connection, keyCountMax: 3)
+    let findings = try installation.findings(on: fixture.connection, maxKeyCount: 3)
     #expect(findings.map(\.keys) == [[[.integer(1)]]])
     try fixture.connection.execute("UPDATE P SET name = 'short'")
-    #expect(try installation.findings(on: fixture.connection, keyCountMax: 3) == [])
+    #expect(try installation.findings(on: fixture.connection, maxKeyCount: 3) == [])
   }
 
   /// SQLite rewrites the triggers, so they go on working; but what the file says of the binding
@@ -286,7 +286,7 @@ import Testing
       UPDATE P SET n = 7;
       """)
     let findings = try CompiledBindings(bindings, in: Self.models)
-      .findings(on: fixture.connection, keyCountMax: 3)
+      .findings(on: fixture.connection, maxKeyCount: 3)
     let byName = Dictionary(uniqueKeysWithValues: findings.map { ($0.binding, $0) })
     #expect(byName["C.name"]?.drift?.objects.isEmpty == false)
     #expect(byName["P.n"]?.keys == [[.integer(1)]])
@@ -304,8 +304,8 @@ import Testing
     let store = try Store(
       at: directory.file("a.store"), models: Artist.self, Album.self,
       bindings: [
-        Binding(binding("high", "'high'", "id = 1", 2)),
-        Binding(binding("low", "'low'", "id < 5", 1)),
+        FieldBinding(binding("high", "'high'", "id = 1", 2)),
+        FieldBinding(binding("low", "'low'", "id < 5", 1)),
       ])
     try store.write { tx in
       try tx.insert(Album(id: 1, title: "a"))

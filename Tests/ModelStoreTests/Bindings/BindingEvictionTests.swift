@@ -148,7 +148,7 @@ import Testing
       case .library: _ = try fixture.failure(of: script)
       case .shell: _ = try fixture.shell(script + ";")
       }
-      let findings = try installation.findings(on: fixture.connection, keyCountMax: 3)
+      let findings = try installation.findings(on: fixture.connection, maxKeyCount: 3)
       #expect(findings == [], "\(writer)")
       return try fixture.rows(question).joined(separator: " ")
     }

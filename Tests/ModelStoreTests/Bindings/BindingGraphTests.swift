@@ -282,7 +282,7 @@ import Testing
         #expect(mistakes == [], "seed \(seed), batch \(batch)")
         let differences = try replay.differences(from: tables)
         #expect(differences == [], "seed \(seed), batch \(batch)")
-        let findings = try installation.findings(on: fixture.connection, keyCountMax: 3)
+        let findings = try installation.findings(on: fixture.connection, maxKeyCount: 3)
         #expect(findings == [], "seed \(seed), batch \(batch)")
         guard mistakes == [], differences == [], findings == [] else { return }
       }

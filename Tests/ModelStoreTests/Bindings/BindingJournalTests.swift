@@ -13,7 +13,7 @@ import Testing
     INSERT INTO Album VALUES (1, 1, 'mine'), (2, 1, 'Nina'), (3, NULL, NULL);
     """
 
-  private static let binding = Binding(
+  private static let binding = FieldBinding(
     BindingSchema(
       target: .init(model: "Album", field: "artistName"),
       formula: .copy(source: .init(model: "Artist", field: "name"), through: "artistID")))
@@ -58,14 +58,14 @@ import Testing
   @Test func aPreviewTellsAndChangesNothing() throws {
     let world = try JournalWorld(Self.tables)
     let start = try world.store.changeJournal.position()
-    #expect(try world.store.add(Self.binding, isPreview: true) == 1)
+    #expect(try world.store.add(Self.binding, mode: .preview) == 1)
     let refused = failure {
       try world.store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(
             target: .init(model: "Album", field: "artistName"),
             formula: .derive(sql: "nosuch(id)"))),
-        isPreview: true)
+        mode: .preview)
     }
     #expect(refused?.code == .unsupportedSchema)
     #expect(refused?.message.contains("nosuch") == true)
@@ -76,7 +76,7 @@ import Testing
       try world.other.rows("SELECT name FROM sqlite_schema WHERE name GLOB '_ms_binding_*'") == [])
     // The store goes on as before.
     #expect(try world.store.add(Self.binding) == 1)
-    #expect(try world.store.dropBinding("Album.artistName", isPreview: true) == 0)
+    #expect(try world.store.dropBinding("Album.artistName", mode: .preview) == 0)
     #expect(try world.store.bindings().map(\.name) == ["Album.artistName"])
     try world.other.execute("UPDATE Artist SET name = 'Simone'")
     #expect(try Self.names(in: world) == [.text("Simone"), .text("Simone"), .null])
@@ -90,7 +90,7 @@ import Testing
       """)
     func add(_ name: String, _ sql: String, when condition: String, _ priority: Int) throws {
       try world.store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(
             name: name, target: .init(model: "X", field: "t"), formula: .derive(sql: sql),
             condition: condition, priority: priority)))
@@ -99,7 +99,7 @@ import Testing
     try add("low", "b", when: "f < 5", 1)
     let values = "SELECT t FROM X ORDER BY id"
     #expect(try world.other.rows(values) == [[.text("a1")], [.text("b2")]])
-    #expect(try world.store.dropBinding("high", isPreview: true) == 1)
+    #expect(try world.store.dropBinding("high", mode: .preview) == 1)
     #expect(try world.other.rows(values) == [[.text("a1")], [.text("b2")]])
     #expect(try world.store.dropBinding("high") == 1)
     #expect(try world.other.rows(values) == [[.text("b1")], [.text("b2")]])

@@ -4,7 +4,7 @@ import Testing
 
 /// Bindings when tables are rebuilt, and when databases are attached.
 @Suite(.tags(.law)) struct BindingMigrationTests {
-  private static let bindings: [Binding] = [
+  private static let bindings: [FieldBinding] = [
     .copy(\Artist.name, to: \Album.artistName, through: \Album.artistID)
   ]
 

@@ -196,7 +196,7 @@ import Testing
       await Task.yield()
       func check(_ fixture: BindingFixture, _ writer: String) throws {
         #expect(try BindingZoo.mistakes(in: fixture) == [], "\(path), \(writer)")
-        let findings = try installation.findings(on: fixture.connection, keyCountMax: 5)
+        let findings = try installation.findings(on: fixture.connection, maxKeyCount: 5)
         #expect(findings == [], "\(path), \(writer)")
       }
       try template.connection.execute("BEGIN")
@@ -290,13 +290,13 @@ import Testing
       """)
     #expect(try BindingZoo.mistakes(in: fixture) != [])
     let installation = try CompiledBindings(BindingZoo.bindings, in: zoo.models)
-    let findings = try installation.findings(on: fixture.connection, keyCountMax: 2)
+    let findings = try installation.findings(on: fixture.connection, maxKeyCount: 2)
     let total = findings.first { $0.binding == "Parent.total" }
     #expect(total?.recordCount == 2)
     #expect(total?.keys == [[.integer(1)], [.integer(2)]])
     #expect(total?.drift?.objects.contains("_ms_binding_Parent.total_totals") == true)
     try fixture.install(BindingZoo.bindings, in: zoo.models)
     #expect(try BindingZoo.mistakes(in: fixture) == [])
-    #expect(try installation.findings(on: fixture.connection, keyCountMax: 2) == [])
+    #expect(try installation.findings(on: fixture.connection, maxKeyCount: 2) == [])
   }
 }

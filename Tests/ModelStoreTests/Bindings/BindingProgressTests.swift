@@ -12,7 +12,7 @@ import Testing
     return store
   }
 
-  private static let binding = Binding.copy(
+  private static let binding = FieldBinding.copy(
     \Artist.name, to: \Album.artistName, through: \Album.artistID)
 
   private struct Enough: Error {}

@@ -164,7 +164,7 @@ private struct World {
   let directory: TemporaryDirectory
   let store: Store
   let objects: [ZooObject]
-  let subscriptions: [Subscription]
+  let subscriptions: [ObservationToken]
   private let other: PlainDatabase
 
   /// - Parameter tables: What migrations rebuild, one after the other, before anything else.
@@ -178,7 +178,7 @@ private struct World {
     func open(_ migrations: ArraySlice<Migration>) throws -> Store {
       try Store(
         at: path, models: ZooParent.self, ZooChild.self, ZooSetting.self, ZooSummary.self,
-        migrations: Array(migrations), bindings: BindingZoo.bindings.map { Binding($0) },
+        migrations: Array(migrations), bindings: BindingZoo.bindings.map { FieldBinding($0) },
         configuration: configuration)
     }
     var store = try open([])

@@ -103,7 +103,7 @@ import Testing
     let shop = try MusicShop()
     try shop.store.dropBinding(name)
     try shop.store.add(
-      Binding(
+      FieldBinding(
         BindingSchema(
           target: .init(model: "Album", field: "artistName"),
           formula: .aggregate(
@@ -180,7 +180,7 @@ import Testing
     let shop = try MusicShop()
     try shop.store.dropBinding(Self.name)
     try shop.store.add(
-      Binding(
+      FieldBinding(
         BindingSchema(
           name: "pair", target: .init(model: "Album", field: "artistName"),
           formula: .twoWay(

@@ -99,12 +99,12 @@ extension Store {
   /// Binds the bound fields of the zoo's records with `keys` into objects, one for each field.
   func zooObjects(
     keys: [Int64]
-  ) throws -> (objects: [ZooObject], subscriptions: [Subscription]) {
+  ) throws -> (objects: [ZooObject], subscriptions: [ObservationToken]) {
     let models: [any ZooModel.Type] = [
       ZooParent.self, ZooChild.self, ZooSetting.self, ZooSummary.self,
     ]
     var objects: [ZooObject] = []
-    var subscriptions: [Subscription] = []
+    var subscriptions: [ObservationToken] = []
     for model in models {
       for (index, field) in model.schema.fields.enumerated()
       where BindingZoo.boundFields.contains(.init(model: model.schema.name, field: field.name)) {
@@ -120,7 +120,7 @@ extension Store {
 
   private func zooObject<M: ZooModel>(
     _ model: M.Type, _ index: Int, _ field: FieldSchema, _ key: Int64
-  ) throws -> (ZooObject, Subscription) {
+  ) throws -> (ZooObject, ObservationToken) {
     // Each begins with what no field of the zoo takes.
     switch (field.type, field.isOptional) {
     case (.integer, false): try zooObject(model, field, key, ZooPlace<Int64>(index: index), -999)
@@ -133,7 +133,7 @@ extension Store {
 
   private func zooObject<M: ZooModel, Value: ColumnValue>(
     _ model: M.Type, _ field: FieldSchema, _ key: Int64, _ place: ZooPlace<Value>, _ unset: Value
-  ) throws -> (ZooObject, Subscription) {
+  ) throws -> (ZooObject, ObservationToken) {
     let label = Label(unset)
     let subscription = try subject(M.path(place), of: key).stream.bind(to: label, \.value)
     return (

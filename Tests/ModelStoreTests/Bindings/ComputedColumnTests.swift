@@ -14,7 +14,7 @@ import Testing
       """, detail: nil)
     for (field, sql) in [("c", "h"), ("a", "b + l")] {
       try world.store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(target: .init(model: "T", field: field), formula: .derive(sql: sql))))
     }
     func way(_ field: String) throws -> [String] {
@@ -56,10 +56,10 @@ import Testing
       code TEXT REFERENCES A (CODE) ON UPDATE CASCADE, label TEXT);
     """
 
-  private static let code = Binding(
+  private static let code = FieldBinding(
     BindingSchema(target: .init(model: "A", field: "code"), formula: .derive(sql: "upper(name)")))
 
-  private static let label = Binding(
+  private static let label = FieldBinding(
     BindingSchema(target: .init(model: "B", field: "label"), formula: .derive(sql: "lower(code)")))
 
   @Test func aReferenceFollowsItsKeyWhereItSaysSo() throws {
@@ -85,7 +85,7 @@ import Testing
   /// With no record to show it by the first values that are written.
   @Test func aCircleThroughAReferenceIsSpelledOut() throws {
     let world = try JournalWorld(Self.references, detail: nil)
-    let first = Binding(
+    let first = FieldBinding(
       BindingSchema(
         target: .init(model: "A", field: "code"),
         formula: .aggregate(

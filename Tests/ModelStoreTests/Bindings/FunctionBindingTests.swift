@@ -15,10 +15,11 @@ import Testing
     return configuration
   }
 
-  private static let binding = Binding.derive(\Album.artistName, from: "Slug(title)").calling(slug)
+  private static let binding = FieldBinding.derive(\Album.artistName, from: "Slug(title)").calling(
+    slug)
 
   private static func store(
-    _ directory: TemporaryDirectory, _ bindings: [Binding] = [binding],
+    _ directory: TemporaryDirectory, _ bindings: [FieldBinding] = [binding],
     _ configuration: StoreConfiguration = configuration
   ) throws -> Store {
     try Store(
@@ -43,7 +44,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Self.filled(directory)
     #expect(try Self.names(store) == ["kind-of-blue", "aura"])
-    let changes = try store.writeReporting { tx in
+    let changes = try store.writeReturningChanges { tx in
       try tx.set(\Album.title, to: "So What", for: 1)
     }.changes.changes
     #expect(changes.flatMap(\.fields).map(\.origin) == [.user, .binding("Album.artistName")])
@@ -81,11 +82,11 @@ import Testing
     let store = try Self.store(directory, [], StoreConfiguration())
     #expect(try Self.names(store) == ["kind-of-blue", "aura"])
     #expect(try store.bindingFindings() == [])
-    #expect(try store.bindingLosses() == [])
+    #expect(try store.lossyConversions() == [])
     #expect(try store.rebuildBindings().isEmpty)
     for write in [
-      { (tx: borrowing Transaction) in try tx.set(\Album.title, to: "x", for: 1) },
-      { (tx: borrowing Transaction) in _ = try tx.insert(Album(id: 7, title: "x")) },
+      { (tx: borrowing WriteTransaction) in try tx.set(\Album.title, to: "x", for: 1) },
+      { (tx: borrowing WriteTransaction) in _ = try tx.insert(Album(id: 7, title: "x")) },
     ] {
       let error = failure { try store.write { tx in try write(tx) } }
       #expect(error?.code == .unknownFunction)
@@ -118,7 +119,7 @@ import Testing
 
   @Test func declarationsThatCannotBeKeptAreRefused() throws {
     func message(
-      _ binding: Binding, _ functions: Set<SQLFunction> = [Self.slug]
+      _ binding: FieldBinding, _ functions: Set<SQLFunction> = [Self.slug]
     ) throws -> String? {
       var configuration = StoreConfiguration()
       configuration.functions = functions

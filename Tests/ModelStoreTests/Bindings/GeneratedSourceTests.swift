@@ -16,12 +16,12 @@ import Testing
     INSERT INTO T (id, a, b, c) VALUES (1, 1, 2, 3);
     """
 
-  private static func derive(_ target: String, _ sql: String) -> Binding {
-    Binding(
+  private static func derive(_ target: String, _ sql: String) -> FieldBinding {
+    FieldBinding(
       BindingSchema(target: .init(model: "T", field: target), formula: .derive(sql: sql)))
   }
 
-  private static func refusal(_ binding: Binding, in world: JournalWorld) -> String? {
+  private static func refusal(_ binding: FieldBinding, in world: JournalWorld) -> String? {
     let error = failure { try world.store.add(binding) }
     #expect(error?.code == .unsupportedSchema)
     return error?.message
@@ -29,7 +29,7 @@ import Testing
 
   @Test func aGeneratedColumnThatNamesTheTargetIsACircle() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
-    let total = Binding(
+    let total = FieldBinding(
       BindingSchema(
         target: .init(model: "Node", field: "total"),
         formula: .aggregate(
@@ -67,8 +67,8 @@ import Testing
 
   @Test func anEndOfATwoWayBindingMayBeReadThroughAGeneratedColumn() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
-    func pair(forward: String, backward: String) -> Binding {
-      Binding(
+    func pair(forward: String, backward: String) -> FieldBinding {
+      FieldBinding(
         BindingSchema(
           target: .init(model: "T", field: "c"),
           formula: .twoWay(
@@ -95,7 +95,7 @@ import Testing
       INSERT INTO P VALUES (1, 0);
       """, detail: nil)
     try world.store.add(
-      Binding(
+      FieldBinding(
         BindingSchema(
           target: .init(model: "P", field: "n"),
           formula: .aggregate(

@@ -64,7 +64,7 @@ import Testing
     ])
   func conditionsOfLooseColumns(sql: String) throws {
     let world = try JournalWorld(Self.tables, detail: nil)
-    for binding in Self.bindings { try world.store.add(Binding(binding)) }
+    for binding in Self.bindings { try world.store.add(FieldBinding(binding)) }
     let result = try Shell.run(
       "\(sql);\n\(Self.mistakes)\n\(Self.leftBehind)", on: world.directory.file("journal.store"))
     #expect(result == .init(output: ["0", "0"], errors: []))
@@ -73,7 +73,7 @@ import Testing
 
   @Test func aSumOfALooseTableIsExactAtTheEdgeOf64Bits() throws {
     let world = try JournalWorld(Self.tables + "DELETE FROM C;", detail: nil)
-    try world.store.add(Binding(Self.binding("total")))
+    try world.store.add(FieldBinding(Self.binding("total")))
     try world.other.execute(
       """
       INSERT INTO C (id, p, t, u) VALUES (1, 1, 'a', 9000000000000000001);
@@ -119,9 +119,9 @@ import Testing
 
   // Keys that triggers give
 
-  private static func bound(_ target: String, _ formula: BindingSchema.Formula) -> Binding {
+  private static func bound(_ target: String, _ formula: BindingSchema.Formula) -> FieldBinding {
     let parts = target.split(separator: ".").map(String.init)
-    return Binding(
+    return FieldBinding(
       BindingSchema(target: .init(model: parts[0], field: parts[1]), formula: formula))
   }
 

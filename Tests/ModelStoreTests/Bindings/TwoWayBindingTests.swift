@@ -32,7 +32,7 @@ import Testing
 
   private static func twoWay(
     _ left: String, _ right: String, _ forward: String? = nil, _ backward: String? = nil,
-    conflict: TwoWay.Conflict = .leftWins, initially: TwoWay.Side = .left, when: String? = nil
+    conflict: BindingConflict = .leftWins, initially: BindingSide = .left, when: String? = nil
   ) -> BindingSchema {
     func field(_ text: String) -> BindingSchema.Field {
       let parts = text.split(separator: ".").map(String.init)
@@ -58,7 +58,7 @@ import Testing
     _ bindings: [BindingSchema], _ fixture: BindingFixture
   ) throws -> [BindingFinding] {
     try CompiledBindings(bindings, in: Self.models).findings(
-      on: fixture.connection, keyCountMax: 5)
+      on: fixture.connection, maxKeyCount: 5)
   }
 
   @Test(
@@ -123,9 +123,9 @@ import Testing
   @Test(
     "both ends in one statement: the policy decides",
     arguments: [
-      (TwoWay.Conflict.leftWins, ["3|6"]), (.rightWins, ["50|100"]), (.abort, ["1|2"]),
+      (BindingConflict.leftWins, ["3|6"]), (.rightWins, ["50|100"]), (.abort, ["1|2"]),
     ])
-  func conflict(policy: TwoWay.Conflict, result: [String]) throws {
+  func conflict(policy: BindingConflict, result: [String]) throws {
     let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", conflict: policy)]
     let fixture = try fixture(bindings, "INSERT INTO L (id, a, b) VALUES (1, 1, 2);")
     let error = try fixture.failure(of: "UPDATE L SET a = 3, b = 100")
@@ -145,9 +145,9 @@ import Testing
   @Test(
     "an inserted end that holds its default was not written",
     arguments: [
-      TwoWay.Conflict.leftWins, .rightWins, .abort,
+      BindingConflict.leftWins, .rightWins, .abort,
     ])
-  func inserts(policy: TwoWay.Conflict) throws {
+  func inserts(policy: BindingConflict) throws {
     let bindings = [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", conflict: policy)]
     let fixture = try fixture(bindings)
     try fixture.connection.execute(
@@ -234,9 +234,9 @@ import Testing
   @Test(
     "a new binding takes the end that it is told to as right",
     arguments: [
-      (TwoWay.Side.left, "4|8"), (.right, "5|10"),
+      (BindingSide.left, "4|8"), (.right, "5|10"),
     ])
-  func initially(side: TwoWay.Side, result: String) throws {
+  func initially(side: BindingSide, result: String) throws {
     let fixture = try fixture(
       [Self.twoWay("L.a", "L.b", "a * 2", "b / 2", initially: side)],
       "INSERT INTO L (id, a, b) VALUES (1, 4, 10);")
@@ -288,9 +288,9 @@ import Testing
   @Test(
     "when the condition comes to hold, the policy decides",
     arguments: [
-      (TwoWay.Conflict.leftWins, "5|10"), (.rightWins, "15|30"), (.abort, "5|30"),
+      (BindingConflict.leftWins, "5|10"), (.rightWins, "15|30"), (.abort, "5|30"),
     ])
-  func conditionsAndConflicts(policy: TwoWay.Conflict, result: String) throws {
+  func conditionsAndConflicts(policy: BindingConflict, result: String) throws {
     for (binding, link) in [
       (Self.twoWay("L.a", "L.b", "a * 2", "b / 2", conflict: policy, when: "c > 0"), ""),
       (Self.twoWay("L.a", "R.x", "a * 2", "x / 2", conflict: policy, when: "t = 'y'"), "R"),

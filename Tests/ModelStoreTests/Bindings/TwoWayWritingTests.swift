@@ -20,7 +20,7 @@ import Testing
   private static let items = ModelSchema(
     name: "I", fields: [field("id"), field("price"), field("total"), field("rate")], key: ["id"])
 
-  private static func total(_ policy: TwoWay.Conflict, when: String? = nil) -> BindingSchema {
+  private static func total(_ policy: BindingConflict, when: String? = nil) -> BindingSchema {
     BindingSchema(
       target: .init(model: "I", field: "total"),
       formula: .twoWay(
@@ -42,7 +42,7 @@ import Testing
     try fixture.install([binding], in: [Self.items])
     let failure = try fixture.failure(of: "UPDATE I SET \(sql)")
     let findings = try CompiledBindings([binding], in: [Self.items])
-      .findings(on: fixture.connection, keyCountMax: 1)
+      .findings(on: fixture.connection, maxKeyCount: 1)
     #expect(findings == [])
     if let failure {
       #expect(failure.message.hasSuffix("and its other end were given values that differ."))
@@ -51,8 +51,8 @@ import Testing
       + (failure == nil ? "" : " refused")
   }
 
-  @Test(arguments: [TwoWay.Conflict.leftWins, .rightWins, .abort])
-  func theEndThatWasWrittenLeads(policy: TwoWay.Conflict) throws {
+  @Test(arguments: [BindingConflict.leftWins, .rightWins, .abort])
+  func theEndThatWasWrittenLeads(policy: BindingConflict) throws {
     let binding = Self.total(policy)
     #expect(try outcome(of: "total = 100, rate = 10", binding) == "10|100|10")
     #expect(try outcome(of: "price = 5, rate = 5", binding) == "5|25|5")

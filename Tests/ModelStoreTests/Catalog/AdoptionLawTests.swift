@@ -32,7 +32,7 @@ private final class AlteredFiles {
     for database in [other, copy] { try database.execute("PRAGMA foreign_keys = OFF") }
     let store = try Store(at: adopted.path, onError: { _ in })
     try store.adopt()
-    if hasJournal { try store.changeJournal.turnOn() }
+    if hasJournal { try store.changeJournal.enable() }
     store.close()
   }
 
@@ -133,7 +133,7 @@ private final class AlteredFiles {
     for model in store.schema.models where model.kind == .table {
       guard let rows = before[model.name] else { continue }
       do {
-        let past = try store.fetch(Query<Record>(model), at: position).map(\.values)
+        let past = try store.fetch(StoreQuery<DynamicRecord>(model), at: position).map(\.values)
         #expect(Set(past) == Set(rows), "seed \(seed): \(model.name) at \(position)")
       } catch let error as StoreError {
         #expect(error.code == .journalGap, "seed \(seed): \(model.name): \(error)")

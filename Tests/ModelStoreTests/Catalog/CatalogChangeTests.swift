@@ -90,7 +90,8 @@ import Testing
     let store = try Store(at: file.path)
     try store.adopt(["account"])
     let model = try store.schema.model(named: "account")
-    let subscription = isObserved ? try store.live(Query<Record>(model)).observe { _ in } : nil
+    let subscription =
+      isObserved ? try store.liveQuery(StoreQuery<DynamicRecord>(model)).observe { _ in } : nil
     func stored() throws -> [SQLValue]? {
       try store.read { reads in try reads.find(model, key: [.integer(1)])?.values }
     }
@@ -148,7 +149,7 @@ import Testing
     let store = try Store(at: path, configuration: configuration, onError: { errors.add($0) })
     try store.adopt(["t1"])
     try store.add(
-      Binding(
+      FieldBinding(
         BindingSchema(target: .init(model: "t1", field: "b"), formula: .derive(sql: "upper(id)"))))
     #expect(errors.events.map(\.code) == [])
     #expect(

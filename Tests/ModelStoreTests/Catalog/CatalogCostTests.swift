@@ -20,7 +20,7 @@ import Testing
         ], key: ["id"])
     }
     let bindings = models.map { model in
-      Binding(
+      FieldBinding(
         BindingSchema(
           target: .init(model: model.name, field: "double"), formula: .derive(sql: "price * 2")))
     }
@@ -110,7 +110,7 @@ import Testing
       defer { store.close() }
       let model = try store.schema.model(named: "M0")
       let before = try Self.statementCount(of: store)
-      let changes = try store.writeReporting { tx in
+      let changes = try store.writeReturningChanges { tx in
         try tx.update(model, key: [.integer(1)], set: ["price": .integer(5)])
       }.changes
       #expect(changes.changes.map { $0.new?[2] } == [.integer(10)])

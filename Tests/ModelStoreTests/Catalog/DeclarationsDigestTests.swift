@@ -130,7 +130,7 @@ import Testing
         { $0.condition = "1" }, { $0.priority = 1 }, { $0.mode = .numberInText },
         { $0.functions = ["f"] },
       ]
-    ) { Declarations(bindings: [Binding($0)]) }
+    ) { Declarations(bindings: [FieldBinding($0)]) }
     let source = BindingSchema.Field(model: "s", field: "f")
     let match = BindingSchema.Match(source: "x", target: "y")
     let formulas: [BindingSchema.Formula] = [
@@ -153,7 +153,7 @@ import Testing
       try Self.digest(
         of: Declarations(
           bindings: [
-            Binding(BindingSchema(target: .init(model: "a", field: "b"), formula: formula))
+            FieldBinding(BindingSchema(target: .init(model: "a", field: "b"), formula: formula))
           ]))
     }
     #expect(Set(digests).count == formulas.count)

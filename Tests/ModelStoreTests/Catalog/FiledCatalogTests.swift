@@ -13,7 +13,7 @@ import Testing
       FieldSchema(name: "slug", type: .text, isOptional: true),
     ], key: ["id"])
 
-  private static let slug = Binding(
+  private static let slug = FieldBinding(
     BindingSchema(
       target: .init(model: "Artist", field: "slug"), formula: .derive(sql: "lower(name)")))
 

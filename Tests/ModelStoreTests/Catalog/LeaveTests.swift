@@ -17,8 +17,8 @@ import Testing
       INSERT INTO D VALUES (1, 0);
       """
 
-  private static func copied() -> Binding {
-    Binding(
+  private static func copied() -> FieldBinding {
+    FieldBinding(
       BindingSchema(
         target: .init(model: "B", field: "aName"),
         formula: .copy(source: .init(model: "A", field: "name"), through: "a")))
@@ -28,10 +28,10 @@ import Testing
     let plain = try SchemaTestFile(Self.before)
     let world = try RefreshWorld(Self.before, hasJournal: false)
     try world.opened { store throws in
-      try store.changeJournal.turnOn()
+      try store.changeJournal.enable()
       try store.add(Self.copied())
       try store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(
             target: .init(model: "D", field: "n"),
             formula: .aggregate(
@@ -60,7 +60,7 @@ import Testing
   @Test func aDryRunRemovesNothing() throws {
     let world = try RefreshWorld()
     let before = try Self.schema(world.other)
-    let departure = try world.opened { try $0.leave(nil, losing: .accept, .dryRun) }
+    let departure = try world.opened { try $0.leave(nil, losing: .accept, mode: .preview) }
     #expect(departure.models == ["A", "B"])
     #expect(try Self.schema(world.other) == before)
   }
@@ -122,7 +122,7 @@ import Testing
     let world = try RefreshWorld()
     try world.opened { store throws in
       let model = try store.schema.model(named: "A")
-      let subscription = try store.live(Query<Record>(model)).observe { _ in }
+      let subscription = try store.liveQuery(StoreQuery<DynamicRecord>(model)).observe { _ in }
       #expect(failure { try store.leave(["A"]) }?.code == .configurationConflict)
       subscription.cancel()
     }

@@ -58,11 +58,11 @@ internal import Testing
     let store = try store()
     let tag = try #require(try store.adopt(["tag"]).first)
     let ways: [() throws -> Void] = [
-      { _ = try store.fetch(Query<Record>(tag)) },
+      { _ = try store.fetch(StoreQuery<DynamicRecord>(tag)) },
       { _ = try store.read { try $0.find(tag, key: [.text("a")]) } },
-      { _ = try store.read { try $0.count(Query<Record>(tag)) } },
+      { _ = try store.read { try $0.count(StoreQuery<DynamicRecord>(tag)) } },
       { _ = try store.findings(in: tag) },
-      { _ = try store.live(Query<Record>(tag)) },
+      { _ = try store.liveQuery(StoreQuery<DynamicRecord>(tag)) },
       { try store.write { tx in _ = try tx.insert(["tag": .text("b")], into: tag) } },
     ]
     for way in ways {
@@ -79,10 +79,11 @@ internal import Testing
   @Test func recordsAreCountedWithoutTheCollation() throws {
     let store = try store()
     let deck = try #require(try store.adopt(["deck"]).first)
-    #expect(try store.read { try $0.count(Query<Record>(deck), stepCountMax: 1000) } == 2)
-    let named = Query<Record>(deck, where: .sql("name = 'x'"))
     #expect(
-      try refusal { _ = try store.read { try $0.count(named, stepCountMax: 1000) } }?.code
+      try store.read { try $0.count(StoreQuery<DynamicRecord>(deck), maxStepCount: 1000) } == 2)
+    let named = StoreQuery<DynamicRecord>(deck, where: .sql("name = 'x'"))
+    #expect(
+      try refusal { _ = try store.read { try $0.count(named, maxStepCount: 1000) } }?.code
         == .unsupportedSchema)
   }
 
@@ -111,20 +112,20 @@ internal import Testing
       "INSERT INTO child VALUES (4, 1), (5, 1), (7, 2), (8, 2), (9, 2), (10, 3)")
     let store = try store(.readOnly)
     var unchecked: [StoreError] = []
-    let found = try store.check { unchecked.append($0) }
+    let found = try store.checkIntegrity { unchecked.append($0) }
     #expect(found == ["6 rows of child refer to missing rows of book: 4, 5, 7, 8, 9, …."])
     #expect(
       unchecked.map(\.message)
         == ["deck", "tag"].map {
           "The table \($0) was not checked: no such collation sequence: unicase."
         })
-    #expect(try store.check() == found + unchecked.map(\.message))
+    #expect(try store.checkIntegrity() == found + unchecked.map(\.message))
   }
 
   @Test func aFunctionOfAStatementIsNotTheTables() throws {
     let store = try store()
     let child = try #require(try store.adopt(["child"]).first)
-    let query = Query<Record>(child, where: .sql("mine(id)"))
+    let query = StoreQuery<DynamicRecord>(child, where: .sql("mine(id)"))
     #expect(try refusal { _ = try store.fetch(query) }?.code == .invalidQuery)
   }
 

@@ -13,7 +13,7 @@ struct RefreshWorld {
     other = try PlainDatabase(file.path)
     let store = try Store(at: file.path)
     try store.adopt()
-    if hasJournal { try store.changeJournal.turnOn() }
+    if hasJournal { try store.changeJournal.enable() }
     store.close()
   }
 
@@ -56,8 +56,8 @@ struct RefreshWorld {
 
 /// Adopted models whose tables another program changes.
 @Suite(.tags(.unit)) struct RefreshTests {
-  private static func derive(_ target: String, in model: String, _ sql: String) -> Binding {
-    Binding(
+  private static func derive(_ target: String, in model: String, _ sql: String) -> FieldBinding {
+    FieldBinding(
       BindingSchema(target: .init(model: model, field: target), formula: .derive(sql: sql)))
   }
 
@@ -96,7 +96,7 @@ struct RefreshWorld {
       [try world.other.rows("PRAGMA data_version"), try world.other.rows("PRAGMA schema_version")]
     }
     let before = try versions()
-    let refreshes = try world.opened { try $0.refreshAdopted(nil, .dryRun) }
+    let refreshes = try world.opened { try $0.refreshAdopted(mode: .preview) }
     #expect(try versions() == before)
     #expect(refreshes.map(\.name) == ["A"])
     #expect(
@@ -131,7 +131,8 @@ struct RefreshWorld {
     try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
       try store.add(
-        Rule("A.name.required", of: "A", fields: ["name"], .required), keepingOffenders: false)
+        Rule("A.name.required", of: "A", fields: ["name"], .required),
+        existingViolations: false ? .keep : .refuse)
     }
     let before = try world.triggers(on: "A")
     try world.other.execute(
@@ -161,18 +162,19 @@ struct RefreshWorld {
     try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
       try store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(
             target: .init(model: "B", field: "aName"),
             formula: .copy(source: .init(model: "A", field: "name"), through: "a"))))
       try store.add(
-        Rule("A.name.required", of: "A", fields: ["name"], .required), keepingOffenders: false)
+        Rule("A.name.required", of: "A", fields: ["name"], .required),
+        existingViolations: false ? .keep : .refuse)
     }
     try world.other.execute(change)
     let schema = try world.other.rows("SELECT * FROM sqlite_schema")
     try world.opened { store throws in
       #expect(
-        try store.refreshAdopted(nil, .dryRun).flatMap(\.dependents).map(\.name) == dependents)
+        try store.refreshAdopted(mode: .preview).flatMap(\.dependents).map(\.name) == dependents)
       let error = failure { try store.refreshAdopted() }
       #expect(error?.code == .unsupportedSchema)
       for name in dependents { #expect(error?.message.contains(name) == true) }
@@ -201,7 +203,8 @@ struct RefreshWorld {
     try world.opened { store throws in
       try store.add(Self.derive("shout", in: "A", "upper(name)"))
       try store.add(
-        Rule("A.name.required", of: "A", fields: ["name"], .required), keepingOffenders: false)
+        Rule("A.name.required", of: "A", fields: ["name"], .required),
+        existingViolations: false ? .keep : .refuse)
     }
     try world.other.execute("PRAGMA foreign_keys = OFF; ALTER TABLE A RENAME TO A2")
     try world.opened { store throws in
@@ -291,11 +294,11 @@ struct RefreshWorld {
     let world = try RefreshWorld(Self.tables)
     try world.opened { store throws in
       try store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(
             target: .init(model: "A", field: "shout"), formula: .derive(sql: "upper(name)"))))
       try store.add(
-        Binding(
+        FieldBinding(
           BindingSchema(
             target: .init(model: "B", field: "aName"),
             formula: .copy(source: .init(model: "A", field: "name"), through: "a"))))
@@ -305,7 +308,7 @@ struct RefreshWorld {
     let store = try Store(
       at: world.file.path, models: Artist.self,
       bindings: [
-        Binding(
+        FieldBinding(
           BindingSchema(
             target: .init(model: "C", field: "m"), formula: .derive(sql: "n || '!'")))
       ], onError: { errors.add($0) })
@@ -315,11 +318,11 @@ struct RefreshWorld {
       try tx.insert(["id": .integer(1), "n": .text("x"), "m": .null], into: model)
     }
     #expect(
-      try store.fetch(Query<Record>(model)).map(\.values) == [
+      try store.fetch(StoreQuery<DynamicRecord>(model)).map(\.values) == [
         [.integer(1), .text("x"), .text("x!")]
       ])
     #expect(try store.bindings().map(\.name) == ["A.shout", "B.aName", "C.m"])
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
     #expect(try store.changeJournal.details()["C"] == .full)
     #expect(try store.changeJournal.details()["Artist"] == .full)
     #expect(errors.taken().first?.code == .outdatedModel)
@@ -337,7 +340,7 @@ struct RefreshWorld {
     try world.opened { store throws in
       let model = try store.schema.model(named: "A")
       let found = [
-        failure { try store.fetch(Query<Record>(model)) },
+        failure { try store.fetch(StoreQuery<DynamicRecord>(model)) },
         failure {
           try store.write { tx in
             try tx.update(model, key: [.integer(1)], set: ["name": .text("y")])
@@ -358,7 +361,7 @@ struct RefreshWorld {
     try world.other.execute("ALTER TABLE A ADD COLUMN more TEXT")
     try world.opened { store throws in
       let model = try store.schema.model(named: "A")
-      let query = Query<Record>(model, where: .sql(SQLText(sql: "nonsense = 1")))
+      let query = StoreQuery<DynamicRecord>(model, where: .sql(SQLText(sql: "nonsense = 1")))
       #expect(failure { try store.fetch(query) }?.code == .invalidQuery)
     }
   }

@@ -19,7 +19,7 @@ import Testing
     try hotel.store.add(.copy(\Room.name, to: \Booking.note, through: \Booking.room))
     try hotel.store.add(Rule("fixed", of: "Booking", fields: ["guest"], .immutable))
     try hotel.store.add(Rule("once", of: "Booking", fields: ["id", "start"], .unique(where: nil)))
-    try hotel.store.changeJournal.turnOn()
+    try hotel.store.changeJournal.enable()
     return hotel
   }
 
@@ -42,14 +42,14 @@ import Testing
     case .models: return
     case .bindings: _ = try hotel.store.rebuildBindings()
     case .rules: #expect(try hotel.store.rebuildRules() == change.drift)
-    case .journal: try hotel.store.changeJournal.turnOn()
+    case .journal: try hotel.store.changeJournal.enable()
     }
     let version = try file.rows("PRAGMA schema_version")
     let left = try hotel.store.schemaDrift(of: [change.part]).filter { $0.owner.name != "gone" }
     #expect(left == [])
     _ = try hotel.store.rebuildBindings()
     _ = try hotel.store.rebuildRules()
-    try hotel.store.changeJournal.turnOn()
+    try hotel.store.changeJournal.enable()
     #expect(try file.rows("PRAGMA schema_version") == version, "a second repair changes nothing")
   }
 

@@ -15,7 +15,7 @@ import Testing
       #expect(field?.type == decision.type && field?.form == decision.form)
     }
     #expect(try store.adopt(["t"]) == [schema])
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
     return table.decisions.map(Self.line)
   }
 
@@ -219,7 +219,7 @@ import Testing
     #expect(
       fields.map { "\($0.type.rawValue) \($0.form?.rawValue ?? "")" }
         == ["integer ", "date unix", "date YYYY-MM-DDTHH:MM:SSZ"])
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
   }
 
   /// Comparisons and orders follow the column's affinity, whatever its values mean.
@@ -238,8 +238,8 @@ import Testing
       try tx.execute("INSERT INTO t VALUES (4, 'x', '10'), (5, x'00', x'10'), (6, NULL, 10.0)")
     }
     for (name, index) in [("p", 1), ("u", 2)] {
-      let query = Query<Record>(model, orderings: [QueryOrdering(fieldIndex: index)])
-      let live = try store.live(query)
+      let query = StoreQuery<DynamicRecord>(model, orderings: [QueryOrdering(fieldIndex: index)])
+      let live = try store.liveQuery(query)
       let keys = try store.fetch(query).map(\.key)
       #expect(live.keys(in: 0..<live.count) == keys)
       let order = try file.connect().lines("SELECT id FROM t ORDER BY \(identifier: name), id")

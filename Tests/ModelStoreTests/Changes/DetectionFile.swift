@@ -10,7 +10,7 @@ struct DetectionFile {
   let store: Store
 
   /// - Parameter setup: A script that the other program ran before the store came.
-  init(_ setup: String, bindings: [Binding] = []) throws {
+  init(_ setup: String, bindings: [FieldBinding] = []) throws {
     directory = try TemporaryDirectory()
     path = directory.file("other.db")
     try PlainDatabase(path).execute(setup)
@@ -32,10 +32,10 @@ struct DetectionFile {
   /// difference between the tables before and after.
   func changes(
     sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: (borrowing Transaction) throws -> Void
+    _ body: (borrowing WriteTransaction) throws -> Void
   ) throws -> [String] {
     let before = try contents()
-    let changes = try store.writeReporting(body).changes.changes
+    let changes = try store.writeReturningChanges(body).changes.changes
     let after = try contents()
     let expected = difference(from: before, to: after)
     let reported = Set(changes.map { Difference(model: $0.model, old: $0.old, new: $0.new) })
@@ -46,7 +46,7 @@ struct DetectionFile {
 
   /// As ``changes(sourceLocation:_:)`` without the comparison, for rows that no key tells apart.
   func uncheckedChanges(_ statements: String...) throws -> [String] {
-    try store.writeReporting { tx in
+    try store.writeReturningChanges { tx in
       for statement in statements { try tx.execute(SQLText(sql: statement)) }
     }.changes.changes.map(\.line)
   }

@@ -66,7 +66,7 @@ extension DetectionMatrixTests {
       INSERT INTO p VALUES (1);
       """)
     let before = try file.contents()
-    for attempt in [file.store.writeReporting, file.store.preview] as [Attempt] {
+    for attempt in [file.store.writeReturningChanges, file.store.preview] as [Attempt] {
       let error = failure {
         _ = try attempt { tx in try tx.execute("INSERT INTO c VALUES (1, 7)") }
       }
@@ -81,7 +81,7 @@ extension DetectionMatrixTests {
   }
 
   private typealias Attempt = (
-    (borrowing Transaction) throws -> Void
+    (borrowing WriteTransaction) throws -> Void
   ) throws -> (value: Void, changes: ChangeSet)
 
   // Triggers
@@ -245,7 +245,7 @@ extension DetectionMatrixTests {
         """)
     let before = try file.contents()
     let error = failure {
-      try file.store.writeReporting { tx in
+      try file.store.writeReturningChanges { tx in
         try tx.execute("UPDATE t SET b = 'first'")
         failure { try tx.execute("UPDATE t SET a = 200") }
       }
@@ -263,7 +263,7 @@ extension DetectionMatrixTests {
     INSERT INTO Artist VALUES (1, 'Miles'), (2, 'Bill');
     INSERT INTO Album VALUES (1, 1, 'Miles', 'So What'), (2, 1, 'Miles', 'Blue'), (3, 2, 'Bill', 'Waltz');
     """
-  static let followsArtist = Binding.copy(
+  static let followsArtist = FieldBinding.copy(
     from: "Artist.name", to: "Album.artistName", through: "Album.artist", name: "follow")
 
   @Test func bindingFollowsItsSource() throws {

@@ -161,12 +161,12 @@ extension DetectionMatrixTests {
       CREATE TRIGGER late AFTER UPDATE OF a ON t BEGIN INSERT INTO s VALUES (NEW.a, NEW.id); END;
       """)
     #expect(
-      try store.writeReporting { try $0.execute("UPDATE t SET a = 6 WHERE id = 1") }
+      try store.writeReturningChanges { try $0.execute("UPDATE t SET a = 6 WHERE id = 1") }
         .changes.changes.map(\.line) == [
           "update t 1 (a: 1 → 6 user)", "insert s 1 (1, 6) trigger:late",
         ])
     #expect(
-      try store.writeReporting { try $0.execute("DELETE FROM s") }
+      try store.writeReturningChanges { try $0.execute("DELETE FROM s") }
         .changes.changes.map(\.line) == ["delete s 1 (1, 6) user"])
   }
 
@@ -332,7 +332,7 @@ extension DetectionMatrixTests {
     let file = try DetectionFile(Self.plain)
     let before = try file.contents()
     let error = failure {
-      try file.store.writeReporting {
+      try file.store.writeReturningChanges {
         try $0.execute("UPDATE t SET b = CAST(x'ff' AS TEXT) WHERE id = 1")
       }
     }
@@ -340,14 +340,14 @@ extension DetectionMatrixTests {
     #expect(try file.contents() == before)
     try PlainDatabase(file.path).execute("UPDATE t SET b = CAST(x'ff' AS TEXT) WHERE id = 2")
     let second = failure {
-      try file.store.writeReporting { try $0.execute("DELETE FROM t WHERE id = 2") }
+      try file.store.writeReturningChanges { try $0.execute("DELETE FROM t WHERE id = 2") }
     }
     #expect(second?.code == .invalidValue)
   }
 
   @Test func changeOfTheSchemaTellsNoRows() throws {
     let file = try DetectionFile(Self.plain)
-    let result = try file.store.writeReporting { tx in
+    let result = try file.store.writeReturningChanges { tx in
       try tx.execute("UPDATE t SET a = 9")
       try tx.execute("ALTER TABLE t DROP COLUMN b")
     }

@@ -235,7 +235,7 @@ import Testing
     let file = try DetectionFile(Self.unique)
     let before = try file.contents()
     failure {
-      try file.store.writeReporting { tx in
+      try file.store.writeReturningChanges { tx in
         try tx.execute("UPDATE t SET b = 'first' WHERE id = 1")
         failure {
           try tx.execute("INSERT OR ROLLBACK INTO t VALUES (4, 20, 'q')")

@@ -30,12 +30,12 @@ struct ChinookTests {
 
   /// A list kept by events alone.
   private final class Kept: Sendable {
-    let list: Mutex<[Record]>
+    let list: Mutex<[DynamicRecord]>
     let resets = Recorder<UInt64>()
 
-    init(_ list: [Record]) { self.list = Mutex(list) }
+    init(_ list: [DynamicRecord]) { self.list = Mutex(list) }
 
-    func follow(_ changes: QueryChanges<Record>) {
+    func follow(_ changes: QueryChanges<DynamicRecord>) {
       if changes.isReset { resets.add(changes.newVersion) }
       list.withLock { changes.apply(to: &$0) }
     }
@@ -51,12 +51,12 @@ struct ChinookTests {
     let schema = try #require(models.first { $0.name == "Track" })
     let name = try #require(schema.fieldIndex(named: "Name"))
     let length = try #require(schema.fieldIndex(named: "Milliseconds"))
-    let query = Query<Record>(
+    let query = StoreQuery<DynamicRecord>(
       schema, where: .comparison(.field(length), .greater, .value(.integer(200_000))),
       orderings: [QueryOrdering(fieldIndex: name)])
     let sql = "FROM Track WHERE Milliseconds > 200000 ORDER BY Name, TrackId"
     let database = try PlainDatabase(path)
-    let live = try store.live(query)
+    let live = try store.liveQuery(query)
     let kept = Kept(try store.fetch(query))
     let subscription = try live.observe { kept.follow($0) }
     var writes = RandomTracks(seed: seed)
@@ -103,11 +103,11 @@ struct ChinookTests {
 
     let album = try #require(store.schema.models.first { $0.name == "Album" })
     let bound = try #require(album.fieldIndex(named: "ArtistName"))
-    let query = Query<Record>(album, orderings: [QueryOrdering(fieldIndex: bound)])
-    let live = try store.live(query)
+    let query = StoreQuery<DynamicRecord>(album, orderings: [QueryOrdering(fieldIndex: bound)])
+    let live = try store.liveQuery(query)
     let kept = Kept(try store.fetch(query))
     let subscription = try live.observe { kept.follow($0) }
-    let changes = try store.writeReporting { tx in
+    let changes = try store.writeReturningChanges { tx in
       try tx.execute("UPDATE Artist SET Name = 'Zappa' WHERE ArtistId = 1")
     }.changes.changes
     #expect(
@@ -176,7 +176,7 @@ private struct RandomTracks {
     Int.random(in: 0..<whole, using: &generator) < part
   }
 
-  mutating func run(in tx: borrowing Transaction) throws {
+  mutating func run(in tx: borrowing WriteTransaction) throws {
     let old = Int64.random(in: 1...3503, using: &generator)
     let own = Int64.random(in: 10_000...max(10_000, nextID), using: &generator)
     let any = chance(1, of: 2) ? old : own

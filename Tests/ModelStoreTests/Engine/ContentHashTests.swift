@@ -63,7 +63,7 @@ import Testing
       CREATE TABLE Artist(name TEXT COLLATE NOCASE, id INTEGER PRIMARY KEY);
       INSERT INTO Artist VALUES ('Zoë', 2), ('Anna', 1), ('Nina', 3);
       """)
-    let model = Query<Record>(try other.schema.model(named: "Artist"))
+    let model = StoreQuery<DynamicRecord>(try other.schema.model(named: "Artist"))
     #expect(try declared.contentHash(of: Artist.self) == other.contentHash(of: model))
     #expect(try declared.contentHash() == other.contentHash())
   }
@@ -153,7 +153,7 @@ import Testing
       .null, .integer(1), .real(1), .text("1"), .blob([0x31]), .text(""), .blob([]),
       .integer(.min), .real(-.infinity), .text("\u{e9}"), .text("e\u{301}"), .real(0.5),
     ]
-    let records = try store.fetch(Query<Record>(schema))
+    let records = try store.fetch(StoreQuery<DynamicRecord>(schema))
     for _ in 0..<25 {
       let record = try #require(records.randomElement(using: &random))
       let field = Bool.random(using: &random) ? "c" : "d"
@@ -214,7 +214,7 @@ import Testing
     #expect(try store.contentHash(of: Artist.all.order { $0.id.descending }.limit(2)) == two)
     #expect(try store.contentHash(of: Artist.where { $0.id > 1 || $0.id < 0 }) == two)
     #expect(try two != store.contentHash(of: Artist.self))
-    let dynamic = Query<Record>(try store.schema.model(named: "Artist"))
+    let dynamic = StoreQuery<DynamicRecord>(try store.schema.model(named: "Artist"))
     #expect(try store.contentHash(of: dynamic) == store.contentHash(of: Artist.self))
   }
 
@@ -227,7 +227,7 @@ import Testing
         INSERT INTO T VALUES (1, 'b'), (2, 'a'), (3, 'b');
         CREATE VIEW W AS SELECT v FROM T ORDER BY \(order);
         """)
-      return try store.contentHash(of: Query<Record>(store.schema.model(named: "W")))
+      return try store.contentHash(of: StoreQuery<DynamicRecord>(store.schema.model(named: "W")))
     }
     #expect(Set(hashes).count == 1)
   }
@@ -243,7 +243,7 @@ import Testing
     let store = try adopted("plan.db", table)
     let schema = try store.schema.model(named: "T")
     let plan = try store.read { tx in
-      let text = try ContentHashing.text(of: Query<Record>(schema))
+      let text = try ContentHashing.text(of: StoreQuery<DynamicRecord>(schema))
       let rows = try tx.rows(SQLText(sql: "EXPLAIN QUERY PLAN \(text.sql)"))
       return rows.map { "\($0["detail"] ?? .null)" }
     }
@@ -269,7 +269,7 @@ import Testing
       INSERT INTO T VALUES (2, 'é', x'00ff'), (1, -1, 0.5), (3, NULL, 9e999);
       CREATE TABLE Empty(k INTEGER PRIMARY KEY);
       """)
-    let model = Query<Record>(try store.schema.model(named: "T"))
+    let model = StoreQuery<DynamicRecord>(try store.schema.model(named: "T"))
     #expect(
       try store.contentHash(of: model).description
         == "92099f4f954b240ddd8ea3abd11a40f3142c15dc3574074bbb71e48d3a6fe65e")

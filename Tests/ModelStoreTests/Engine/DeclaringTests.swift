@@ -72,7 +72,7 @@ import Testing
     let path = directory.file("a.store")
     let store = try Store(at: path, models: Artist.self)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "a")) }
-    let live = try store.live(Artist.all)
+    let live = try store.liveQuery(Artist.all)
     let resets = Recorder<Bool>()
     let subscription = try live.observe { resets.add($0.isReset) }
     let second = try Store(
@@ -173,7 +173,7 @@ extension DeclaringTests {
   }
 
   private static func declare(
-    _ models: [ModelSchema], bindings: [Binding] = [], in store: Store
+    _ models: [ModelSchema], bindings: [FieldBinding] = [], in store: Store
   ) throws {
     try store.engine.catalog.declare(
       Declarations(migrations: [], models: models, bindings: bindings, validators: []),
@@ -251,7 +251,7 @@ extension DeclaringTests {
     let path = directory.file("a.store")
     let store = try Store(at: path)
     try Self.declare([Self.model("Old", table: "things")], in: store)
-    let live = try store.live(Query<Record>(try store.schema.model(named: "Old")))
+    let live = try store.liveQuery(StoreQuery<DynamicRecord>(try store.schema.model(named: "Old")))
     let error = failure {
       try Self.declare([Self.model("New", table: "things")], in: try Store(at: path))
     }
@@ -270,7 +270,7 @@ extension DeclaringTests {
     store.close()
     // Known from the file alone.
     store = try Store(at: path)
-    let live = try store.live(Query<Record>(try store.schema.model(named: "Old")))
+    let live = try store.liveQuery(StoreQuery<DynamicRecord>(try store.schema.model(named: "Old")))
     let error = failure { try Self.declare([Self.model("New", table: "things")], in: store) }
     #expect(error?.code == .configurationConflict)
     #expect(live.count == 0)

@@ -27,7 +27,7 @@ import Testing
   }
 
   private func insert(
-    _ model: String, _ values: [String: Int64], _ tx: borrowing Transaction
+    _ model: String, _ values: [String: Int64], _ tx: borrowing WriteTransaction
   ) throws {
     try tx.insert(
       values.mapValues { .integer($0) }, into: store.schema.model(named: model))
@@ -44,7 +44,8 @@ import Testing
       try insert("Person", ["id": 2, "boss": 1], tx)
       try tx.checkReferences()
     }
-    #expect(try store.fetch(Query<Record>(store.schema.model(named: "Person"))).count == 2)
+    #expect(
+      try store.fetch(StoreQuery<DynamicRecord>(store.schema.model(named: "Person"))).count == 2)
     // The next transaction checks at once again.
     let next = failure {
       try store.write { tx in
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test func brokenReferencesAreListedByRecordBeforeAndAtCommit() throws {
-    func write(_ tx: borrowing Transaction) throws {
+    func write(_ tx: borrowing WriteTransaction) throws {
       try tx.deferReferenceChecks()
       try insert("Person", ["id": 7, "boss": 70], tx)
       try insert("Desk", ["floor": 1, "number": 2, "owner": 80], tx)
@@ -89,7 +90,7 @@ import Testing
     }
     let person = try store.schema.model(named: "Person")
     let desk = try store.schema.model(named: "Desk")
-    func messages(_ body: (borrowing Transaction) throws -> Void) -> [String] {
+    func messages(_ body: (borrowing WriteTransaction) throws -> Void) -> [String] {
       failure { try store.write { tx in try body(tx) } }?.violations.map {
         "\($0.model) \($0.key ?? []) \($0.message)"
       } ?? []
@@ -97,9 +98,9 @@ import Testing
     let desks = "Person [2] is still referred to through Desk.owner"
     let boss = "Person [4] is still referred to through Person.boss"
     #expect(
-      messages { tx in try tx.delete(Query<Record>(person).limit(4)) } == [desks, boss])
+      messages { tx in try tx.delete(StoreQuery<DynamicRecord>(person).limit(4)) } == [desks, boss])
     // What goes with it holds nothing.
-    #expect(messages { tx in try tx.delete(Query<Record>(person)) } == [desks])
+    #expect(messages { tx in try tx.delete(StoreQuery<DynamicRecord>(person)) } == [desks])
     #expect(messages { tx in try tx.delete(person, key: [.integer(4)]) } == [boss])
     #expect(
       messages { tx in try tx.delete(desk, key: [.integer(1), .integer(2)]) }
@@ -120,7 +121,7 @@ import Testing
           error?.violations.map { "\($0.kind) \($0.rule) \($0.message)" }
             == ["required Tag.code.required must have a value"])
       }
-      let count = try tx.count(Query<Record>(tag))
+      let count = try tx.count(StoreQuery<DynamicRecord>(tag))
       #expect(count == 0)
     }
     let error = failure { try store.write { tx in _ = try tx.insert([:], into: tag) } }

@@ -11,7 +11,7 @@ import Testing
     let path: String
     let store: Store
     let recorder = Recorder<String>()
-    private let subscription: Subscription
+    private let subscription: ObservationToken
 
     init() throws {
       #expect(fault_vfs_register() == SQLITE_OK)
@@ -66,7 +66,7 @@ import Testing
     #expect(kept == ["a"] || kept == ["b"])
     try again.write { tx in try tx.set(\Artist.name, to: "c", for: 1) }
     #expect(try again.fetch(Artist.all).map(\.name) == ["c"])
-    #expect(try again.check() == [])
+    #expect(try again.checkIntegrity() == [])
   }
 
   @Test func aFullDiskRollsBackAndTheNextWriteWorks() throws {
@@ -85,7 +85,7 @@ import Testing
     try shop.store.write { tx in try tx.set(\Artist.name, to: "c", for: 1) }
     shop.store.waitForDelivery()
     #expect(shop.recorder.events == ["update Artist 1 (name: 'a' → 'c' user)"])
-    #expect(try shop.store.check() == [])
+    #expect(try shop.store.checkIntegrity() == [])
   }
 
   @Test func aFailedReadRollsBackAndTheNextWriteWorks() throws {

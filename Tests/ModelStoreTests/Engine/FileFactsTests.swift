@@ -13,7 +13,7 @@ import Testing
         try tx.execute("INSERT INTO Artist (id, title) VALUES (1, ''), (2, '')")
       }
     }
-    let changes = try store.writeReporting { tx in try tx.insert(Artist(id: 1, name: "a")) }
+    let changes = try store.writeReturningChanges { tx in try tx.insert(Artist(id: 1, name: "a")) }
       .changes.changes
     #expect(changes.map(\.new) == [[.integer(1), .text("a")]])
   }

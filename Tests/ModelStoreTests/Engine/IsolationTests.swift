@@ -47,8 +47,8 @@ import Testing
         return depth
       }
     }
-    #expect(try nest(0) == StoreConfiguration().readerCountMax)
-    #expect(try nest(0) == StoreConfiguration().readerCountMax)
+    #expect(try nest(0) == StoreConfiguration().maxReaderCount)
+    #expect(try nest(0) == StoreConfiguration().maxReaderCount)
   }
 
   @Test func aReadInsideAWriteSeesTheStateBefore() throws {
@@ -201,7 +201,7 @@ import Testing
     let store = try Store(
       at: directory.file("a.store"), models: Artist.self, onError: { errors.add($0) })
     // Only SQLite can evaluate it, so the commit runs it again.
-    let live = try store.live(Artist.all.filter(.sql("length(name) > 0")))
+    let live = try store.liveQuery(Artist.all.filter(.sql("length(name) > 0")))
     try store.write { tx in
       store.close()
       try tx.insert(Artist(id: 1, name: "a"))

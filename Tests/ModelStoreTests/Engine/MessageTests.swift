@@ -74,7 +74,7 @@ import Testing
     let expected =
       "unknownModel: Artist is not a model of this store; pass it to Store(at:models:)."
     let messages = [
-      failure { try store.fetch(Artist.all) }, failure { try store.live(Artist.all) },
+      failure { try store.fetch(Artist.all) }, failure { try store.liveQuery(Artist.all) },
       failure { try store.find(Artist.self, 1) },
       failure { try store.observe(.model(Artist.self)) { _ in } },
       failure { try store.write { tx in _ = try tx.fetch(Artist.all) } },

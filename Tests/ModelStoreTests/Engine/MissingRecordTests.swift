@@ -58,7 +58,7 @@ import Testing
     }
     #expect(records.map { $0["n"] } == [1, 2, 3, 4, 4].map { .integer($0) })
     #expect(records.suffix(3).map { $0["id"] } == Array(repeating: .text("given"), count: 3))
-    let stored = try store.fetch(Query<Record>(schema))
+    let stored = try store.fetch(StoreQuery<DynamicRecord>(schema))
     #expect(Set(stored) == Set([records[0], records[1], records[4]]))
   }
 

@@ -9,12 +9,12 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("a.store")
     var configuration = StoreConfiguration()
-    configuration.readerCountMax = 1
+    configuration.maxReaderCount = 1
     let reports = Recorder<StoreError>()
     let store = try Store(at: path, models: Artist.self, configuration: configuration) {
       reports.add($0)
     }
-    let live = try store.live(Artist.all)
+    let live = try store.liveQuery(Artist.all)
     try PlainDatabase(path).execute("INSERT INTO Artist VALUES (1, 'foreign')")
     let count = try store.read { reads in
       try store.write { tx in try tx.insert(Artist(id: 2, name: "own")) }
@@ -132,7 +132,7 @@ extension NestedAccessTests {
     for round in 1...200 {
       let directory = try TemporaryDirectory()
       var store: Store? = try Store(at: directory.file("a.store"), models: Artist.self)
-      try store?.changeJournal.turnOn(for: ["Artist"])
+      try store?.changeJournal.enable(for: ["Artist"])
       var consumer = try store?.consumer("last")
       #expect(try await consumer?.nextOnQueue(limit: 1) == nil, "round \(round)")
       store = nil

@@ -10,7 +10,7 @@ import Testing
     let directory: TemporaryDirectory
     let store: Store
     let recorder = Recorder<String>()
-    private let subscription: Subscription
+    private let subscription: ObservationToken
 
     init(
       _ validators: [Validator] = [], _ configuration: StoreConfiguration = StoreConfiguration()
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// What `body` is refused with, after checking that nothing of it was kept or told.
-    func refusal(_ body: (borrowing Transaction) throws -> Void) throws -> StoreError? {
+    func refusal(_ body: (borrowing WriteTransaction) throws -> Void) throws -> StoreError? {
       let before = try contents()
       let error = failure { try store.write(body) }
       #expect(try contents() == before)
@@ -172,7 +172,7 @@ import Testing
   @Test func aPreviewLeavesNothingAndTellsWhatTheCommitWould() throws {
     let shop = try Shop([Self.noTheft])
     let before = try shop.contents()
-    func work(_ tx: borrowing Transaction) throws {
+    func work(_ tx: borrowing WriteTransaction) throws {
       try tx.set(\Album.title, to: "Aura", for: 1)
       try tx.delete(Album.self, 2)
       try tx.insert(Album(id: 3, title: "Doo-Bop"))
@@ -186,7 +186,7 @@ import Testing
       try shop.store.preview { tx in try tx.set(\Album.title, to: "Stolen", for: 1) }
     }
     #expect(refused?.violations.map(\.rule) == ["Album.noTheft"])
-    let commit = try shop.store.writeReporting { tx in try work(tx) }
+    let commit = try shop.store.writeReturningChanges { tx in try work(tx) }
     #expect(commit.changes.changes == preview.changes.changes)
     #expect(
       commit.changes.changes.map(\.line) == [

@@ -160,14 +160,14 @@ import Testing
     )
     let start = try world.store.changeJournal.position()
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (1, 'A')") }
-    let live = try world.store.live(
-      Query<Record>(try world.store.schema.model(named: "Item")))
+    let live = try world.store.liveQuery(
+      StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Item")))
     try world.other.execute("REPLACE INTO Item VALUES (2, 'a')")
     try world.store.refresh()
     #expect(live.count == 1)
     #expect(throws: StoreError.self) {
       try world.store.fetch(
-        Query<Record>(try world.store.schema.model(named: "Item")), at: start)
+        StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Item")), at: start)
     }
   }
 
@@ -180,7 +180,7 @@ import Testing
         UPDATE Item SET n = n * 2 WHERE id = NEW.id;
       END
       """)
-    try world.store.changeJournal.turnOn()
+    try world.store.changeJournal.enable()
     #expect(
       try world.entries(of: "INSERT INTO Item VALUES (1, 'a', 2, NULL)")
         == ["insert Item 1 ('a', 2, NULL)", "update Item 1 (n: 2 → 4)"])
@@ -258,11 +258,11 @@ import Testing
   @Test func turningItOffAndOnIsTold() throws {
     let world = try JournalWorld(Self.items)
     let position = try world.store.changeJournal.position()
-    try world.store.changeJournal.turnOff()
+    try world.store.changeJournal.disable()
     try world.other.execute("INSERT INTO Item VALUES (1, 'a', 1, NULL)")
     #expect(try world.store.changeJournal.details() == [:])
-    try world.store.changeJournal.turnOn()
-    try world.store.changeJournal.turnOn()
+    try world.store.changeJournal.enable()
+    try world.store.changeJournal.enable()
     try world.other.execute("DELETE FROM Item")
     #expect(
       try world.entries(after: position) == [
@@ -332,8 +332,8 @@ import Testing
     let entered = try journal.transactions(after: position).flatMap(\.changes).map(\.model)
     #expect(entered == ["Song"])
     #expect(try journal.status().drift.map(\.owner.name) == ["Album"])
-    #expect(throws: StoreError.self) { try journal.turnOn(for: ["Album"]) }
-    try journal.turnOn(for: ["Song"])
+    #expect(throws: StoreError.self) { try journal.enable(for: ["Album"]) }
+    try journal.enable(for: ["Song"])
     try world.other.execute("INSERT INTO Album VALUES (1, 'one')")
     #expect(try journal.status().drift.map(\.owner.name) == ["Album"])
     #expect(world.errors.events.map(\.code) == [.journalGap, .journalGap])

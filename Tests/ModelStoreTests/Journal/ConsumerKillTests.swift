@@ -199,7 +199,7 @@ private struct KillWorld: Sendable {
         if case .integer(let number) = row[0] { number } else { nil }
       }
     }
-    var findings = try store.check()
+    var findings = try store.checkIntegrity()
     let told = try self.numbers(in: acknowledged)
     let found = Set(try numbers("SELECT id FROM Artist"))
     let lost = told.filter { !found.contains($0) || !found.contains(-$0 - 1) }

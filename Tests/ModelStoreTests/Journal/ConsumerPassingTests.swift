@@ -11,10 +11,10 @@ import Testing
     let path = directory.file("journal.store")
     try PlainDatabase(path).execute(ConsumerTests.tables)
     var configuration = StoreConfiguration()
-    configuration.readerCountMax = 1
+    configuration.maxReaderCount = 1
     let store = try Store(at: path, configuration: configuration)
     try store.adopt()
-    try store.changeJournal.turnOn(for: ["Item"])
+    try store.changeJournal.enable(for: ["Item"])
     let consumers = try (1...32).map { try store.consumer("\($0)") }
     for _ in 0..<1000 {
       try await store.write { tx in try tx.execute("UPDATE Sum SET id = 1") }

@@ -13,7 +13,7 @@ import Testing
   /// A store whose items are entered, and whose sums are not.
   private static func world() throws -> JournalWorld {
     let world = try JournalWorld(tables, detail: nil)
-    try world.store.changeJournal.turnOn(for: ["Item"])
+    try world.store.changeJournal.enable(for: ["Item"])
     return world
   }
 
@@ -230,7 +230,7 @@ import Testing
     let consumer = try store.consumer("sum")
     try Self.insert(1...3, in: store)
     let batch = try #require(try consumer.next())
-    func add(_ batch: ConsumerBatch, _ tx: borrowing Transaction) throws {
+    func add(_ batch: ConsumerBatch, _ tx: borrowing WriteTransaction) throws {
       for case .integer(let number) in batch.changes.map({ $0.key[0] }) {
         try tx.execute("UPDATE Sum SET total = total + \(number)")
       }
@@ -273,7 +273,7 @@ import Testing
     let consumer = try world.store.consumer("index")
     for id in 1...5 { try Self.insert(id...id, in: world.store) }
     try world.store.changeJournal.trim(
-      JournalRetention(entryCountMax: 4, respectingConsumers: false))
+      JournalRetention(maxEntryCount: 4, respectingConsumers: false))
     let batch = try #require(try consumer.next())
     #expect(batch.reset == .trimmed)
     #expect(Self.keys(batch) == [.integer(4), .integer(5)])
@@ -285,9 +285,9 @@ import Testing
   @Test func aJournalThatWasOffIsTold() throws {
     let world = try Self.world()
     let consumer = try world.store.consumer("index")
-    try world.store.changeJournal.turnOff()
+    try world.store.changeJournal.disable()
     try Self.insert(1...1, in: world.store)
-    try world.store.changeJournal.turnOn(for: ["Item"])
+    try world.store.changeJournal.enable(for: ["Item"])
     try Self.insert(2...2, in: world.store)
     let batch = try #require(try consumer.next())
     #expect(batch.reset == .gap(models: ["Item"]))
@@ -419,7 +419,7 @@ import Testing
     try world.store.refresh()
     #expect(try await growth.next() == start)
     #expect(journal.damagedModels == ["Item"])
-    try journal.turnOn(for: ["Item"])
+    try journal.enable(for: ["Item"])
     #expect(try await growth.next() == JournalPosition(rawValue: start.rawValue + 1))
     #expect(journal.damagedModels == [])
   }

@@ -19,7 +19,7 @@ import Testing
     let end: Int64
     do {
       let store = try Store(at: path, models: Artist.self)
-      try store.changeJournal.turnOn()
+      try store.changeJournal.enable()
       for id in 1...3 { try store.write { tx in try tx.insert(Artist(id: Int64(id), name: "a")) } }
       end = try store.changeJournal.position().rawValue
       store.close()
@@ -88,7 +88,7 @@ import Testing
     let readings: [() throws -> Void] = [
       { _ = try journal.transactions() }, { _ = try journal.newestTransactions() },
       { _ = try journal.status() },
-      { try journal.trim(JournalRetention(entryCountMax: 1), isPreview: true) },
+      { try journal.trim(JournalRetention(maxEntryCount: 1), mode: .preview) },
       { _ = try store.previewUndo(1) },
     ]
     #expect(try readings.map { try Self.outcome($0) } == outcomes)

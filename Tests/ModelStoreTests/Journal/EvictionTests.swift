@@ -106,7 +106,7 @@ import Testing
         "delete Item 1 ('x', 'y', 'x-y', 'X-Y')",
         "update Item 2 (a: 'p' → 'x', pair: 'p-y' → 'x-y', whole: 'P-Y' → 'X-Y')",
       ])
-    let items = Query<Record>(try world.store.schema.model(named: "Item"))
+    let items = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Item"))
     #expect(
       try world.store.fetch(items, at: start).map(\.key) == [[.integer(1)], [.integer(2)]])
   }
@@ -122,9 +122,9 @@ import Testing
   func whatIsComputedTooLateIsNotToldExactly(columns: String, sql: String) throws {
     let world = try JournalWorld(
       "CREATE TABLE Item (\(columns)); INSERT INTO Item (id, a) VALUES (1, 'x')")
-    let items = Query<Record>(try world.store.schema.model(named: "Item"))
+    let items = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Item"))
     let start = try world.store.changeJournal.position()
-    let live = try world.store.live(items)
+    let live = try world.store.liveQuery(items)
     try world.other.execute(sql)
     try world.store.refresh()
     #expect(live.count == 1)

@@ -19,10 +19,10 @@ import Testing
     let model = try world.store.observe(Album.self) { changes in
       told.add("model \(changes.changes.map { $0.new?.id ?? $0.old?.id ?? 0 }) \(changes.isReset)")
     }
-    let live = try world.store.live(Album.all.order { $0.title }).observe { event in
+    let live = try world.store.liveQuery(Album.all.order { $0.title }).observe { event in
       told.add("live \(event.words)")
     }
-    let window = try world.store.live(Album.all.order { $0.title }.limit(1)).observe { event in
+    let window = try world.store.liveQuery(Album.all.order { $0.title }.limit(1)).observe { event in
       told.add("window \(event.words)")
     }
     let mix = try world.store.observe(list: \Mix.songs, of: 1, fields: [\Song.title]) { changes in
@@ -66,9 +66,9 @@ import Testing
   func aModelWithoutImagesIsTheOnlyOneThatIsReset(detail: JournalDetail?) throws {
     let world = try ForeignWorld()
     if let detail {
-      try world.store.changeJournal.turnOn(detail, for: ["Album"])
+      try world.store.changeJournal.enable(detail, for: ["Album"])
     } else {
-      try world.store.changeJournal.turnOff(for: ["Album"])
+      try world.store.changeJournal.disable(for: ["Album"])
     }
     let told = Recorder<String>()
     let album = try world.store.observe(.field(\Album.title, of: 1)) { change in
@@ -247,12 +247,12 @@ import Testing
 /// A live query, and its result as somebody keeps it who only applies what is told.
 private final class FollowedQuery {
   private let watch: LiveQueryTests.Watch
-  private var list: [Record]
+  private var list: [DynamicRecord]
 
   init(_ number: Int, _ schema: ModelSchema, _ world: JournalWorld) throws {
     watch = try LiveQueryTests.Watch(world.store, schema, number)
     // Nobody else writes meanwhile, so this is what the query began with.
-    list = try world.other.rows(watch.sql).map { Record(schema: schema, values: $0) }
+    list = try world.other.rows(watch.sql).map { DynamicRecord(schema: schema, values: $0) }
   }
 
   func follow(in world: JournalWorld) throws -> (objection: String?, resetCount: Int) {
@@ -273,7 +273,7 @@ private final class FollowedQuery {
     if resetCount > 0 {
       // Rows of both results may differ in what was not told.
       isTrue = list.map(\.key) == fresh.map { [$0[0]] }
-      list = fresh.map { Record(schema: watch.oracle.schema, values: $0) }
+      list = fresh.map { DynamicRecord(schema: watch.oracle.schema, values: $0) }
     }
     return (isTrue ? nil : "\(events.count) events lead elsewhere", resetCount)
   }

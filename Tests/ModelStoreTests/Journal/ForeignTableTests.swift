@@ -23,7 +23,7 @@ import Testing
       """
       CREATE TABLE Copy AS SELECT * FROM Item; DROP TABLE Item; ALTER TABLE Copy RENAME TO Item
       """)
-    try world.store.changeJournal.turnOn()
+    try world.store.changeJournal.enable()
     #expect(
       try world.entries(
         of: "INSERT INTO Item VALUES (1, 'a'); UPDATE Item SET v = 'b'; DELETE FROM Item")

@@ -59,7 +59,7 @@ import Testing
   @Test(SQLiteShell.isNeeded) func aLiveQueryAndItsWindowMoveByTheExactDifference() throws {
     let (shop, shell) = try Self.shop()
     let query = Album.all.order { $0.title }
-    let live = [try shop.store.live(query), try shop.store.live(query.limit(2))]
+    let live = [try shop.store.liveQuery(query), try shop.store.liveQuery(query.limit(2))]
     let results = live.map { _ in AwaitedEvents<[Int64]>() }
     let subscriptions = try zip(live, results).map { live, results in
       let list = Mutex<[Album]>([])
@@ -99,7 +99,7 @@ import Testing
   @Test(SQLiteShell.isNeeded) func theLatestOfTwoHundredCommitsIsNotMissed() throws {
     let (shop, shell) = try Self.shop()
     let results = AwaitedEvents<[Int64]>()
-    let live = try shop.store.live(Album.all.order { $0.title })
+    let live = try shop.store.liveQuery(Album.all.order { $0.title })
     let subscription = try live.observe { changes in
       results.add(changes.new.compactMap { if case .integer(let id) = $0[0] { id } else { nil } })
     }
@@ -159,7 +159,7 @@ import Testing
     let directory = shop.directory.path
     #expect(watchCount(of: directory) == 0)
     let first = try shop.store.observe(\Album.title, of: 1) { _ in }
-    let second = try shop.store.live(Album.all)
+    let second = try shop.store.liveQuery(Album.all)
     #expect(watchCount(of: directory) == 1)
     first.cancel()
     #expect(watchCount(of: directory) == 1)
@@ -175,7 +175,7 @@ import Testing
     }
     while watchCount(of: shop.directory.path) > 0 { sched_yield() }
     do {
-      let live = try shop.store.live(Album.all)
+      let live = try shop.store.liveQuery(Album.all)
       #expect(watchCount(of: shop.directory.path) >= 1)
       withExtendedLifetime(live) {}
     }
@@ -196,7 +196,7 @@ import Testing
   @Test func listeningKeepsNoStoreOpen() throws {
     let directory = try TemporaryDirectory()
     weak var engine: StoreEngine?
-    var subscription: Subscription?
+    var subscription: ObservationToken?
     do {
       let store = try Store(at: directory.file("dropped.store"), models: Artist.self, Album.self)
       engine = store.engine
@@ -266,8 +266,8 @@ import Testing
       var store: Store? = try Store(at: path, models: Artist.self, configuration: configuration)
       try store?.write { tx in try tx.insert(Artist(id: 1, name: "own")) }
       engine = store?.engine
-      first = try #require(try store?.live(Artist.where { _ in .sql("paused(id) > 0") }))
-      second = try #require(try store?.live(Artist.all))
+      first = try #require(try store?.liveQuery(Artist.where { _ in .sql("paused(id) > 0") }))
+      second = try #require(try store?.liveQuery(Artist.all))
       isArmed.set()
       try PlainDatabase(path).execute("INSERT INTO Artist VALUES (2, 'foreign')")
       polling.wait()

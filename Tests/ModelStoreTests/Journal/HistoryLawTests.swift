@@ -31,7 +31,7 @@ import Testing
     #expect(redone == written)
     #expect(try world.content() == after)
     #expect(try world.store.undo() != nil)
-    #expect(try world.store.check() == [])
+    #expect(try world.store.checkIntegrity() == [])
   }
 
   @Test func whatWouldBeUndoneAndRedoneIsWhatIs() throws {
@@ -88,7 +88,7 @@ import Testing
       }
       for (position, content) in copies {
         for model in world.store.schema.models {
-          let records = try world.store.fetch(Query<Record>(model), at: position)
+          let records = try world.store.fetch(StoreQuery<DynamicRecord>(model), at: position)
           #expect(
             records.map(\.values) == content[model.name], "seed \(seed), \(model.name) \(position)")
           for record in records.prefix(2) {
@@ -127,14 +127,14 @@ import Testing
     for query in [albums, albums.limit(3, offset: 1)] {
       for (start, end) in zip(positions, positions.dropFirst() + [positions[2]]) {
         var list = try world.store.fetch(query, at: start)
-        let changes = try world.store.changes(of: query, from: start, to: end)
+        let changes = try world.store.difference(of: query, from: start, to: end)
         changes.apply(to: &list)
         #expect(try list == world.store.fetch(query, at: end), "\(start) to \(end)")
         #expect(changes.deletions.allSatisfy { $0.origin == .foreign })
       }
     }
     #expect(
-      try world.store.changes(of: albums, from: positions[0]).newCount
+      try world.store.difference(of: albums, from: positions[0]).newCount
         == world.store.fetch(albums).count)
   }
 }

@@ -37,7 +37,7 @@ final class HistoryWorld {
       try tx.list(\Mix.songs, of: 1).append(contentsOf: [1, 2, 3, 2])
       try tx.execute("INSERT INTO Seat VALUES ('a', 1, 'x', NULL), ('B', 2, NULL, 1.5)")
     }
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
   }
 
   /// Every table as it is, by model, in key order.
@@ -45,7 +45,7 @@ final class HistoryWorld {
     try store.read { tx in
       var content: [String: [[SQLValue]]] = [:]
       for model in self.store.schema.models {
-        content[model.name] = try tx.fetch(Query<Record>(model)).map(\.values)
+        content[model.name] = try tx.fetch(StoreQuery<DynamicRecord>(model)).map(\.values)
       }
       return content
     }
@@ -72,7 +72,7 @@ final class HistoryWorld {
 
   private static let refusals: Set<StoreError.Code> = [.rejected, .recordNotFound, .invalidValue]
 
-  private func change(_ tx: borrowing Transaction) throws {
+  private func change(_ tx: borrowing WriteTransaction) throws {
     let id = Int64.random(in: 1...8, using: &random)
     let other = Int64.random(in: 1...8, using: &random)
     let row = ["a", "A", "b", "B", "c"].randomElement(using: &random) ?? "a"

@@ -39,7 +39,7 @@ import Testing
         return count
       },
       outcome {
-        try journal.trim(JournalRetention(entryCountMax: 2), isPreview: true).kept == nil ? 0 : 1
+        try journal.trim(JournalRetention(maxEntryCount: 2), mode: .preview).kept == nil ? 0 : 1
       },
       outcome { try journal.status().entryCount > 0 ? 1 : 0 },
       outcome { try world.store.previewUndo(1) == nil ? 0 : 1 },
@@ -63,7 +63,7 @@ import Testing
         "UPDATE _ms_journal SET position = position + 5000000 WHERE position = \(foreign)")
       #expect(try world.store.changeJournal.transactions().last?.changes.count == 1)
       #expect(try world.store.changeJournal.newestTransactions(limit: 1).first?.changes.count == 1)
-      try world.store.changeJournal.trim(JournalRetention(entryCountMax: 1))
+      try world.store.changeJournal.trim(JournalRetention(maxEntryCount: 1))
       #expect(try world.store.changeJournal.transactions().count == 1)
     }
   }
@@ -95,8 +95,8 @@ import Testing
     // Its commit record finds no place behind the highest position.
     try world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (4, 0)") }
     #expect(failure { try journal.transactions() }?.code == .journalGap)
-    let retention = JournalRetention(entryCountMax: 100)
-    #expect(try journal.trim(retention, isPreview: true).removedCount == count)
+    let retention = JournalRetention(maxEntryCount: 100)
+    #expect(try journal.trim(retention, mode: .preview).removedCount == count)
     #expect(try journal.trim(retention).removedCount == count)
     #expect(try journal.transactions().last?.gaps == ["Item"])
     #expect(try journal.position() == newest)
@@ -128,10 +128,10 @@ import Testing
       "UPDATE _ms_journal SET position = \(1 << 40) WHERE position = \(newest)")
     let count = Int(newest.rawValue)
     #expect(try journal.status().entryCount == count)
-    #expect(try journal.trim(JournalRetention(entryCountMax: count)).removedCount == 0)
-    #expect(try journal.trim(JournalRetention(byteCountMax: 1_000_000)).removedCount == 0)
+    #expect(try journal.trim(JournalRetention(maxEntryCount: count)).removedCount == 0)
+    #expect(try journal.trim(JournalRetention(maxByteCount: 1_000_000)).removedCount == 0)
     // The transaction to which the fourth row belongs stays whole.
-    let trimming = try journal.trim(JournalRetention(entryCountMax: 3))
+    let trimming = try journal.trim(JournalRetention(maxEntryCount: 3))
     #expect(trimming.removedCount == count - 4)
     #expect(try journal.status().entryCount == 4)
     #expect(trimming.kept == JournalPosition(rawValue: 4)...JournalPosition(rawValue: 1 << 40))
@@ -144,7 +144,7 @@ import Testing
     let path = world.store.path
     world.store.close()
     var configuration = StoreConfiguration()
-    configuration.journalRetention = JournalRetention(entryCountMax: 5)
+    configuration.journalRetention = JournalRetention(maxEntryCount: 5)
     let store = try Store(at: path, configuration: configuration, onError: { _ in })
     try world.other.execute(
       "INSERT INTO _ms_journal (position, layout, entry, c0) VALUES (\(position), 0, 2, 1)")

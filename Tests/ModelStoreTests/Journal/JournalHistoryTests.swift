@@ -159,7 +159,7 @@ import Testing
     for change in try journal.transactions(after: start).flatMap(\.changes) {
       #expect(change.fields.map(\.new) == (1...30).map { .integer($0) })
     }
-    let records = Query<Record>(try world.store.schema.model(named: "Wide"))
+    let records = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Wide"))
     for offset in 0...Int64(6) {
       let position = JournalPosition(rawValue: start.rawValue + offset)
       if offset % 3 == 0 {
@@ -195,7 +195,7 @@ import Testing
     #expect(error?.code == .journalGap)
     #expect(error?.message.contains("position \(row) ") == true)
     #expect(
-      try journal.trim(JournalRetention(entryCountMax: 1, respectingConsumers: false)).kept
+      try journal.trim(JournalRetention(maxEntryCount: 1, respectingConsumers: false)).kept
         == JournalPosition(rawValue: row.rawValue + 1)...JournalPosition(rawValue: row.rawValue + 2)
     )
     #expect(try journal.transactions().flatMap(\.changes).map(\.key) == [[.integer(9)]])
@@ -210,7 +210,7 @@ import Testing
       try tx.execute("INSERT INTO Item VALUES (1, 'a', 1)")
       try tx.execute("UPDATE Item SET n = 2")
     }
-    try journal.turnOff(for: ["Item"])
+    try journal.disable(for: ["Item"])
     #expect(
       Self.lines(try journal.transactions(after: start), from: start) == [
         "1-3 nobody insert Item 1 () update Item 1 ()", "4-4 foreign gap Item",
@@ -310,13 +310,13 @@ import Testing
     }
     #expect(throws: StoreError.self) {
       try world.store.fetch(
-        Query<Record>(try world.store.schema.model(named: "Item")), at: start)
+        StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Item")), at: start)
     }
   }
 
   @Test func whatChangedNothingThatIsEnteredIsNotUndone() throws {
     let world = try JournalWorld(Self.tables, detail: nil)
-    try world.store.changeJournal.turnOn(for: ["Item"])
+    try world.store.changeJournal.enable(for: ["Item"])
     let id = try world.store.write { tx in
       try tx.execute("INSERT INTO Item VALUES (1, 'a', 1)")
       return tx.id

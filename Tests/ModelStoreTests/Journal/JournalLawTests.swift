@@ -41,7 +41,7 @@ import Testing
     let rows = try world.other.rows(
       "SELECT count(*), min(position), max(position) FROM _ms_journal")
     #expect(rows[0][0] == rows[0][2] && rows[0][1] == .integer(1), "a gap, seed \(seed)")
-    #expect(try world.store.check() == [])
+    #expect(try world.store.checkIntegrity() == [])
     #expect(world.errors.events == [])
   }
 

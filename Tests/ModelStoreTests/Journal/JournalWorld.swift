@@ -17,7 +17,7 @@ final class JournalWorld {
     try database.execute("PRAGMA journal_mode = WAL;" + tables)
     store = try Store(at: path, onError: { [errors] in errors.add($0) })
     try store.adopt()
-    if let detail { try store.changeJournal.turnOn(detail) }
+    if let detail { try store.changeJournal.enable(detail) }
     other = try PlainDatabase(path)
   }
 

@@ -28,10 +28,10 @@ import Testing
     var counts: [String: Int] = [:]
     let store = try Store(at: path)
     counts["adopting"] = try started(in: store) { try store.adopt() }
-    counts["turning on"] = try started(in: store) { try store.changeJournal.turnOn() }
+    counts["turning on"] = try started(in: store) { try store.changeJournal.enable() }
     // Everything is as it is wanted, which is found out.
-    counts["turning on again"] = try started(in: store) { try store.changeJournal.turnOn() }
-    counts["turning to keys"] = try started(in: store) { try store.changeJournal.turnOn(.keys) }
+    counts["turning on again"] = try started(in: store) { try store.changeJournal.enable() }
+    counts["turning to keys"] = try started(in: store) { try store.changeJournal.enable(.keys) }
     // On the same connection, so that its statements can be counted.
     counts["declaring"] = try started(in: store) { _ = try Store(at: path) }
     counts["reopening"] = try thousandsOfSteps(reopening: store)

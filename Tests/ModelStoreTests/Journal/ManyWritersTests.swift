@@ -102,7 +102,7 @@ import Testing
     #expect(plays.value == .integer(Int64(playCount)))
     try watchers?.finish(
       world, playCount: playCount, plays: plays.values.events, titles: title.values.events)
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
     #expect(world.errors.events == [])
     print(
       "many writers: \(4 * count) commits and those of storecli, "
@@ -214,7 +214,7 @@ private final class KeptField<Value: Hashable & Sendable>: Sendable {
 
   init(_ first: Value) { self.first = first }
 
-  func note(_ change: FieldChange<Value>) {
+  func note(_ change: FieldEvent<Value>) {
     let last = values.events.last ?? first
     guard let new = change.new, !change.isReset, change.old == last else {
       return objections.add("\(change) after \(last)")
@@ -229,22 +229,22 @@ extension KeptField<Int64> {
 
 /// What somebody keeps who applies what a live query tells.
 private final class KeptQuery: Sendable {
-  let list: Mutex<[Record]>
+  let list: Mutex<[DynamicRecord]>
   let objections = Recorder<String>()
-  private let subscription: Mutex<Subscription?> = Mutex(nil)
+  private let subscription: Mutex<ObservationToken?> = Mutex(nil)
 
   var images: [[SQLValue]] { list.withLock { $0.map(\.values) } }
 
   init(_ store: Store) throws {
     let schema = try store.schema.model(named: "Album")
     let title = try #require(schema.fieldIndex(named: "title"))
-    let query = Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: title)])
+    let query = StoreQuery<DynamicRecord>(schema, orderings: [QueryOrdering(fieldIndex: title)])
     list = Mutex(try store.fetch(query))
-    let held = try store.live(query).observe { [weak self] in self?.note($0) }
+    let held = try store.liveQuery(query).observe { [weak self] in self?.note($0) }
     subscription.withLock { $0 = held }
   }
 
-  private func note(_ event: QueryChanges<Record>) {
+  private func note(_ event: QueryChanges<DynamicRecord>) {
     list.withLock { list in
       guard !event.isReset, event.oldCount == list.count else {
         return objections.add("reset \(event.isReset), \(event.oldCount) of \(list.count)")

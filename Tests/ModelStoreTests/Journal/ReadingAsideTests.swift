@@ -88,23 +88,24 @@ private final class KeptResult: Sendable {
   let number: Int
   let sql: String
   let objections = Recorder<String>()
-  private let list = Mutex<[Record]>([])
-  private let subscription = Mutex<Subscription?>(nil)
+  private let list = Mutex<[DynamicRecord]>([])
+  private let subscription = Mutex<ObservationToken?>(nil)
 
   init(_ number: Int, _ schema: ModelSchema, _ store: Store) throws {
     self.number = number
     let watched = LiveQueryTests.queries[number]
     sql = "SELECT id, a, t, g, u FROM item " + watched.sql
-    let query = Query<Record>(
+    let query = StoreQuery<DynamicRecord>(
       schema, where: watched.condition, orderings: watched.order, limit: watched.limit,
       offset: watched.offset)
-    let held = try store.live(query).observe(options: .initial) { [weak self] in self?.note($0) }
+    let held = try store.liveQuery(query).observe(options: .initial) { [weak self] in self?.note($0)
+    }
     subscription.withLock { $0 = held }
   }
 
   var images: [[SQLValue]] { list.withLock { $0.map(\.values) } }
 
-  private func note(_ event: QueryChanges<Record>) {
+  private func note(_ event: QueryChanges<DynamicRecord>) {
     list.withLock { list in
       guard !event.isReset, event.oldCount == list.count else {
         return objections.add(

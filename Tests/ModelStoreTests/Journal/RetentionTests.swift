@@ -36,18 +36,18 @@ import Testing
     let end = try journal.position()
     #expect(try Self.sizes(world) == [-1, 2, 3, 4, 5])
     #expect(try journal.trim(JournalRetention()).removedCount == 0)
-    let preview = try journal.trim(JournalRetention(entryCountMax: 7), isPreview: true)
+    let preview = try journal.trim(JournalRetention(maxEntryCount: 7), mode: .preview)
     #expect(try Self.sizes(world) == [-1, 2, 3, 4, 5])
-    var trimming = try journal.trim(JournalRetention(entryCountMax: 7))
+    var trimming = try journal.trim(JournalRetention(maxEntryCount: 7))
     #expect(preview == trimming)
     #expect(try Self.sizes(world) == [4, 5])
     #expect(trimming.removedCount == 6)
     #expect(trimming.kept == JournalPosition(rawValue: 7)...end)
     #expect(trimming.heldBackBy == nil)
-    trimming = try journal.trim(JournalRetention(entryCountMax: 0))
+    trimming = try journal.trim(JournalRetention(maxEntryCount: 0))
     #expect(try Self.sizes(world) == [5])
     #expect(trimming.removedCount == 4)
-    #expect(try journal.trim(JournalRetention(entryCountMax: 0)).removedCount == 0)
+    #expect(try journal.trim(JournalRetention(maxEntryCount: 0)).removedCount == 0)
     try Self.insert(1, in: world)
     #expect(try journal.position().rawValue == end.rawValue + 2)
     #expect(try Self.sizes(world) == [5, 2])
@@ -66,7 +66,7 @@ import Testing
     while true {
       let step = try world.store.engine.maintenance.transaction { connection in
         let trimmer = JournalTrimmer(
-          connection: connection, retention: JournalRetention(entryCountMax: 0), now: 0)
+          connection: connection, retention: JournalRetention(maxEntryCount: 0), now: 0)
         return try trimmer.step()
       }
       if step.removedCount == 0 { break }
@@ -81,7 +81,7 @@ import Testing
     let world = try JournalWorld("CREATE TABLE Wide (id INTEGER PRIMARY KEY, \(columns))")
     for id in 1...6 { try world.other.execute("INSERT INTO Wide (id) VALUES (\(id))") }
     for kept in stride(from: 18, through: 0, by: -1) {
-      try world.store.changeJournal.trim(JournalRetention(entryCountMax: kept))
+      try world.store.changeJournal.trim(JournalRetention(maxEntryCount: kept))
       #expect(try world.entries().count == (kept + 2) / 3 + (kept == 0 ? 1 : 0))
     }
   }
@@ -92,7 +92,7 @@ import Testing
     _ = try world.store.consumer("slower", startingAt: .start)
     for count in [1, 2, 3] { try Self.insert(count, in: world) }
     let journal = world.store.changeJournal
-    let all = JournalRetention(entryCountMax: 0)
+    let all = JournalRetention(maxEntryCount: 0)
     #expect(try journal.trim(all).heldBackBy == "slower")
     #expect(try Self.sizes(world) == [-1, 2, 3, 4])
     try world.store.dropConsumer("slower")
@@ -103,7 +103,7 @@ import Testing
     #expect(try Self.sizes(world) == [3, 4])
     #expect(try slow.next()?.reset == nil)
     #expect(
-      try journal.trim(JournalRetention(entryCountMax: 0, respectingConsumers: false)).heldBackBy
+      try journal.trim(JournalRetention(maxEntryCount: 0, respectingConsumers: false)).heldBackBy
         == nil)
     #expect(try Self.sizes(world) == [4])
     #expect(try slow.next()?.reset == .trimmed)
@@ -135,7 +135,7 @@ import Testing
     let world = try JournalWorld(Self.tables)
     for _ in 0..<40 { try Self.insert(500, in: world) }
     let before = try world.store.changeJournal.status()
-    try world.store.changeJournal.trim(JournalRetention(byteCountMax: Int(before.byteCount / 4)))
+    try world.store.changeJournal.trim(JournalRetention(maxByteCount: Int(before.byteCount / 4)))
     let after = try world.store.changeJournal.status()
     let share = Double(after.entryCount) / Double(before.entryCount)
     #expect((0.15...0.35).contains(share), "\(share)")
@@ -160,7 +160,7 @@ import Testing
     var configuration = StoreConfiguration()
     configuration.durability = .normal
     configuration.changeJournal = .full
-    configuration.journalRetention = JournalRetention(entryCountMax: 1000)
+    configuration.journalRetention = JournalRetention(maxEntryCount: 1000)
     let store = try Store(
       at: directory.file("trimmed.store"), models: Artist.self, configuration: configuration)
     for id in 1...2000 as ClosedRange<Int64> {
@@ -177,7 +177,7 @@ import Testing
     }
     status = try store.changeJournal.status()
     #expect((1000...1500).contains(status.entryCount), "\(status.entryCount)")
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
   }
 
   @Test func anEventTakesAtMost32BytesBesideItsValues() throws {

@@ -14,7 +14,7 @@ import Testing
     init(_ operation: fault_vfs_op, _ code: Int32, _ effect: fault_vfs_effect) throws {
       let faulty = try FaultyStore()
       let store = try faulty.open()
-      try store.changeJournal.turnOn()
+      try store.changeJournal.enable()
       try store.write { tx in _ = try tx.insert(Artist(id: 1, name: "kept")) }
       let fault = fault_vfs_arm(operation, faulty.path + "-wal", 1, code, effect, .once)
       let error = failure {
@@ -76,7 +76,7 @@ import Testing
       return tx.id
     }
     #expect(try journal.outcome(of: unsigned) == .unknown)
-    try journal.turnOn()
+    try journal.enable()
     #expect(try journal.outcome(of: unsigned) == .unknown)
     var rolledBack: TransactionID?
     _ = failure {

@@ -167,7 +167,7 @@ import Testing
       """)
     let store = try Store(at: path)
     try store.adopt()
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
     let id = try store.write { tx in
       try tx.execute("UPDATE Team SET code = 'tmp' WHERE id = 1")
       try tx.execute("UPDATE Team SET code = 'x' WHERE id = 2")
@@ -197,9 +197,9 @@ import Testing
     #expect(failure { try store.undo() }?.code == .journalGap)
     #expect(failure { try store.redo() }?.code == .journalGap)
     #expect(failure { try store.previewUndo(1) }?.code == .journalGap)
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
     #expect(try store.undo() == nil)
-    try store.changeJournal.turnOff()
+    try store.changeJournal.disable()
     #expect(failure { try store.undo() }?.code == .journalGap)
   }
 }
@@ -229,12 +229,12 @@ private final class SeatWorld {
     try store.add(
       Rule(
         "Seat.onePerTeam", of: "Seat", fields: ["team"], .countAtMost(count: 1, per: ["team"])))
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
   }
 
   func content() throws -> [Int64: [SQLValue]] {
     let schema = try store.schema.model(named: "Seat")
-    let records = try store.fetch(Query<Record>(schema))
+    let records = try store.fetch(StoreQuery<DynamicRecord>(schema))
     return Dictionary(
       uniqueKeysWithValues: records.compactMap { record in
         if case .integer(let id) = record.key[0] { (id, record.values) } else { nil }
@@ -271,7 +271,7 @@ private final class SeatWorld {
     }
   }
 
-  private func change(_ tx: borrowing Transaction) throws {
+  private func change(_ tx: borrowing WriteTransaction) throws {
     let ids = [Int64](1...5).shuffled(using: &random)
     let code: SQLValue =
       ["a", "b", "c", "d", "tmp"].randomElement(using: &random).map { .text($0) } ?? .null
@@ -293,7 +293,7 @@ private final class SeatWorld {
   }
 
   /// Passes the codes of seats on in a circle, by way of a code that none has.
-  private func rotate(_ ids: ArraySlice<Int64>, _ tx: borrowing Transaction) throws {
+  private func rotate(_ ids: ArraySlice<Int64>, _ tx: borrowing WriteTransaction) throws {
     let schema = try store.schema.model(named: "Seat")
     let codes = try ids.map { id in
       try tx.find(schema, key: [.integer(id)])?.values[1] ?? .null

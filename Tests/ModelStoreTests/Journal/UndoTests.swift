@@ -221,7 +221,7 @@ import Testing
           (old ?? "").count > new.count ? .reject("must not shrink") : .accept
         }
       ])
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
     try store.write { tx in _ = try tx.insert(Artist(id: 1, name: "a")) }
     try store.write { tx in try tx.set(\Artist.name, to: "aa", for: 1) }
     #expect(failure { try store.undo() }?.code == .rejected)
@@ -248,17 +248,17 @@ import Testing
     let journal = world.store.changeJournal
     try world.store.write { tx in try tx.execute("INSERT INTO Parent VALUES (3, 'c', 3)") }
     let content = try Self.content(world)
-    try journal.turnOff(for: ["Parent"])
+    try journal.disable(for: ["Parent"])
     #expect(failure { try world.store.undo() }?.code == .journalGap)
-    try journal.turnOn(.keys, for: ["Parent"])
+    try journal.enable(.keys, for: ["Parent"])
     #expect(failure { try world.store.undo() }?.code == .journalGap)
     #expect(try Self.content(world) == content)
-    try journal.turnOn(for: ["Parent"])
+    try journal.enable(for: ["Parent"])
     let undo = try #require(try world.store.undo())
     #expect(try Self.content(world) != content)
-    try journal.turnOff(for: ["Parent"])
+    try journal.disable(for: ["Parent"])
     #expect(failure { try world.store.redo() }?.code == .journalGap)
-    try journal.turnOn(for: ["Parent"])
+    try journal.enable(for: ["Parent"])
     #expect(try world.store.redo()?.reverted == undo.transaction)
     #expect(try Self.content(world) == content)
   }
@@ -266,7 +266,7 @@ import Testing
   @Test func whatTheJournalDoesNotTellIsRefused() throws {
     let world = try JournalWorld(Self.tables)
     let journal = world.store.changeJournal
-    let parents = Query<Record>(try world.store.schema.model(named: "Parent"))
+    let parents = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Parent"))
     let start = try journal.position()
     try world.store.write { tx in
       try tx.execute("UPDATE Parent SET n = 10")
@@ -281,12 +281,12 @@ import Testing
       try world.store.fetch(parents, at: start).map { $0["n"] } == [.integer(1), .integer(2)])
     let raw = parents.filter(.sql("n > 1"))
     #expect(failure { try world.store.fetch(raw, at: start) }?.code == .invalidQuery)
-    try journal.turnOff(for: ["Parent"])
+    try journal.disable(for: ["Parent"])
     #expect(failure { try world.store.fetch(parents, at: start) }?.code == .journalGap)
-    try journal.turnOn()
+    try journal.enable()
     #expect(failure { try world.store.fetch(parents, at: start) }?.code == .journalGap)
     #expect(failure { try world.store.revert(after: start) }?.code == .journalGap)
-    let children = Query<Record>(try world.store.schema.model(named: "Child"))
+    let children = StoreQuery<DynamicRecord>(try world.store.schema.model(named: "Child"))
     #expect(try world.store.fetch(children, at: start).count == 3)
     try world.other.execute("DELETE FROM _ms_journal WHERE position <= \(start.rawValue + 1)")
     #expect(failure { try world.store.fetch(children, at: start) }?.code == .journalTrimmed)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.tags(.law)) struct AdoptedListLawTests {
   @Test func fieldsOfAnotherElementAreNotToldOfTheOneThatCameBack() throws {
     let world = try AdoptedListWorld(entries: [(1, "0")])
-    let subscription = try world.observe(fields: ["Name"], backlog: .latest)
+    let subscription = try world.observe(fields: ["Name"], coalescing: .latest)
     subscription.pause()
     try world.edit { try $0.replace(at: 0, with: .integer(2)) }
     try world.rename(2)
@@ -23,7 +23,7 @@ import Testing
 
   @Test func whatChangedWhileAnElementWasAwayIsNotLost() throws {
     let world = try AdoptedListWorld(entries: [(1, "0")])
-    let subscription = try world.observe(fields: ["Name"], backlog: .latest)
+    let subscription = try world.observe(fields: ["Name"], coalescing: .latest)
     subscription.pause()
     try world.edit { try $0.replace(at: 0, with: .integer(2)) }
     try world.rename(1)
@@ -43,7 +43,7 @@ import Testing
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
     let world = try AdoptedListWorld(design, entries: [(1, "0"), (2, "1"), (3, "2")])
-    let subscription = try world.observe(fields: ["Name"], backlog: .latest)
+    let subscription = try world.observe(fields: ["Name"], coalescing: .latest)
     var eventCount = 0
     for step in 0..<300 {
       let before = (tracks: try world.tracks(), names: try world.names())

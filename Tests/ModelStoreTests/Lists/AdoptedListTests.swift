@@ -39,9 +39,9 @@ import Testing
         case 2...3: try list.insert(.integer(track), at: place)
         case 4 where !model.isEmpty: try list.remove(at: place)
         case 5...6 where !model.isEmpty: try list.move(from: place, to: other)
-        case 7 where !model.isEmpty: try list.exchange(place, other)
+        case 7 where !model.isEmpty: try list.swapAt(place, other)
         case 8 where !model.isEmpty: try list.replace(at: place, with: .integer(track))
-        case 9 where step % 9 == 0: try list.removeEqual(.integer(track))
+        case 9 where step % 9 == 0: try list.removeAll(equalTo: .integer(track))
         case 10 where step % 5 == 0: try list.assign(tracks.map { .integer($0) })
         case 11 where !model.isEmpty: try list.removeLast()
         default: break
@@ -104,7 +104,7 @@ import Testing
 
   @Test func withAJournalTheOtherProgramsWritesAreToldExactly() throws {
     let world = try AdoptedListWorld(entries: [(1, "1"), (2, "2")])
-    try world.store.changeJournal.turnOn(.full, for: ["Playlist", "Track"])
+    try world.store.changeJournal.enable(.full, for: ["Playlist", "Track"])
     let subscription = try world.observe()
     try world.shell.execute("UPDATE Entry SET Position = 5 WHERE TrackId = 1")
     try world.store.refresh()
@@ -193,12 +193,12 @@ import Testing
       """)
     let before = try world.entries()
     try world.edit { list in
-      let refused = failure { try list.exchange(1, 2) }
+      let refused = failure { try list.swapAt(1, 2) }
       #expect(refused?.code == .rejected)
     }
     #expect(try world.entries() == before)
     try world.shell.execute("DROP TRIGGER fixed")
-    try world.edit { try $0.exchange(1, 2) }
+    try world.edit { try $0.swapAt(1, 2) }
     #expect(try world.tracks() == [1, 3, 2])
   }
 
@@ -207,7 +207,7 @@ import Testing
     let world = try AdoptedListWorld(.unique, entries: [(1, "0"), (2, "1")])
     try world.shell.execute("INSERT INTO Entry VALUES (1, NULL, 2)")
     try world.edit { try $0.append(.integer(9)) }
-    try world.edit { try $0.exchange(0, 1) }
+    try world.edit { try $0.swapAt(0, 1) }
     #expect(try world.tracks() == [2, 1, 9])
     try world.edit { list in
       try list.removeLast()
@@ -234,7 +234,7 @@ import Testing
     try world.edit { try $0.append(.integer(9)) }
     try world.edit { try $0.append(contentsOf: [.integer(3), .integer(4)]) }
     try world.edit { list in
-      try list.exchange(0, 4)
+      try list.swapAt(0, 4)
       try list.append(.integer(5))
     }
     let entries: [[SQLValue]] = [
@@ -298,16 +298,17 @@ extension AdoptedListTests {
       world.store.close()
       let again = try Store(at: world.directory.file("other.db"))
       #expect(try again.schema.model(named: "Playlist.tracks") == slots)
-      #expect(try again.check() == [])
+      #expect(try again.checkIntegrity() == [])
       let playlist = try again.schema.model(named: "Playlist")
       #expect(playlist.lists == [AdoptedListWorld.list()])
       try again.write { tx in
-        try tx.list("tracks", of: playlist, key: .integer(1)).exchange(0, 1)
+        try tx.list("tracks", of: playlist, key: .integer(1)).swapAt(0, 1)
       }
       let rows = try again.fetch(
-        Query<Record>(slots, orderings: [QueryOrdering(fieldIndex: slots.fields.count - 1)]))
+        StoreQuery<DynamicRecord>(
+          slots, orderings: [QueryOrdering(fieldIndex: slots.fields.count - 1)]))
       #expect(Set(rows.map { $0["TrackId"] }) == [.integer(1), .integer(2)])
-      let live = try again.live(Query<Record>(slots))
+      let live = try again.liveQuery(StoreQuery<DynamicRecord>(slots))
       #expect(live.count == 2)
       #expect(live.plan == .incremental)
     }

@@ -100,9 +100,11 @@ final class AdoptedListWorld {
       })
   }
 
-  func observe(fields: [String] = [], backlog: Backlog = .standard) throws -> Subscription {
-    try store.live(list: "tracks", of: playlist, key: .integer(1), fields: fields)
-      .observe(backlog: backlog) { [told] in told.add($0) }
+  func observe(fields: [String] = [], coalescing: CoalescingPolicy = .standard) throws
+    -> ObservationToken
+  {
+    try store.liveList("tracks", of: playlist, key: .integer(1), fields: fields)
+      .observe(coalescing: coalescing) { [told] in told.add($0) }
   }
 }
 

@@ -27,9 +27,9 @@ import Testing
         case 2: try list.insert(song, at: place)
         case 3 where !model.isEmpty: try list.remove(at: place)
         case 4 where !model.isEmpty: try list.move(from: place, to: other)
-        case 5 where !model.isEmpty: try list.exchange(place, other)
+        case 5 where !model.isEmpty: try list.swapAt(place, other)
         case 6 where !model.isEmpty: try list.replace(at: place, with: song)
-        case 7: try list.removeEqual(song)
+        case 7: try list.removeAll(equalTo: song)
         default: break
         }
       }
@@ -77,7 +77,7 @@ import Testing
       let list = try tx.list(\Mix.songs, of: 1)
       for id in 1...5 { try list.append(Int64(id)) }
     }
-    let report = try store.writeReporting { tx in
+    let report = try store.writeReturningChanges { tx in
       try tx.list(\Mix.songs, of: 1).move(from: 4, to: 0)
     }
     #expect(report.changes.changes.map(\.model) == ["Mix.songs"])
@@ -134,8 +134,8 @@ import Testing
     _ = world.told.taken()
     let edits: [(borrowing ListEditor<Int64>) throws -> Void] = [
       { try $0.append(7) }, { try $0.append(contentsOf: [8, 7]) }, { try $0.insert(7, at: 1) },
-      { try $0.remove(at: 3) }, { try $0.removeAll() }, { _ = try $0.removeEqual(2) },
-      { try $0.exchange(0, 3) }, { try $0.move(from: 3, to: 0) },
+      { try $0.remove(at: 3) }, { try $0.removeAll() }, { _ = try $0.removeAll(equalTo: 2) },
+      { try $0.swapAt(0, 3) }, { try $0.move(from: 3, to: 0) },
       { try $0.replace(at: 3, with: 9) },
       { try $0.assign([5]) }, { try $0.assign([1, 2, 3, 2, 4, 8, 7]) },
     ]

@@ -47,7 +47,7 @@ import Testing
     let world = try ListWorld(songs: [1, 2, 2, 3])
     let gate = DispatchGate()
     let blocking = try world.store.observe(\Song.plays, of: 9) { _ in gate.wait() }
-    let subscription = try world.observe(fields: [\Song.title], backlog: .latest)
+    let subscription = try world.observe(fields: [\Song.title], coalescing: .latest)
     random.sparing = 9
     var old = try ListState(of: 1, in: world.store)
     for step in 0..<200 {
@@ -140,7 +140,7 @@ struct RandomListTransaction {
     } catch is Undo {}
   }
 
-  private mutating func step(in tx: borrowing Transaction, depth: Int) throws {
+  private mutating func step(in tx: borrowing WriteTransaction, depth: Int) throws {
     guard depth < 2, chance(1, of: 6) else { return try statement(in: tx) }
     let before = wasDisturbed
     let isTakenBack = chance(1, of: 2)
@@ -155,7 +155,7 @@ struct RandomListTransaction {
     }
   }
 
-  private mutating func statement(in tx: borrowing Transaction) throws {
+  private mutating func statement(in tx: borrowing WriteTransaction) throws {
     switch number(1...30) {
     case 1: try disturb(in: tx) { "DELETE FROM Mix_songs WHERE owner = 1 AND element = \($0)" }
     case 2:
@@ -183,12 +183,12 @@ struct RandomListTransaction {
   }
 
   /// An upsert must not set the field that the tests use as a signal.
-  private func plays(_ song: Int64, in tx: borrowing Transaction) throws -> Int64 {
+  private func plays(_ song: Int64, in tx: borrowing WriteTransaction) throws -> Int64 {
     try tx.find(Song.self, song)?.plays ?? 0
   }
 
   private mutating func disturb(
-    in tx: borrowing Transaction, _ text: (SQLValue) -> SQLText
+    in tx: borrowing WriteTransaction, _ text: (SQLValue) -> SQLText
   ) throws {
     ranSQL = true
     let slots: SQLText = "SELECT * FROM Mix_songs WHERE owner = 1 ORDER BY slot"
@@ -203,7 +203,7 @@ struct RandomListTransaction {
 
   private mutating func song() -> Int64 { number(1...9) }
 
-  private mutating func edit(in tx: borrowing Transaction) throws {
+  private mutating func edit(in tx: borrowing WriteTransaction) throws {
     let list = try tx.list(\Mix.songs, of: chance(5, of: 6) ? 1 : 2)
     let count = Int64(try list.count())
     let place = Int(number(0...max(count, 1) - 1))
@@ -215,9 +215,9 @@ struct RandomListTransaction {
       case 4...5: try list.insert(song(), at: Int(number(0...count)))
       case 6: try list.remove(at: place)
       case 7: try list.removeLast()
-      case 8: try list.removeEqual(song())
+      case 8: try list.removeAll(equalTo: song())
       case 9: try list.replace(at: place, with: song())
-      case 10: try list.exchange(place, other)
+      case 10: try list.swapAt(place, other)
       case 11...12: try list.move(from: place, to: other)
       case 13 where count > 5 || chance(1, of: 4): try list.removeAll()
       default:

@@ -83,10 +83,10 @@ import Testing
   @Test("JK25 exchanging two names both with their indices")
   func exchanging() throws {
     #expect(
-      try events(from: [1, 2, 3, 4]) { try $0.exchange(2, 3) }
+      try events(from: [1, 2, 3, 4]) { try $0.swapAt(2, 3) }
         == ["exchange p3 2→3 p4 3→2 | 3→2 | [1, 2, 4, 3]"])
     #expect(
-      try events(from: [1, 2, 3, 4]) { try $0.exchange(3, 0) }
+      try events(from: [1, 2, 3, 4]) { try $0.swapAt(3, 0) }
         == ["exchange p1 0→3 p4 3→0 | 3→0 0→3 | [4, 2, 3, 1]"])
   }
 
@@ -100,10 +100,10 @@ import Testing
   @Test("JK27 removing an element that is there twice names both indices of before")
   func removingEveryOccurrence() throws {
     #expect(
-      try events(from: [1, 1]) { try $0.removeEqual(1) }
+      try events(from: [1, 1]) { try $0.removeAll(equalTo: 1) }
         == ["removeEqual p1 0→NF p1 1→NF | -0 -1 | []"])
     #expect(
-      try events(from: [1, 2, 1, 3]) { try $0.removeEqual(1) }
+      try events(from: [1, 2, 1, 3]) { try $0.removeAll(equalTo: 1) }
         == ["removeEqual p1 0→NF p1 2→NF | -0 -2 | [2, 3]"])
   }
 
@@ -122,7 +122,7 @@ import Testing
   @Test("JK29 JK30 after the end nothing is told", arguments: [true, false])
   func ending(byCancelling: Bool) throws {
     let world = try ListWorld(songs: [1])
-    var subscription: Subscription? = try world.observe(fields: [\Song.title])
+    var subscription: ObservationToken? = try world.observe(fields: [\Song.title])
     try world.store.write { tx in try tx.set(\Song.title, to: "2", for: 1) }
     world.store.waitForDelivery()
     #expect(world.told.taken().count == 1)
@@ -177,7 +177,7 @@ import Testing
     #expect(try retitle(2) == [])
     try world.edit { try $0.append(2) }
     #expect(try retitle(2) == ["[1]", "[1]"])
-    try world.edit { try $0.exchange(0, 1) }
+    try world.edit { try $0.swapAt(0, 1) }
     #expect(try retitle(2) == ["[0]", "[0]"])
     try world.edit { try $0.replace(at: 0, with: 3) }
     #expect(try retitle(2) == [])
@@ -222,11 +222,11 @@ import Testing
     }
     let before = try changeCount()
     try world.edit { try $0.replace(at: 1, with: 2) }
-    try world.edit { try $0.exchange(1, 1) }
+    try world.edit { try $0.swapAt(1, 1) }
     try world.edit { try $0.move(from: 1, to: 1) }
     try world.edit { try $0.append(contentsOf: []) }
     try world.edit { list in
-      let count = try list.removeEqual(9)
+      let count = try list.removeAll(equalTo: 9)
       #expect(count == 0)
     }
     try world.edit { try $0.assign([1, 2]) }
@@ -247,8 +247,8 @@ import Testing
     let subscription = try world.observe()
     let edits: [(borrowing ListEditor<Int64>) throws -> Void] = [
       { try $0.insert(3, at: 3) }, { try $0.insert(3, at: -1) }, { try $0.remove(at: 2) },
-      { try $0.remove(at: -1) }, { try $0.replace(at: 2, with: 1) }, { try $0.exchange(0, 2) },
-      { try $0.exchange(-1, 0) }, { try $0.exchange(2, 2) }, { try $0.move(from: 2, to: 0) },
+      { try $0.remove(at: -1) }, { try $0.replace(at: 2, with: 1) }, { try $0.swapAt(0, 2) },
+      { try $0.swapAt(-1, 0) }, { try $0.swapAt(2, 2) }, { try $0.move(from: 2, to: 0) },
       { try $0.move(from: 0, to: 2) }, { try $0.move(from: 0, to: -1) },
     ]
     for edit in edits {

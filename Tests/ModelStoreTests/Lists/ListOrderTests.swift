@@ -30,7 +30,7 @@ import Testing
     try world.edit { try $0.move(from: 0, to: 5) }
     let idle = try statementCount(world) { try world.store.write { _ in } }
     let edits: [(borrowing ListEditor<Int64>) throws -> Void] = [
-      { try $0.insert(4, at: 3) }, { try $0.move(from: 7, to: 1) }, { try $0.exchange(2, 6) },
+      { try $0.insert(4, at: 3) }, { try $0.move(from: 7, to: 1) }, { try $0.swapAt(2, 6) },
       { try $0.remove(at: 5) }, { try $0.removeLast() }, { try $0.append(3) },
     ]
     for edit in edits {
@@ -156,7 +156,7 @@ import Testing
     #expect(try world.keys() == Array(order[..<3]) + [9] + Array(order[3...]))
     try world.store.write { tx in try tx.execute("UPDATE Mix_songs SET label = 7") }
     let same = try world.keys()
-    try world.edit { try $0.exchange(0, 6) }
+    try world.edit { try $0.swapAt(0, 6) }
     #expect(try world.keys() == [same[6]] + Array(same[1..<6]) + [same[0]])
   }
 

@@ -21,9 +21,9 @@ final class ListWorld {
   }
 
   func observe(
-    fields: [any PartialKeyPath<Song> & Sendable] = [], backlog: Backlog = .standard
-  ) throws -> Subscription {
-    try store.observe(list: \Mix.songs, of: 1, fields: fields, backlog: backlog) { [told] in
+    fields: [any PartialKeyPath<Song> & Sendable] = [], coalescing: CoalescingPolicy = .standard
+  ) throws -> ObservationToken {
+    try store.observe(list: \Mix.songs, of: 1, fields: fields, coalescing: coalescing) { [told] in
       told.add($0)
     }
   }

@@ -102,7 +102,7 @@ import Testing
     #expect(
       refused(3) == "Player.mixID refers to no record whose list could be shared. Set it first.")
     #expect(refused(9) == "There is no such Player, so it has no list.")
-    #expect(failure { try store.live(list: \Player.songs, of: 3) }?.code == .recordNotFound)
+    #expect(failure { try store.liveList(\Player.songs, of: 3) }?.code == .recordNotFound)
   }
 
   @Test("an owner that comes to refer to another record has that one's list")

@@ -8,10 +8,10 @@ import Testing
   /// A reader that tells what it heard, once it has heard enough.
   private actor Shelf {
     private(set) var titles: [String] = []
-    private var subscription: Subscription?
+    private var subscription: ObservationToken?
     private var waiting: (count: Int, continuation: CheckedContinuation<[String], Never>)?
 
-    func hold(_ subscription: Subscription) { self.subscription = subscription }
+    func hold(_ subscription: ObservationToken) { self.subscription = subscription }
 
     func hear(_ title: String) {
       titles.append(title)
@@ -88,8 +88,9 @@ import Testing
   @Test func aSlowActorGetsWhatItsBacklogHolds() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
-    let albums = try shop.store.live(Album.all.order { $0.title })
-    let subscription = try albums.changes(backlog: .latest).deliver(to: shelf) { shelf, changes in
+    let albums = try shop.store.liveQuery(Album.all.order { $0.title })
+    let subscription = try albums.changes(coalescing: .latest).deliver(to: shelf) {
+      shelf, changes in
       shelf.hear("\(changes.old.count) → \(changes.new.count)")
     }
     subscription.pause()
@@ -120,8 +121,8 @@ import Testing
 
   @Test func aGroupIsALoopToo() async throws {
     let shop = try MusicShop()
-    let artists = try shop.store.live(Artist.all)
-    let albums = try shop.store.live(Album.all.order { $0.title })
+    let artists = try shop.store.liveQuery(Artist.all)
+    let albums = try shop.store.liveQuery(Album.all.order { $0.title })
     let changes = try shop.store.changes(of: artists, albums, options: .initial)
     try await shop.store.write { tx in try tx.set(\Artist.name, to: "b", for: 1) }
     try await shop.store.write { tx in try tx.delete(Album.self, 3) }
@@ -138,7 +139,7 @@ import Testing
     let shop = try MusicShop { $0.durability = .normal }
     let shelf = Shelf()
     let count = Mutex(0)
-    let held = Mutex<Subscription?>(nil)
+    let held = Mutex<ObservationToken?>(nil)
     let synchronous = try shop.store.observe(
       .field(\Album.title, of: 2), options: .synchronous
     ) { _ in count.withLock { $0 += 1 } }

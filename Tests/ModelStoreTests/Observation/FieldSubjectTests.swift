@@ -10,7 +10,7 @@ import Testing
   func hotAndUntilReleased() throws {
     let shop = try MusicShop()
     try shop.setTitle("before")
-    var subscription: Subscription? = try shop.store.subject(\Album.title, of: 1).stream
+    var subscription: ObservationToken? = try shop.store.subject(\Album.title, of: 1).stream
       .subscribe { shop.told.add($0) }
     try shop.setTitle("a")
     try shop.store.write { tx in _ = try tx.delete(Album.self, 1) }
@@ -211,7 +211,7 @@ import Testing
   func inOrderAndEndingInside() throws {
     let shop = try MusicShop()
     let subject = try shop.store.subject(\Album.title, of: 1)
-    let held = Mutex<[Subscription]>([])
+    let held = Mutex<[ObservationToken]>([])
     for number in 0..<4 {
       let subscription = try subject.stream.subscribe { value in
         shop.told.add("\(number) \(value)")

@@ -109,14 +109,15 @@ import Testing
         failures.add("\(error)")
       }
     }
-    var opened: [(live: LiveQuery<Album>, events: Recorder<QueryChanges<Album>>, Subscription)] = []
+    var opened:
+      [(live: LiveQuery<Album>, events: Recorder<QueryChanges<Album>>, ObservationToken)] = []
     for number in 0..<40 {
       // No two are equal, or they would be shared.
       let query =
         number.isMultiple(of: 3)
         ? Album.where { $0.id > Int64(number) }.order { $0.title }.limit(50, offset: 10 + number)
         : Album.where { $0.id > Int64(number) }.order { $0.title }
-      let live = try store.live(query)
+      let live = try store.liveQuery(query)
       let events = Recorder<QueryChanges<Album>>()
       opened.append((live, events, try live.observe(options: .initial) { events.add($0) }))
     }

@@ -28,10 +28,10 @@ import Testing
   ])
   func recordsWithoutAKeyAreLeftOutOfLiveResults(table: String) throws {
     let world = try World(table)
-    let all = Query<Record>(world.schema)
+    let all = StoreQuery<DynamicRecord>(world.schema)
     let queries = [
-      try world.store.live(all), try world.store.live(all.limit(10)),
-      try world.store.live(all.filter(.sql("v > 0"))),
+      try world.store.liveQuery(all), try world.store.liveQuery(all.limit(10)),
+      try world.store.liveQuery(all.filter(.sql("v > 0"))),
     ]
     let told = Recorder<String>()
     let subscriptions = try queries.map { query in
@@ -48,7 +48,7 @@ import Testing
     }
     world.store.waitForDelivery()
     #expect(queries.map(\.count) == [4, 4, 4])
-    let more = [try world.store.live(all), try world.store.live(all.limit(3, offset: 1))]
+    let more = [try world.store.liveQuery(all), try world.store.liveQuery(all.limit(3, offset: 1))]
     #expect(more.map(\.count) == [4, 3])
     let again = try more[0].observe(options: .initial) { told.add("again \($0.newCount)") }
     world.store.waitForDelivery()

@@ -9,7 +9,7 @@ import Testing
     let store = try Store(at: directory.file("late.store"), models: Artist.self)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "before")) }
     let recorder = Recorder<String>()
-    var subscription: Subscription?
+    var subscription: ObservationToken?
     try store.write { tx in
       subscription = try store.observe(\Artist.name, of: 1) { change in
         recorder.add("\(change.old ?? "-") → \(change.new ?? "-"), reset: \(change.isReset)")

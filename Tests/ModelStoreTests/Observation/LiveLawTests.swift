@@ -64,7 +64,7 @@ import Testing
   /// was recreated: what cancels out in the first fold takes them along.
   private static func description(_ delta: QueryDelta?) throws -> [String] {
     guard let delta else { return [] }
-    let changes = try QueryChanges<Record>(delta, schema: SmallTable.schema)
+    let changes = try QueryChanges<DynamicRecord>(delta, schema: SmallTable.schema)
     return ["\(changes.oldVersion) \(changes.oldCount) → \(changes.newVersion) \(changes.newCount)"]
       + changes.deletions.map { "- \($0.index) \($0.record?.values ?? [])" }
       + changes.insertions.map { "+ \($0.index) \($0.record.values)" }
@@ -78,7 +78,7 @@ import Testing
   /// than an event without rows.
   private static func effect(_ delta: QueryDelta?) throws -> [String] {
     guard let delta else { return ["no event"] }
-    let changes = try QueryChanges<Record>(delta, schema: SmallTable.schema)
+    let changes = try QueryChanges<DynamicRecord>(delta, schema: SmallTable.schema)
     return ["\(changes.oldCount) → \(changes.newCount)"] + (try description(delta).dropFirst())
   }
 
@@ -126,13 +126,13 @@ import Testing
         state = SmallTable.randomState(after: state, using: &generator)
         world.step(to: state, version: version)
         if let delta = world.told.taken().first {
-          try QueryChanges<Record>(delta, schema: SmallTable.schema).apply(to: &whole)
+          try QueryChanges<DynamicRecord>(delta, schema: SmallTable.schema).apply(to: &whole)
         }
         var part = old
         let told = world.toldInWindow.taken()
         #expect(told.count <= 1)
         if let delta = told.first {
-          try QueryChanges<Record>(delta, schema: SmallTable.schema).apply(to: &part)
+          try QueryChanges<DynamicRecord>(delta, schema: SmallTable.schema).apply(to: &part)
         }
         #expect(whole == SmallTable.result(of: state), "seed \(seed), round \(round)")
         let expected = Array(whole[shown.range(in: whole.count)])
@@ -147,8 +147,8 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("laws.store"), models: Artist.self, Album.self)
     let told = Recorder<[UInt64]>()
-    func observe(_ query: Query<Album>) throws -> Subscription {
-      try store.live(query).observe { told.add([$0.oldVersion, $0.newVersion]) }
+    func observe(_ query: StoreQuery<Album>) throws -> ObservationToken {
+      try store.liveQuery(query).observe { told.add([$0.oldVersion, $0.newVersion]) }
     }
     let held = [
       try observe(Album.all), try observe(Album.where { $0.id > 1 }),

@@ -18,17 +18,17 @@ import Testing
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
     let pair = try Self.schema("pair", in: file)
-    func plan(_ query: Query<Record>) throws -> String {
-      try file.store.live(query).plan.description
+    func plan(_ query: StoreQuery<DynamicRecord>) throws -> String {
+      try file.store.liveQuery(query).plan.description
     }
-    #expect(try plan(Query(item)) == "incremental")
-    #expect(try plan(Query(item, limit: 3)) == "incremental")
+    #expect(try plan(StoreQuery(item)) == "incremental")
+    #expect(try plan(StoreQuery(item, limit: 3)) == "incremental")
     #expect(
-      try plan(Query(item, where: .sql("t = upper(t)")))
+      try plan(StoreQuery(item, where: .sql("t = upper(t)")))
         == "run again after each commit that touches it, because only SQLite can evaluate its condition"
     )
     #expect(
-      try plan(Query(pair))
+      try plan(StoreQuery(pair))
         == "run again after each commit that touches it, because it reads a view")
   }
 
@@ -39,7 +39,8 @@ import Testing
     let store = try Store(at: path)
     let item = try #require(try store.adopt(["item"]).first)
     let error = failure {
-      try store.live(Query<Record>(item, where: .sql("id IN (SELECT x FROM stranger)")))
+      try store.liveQuery(
+        StoreQuery<DynamicRecord>(item, where: .sql("id IN (SELECT x FROM stranger)")))
     }
     #expect(error?.code == .invalidQuery)
     #expect(error?.message.contains("stranger") == true)
@@ -48,10 +49,11 @@ import Testing
   @Test func aViewTellsWhatTheTablesBehindItDo() throws {
     let file = try DetectionFile(Self.setup)
     let pair = try Self.schema("pair", in: file)
-    let live = try file.store.live(Query<Record>(pair, orderings: [QueryOrdering(fieldIndex: 0)]))
+    let live = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(pair, orderings: [QueryOrdering(fieldIndex: 0)]))
     let told = Recorder<String>()
     let subscription = try live.observe { event in
-      func text(_ record: Record?) -> String {
+      func text(_ record: DynamicRecord?) -> String {
         record.map { "\($0.values[0])/\($0.values[1])" } ?? "?"
       }
       told.add(
@@ -86,7 +88,8 @@ import Testing
     try file.store.write {
       try $0.execute("INSERT INTO item VALUES (1, 0, 'a', 1, NULL), (2, 0, 'b', 1, NULL)")
     }
-    let live = try file.store.live(Query<Record>(item, where: condition, orderings: order))
+    let live = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(item, where: condition, orderings: order))
     #expect((live.plan == .incremental) == (condition == nil))
     let told = Recorder<[[Int]]>()
     let subscription = try live.observe { told.add($0.moves.map { [$0.oldIndex, $0.newIndex] }) }
@@ -103,11 +106,12 @@ import Testing
     let item = try Self.schema("item", in: file)
     let byA = [QueryOrdering(fieldIndex: 1)]
     let prepared = { try file.store.engine.connections.writer.sync { $0.connection.preparedCount } }
-    let first = try file.store.live(Query<Record>(item, orderings: byA))
+    let first = try file.store.liveQuery(StoreQuery<DynamicRecord>(item, orderings: byA))
     let before = try prepared()
-    let second = try file.store.live(
-      Query<Record>(item, orderings: byA + [QueryOrdering(fieldIndex: 0, collation: .binary)]))
-    let window = try file.store.live(Query<Record>(item, orderings: byA, limit: 2))
+    let second = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(
+        item, orderings: byA + [QueryOrdering(fieldIndex: 0, collation: .binary)]))
+    let window = try file.store.liveQuery(StoreQuery<DynamicRecord>(item, orderings: byA, limit: 2))
     #expect(try prepared() == before)
     try file.store.write {
       try $0.execute(
@@ -119,8 +123,8 @@ import Testing
   @Test func aSharedResultEndsWithItsLastUser() throws {
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
-    let live = try file.store.live(Query<Record>(item, limit: 2))
-    var held: Subscription? = try live.observe { _ in }
+    let live = try file.store.liveQuery(StoreQuery<DynamicRecord>(item, limit: 2))
+    var held: ObservationToken? = try live.observe { _ in }
     #expect(file.store.engine.broker.interests().keys.sorted() == ["item"])
     withExtendedLifetime(live) {}
     let watched = { file.store.engine.broker.interests().keys.sorted() }
@@ -134,11 +138,11 @@ import Testing
   @Test func theInitialEventComesFirstAndNothingIsMissed() async throws {
     let file = try DetectionFile(Self.setup)
     let g = try Self.schema("g", in: file)
-    let query = Query<Record>(g, orderings: [QueryOrdering(fieldIndex: 1)])
+    let query = StoreQuery<DynamicRecord>(g, orderings: [QueryOrdering(fieldIndex: 1)])
     for window in [nil, 2] as [Int?] {
-      let live = try file.store.live(query.limit(window))
+      let live = try file.store.liveQuery(query.limit(window))
       let told = Recorder<String>()
-      let line: @Sendable (QueryChanges<Record>) -> String = { event in
+      let line: @Sendable (QueryChanges<DynamicRecord>) -> String = { event in
         "\(event.isInitial) \(event.oldCount) +\(event.insertions.map { "\($0.index) \($0.key)" })"
       }
       let subscription = try live.observe(options: .initial) { told.add(line($0)) }
@@ -166,7 +170,7 @@ import Testing
   @Test func anInitialEventAfterAForeignCommitIsThePresentState() throws {
     let file = try DetectionFile(Self.setup)
     let g = try Self.schema("g", in: file)
-    let live = try file.store.live(Query<Record>(g))
+    let live = try file.store.liveQuery(StoreQuery<DynamicRecord>(g))
     try PlainDatabase(file.path).execute("DELETE FROM g WHERE id = 2")
     let told = Recorder<[[SQLValue]]>()
     let subscription = try live.observe(options: .initial) { told.add($0.new.map(\.self)) }
@@ -178,14 +182,14 @@ import Testing
   @Test func whatIsComputedFromTheRecordNeedsNoTable() throws {
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
-    let each = try file.store.live(
-      Query<Record>(
+    let each = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(
         item, where: .sql("EXISTS (SELECT 1 FROM json_each(json_array(t)) WHERE value = 'x')")))
-    let named = try file.store.live(
-      Query<Record>(
+    let named = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(
         item, where: .sql("g IN (WITH own(n) AS (SELECT id FROM g) SELECT n FROM own)")))
-    let counted = try file.store.live(
-      Query<Record>(
+    let counted = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(
         item,
         where: .sql("(WITH own AS (SELECT id FROM g) SELECT count(*) FROM own) = 3")))
     let before = [each.count, named.count, counted.count]
@@ -202,11 +206,12 @@ import Testing
     let store = try Store(at: path)
     let models = try store.adopt(["item", "g"])
     let error = failure {
-      try store.live(Query<Record>(models[0], where: .sql("EXISTS (SELECT 1 FROM stranger)")))
+      try store.liveQuery(
+        StoreQuery<DynamicRecord>(models[0], where: .sql("EXISTS (SELECT 1 FROM stranger)")))
     }
     #expect(error?.code == .invalidQuery)
-    let live = try store.live(
-      Query<Record>(models[0], where: .sql("NOT EXISTS (SELECT 1 FROM g)")))
+    let live = try store.liveQuery(
+      StoreQuery<DynamicRecord>(models[0], where: .sql("NOT EXISTS (SELECT 1 FROM g)")))
     try store.write { tx in
       try tx.execute("DELETE FROM item")
       try tx.execute("DELETE FROM g")
@@ -221,8 +226,9 @@ import Testing
     let file = try DetectionFile(Self.setup)
     let item = try Self.schema("item", in: file)
     let error = failure {
-      try file.store.live(
-        Query<Record>(item, where: .sql("id IN (SELECT cid FROM pragma_table_info('item'))")))
+      try file.store.liveQuery(
+        StoreQuery<DynamicRecord>(
+          item, where: .sql("id IN (SELECT cid FROM pragma_table_info('item'))")))
     }
     #expect(
       error?.message

@@ -15,9 +15,9 @@ struct LiveQueryOracle {
 
   /// Says in words what is wrong with `event`; nil when it is exact.
   func objection(
-    to event: QueryChanges<Record>, from old: [[SQLValue]], to new: [[SQLValue]]
+    to event: QueryChanges<DynamicRecord>, from old: [[SQLValue]], to new: [[SQLValue]]
   ) -> String? {
-    var list = old.map { Record(schema: schema, values: $0) }
+    var list = old.map { DynamicRecord(schema: schema, values: $0) }
     guard event.oldCount == old.count, event.newCount == new.count else { return "counts" }
     event.apply(to: &list)
     guard list.map(\.values) == new else { return "apply" }
@@ -73,7 +73,7 @@ struct LiveQueryOracle {
 
   /// The event read backwards must turn the new result into the old one.
   private func objectionToInverse(
-    of event: QueryChanges<Record>, from old: [[SQLValue]], to new: [[SQLValue]]
+    of event: QueryChanges<DynamicRecord>, from old: [[SQLValue]], to new: [[SQLValue]]
   ) -> String? {
     let leaving = Set(event.insertions.map(\.index) + event.moves.map(\.newIndex))
     var list = new.enumerated().filter { !leaving.contains($0.offset) }.map(\.element)

@@ -63,7 +63,7 @@ import Testing
     through states: [[Row?]], oracle: LiveQueryOracle
   ) throws -> String? {
     let live = live(states[0])
-    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
+    let mailbox = Mailbox<QueryDelta>(coalescing: .latest)
     let end = live.subscribe(into: mailbox)
     defer { end() }
     for (index, state) in states.enumerated().dropFirst() {
@@ -71,7 +71,7 @@ import Testing
     }
     let (old, new) = (result(of: states[0]), result(of: states[states.count - 1]))
     guard let delta = mailbox.take() else { return old == new ? nil : "no event" }
-    let event = try QueryChanges<Record>(delta, schema: schema)
+    let event = try QueryChanges<DynamicRecord>(delta, schema: schema)
     if old == new, event.updates.isEmpty, event.moves.isEmpty { return "an event for nothing" }
     guard event.oldVersion < event.newVersion else { return "version" }
     return oracle.objection(to: event, from: old, to: new)
@@ -93,7 +93,7 @@ import Testing
         if attempts.events.count == 1 { throw Unreadable() }
         return Self.result(of: states[1])
       }, report: { failures.add($0.code.rawValue) })
-    let mailbox = Mailbox<QueryDelta>(backlog: .every)
+    let mailbox = Mailbox<QueryDelta>(coalescing: .every)
     let end = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
     let reset = ChangeBroker.Commit(changes: nothing, isReset: true)
@@ -101,7 +101,7 @@ import Testing
     #expect(failures.events == ["database"])
     #expect(live.note(reset) == .ready)
     let delta = try #require(mailbox.take())
-    let event = try QueryChanges<Record>(delta, schema: Self.schema)
+    let event = try QueryChanges<DynamicRecord>(delta, schema: Self.schema)
     #expect(event.isReset)
     #expect(event.deletions.map(\.key) == [[.integer(0)]])
     #expect(event.insertions.map(\.key) == [[.integer(1)]])
@@ -120,11 +120,11 @@ import Testing
       interest: ChangeBroker.Interest(model: "t"), images: Self.result(of: [nil, nil]),
       reload: { Self.result(of: states[1]) },
       report: { reports.add($0.code.rawValue) })
-    let mailbox = Mailbox<QueryDelta>(backlog: .every)
+    let mailbox = Mailbox<QueryDelta>(coalescing: .every)
     let end = live.subscribe(into: mailbox)
     #expect(live.note(Self.commit(from: states[0], to: states[1], version: 1)) == .ready)
     #expect(reports.events == ["database"])
-    let event = try QueryChanges<Record>(try #require(mailbox.take()), schema: Self.schema)
+    let event = try QueryChanges<DynamicRecord>(try #require(mailbox.take()), schema: Self.schema)
     #expect(event.isReset)
     #expect(event.insertions.map(\.key) == [[.integer(1)]])
     end()
@@ -234,7 +234,7 @@ import Testing
         LiveQueryStateTests.result(of: start), LiveQueryStateTests.result(of: state)
       )
       guard let told else { return old == new ? nil : "no event" }
-      let event = try QueryChanges<Record>(told, schema: LiveQueryStateTests.schema)
+      let event = try QueryChanges<DynamicRecord>(told, schema: LiveQueryStateTests.schema)
       return old == new ? "an event for nothing" : oracle.objection(to: event, from: old, to: new)
     }
   }

@@ -88,21 +88,21 @@ import Testing
 
   /// One live query, a list kept by its events, and a slow reader of the same.
   final class Watch: Sendable {
-    let live: LiveQuery<Record>
+    let live: LiveQuery<DynamicRecord>
     let sql: String
     let oracle: LiveQueryOracle
-    let kept: Mutex<[QueryChanges<Record>]> = Mutex([])
-    let subscription: Mutex<Subscription?> = Mutex(nil)
-    let slow: ObservedChanges<QueryChanges<Record>>
+    let kept: Mutex<[QueryChanges<DynamicRecord>]> = Mutex([])
+    let subscription: Mutex<ObservationToken?> = Mutex(nil)
+    let slow: ChangeSequence<QueryChanges<DynamicRecord>>
 
     init(_ store: Store, _ schema: ModelSchema, _ number: Int) throws {
       let watched = LiveQueryTests.queries[number]
       sql = "SELECT id, a, t, g, u FROM item " + watched.sql
       let order = watched.order
-      let query = Query<Record>(
+      let query = StoreQuery<DynamicRecord>(
         schema, where: watched.condition, orderings: order, limit: watched.limit,
         offset: watched.offset)
-      live = try store.live(query)
+      live = try store.liveQuery(query)
       oracle = LiveQueryOracle(
         schema: schema,
         terms: order.map { ordering in
@@ -114,7 +114,7 @@ import Testing
               nulls: ordering.effectiveNulls == .first ? .first : .last)
           )
         })
-      slow = try live.changes(backlog: .latest)
+      slow = try live.changes(coalescing: .latest)
       let held = try live.observe { [weak self] event in self?.kept.withLock { $0.append(event) } }
       subscription.withLock { $0 = held }
     }
@@ -190,7 +190,8 @@ import Testing
   }
 
   private static func objection(
-    to events: [QueryChanges<Record>], _ watch: Watch, from old: [[SQLValue]], to new: [[SQLValue]]
+    to events: [QueryChanges<DynamicRecord>], _ watch: Watch, from old: [[SQLValue]],
+    to new: [[SQLValue]]
   ) -> String? {
     guard let event = events.first else { return old == new ? nil : "no event" }
     guard events.count == 1 else { return "\(events.count) events for one commit" }
@@ -237,7 +238,8 @@ import Testing
   @Test func aSubscriberSeesNothingFromBefore() throws {
     let file = try DetectionFile(Self.setup)
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })
-    let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
+    let live = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
     let recorder = Recorder<Int>()
     try file.store.write { try $0.execute("INSERT INTO g VALUES (4, 'a')") }
     let subscription = try live.observe { recorder.add($0.newCount) }
@@ -255,7 +257,8 @@ import Testing
   @Test func whatAnotherConnectionWroteComesAsAReset() throws {
     let file = try DetectionFile(Self.setup)
     let schema = try #require(file.store.schema.models.first { $0.name == "g" })
-    let live = try file.store.live(Query<Record>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
+    let live = try file.store.liveQuery(
+      StoreQuery<DynamicRecord>(schema, orderings: [QueryOrdering(fieldIndex: 1)]))
     let recorder = Recorder<String>()
     let subscription = try live.observe { event in
       recorder.add(

@@ -9,7 +9,7 @@ import Testing
 @Suite(.tags(.unit)) struct LiveRecordTests {
   @Test func aLiveRecordIsTheRecordAsItIs() throws {
     let shop = try MusicShop()
-    let album = try shop.store.live(Album.self, 1)
+    let album = try shop.store.liveRecord(Album.self, 1)
     #expect(album.title == "one")
     #expect(album.artistName == "Miles")
     #expect(album.record == Album(id: 1, title: "one", artistID: 1, artistName: "Miles"))
@@ -28,7 +28,7 @@ import Testing
 
   @Test func onlyThoseWhoReadAFieldAreTold() throws {
     let shop = try MusicShop()
-    let album = try shop.store.live(Album.self, 1)
+    let album = try shop.store.liveRecord(Album.self, 1)
     func track(_ name: String, _ read: () -> Void) {
       withObservationTracking(read) { shop.told.add(name) }
     }
@@ -56,7 +56,7 @@ import Testing
   /// one, be registered too late, and never be told of the new one.
   @Test func whoIsToldReadsTheNewValue() throws {
     let shop = try MusicShop()
-    let album = try shop.store.live(Album.self, 1)
+    let album = try shop.store.liveRecord(Album.self, 1)
     withObservationTracking {
       _ = album.title
     } onChange: {
@@ -68,7 +68,7 @@ import Testing
 
   @Test func observationsGiveEachState() async throws {
     let shop = try MusicShop()
-    let album = try shop.store.live(Album.self, 1)
+    let album = try shop.store.liveRecord(Album.self, 1)
     let titles = Observations { album.title }
     var iterator = titles.makeAsyncIterator()
     #expect(await iterator.next() == "one")
@@ -81,7 +81,7 @@ import Testing
 
   @Test func foreignCommitsAreFollowedToo() throws {
     let shop = try MusicShop()
-    let album = try shop.store.live(Album.self, 1)
+    let album = try shop.store.liveRecord(Album.self, 1)
     withObservationTracking {
       _ = album.artistName
     } onChange: {
@@ -100,7 +100,7 @@ import Testing
 
   @Test func aLiveRecordEndsWhenItIsDropped() throws {
     let shop = try MusicShop()
-    var album: LiveRecord<Album>? = try shop.store.live(Album.self, 1)
+    var album: LiveRecord<Album>? = try shop.store.liveRecord(Album.self, 1)
     #expect(shop.registry == ["Album[1]"])
     withExtendedLifetime(album) {}
     album = nil
@@ -111,7 +111,7 @@ import Testing
   @Test func insideAWriteARecordIsNotSettled() throws {
     let shop = try MusicShop()
     let refused = failure {
-      try shop.store.write { _ in _ = try shop.store.live(Album.self, 1) }
+      try shop.store.write { _ in _ = try shop.store.liveRecord(Album.self, 1) }
     }
     #expect(refused?.code == .misuse)
     #expect(shop.registry == [])
@@ -123,7 +123,7 @@ import Testing
     do {
       let shop = try MusicShop()
       engine = shop.store.engine
-      album = try shop.store.live(Album.self, 1)
+      album = try shop.store.liveRecord(Album.self, 1)
     }
     // A look for other processes' commits that was running may have it last.
     while engine != nil { sched_yield() }
@@ -132,7 +132,7 @@ import Testing
 
   @Test func aRecordThatDoesNotFitStaysAsItWas() throws {
     let shop = try MusicShop()
-    let album = try shop.store.live(Album.self, 1)
+    let album = try shop.store.liveRecord(Album.self, 1)
     try PlainDatabase(shop.store.path).execute(
       "UPDATE Album SET title = CAST(x'FF' AS TEXT), artistID = NULL WHERE id = 1")
     try shop.store.refresh()
@@ -143,7 +143,7 @@ import Testing
 
   @Test func readersAndWritersOnManyThreads() async throws {
     let shop = try MusicShop { $0.durability = .normal }
-    let album = try shop.store.live(Album.self, 1)
+    let album = try shop.store.liveRecord(Album.self, 1)
     let store = shop.store
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

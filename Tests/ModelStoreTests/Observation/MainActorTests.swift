@@ -84,7 +84,7 @@ import Testing
   func delivery() async throws {
     let shop = try MusicShop()
     let label = Label()
-    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1), backlog: .every)
+    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
       .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
     let titles = (1...20).map { "title \($0)" }
     for title in titles { try shop.setTitle(title) }
@@ -152,7 +152,7 @@ import Testing
     let label = Label()
     /// Opened by the test: delivery of the values `held` waits for it, once for each.
     let delivery = DispatchGate()
-    private let subscriptions: [Subscription]
+    private let subscriptions: [ObservationToken]
 
     /// A form that shows the stored title.
     init(holdingDeliveryOf held: Set<String>) async throws {

@@ -57,7 +57,7 @@ struct MusicShop: Sendable {
   }
 }
 
-extension FieldChange {
+extension FieldEvent {
   /// Old and new, as `one → two`.
   var text: String {
     func text(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }

@@ -18,7 +18,7 @@ import Testing
       }
     }
 
-    func writing(_ body: @Sendable (borrowing Transaction) throws -> Void) {
+    func writing(_ body: @Sendable (borrowing WriteTransaction) throws -> Void) {
       do {
         try store.write(body)
       } catch let error as StoreError {
@@ -37,8 +37,8 @@ import Testing
   @Test("pausing in the callback does not hide that it answers itself")
   func aCycleThroughAPauseEnds() throws {
     let world = try World()
-    let albums = try world.store.live(Album.all.order { $0.title })
-    let held = Recorder<Subscription>()
+    let albums = try world.store.liveQuery(Album.all.order { $0.title })
+    let held = Recorder<ObservationToken>()
     let seen = Recorder<Int>()
     held.add(
       try albums.observe { changes in
@@ -86,7 +86,7 @@ import Testing
 
   @Test func aCycleThroughALiveQueryIsStoppedToo() throws {
     let world = try World()
-    let live = try world.store.live(Artist.all)
+    let live = try world.store.liveQuery(Artist.all)
     let subscription = try live.observe { changes in
       let count = Int64(changes.newCount)
       world.writing { tx in try tx.insert(Artist(id: count + 1, name: "more")) }

@@ -338,7 +338,7 @@ import Testing
     #expect(shop.registry == [])
   }
 
-  @Sendable private static func ignore(_ change: NamedFieldChange<Album>) {}
+  @Sendable private static func ignore(_ change: NamedFieldEvent<Album>) {}
 
   private struct Stranger: Model {
     var id: Int64
@@ -399,7 +399,7 @@ import Testing
     let shop = try MusicShop()
     let bag = ObservationBag()
     bag.hold(try shop.store.observe(Album.self) { _ in shop.told.add("model") })
-    bag.hold(try shop.store.live(Album.all).observe { _ in shop.told.add("query") })
+    bag.hold(try shop.store.liveQuery(Album.all).observe { _ in shop.told.add("query") })
     try shop.setTitle("a")
     #expect(shop.news().sorted() == ["model", "query"])
     #expect(bag.count == 2)

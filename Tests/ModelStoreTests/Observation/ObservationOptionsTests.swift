@@ -4,7 +4,7 @@ import Testing
 
 /// What an observation tells besides the changes, and when.
 @Suite(.tags(.unit)) struct ObservationOptionsTests {
-  private static func line<Value>(_ change: FieldChange<Value>) -> String {
+  private static func line<Value>(_ change: FieldEvent<Value>) -> String {
     "\(change.phase) \(change.text) \(change.origin)\(change.isReset ? " reset" : "")"
   }
 
@@ -61,12 +61,12 @@ import Testing
       _ = try shop.store.changes(of: title, options: .initial)
     }
     #expect(!engine.broker.hasObservers)
-    #expect(throws: (any Error).self) { _ = try shop.store.live(Album.all) }
+    #expect(throws: (any Error).self) { _ = try shop.store.liveQuery(Album.all) }
     #expect(!engine.broker.hasObservers)
     try shop.setTitle("after")
     #expect(!shop.news().contains("after one → after user"))
     engine.broker.onAudienceChange {}
-    #expect(try shop.store.live(Album.all).count == 3)
+    #expect(try shop.store.liveQuery(Album.all).count == 3)
   }
 
   @Test func everyKindOfObservationHasABeginning() throws {
@@ -161,7 +161,7 @@ import Testing
     let bag = ObservationBag()
     for key in [1, 2, 9] as [Int64] {
       try shop.store.observe(
-        .field(\Album.title, of: key), in: bag, options: .initial, backlog: .latest
+        .field(\Album.title, of: key), in: bag, options: .initial, coalescing: .latest
       ) { change in
         shop.told.add("\(key) \(Self.line(change))")
       }
@@ -237,7 +237,7 @@ import Testing
     let hold = DispatchGate()
     let block = try shop.store.observe(\Album.title, of: 2) { _ in hold.wait() }
     try shop.store.observe(title, in: bag) { _ in shop.told.add("former") }
-    try shop.store.observe(title, in: bag, backlog: .latest, ifPresent: .replace) {
+    try shop.store.observe(title, in: bag, coalescing: .latest, ifPresent: .replace) {
       shop.told.add($0.text)
     }
     try shop.setTitle("hold", of: 2)

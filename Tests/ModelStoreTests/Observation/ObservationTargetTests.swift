@@ -95,16 +95,16 @@ import Testing
   /// The former callback goes when nothing is locked, so its end may do anything to the bag.
   @Test func aCallbackThatIsReplacedMayEndObservations() throws {
     final class Guest: Sendable {
-      let subscription: Subscription
-      init(_ subscription: Subscription) { self.subscription = subscription }
+      let subscription: ObservationToken
+      init(_ subscription: ObservationToken) { self.subscription = subscription }
       deinit {
         subscription.pause()
         subscription.cancel()
       }
     }
     let shop = try MusicShop()
-    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
-    let subscription = Subscription(mailbox) {}
+    let mailbox = Mailbox<QueryDelta>(coalescing: .latest)
+    let subscription = ObservationToken(mailbox) {}
     do {
       let guest = Guest(subscription)
       mailbox.whenReady { _ in withExtendedLifetime(guest) {} }

@@ -61,7 +61,7 @@ import Testing
     let store = try Store(at: directory.file("word.store"), models: Word.self)
     try await store.write { tx in try tx.insert(Word(name: "abc", count: 1)) }
     let counts = try store.changes(
-      of: .field(\Word.count, of: "ABC"), options: .initial, backlog: .latest)
+      of: .field(\Word.count, of: "ABC"), options: .initial, coalescing: .latest)
     try await store.write { tx in try tx.set(\Word.count, to: 2, for: "abc") }
     try await store.write { tx in try tx.set(\Word.name, to: "Abc", for: "abc") }
     try await store.write { tx in try tx.set(\Word.count, to: 3, for: "abc") }

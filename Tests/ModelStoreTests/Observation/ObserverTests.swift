@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  private static func line<Value>(_ change: FieldChange<Value>) -> String {
+  private static func line<Value>(_ change: FieldEvent<Value>) -> String {
     func text(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
     return
       "\(text(change.old)) → \(text(change.new)) \(change.origin)\(change.isReset ? " reset" : "")"
@@ -70,7 +70,7 @@ import Testing
 
   @Test func aRecordTellsTheFieldsThatDiffer() throws {
     let shop = try Shop()
-    @Sendable func line(_ change: ObservedChange<Album>) -> String {
+    @Sendable func line(_ change: RecordEvent<Album>) -> String {
       "\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name)) \(change.origin)"
     }
     let all = try shop.store.observe(Album.self, of: 1) { shop.recorder.add("all \(line($0))") }
@@ -152,7 +152,7 @@ import Testing
 
   @Test func aCallbackMayCancelItselfAndOthers() throws {
     let shop = try Shop()
-    let held = Mutex<[Subscription]>([])
+    let held = Mutex<[ObservationToken]>([])
     for number in 0..<3 {
       let subscription = try shop.store.observe(\Album.title, of: 1) { change in
         shop.recorder.add("\(number) \(change.new ?? "none")")
@@ -195,7 +195,7 @@ import Testing
   @Test func aCallbackMayObserve() throws {
     let shop = try Shop()
     let store = shop.store
-    let inner = Mutex<Subscription?>(nil)
+    let inner = Mutex<ObservationToken?>(nil)
     let outer = try store.observe(\Album.title, of: 1) { [weak store] change in
       shop.recorder.add("outer \(change.new ?? "none")")
       do {
@@ -217,7 +217,7 @@ import Testing
 
   @Test func droppingTheSubscriptionEndsTheObservation() throws {
     let shop = try Shop()
-    var subscription: Subscription? = try shop.store.observe(\Album.title, of: 1) {
+    var subscription: ObservationToken? = try shop.store.observe(\Album.title, of: 1) {
       shop.recorder.add($0.new ?? "none")
     }
     try shop.store.write { tx in try tx.set(\Album.title, to: "a", for: 1) }
@@ -269,7 +269,7 @@ import Testing
   // What was captured was decided before the observer came, so it has to read anew.
   @Test func anObserverThatComesDuringATransactionMissesNothing() throws {
     let shop = try Shop()
-    let held = Mutex<[Subscription]>([])
+    let held = Mutex<[ObservationToken]>([])
     try shop.store.write { tx in
       try tx.set(\Album.title, to: "under way", for: 1)
       let subscription = try shop.store.observe(\Album.title, of: 1) {
@@ -300,10 +300,10 @@ import Testing
     let shop = try Shop()
     let gate = Mutex(())
     let blocking = try shop.store.observe(Artist.self) { _ in gate.withLock { _ in } }
-    let subscription = try shop.store.observe(.field(\Album.title, of: 1), backlog: .latest) {
+    let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {
       shop.recorder.add(Self.line($0))
     }
-    let record = try shop.store.observe(.record(Album.self, 1), backlog: .latest) { change in
+    let record = try shop.store.observe(.record(Album.self, 1), coalescing: .latest) { change in
       shop.recorder.add(
         "\(change.old?.title ?? "none") → \(change.new?.title ?? "none") \(change.fields.map(\.name))"
       )
@@ -339,7 +339,7 @@ import Testing
       engine = store.engine
       let made = Token()
       token = made
-      let live = try store.live(Artist.all)
+      let live = try store.liveQuery(Artist.all)
       query = live
       let subscriptions = [
         try store.observe(\Artist.name, of: 1) { [made] _ in withExtendedLifetime(made) {} },
@@ -359,7 +359,7 @@ import Testing
 
   @Test func aSubscriptionKeepsItsQueryAlive() throws {
     let shop = try Shop()
-    var subscription: Subscription? = try shop.store.live(Artist.all).observe {
+    var subscription: ObservationToken? = try shop.store.liveQuery(Artist.all).observe {
       shop.recorder.add("\($0.newCount)")
     }
     try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
@@ -372,7 +372,7 @@ import Testing
 
   @Test func aSequenceEndsWhenItsTaskIsCancelled() async throws {
     let shop = try Shop()
-    let changes = try shop.store.live(Artist.all.order { $0.name }).changes()
+    let changes = try shop.store.liveQuery(Artist.all.order { $0.name }).changes()
     let (events, continuation) = AsyncStream.makeStream(of: Int.self)
     let task = Task {
       for try await event in changes { continuation.yield(event.newCount) }
@@ -394,7 +394,7 @@ import Testing
     let shop = try Shop()
     weak var query: LiveQuery<Artist>?
     do {
-      let live = try shop.store.live(Artist.all)
+      let live = try shop.store.liveQuery(Artist.all)
       query = live
       let changes = try live.changes()
       try shop.store.write { tx in try tx.insert(Artist(id: 2, name: "b")) }
@@ -428,7 +428,7 @@ import Testing
         group.addTask {
           for _ in 0..<50 {
             let field = try store.observe(\Album.title, of: 1) { _ in }
-            let live = try store.live(Album.all.order { $0.title })
+            let live = try store.liveQuery(Album.all.order { $0.title })
             let list = try live.observe { _ in }
             field.cancel()
             list.cancel()
@@ -447,10 +447,10 @@ import Testing
   /// Letting go of a callback may run the caller's code, which may end other subscriptions.
   @Test func whatACallbackHeldMayEndOthersWhenItIsLetGo() throws {
     let shop = try Shop()
-    let live = try shop.store.live(Album.all)
+    let live = try shop.store.liveQuery(Album.all)
     final class Holder: Sendable {
-      let held: Subscription
-      init(_ held: Subscription) { self.held = held }
+      let held: ObservationToken
+      init(_ held: ObservationToken) { self.held = held }
       deinit { held.cancel() }
     }
     let inner = try live.observe { _ in shop.recorder.add("inner") }

@@ -10,14 +10,16 @@ import Testing
     _ state: State
   ) -> (live: LiveResult, mailbox: Mailbox<QueryDelta>) {
     let live = SmallTable.live(state)
-    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
+    let mailbox = Mailbox<QueryDelta>(coalescing: .latest)
     _ = live.subscribe(into: mailbox)
     return (live, mailbox)
   }
 
   /// Calls `body` with many random change sets and the results before and after.
   private static func forEachChangeSet(
-    seed: UInt64, _ body: (QueryChanges<Record>, _ old: [Record], _ new: [Record]) throws -> Void
+    seed: UInt64,
+    _ body: (QueryChanges<DynamicRecord>, _ old: [DynamicRecord], _ new: [DynamicRecord]) throws ->
+      Void
   ) throws {
     var generator = SeededGenerator(seed: seed)
     var checked = 0
@@ -36,7 +38,9 @@ import Testing
     #expect(checked > 300, "seed \(seed)")
   }
 
-  private static func applied(_ changes: QueryChanges<Record>, to list: [Record]) -> [Record] {
+  private static func applied(_ changes: QueryChanges<DynamicRecord>, to list: [DynamicRecord])
+    -> [DynamicRecord]
+  {
     var list = list
     changes.apply(to: &list)
     return list
@@ -56,7 +60,7 @@ import Testing
   }
 
   /// Everything that a change set says, but for its being the first.
-  private static func description(_ changes: QueryChanges<Record>) -> [String] {
+  private static func description(_ changes: QueryChanges<DynamicRecord>) -> [String] {
     ["\(changes.oldVersion) \(changes.oldCount) → \(changes.newVersion) \(changes.newCount)"]
       + changes.deletions.map {
         "- \($0.index) \($0.key) \($0.record?.values ?? []) \($0.reason) \($0.origin)"
@@ -72,7 +76,7 @@ import Testing
 
   /// As ``description(_:)``, but without versions and moves: of several equally short lists of
   /// moves, a step back may have another than the inverse.
-  private static func effect(_ changes: QueryChanges<Record>) -> [String] {
+  private static func effect(_ changes: QueryChanges<DynamicRecord>) -> [String] {
     let moves = Set(
       changes.moves.map { "\($0.oldIndex) → \($0.newIndex) \($0.key) \($0.record.values)" })
     return ["\(changes.oldCount) → \(changes.newCount), \(changes.moves.count) moves"]
@@ -112,11 +116,12 @@ import Testing
       guard let there = events.take() else { continue }
       SmallTable.step(from: next, to: state, version: 2, in: told)
       let back = try #require(events.take())
-      let inverse = try #require(try QueryChanges<Record>(there, schema: SmallTable.schema).inverse)
-      let second = try QueryChanges<Record>(back, schema: SmallTable.schema)
+      let inverse = try #require(
+        try QueryChanges<DynamicRecord>(there, schema: SmallTable.schema).inverse)
+      let second = try QueryChanges<DynamicRecord>(back, schema: SmallTable.schema)
       #expect(Self.effect(inverse) == Self.effect(second), "seed \(seed)")
       let reversed = Self.reversed(there)
-      let third = try QueryChanges<Record>(reversed, schema: SmallTable.schema)
+      let third = try QueryChanges<DynamicRecord>(reversed, schema: SmallTable.schema)
       #expect(Self.effect(inverse) == Self.effect(third), "seed \(seed)")
       #expect(there.followed(by: reversed) == nil, "seed \(seed)")
       checked += 1
@@ -132,7 +137,7 @@ import Testing
       var list = old
       for edit in changes.sequentialEdits { edit.apply(to: &list) }
       #expect(list == new, "seed \(seed)")
-      for style in [QueryChanges<Record>.Batch.MoveStyle.kept, .expanded] {
+      for style in [QueryChanges<DynamicRecord>.Batch.MoveStyle.kept, .expanded] {
         var table = TableView(rows: old)
         #expect(table.perform(changes.batch(moves: style), from: new) == nil, "seed \(seed)")
         #expect(table.rows == new, "seed \(seed), moves \(style)")
@@ -165,11 +170,12 @@ import Testing
       3: [.integer(3), .integer(1), .integer(1), .integer(0)],
     ]
     let live = SmallTable.live(state, reload: { SmallTable.result(of: later).map(\.values) })
-    let mailbox = Mailbox<QueryDelta>(backlog: .latest)
+    let mailbox = Mailbox<QueryDelta>(coalescing: .latest)
     _ = live.subscribe(into: mailbox)
     let nothing = ChangeSet(version: 1, changes: [])
     _ = live.note(ChangeBroker.Commit(changes: nothing, isReset: true))
-    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: SmallTable.schema)
+    let changes = try QueryChanges<DynamicRecord>(
+      try #require(mailbox.take()), schema: SmallTable.schema)
     #expect(changes.inverse == nil)
     #expect(changes.difference == nil)
     let old: [[SQLValue]] = [[.integer(1)], [.integer(2)]]
@@ -185,7 +191,8 @@ import Testing
     let new: State = [2: record(2, 2), 3: record(3, 3, 7), 4: record(4, 0), 5: record(5, 5)]
     let (live, mailbox) = Self.observed(old)
     SmallTable.step(from: old, to: new, version: 1, in: live)
-    let changes = try QueryChanges<Record>(try #require(mailbox.take()), schema: SmallTable.schema)
+    let changes = try QueryChanges<DynamicRecord>(
+      try #require(mailbox.take()), schema: SmallTable.schema)
     let edits = changes.sequentialEdits.map { edit in
       switch edit {
       case .remove(let index): "remove \(index)"
@@ -195,7 +202,7 @@ import Testing
     }
     #expect(
       edits == ["remove 3", "remove 0", "insert [4] at 0", "insert [5] at 3", "replace 2 by [3]"])
-    typealias Batch = QueryChanges<Record>.Batch
+    typealias Batch = QueryChanges<DynamicRecord>.Batch
     #expect(
       changes.batch()
         == Batch(
@@ -212,10 +219,12 @@ import Testing
 /// A table view as strict as the toolkits': it refuses a batch that names a row twice or does not
 /// add up, and otherwise keeps the rows that the batch does not name, in their order.
 private struct TableView {
-  var rows: [Record]
+  var rows: [DynamicRecord]
 
   /// - Returns: Why the batch is refused; nil when it was done.
-  mutating func perform(_ batch: QueryChanges<Record>.Batch, from source: [Record]) -> String? {
+  mutating func perform(_ batch: QueryChanges<DynamicRecord>.Batch, from source: [DynamicRecord])
+    -> String?
+  {
     let leaving = batch.deletions + batch.moves.map(\.from)
     let arriving = batch.insertions + batch.moves.map(\.to)
     guard Set(leaving + batch.reloads).count == leaving.count + batch.reloads.count else {
@@ -227,7 +236,7 @@ private struct TableView {
     }
     guard leaving.allSatisfy(rows.indices.contains), arriving.allSatisfy(source.indices.contains)
     else { return "out of bounds" }
-    var shown = [Record?](repeating: nil, count: source.count)
+    var shown = [DynamicRecord?](repeating: nil, count: source.count)
     for index in batch.insertions { shown[index] = source[index] }
     for move in batch.moves { shown[move.to] = rows[move.from] }
     var free = shown.indices.filter { shown[$0] == nil }[...]

@@ -20,11 +20,11 @@ import Testing
         try tx.insert(Artist(id: 1, name: "a"))
         try tx.insert(Album(id: 1, title: "t", artistID: 1))
       }
-      artists = try store.live(Artist.all.order { $0.name })
-      albums = try store.live(Album.all.order { $0.title }.limit(1))
+      artists = try store.liveQuery(Artist.all.order { $0.name })
+      albums = try store.liveQuery(Album.all.order { $0.title }.limit(1))
     }
 
-    func observe() throws -> Subscription {
+    func observe() throws -> ObservationToken {
       try store.observe(artists, albums) { [told] artists, albums in
         func text<E>(_ changes: QueryChanges<E>?) -> String {
           guard let changes else { return "nil" }
@@ -63,12 +63,12 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Store(
       at: directory.file("slow.store"), models: Artist.self, Album.self)
-    let artists = try store.live(Artist.all)
-    let albums = try store.live(Album.all)
+    let artists = try store.liveQuery(Artist.all)
+    let albums = try store.liveQuery(Album.all)
     let gate = DispatchGate()
     let told = Recorder<[Int?]>()
     let blocking = try store.observe(Artist.self) { _ in gate.wait() }
-    let subscription = try store.observe(artists, albums, backlog: .latest) { artists, albums in
+    let subscription = try store.observe(artists, albums, coalescing: .latest) { artists, albums in
       told.add([artists?.newCount, albums?.newCount])
     }
     for id in 1...3 as ClosedRange<Int64> {
@@ -85,9 +85,9 @@ import Testing
 
   @Test func listsQueriesAndRecordsAreOneBatch() throws {
     let world = try ListWorld(songs: [1, 2])
-    let list = try world.store.live(list: \Mix.songs, of: 1, fields: [\Song.title])
-    let titles = try world.store.live(Song.all.order { $0.title }.limit(2))
-    let song = try world.store.live(Song.where { $0.id == 2 })
+    let list = try world.store.liveList(\Mix.songs, of: 1, fields: [\Song.title])
+    let titles = try world.store.liveQuery(Song.all.order { $0.title }.limit(2))
+    let song = try world.store.liveQuery(Song.where { $0.id == 2 })
     let told = Recorder<String>()
     let subscription = try world.store.observe(list, titles, song, options: .initial) {
       list, titles, song in
@@ -122,10 +122,10 @@ import Testing
 
   @Test func aSlowReaderGetsOneExactBatchOfAList() throws {
     let world = try ListWorld(songs: [1, 2])
-    let list = try world.store.live(list: \Mix.songs, of: 1)
-    let songs = try world.store.live(Song.where { $0.plays > 0 })
+    let list = try world.store.liveList(\Mix.songs, of: 1)
+    let songs = try world.store.liveQuery(Song.where { $0.plays > 0 })
     let told = Recorder<String>()
-    let subscription = try world.store.observe(list, songs, backlog: .latest) { list, songs in
+    let subscription = try world.store.observe(list, songs, coalescing: .latest) { list, songs in
       told.add("\(list?.words ?? "nil"); \(songs.map { "+\($0.insertions.count)" } ?? "nil")")
     }
     subscription.pause()
@@ -147,7 +147,7 @@ import Testing
   @Test func whoObservesTheSameListSharesIt() throws {
     let world = try ListWorld(songs: [1, 2])
     func live(_ fields: [any PartialKeyPath<Song> & Sendable] = []) throws -> LiveList<Int64> {
-      try world.store.live(list: \Mix.songs, of: 1, fields: fields)
+      try world.store.liveList(\Mix.songs, of: 1, fields: fields)
     }
     let list = try live()
     #expect(try live().list === list.list)

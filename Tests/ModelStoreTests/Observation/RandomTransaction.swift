@@ -18,12 +18,12 @@ struct RandomTransaction {
     Int.random(in: range, using: &generator)
   }
 
-  mutating func run(in tx: borrowing Transaction) throws {
+  mutating func run(in tx: borrowing WriteTransaction) throws {
     for _ in 0..<Int.random(in: 1...3, using: &generator) { try step(in: tx, depth: 0) }
     if chance(1, of: 20) { throw LiveQueryTests.GivenUp() }
   }
 
-  private mutating func step(in tx: borrowing Transaction, depth: Int) throws {
+  private mutating func step(in tx: borrowing WriteTransaction, depth: Int) throws {
     guard depth < 2, chance(1, of: 8) else { return try statement(in: tx) }
     let isTakenBack = chance(1, of: 2)
     do {
@@ -35,7 +35,7 @@ struct RandomTransaction {
     } catch is Undo {}
   }
 
-  private mutating func statement(in tx: borrowing Transaction) throws {
+  private mutating func statement(in tx: borrowing WriteTransaction) throws {
     let id = id()
     let text: SQLText =
       switch Int.random(in: 0..<22, using: &generator) {

@@ -78,7 +78,7 @@ import Testing
     var interests: [UInt64: ChangeBroker.Interest] = [:]
     var boundCount = 0
     for number in 1...300 as ClosedRange<UInt64> {
-      let query = Query<Record>(Self.schema, where: Self.condition(&random))
+      let query = StoreQuery<DynamicRecord>(Self.schema, where: Self.condition(&random))
       let plan = try LiveBlueprint(query)
       if case .all = plan.interest.records {} else { boundCount += 1 }
       selected[number] = Set(try connection.rows(query.keySelectText()) { try $0.value(at: 0) })
@@ -114,7 +114,7 @@ import Testing
     var routes = ChangeRoutes()
     for number in 0..<2_000 as Range<UInt64> {
       let low = Int64(number) * 10
-      let query = Query<Record>(
+      let query = StoreQuery<DynamicRecord>(
         Self.schema,
         where: .and([
           .comparison(.field(1), .greaterOrEqual, .value(.integer(low))),

@@ -27,18 +27,18 @@ import Testing
   enum Ending: CaseIterable { case close, drop }
 
   static let loops: [Loop] = [
-    Loop("a field", "ObservedChanges") { try $0.changes(of: \Album.title, of: 1) },
-    Loop("several fields", "ObservedChanges") {
+    Loop("a field", "ChangeSequence") { try $0.changes(of: \Album.title, of: 1) },
+    Loop("several fields", "ChangeSequence") {
       try $0.changes(of: .fields([\Album.title, \Album.artistID], of: 1))
     },
-    Loop("a record", "ObservedChanges") { try $0.changes(of: Album.self, key: 1) },
-    Loop("a model", "ObservedChanges") { try $0.changes(of: Album.self) },
-    Loop("a live query", "ObservedChanges") { try $0.live(Album.all).changes() },
-    Loop("a window", "ObservedChanges") { try $0.live(Album.all.limit(1)).changes() },
-    Loop("a live list", "ObservedChanges") { try $0.live(list: \Mix.songs, of: 1).changes() },
-    Loop("a list", "ObservedChanges") { try $0.changes(ofList: \Mix.songs, of: 1) },
-    Loop("a group", "ObservedChanges") {
-      try $0.changes(of: $0.live(Album.all), $0.live(Artist.all))
+    Loop("a record", "ChangeSequence") { try $0.changes(of: Album.self, key: 1) },
+    Loop("a model", "ChangeSequence") { try $0.changes(of: Album.self) },
+    Loop("a live query", "ChangeSequence") { try $0.liveQuery(Album.all).changes() },
+    Loop("a window", "ChangeSequence") { try $0.liveQuery(Album.all.limit(1)).changes() },
+    Loop("a live list", "ChangeSequence") { try $0.liveList(\Mix.songs, of: 1).changes() },
+    Loop("a list", "ChangeSequence") { try $0.changes(ofList: \Mix.songs, of: 1) },
+    Loop("a group", "ChangeSequence") {
+      try $0.changes(of: $0.liveQuery(Album.all), $0.liveQuery(Artist.all))
     },
     Loop("a subject", "FieldSubject") { try $0.subject(\Album.title, of: 1) },
     Loop("a gate", "AsyncStream") { store in
@@ -96,8 +96,8 @@ import Testing
   func readsWhatWaits() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
-    let titles = try store.changes(of: .field(\Album.title, of: 1), backlog: .every)
-    let albums = try store.live(Album.all).changes(backlog: .every)
+    let titles = try store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
+    let albums = try store.liveQuery(Album.all).changes(coalescing: .every)
     for title in ["a", "b", "c"] {
       try await store.write { tx in _ = try tx.upsert(Album(id: 1, title: title)) }
     }

@@ -13,10 +13,10 @@ enum SmallTable {
   /// Records by id.
   typealias State = [Int64: [SQLValue]]
 
-  static func result(of state: State) -> [Record] {
+  static func result(of state: State) -> [DynamicRecord] {
     state.values.filter { $0[2] == .integer(1) }
       .sorted { ($0[1].number, $0[0].number) < ($1[1].number, $1[0].number) }
-      .map { Record(schema: schema, values: $0) }
+      .map { DynamicRecord(schema: schema, values: $0) }
   }
 
   static func randomState(after old: State, using generator: inout SeededGenerator) -> State {

@@ -29,10 +29,10 @@ import Testing
     let (first, second) = (try open(), try open { $0.access = .readWrite })
     let told = Recorder<String>()
     let bag = ObservationBag()
-    var kept: [Subscription] = []
+    var kept: [ObservationToken] = []
     for (name, store) in [("first", first), ("second", second)] {
       kept.append(try store.observe(.model(Album.self)) { _ in told.add(name) })
-      kept.append(try store.live(Album.all).observe { _ in told.add("\(name) live") })
+      kept.append(try store.liveQuery(Album.all).observe { _ in told.add("\(name) live") })
       try store.observe(.field(\Album.title, of: 1), in: bag) { _ in told.add("\(name) bag") }
     }
     #expect(bag.count == 2)
@@ -153,8 +153,8 @@ import Testing
 
   @Test func aClosedStoreRefusesToObserve() throws {
     let store = try open()
-    let live = try store.live(Album.all)
-    let list = try store.live(list: \Mix.songs, of: 1)
+    let live = try store.liveQuery(Album.all)
+    let list = try store.liveList(\Mix.songs, of: 1)
     let subject = try store.subject(\Album.title, of: 1)
     let window = try store.observe(\Album.title, ofEach: [1]) { _, _ in }
     let bag = ObservationBag()
@@ -165,8 +165,8 @@ import Testing
       failure { try store.changes(of: field) }?.code,
       failure { try store.observe(field, in: bag) { _ in } }?.code,
       failure { try store.observe(\Album.title, ofEach: [1]) { _, _ in } }?.code,
-      failure { try store.live(Album.self, 1) }?.code,
-      failure { try store.live(list: \Mix.songs, of: 1) }?.code,
+      failure { try store.liveRecord(Album.self, 1) }?.code,
+      failure { try store.liveList(\Mix.songs, of: 1) }?.code,
       failure { try store.subject(\Album.title, of: 1) }?.code,
       failure { try store.check("title", \Album.title, of: 1) { _ in true } }?.code,
       failure { try store.observe(live) { _ in } }?.code,
@@ -185,12 +185,12 @@ import Testing
   @Test("observations counts a live query by its subscribers, and a sequence while it is held")
   func liveQueriesCountBySubscribers() throws {
     let store = try open()
-    let live = try store.live(Album.all)
+    let live = try store.liveQuery(Album.all)
     #expect(store.observations().count == 0)
     let subscriptions = [
       try live.observe { _ in }, try store.observe(\Album.title, of: 1) { _ in },
     ]
-    var sequence: ObservedChanges<QueryChanges<Album>>? = try live.changes()
+    var sequence: ChangeSequence<QueryChanges<Album>>? = try live.changes()
     #expect(
       store.observations().map(\.path.description) == ["Album", "Album[1].title", "Album"])
     withExtendedLifetime(sequence) {}

@@ -7,7 +7,7 @@ import Testing
   /// A live query's turn is that of its making, not of its subscribers'.
   @Test func theWriteReturnsAfterTheCallback() async throws {
     let shop = try MusicShop()
-    let albums = try shop.store.live(Album.all)
+    let albums = try shop.store.liveQuery(Album.all)
     let subscriptions = [
       try shop.store.observe(.field(\Album.title, of: 1), options: .synchronous) {
         shop.told.add("field \($0.text)")
@@ -21,7 +21,7 @@ import Testing
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field one → a"])
     try await shop.store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field a → b"])
-    _ = try shop.store.writeReporting { tx in try tx.set(\Album.title, to: "c", for: 1) }
+    _ = try shop.store.writeReturningChanges { tx in try tx.set(\Album.title, to: "c", for: 1) }
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field b → c"])
     try shop.store.subject(\Album.title, of: 1).send("d")
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field c → d"])
@@ -32,7 +32,7 @@ import Testing
     let world = try ListWorld(songs: [2, 1])
     let told = Recorder<String>()
     let options: ObservationOptions = [.initial, .synchronous]
-    let songs = try world.store.live(Song.where { $0.id < 4 })
+    let songs = try world.store.liveQuery(Song.where { $0.id < 4 })
     let subscriptions = [
       try world.store.observe(.field(\Song.title, of: 1), options: options) { told.add($0.text) },
       try songs.observe(options: options) { told.add("\($0.insertions.map(\.record.id))") },
@@ -87,7 +87,7 @@ import Testing
       }
     }
     let subscription = try shop.store.observe(
-      .field(\Album.title, of: 1), options: .synchronous, backlog: .latest
+      .field(\Album.title, of: 1), options: .synchronous, coalescing: .latest
     ) { shop.told.add($0.text) }
     try shop.setTitle("a")
     #expect(shop.told.events.first == "one → a")
@@ -120,7 +120,7 @@ import Testing
   /// The delivery of the other program's commit waited for a reader that the write's caller had,
   /// and the write for the delivery.
   @Test func aWriteInsideAReadIsNotWaitedForByTheDelivery() throws {
-    let shop = try MusicShop { $0.readerCountMax = 1 }
+    let shop = try MusicShop { $0.maxReaderCount = 1 }
     let subscription = try shop.store.observe(
       .field(\Album.title, of: 1), options: .synchronous
     ) { shop.told.add($0.text) }
@@ -178,7 +178,7 @@ import Testing
 
   @Test func whatCannotBeHonouredIsRefused() throws {
     let shop = try MusicShop()
-    let albums = try shop.store.live(Album.all)
+    let albums = try shop.store.liveQuery(Album.all)
     #expect(
       failure { try shop.store.changes(of: .field(\Album.title, of: 1), options: .synchronous) }?
         .code == .misuse)

@@ -87,10 +87,10 @@ import Testing
   /// Each call of an editor was kept until the subscriber came back.
   @Test func operationsThatNobodyTakesDoNotPileUp() throws {
     let world = try ListWorld(songs: [1, 2, 3])
-    let subscription = try world.observe(backlog: .latest)
+    let subscription = try world.observe(coalescing: .latest)
     subscription.pause()
     for count in [3, 1_025] {
-      for _ in 0..<count { try world.edit { list in try list.exchange(0, 1) } }
+      for _ in 0..<count { try world.edit { list in try list.swapAt(0, 1) } }
       subscription.resume()
       world.store.waitForDelivery()
       subscription.pause()
@@ -110,9 +110,9 @@ import Testing
     try store.write { tx in
       for id in 1...2_500 { try tx.insert(Song(id: Int64(id), title: "song", plays: 1)) }
     }
-    let songs = try store.live(Song.where { $0.plays > 0 }.order { $0.plays })
+    let songs = try store.liveQuery(Song.where { $0.plays > 0 }.order { $0.plays })
     let told = Recorder<QueryChanges<Song>>()
-    let subscription = try songs.observe(backlog: .latest) { told.add($0) }
+    let subscription = try songs.observe(coalescing: .latest) { told.add($0) }
     subscription.pause()
     var list = try store.fetch(Song.where { $0.plays > 0 }.order { $0.plays })
     try store.write { tx in try tx.execute("UPDATE Song SET title = 'a' WHERE id <= 1000") }
@@ -141,9 +141,9 @@ import Testing
   /// Half of a small result is told exactly all the same.
   @Test func aSmallResultIsNeverToldAsAReset() throws {
     let world = try ListWorld()
-    let songs = try world.store.live(Song.all)
+    let songs = try world.store.liveQuery(Song.all)
     let told = Recorder<[String]>()
-    let subscription = try songs.observe(backlog: .latest) { event in
+    let subscription = try songs.observe(coalescing: .latest) { event in
       told.add(
         event.isReset ? ["reset"] : event.updates.map { "\($0.old.title) → \($0.new.title)" })
     }

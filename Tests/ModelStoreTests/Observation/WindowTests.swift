@@ -8,9 +8,9 @@ import Testing
   private struct World {
     let file: DetectionFile
     let schema: ModelSchema
-    let live: LiveQuery<Record>
+    let live: LiveQuery<DynamicRecord>
     let told = Recorder<String>()
-    let subscription: Subscription
+    let subscription: ObservationToken
 
     init(limit: Int?, offset: Int, rows: Int, isIndexed: Bool = false) throws {
       file = try DetectionFile(
@@ -21,8 +21,8 @@ import Testing
       try file.store.write { tx in
         for id in 0..<base { try tx.execute("INSERT INTO t(id, k) VALUES (\(id), \(id * 10))") }
       }
-      live = try file.store.live(
-        Query<Record>(
+      live = try file.store.liveQuery(
+        StoreQuery<DynamicRecord>(
           schema, orderings: [QueryOrdering(fieldIndex: 1)], limit: limit, offset: offset))
       subscription = try live.observe { [told] event in
         told.add(
@@ -93,7 +93,7 @@ import Testing
   /// The group was there before the tree, and waits for what its members say of a commit.
   @Test func aGroupIsToldOneBatchForACommitAfterAWindowWentOverToATree() throws {
     let world = try World(limit: 2, offset: 0, rows: 3, isIndexed: true)
-    let whole = try world.file.store.live(Query<Record>(world.schema))
+    let whole = try world.file.store.liveQuery(StoreQuery<DynamicRecord>(world.schema))
     let batches = Recorder<[Int?]>()
     let group = try world.file.store.observe(world.live, whole) { shown, all in
       batches.add([shown?.insertions.count, all?.insertions.count])
@@ -122,14 +122,15 @@ import Testing
         if isUnreadable.withLock({ $0 }) { throw Unreadable() }
         return keys
       }, report: { failures.add($0.code.rawValue) })
-    let mailbox = Mailbox<QueryDelta>(backlog: .every)
+    let mailbox = Mailbox<QueryDelta>(coalescing: .every)
     let end = window.subscribe(into: mailbox)
     #expect(throws: Unreadable.self) { try window.move(to: QueryWindow(offset: 4, limit: 2)) }
     #expect(window.rows.window == QueryWindow(offset: 0, limit: 2))
     #expect(failures.events == [])
     isUnreadable.withLock { $0 = false }
     #expect(try window.move(to: QueryWindow(offset: 1, limit: 2)) == .ready)
-    let event = try #require(mailbox.take().map { try QueryChanges<Record>($0, schema: schema) })
+    let event = try #require(
+      mailbox.take().map { try QueryChanges<DynamicRecord>($0, schema: schema) })
     #expect(event.isReset == false)
     #expect(event.deletions.map(\.key) == [[.integer(0)]])
     #expect(event.insertions.map(\.key) == [[.integer(2)]])
@@ -164,9 +165,11 @@ import Testing
       return "INSERT OR REPLACE INTO t VALUES (\(id), \(k), \(letter))"
     }
     try file.store.write { tx in for id in 1...20 { try tx.execute(row(id)) } }
-    let queries = orders.map { Query<Record>(schema, orderings: $0, limit: 5, offset: 6) }
-    let lives = try queries.map { try file.store.live($0) }
-    let lists = lives.map { _ in Recorder<QueryChanges<Record>>() }
+    let queries = orders.map {
+      StoreQuery<DynamicRecord>(schema, orderings: $0, limit: 5, offset: 6)
+    }
+    let lives = try queries.map { try file.store.liveQuery($0) }
+    let lists = lives.map { _ in Recorder<QueryChanges<DynamicRecord>>() }
     let held = try zip(lives, lists).map { live, list in
       try live.observe(options: .initial) { list.add($0) }
     }
@@ -189,7 +192,7 @@ import Testing
     }
     file.store.waitForDelivery()
     for (number, query) in queries.enumerated() {
-      var list: [Record] = []
+      var list: [DynamicRecord] = []
       for event in lists[number].events { event.apply(to: &list) }
       #expect(list == (try file.store.fetch(query)), "seed \(seed), order \(number)")
     }
@@ -225,7 +228,7 @@ import Testing
       ])
     #expect(world.live.window?.offset == 4)
     #expect(world.live.keys(in: 0..<9) == [[.integer(4)]])
-    let whole = try world.file.store.live(Query<Record>(world.schema))
+    let whole = try world.file.store.liveQuery(StoreQuery<DynamicRecord>(world.schema))
     #expect(failure { try whole.moveWindow(offset: 0, limit: 1) }?.code == .invalidQuery)
     withExtendedLifetime(world.subscription) {}
   }
@@ -236,7 +239,7 @@ import Testing
     let world = try World(limit: 3, offset: 2, rows: 8, isIndexed: seed % 2 == 0)
     world.subscription.cancel()
     let oracle = LiveQueryOracle(schema: world.schema, terms: [(field: 1, term: SortTerm())])
-    let events = Recorder<QueryChanges<Record>>()
+    let events = Recorder<QueryChanges<DynamicRecord>>()
     let subscription = try world.live.observe { events.add($0) }
     let plain = try PlainDatabase(world.file.path)
     var window = (offset: 2, limit: 3 as Int?)

@@ -48,14 +48,16 @@ import Testing
       policy: Connection.Policy(
         durability: .full, busyTimeout: .seconds(1), cacheSize: 1 << 20, statementCacheCapacity: 2))
     let condition = try PredicateParser(schema: track, now: Date()).condition(parsing: text)
-    func records(_ query: Query<Record>) throws -> [Record] {
-      try connection.rows(query.selectText()) { row in try Record(row: row, schema: track) }
+    func records(_ query: StoreQuery<DynamicRecord>) throws -> [DynamicRecord] {
+      try connection.rows(query.selectText()) { row in try DynamicRecord(row: row, schema: track) }
     }
-    let selected = try records(Query(track, where: condition))
+    let selected = try records(StoreQuery(track, where: condition))
     let evaluate = try #require(ConditionEvaluator(condition, schema: track))
-    #expect(try records(Query(track)).filter { evaluate($0.values) == true } == selected)
+    #expect(try records(StoreQuery(track)).filter { evaluate($0.values) == true } == selected)
     #expect(selected.count == count)
-    let counted = try connection.firstRow(Query<Record>(track, where: condition).countText()) {
+    let counted = try connection.firstRow(
+      StoreQuery<DynamicRecord>(track, where: condition).countText()
+    ) {
       row in try row.integer(at: 0)
     }
     #expect(counted == Int64(count))

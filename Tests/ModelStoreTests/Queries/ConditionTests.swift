@@ -74,9 +74,9 @@ import Testing
     try connection.execute("CREATE TABLE T (a INTEGER PRIMARY KEY, \"b \"\"c\"\"\" TEXT)")
     try connection.execute("INSERT INTO T VALUES (1, 'x'), (2999, 'y'), (3000, 'z')")
     let parts = (0..<3000).map { Condition.comparison(a, .equal, .value(.integer($0))) }
-    let any = Query<Record>(schema, where: .or(parts))
-    let none = Query<Record>(schema, where: .and(parts.map { .not($0) }))
-    func keys(_ query: Query<Record>) throws -> [Int64] {
+    let any = StoreQuery<DynamicRecord>(schema, where: .or(parts))
+    let none = StoreQuery<DynamicRecord>(schema, where: .and(parts.map { .not($0) }))
+    func keys(_ query: StoreQuery<DynamicRecord>) throws -> [Int64] {
       try connection.rows(query.keySelectText()) { row in try row.integer(at: 0) }
     }
     #expect(try keys(any) == [1, 2999])

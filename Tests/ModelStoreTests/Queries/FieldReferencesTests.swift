@@ -10,10 +10,10 @@ import Testing
 
 @Suite(.tags(.unit)) struct FieldReferencesTests {
   private typealias Song = QueryFixtures.Song
-  private typealias Predicate = Query<QueryFixtures.Song>.Predicate
+  private typealias Predicate = StoreQuery<QueryFixtures.Song>.Predicate
 
   private func line(
-    _ build: (FieldReferences<Song>) -> Query<Song>.Predicate
+    _ build: (FieldReferences<Song>) -> StoreQuery<Song>.Predicate
   ) throws -> String {
     let condition = try #require(Song.where(build).condition)
     return try QueryFixtures.line(condition, Song.schema)
@@ -113,13 +113,13 @@ import Testing
     let byTitleFirst = false
     let query = Song.all.order {
       if byTitleFirst { $0.title }
-      $0.genre.nulls(.last)
-      $0.title.descending.nulls(.first).collate(.nocase)
+      $0.genre.nullsLast
+      $0.title.descending.nullsFirst.collate(.nocase)
       $0.rating.collate(.rtrim)
     }.limit(20, offset: 40)
     #expect(
       query
-        == Query(
+        == StoreQuery(
           Song.schema,
           orderings: [
             QueryOrdering(fieldIndex: 3, nulls: .last),

@@ -197,7 +197,8 @@ import Testing
   private func isTaken(_ text: String, on connection: Connection) throws -> Bool {
     do {
       let condition = try PredicateParser(schema: todo, now: now).condition(parsing: text)
-      let selection = try Query<Record>(todo, where: condition, limit: 5, offset: 2).selectionText()
+      let selection = try StoreQuery<DynamicRecord>(todo, where: condition, limit: 5, offset: 2)
+        .selectionText()
       try connection.withStatement(
         "EXPLAIN QUERY PLAN UPDATE \"Todo\" SET id = ?, title = ? \(selection.sql)"
       ) { _ in }
@@ -251,10 +252,11 @@ import Testing
     }
     #expect(error?.kind == .value)
     #expect(error?.token == "price")
-    let query = Query<Record>(todo, orderings: [QueryOrdering(fieldIndex: 6)])
+    let query = StoreQuery<DynamicRecord>(todo, orderings: [QueryOrdering(fieldIndex: 6)])
     #expect(throws: StoreError.self) { try query.selectText() }
     // With a collation of its own the order is the text's, as asked for.
-    let byText = Query<Record>(todo, orderings: [QueryOrdering(fieldIndex: 6, collation: .binary)])
+    let byText = StoreQuery<DynamicRecord>(
+      todo, orderings: [QueryOrdering(fieldIndex: 6, collation: .binary)])
     #expect(try byText.selectText().sql.contains(#"ORDER BY "price""#))
   }
 

@@ -12,13 +12,13 @@ import Testing
     ], key: ["id"])
 
   private func terms(_ condition: Condition) -> [String] {
-    QueryRegion(Query<Record>(schema, where: condition)).equalityTerms.map {
+    QueryRegion(StoreQuery<DynamicRecord>(schema, where: condition)).equalityTerms.map {
       "\($0.field) \($0.value)"
     }
   }
 
   @Test func aRegionNamesWhatDecides() {
-    let query = Query<Record>(
+    let query = StoreQuery<DynamicRecord>(
       schema, where: .comparison(.field(3), .greater, .value(.real(1))),
       orderings: [QueryOrdering(fieldIndex: 1)])
     let region = QueryRegion(query)
@@ -31,7 +31,8 @@ import Testing
   }
 
   @Test func rawSQLMayReadAnything() {
-    let region = QueryRegion(Query<Record>(schema, where: .sql("id IN (SELECT id FROM u)")))
+    let region = QueryRegion(
+      StoreQuery<DynamicRecord>(schema, where: .sql("id IN (SELECT id FROM u)")))
     #expect(region.readsWholeFile)
     #expect(region.filterColumns == [0, 1, 2, 3, 4])
   }
@@ -70,7 +71,7 @@ import Testing
           Bool.random(using: &random) ? .equal : .isIdentical, .value(pick()))
       }
       let condition = Condition.and(parts)
-      let region = QueryRegion(Query<Record>(schema, where: condition))
+      let region = QueryRegion(StoreQuery<DynamicRecord>(schema, where: condition))
       guard let evaluate = ConditionEvaluator(condition, schema: schema) else { continue }
       let record: [SQLValue] = [
         [.integer(1), .integer(2)].randomElement(using: &random) ?? .null,

@@ -12,7 +12,7 @@ import Testing
       FieldSchema(name: "price", type: .decimal), FieldSchema(name: "weight", type: .real),
     ], key: ["order", "product"], isWithoutRowID: true)
 
-  private func lines(_ query: Query<Record>) throws -> [String] {
+  private func lines(_ query: StoreQuery<DynamicRecord>) throws -> [String] {
     [
       QueryFixtures.line(try query.selectText()), QueryFixtures.line(try query.keySelectText()),
       QueryFixtures.line(try query.countText()), QueryFixtures.line(try query.selectionText()),
@@ -21,7 +21,7 @@ import Testing
 
   @Test func allRecordsComeInKeyOrder() throws {
     #expect(
-      try lines(Query(orders)) == [
+      try lines(StoreQuery(orders)) == [
         #"SELECT "order", "product", "the amount", "price", "weight" FROM "Order Details" ORDER BY "order", "product" COLLATE "BINARY""#,
         #"SELECT "order", "product" FROM "Order Details" ORDER BY "order", "product" COLLATE "BINARY""#,
         #"SELECT count(*) FROM "Order Details""#,
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test func conditionOrderAndWindowMeet() throws {
-    let query = Query<Record>(
+    let query = StoreQuery<DynamicRecord>(
       orders, where: .comparison(.field(2), .greater, .value(.integer(3))),
       orderings: [
         QueryOrdering(fieldIndex: 2, direction: .descending, nulls: .first),
@@ -46,13 +46,13 @@ import Testing
   }
 
   @Test func anOffsetAloneStillNeedsALimit() throws {
-    let text = try Query<Record>(orders, offset: 5).keySelectText()
+    let text = try StoreQuery<DynamicRecord>(orders, offset: 5).keySelectText()
     #expect(text.sql.hasSuffix("LIMIT ? OFFSET ?"))
     #expect(text.arguments == [.integer(-1), .integer(5)])
   }
 
   @Test func repeatedOrderingsAreDroppedAndOtherCollationsKept() {
-    let query = Query<Record>(
+    let query = StoreQuery<DynamicRecord>(
       orders,
       orderings: [
         QueryOrdering(fieldIndex: 1, direction: .descending), QueryOrdering(fieldIndex: 1),
@@ -77,11 +77,12 @@ import Testing
 
   @Test func filtersAddUpAndOrdersReplace() {
     let (first, second) = (Condition.isNull(.field(2)), Condition.isNotNull(.field(0)))
-    let query = Query<Record>(orders).filter(first).order([QueryOrdering(fieldIndex: 0)])
-      .filter(second).order([QueryOrdering(fieldIndex: 2)]).limit(3)
+    let query = StoreQuery<DynamicRecord>(orders).filter(first).order([QueryOrdering(fieldIndex: 0)]
+    )
+    .filter(second).order([QueryOrdering(fieldIndex: 2)]).limit(3)
     #expect(
       query
-        == Query(
+        == StoreQuery(
           orders, where: .and([first, second]), orderings: [QueryOrdering(fieldIndex: 2)], limit: 3)
     )
     #expect(query != query.limit(4))
@@ -89,8 +90,8 @@ import Testing
   }
 
   @Test func aggregatesReadTheWholeResultOrItsWindow() throws {
-    let query = Query<Record>(orders, where: .isNotNull(.field(2)))
-    let texts = try Query<Record>.Aggregate.allCases.map {
+    let query = StoreQuery<DynamicRecord>(orders, where: .isNotNull(.field(2)))
+    let texts = try StoreQuery<DynamicRecord>.Aggregate.allCases.map {
       QueryFixtures.line(try query.aggregateText($0, of: 2))
     }
     let tail = #" FROM "Order Details" WHERE "the amount" IS NOT NULL"#
@@ -107,7 +108,7 @@ import Testing
   }
 
   @Test func sumsOfTextsAreRefused() throws {
-    let query = Query<Record>(orders)
+    let query = StoreQuery<DynamicRecord>(orders)
     let error = #expect(throws: StoreError.self) { try query.aggregateText(.sum, of: 3) }
     #expect(error?.message == "Order.price has type decimal, which has no sum.")
     #expect(throws: StoreError.self) { try query.aggregateText(.maximum, of: 3) }
@@ -116,10 +117,11 @@ import Testing
 
   @Test func negativeWindowsTrap() async {
     await #expect(processExitsWith: .failure) {
-      _ = Query<Record>(ModelSchema(name: "T", fields: [], key: []), limit: -1)
+      _ = StoreQuery<DynamicRecord>(ModelSchema(name: "T", fields: [], key: []), limit: -1)
     }
     await #expect(processExitsWith: .failure) {
-      _ = Query<Record>(ModelSchema(name: "T", fields: [], key: [])).limit(1, offset: -1)
+      _ = StoreQuery<DynamicRecord>(ModelSchema(name: "T", fields: [], key: [])).limit(
+        1, offset: -1)
     }
   }
 
@@ -134,7 +136,7 @@ import Testing
       INSERT INTO "Order Details"
       VALUES (1, 'Ale', 5, '1.5', 1), (1, 'bun', NULL, '2', 2), (2, 'Ale', 7, '3', 4), (3, 'Cod', 7, '1', 8);
       """)
-    let query = Query<Record>(
+    let query = StoreQuery<DynamicRecord>(
       orders, where: .comparison(.field(4), .less, .value(.integer(8))),
       orderings: [QueryOrdering(fieldIndex: 2, direction: .descending, nulls: .first)], limit: 2)
     func rows(_ text: SQLText) throws -> [[SQLValue]] {
@@ -149,7 +151,7 @@ import Testing
     #expect(try rows(query.aggregateText(.countDistinct, of: 2)) == [[.integer(1)]])
     try connection.run("DELETE FROM \"Order Details\"\n\(try query.selectionText())")
     #expect(
-      try rows(Query<Record>(orders).keySelectText())
+      try rows(StoreQuery<DynamicRecord>(orders).keySelectText())
         == [[.integer(1), .text("Ale")], [.integer(3), .text("Cod")]])
   }
 }

@@ -78,7 +78,7 @@ import Testing
   @Test func aLongValueIsRefusedWithTheLimit() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
-    configuration.valueSizeMax = 100_000
+    configuration.maxValueSize = 100_000
     let store = try Store(
       at: directory.file("small.store"), models: Artist.self, configuration: configuration)
     var error: StoreError?
@@ -92,7 +92,7 @@ import Testing
     #expect(error?.code == .invalidValue)
     #expect(
       error?.message
-        == "A value or record is larger than this store reads or writes as one (string or blob too big). See StoreConfiguration.valueSizeMax."
+        == "A value or record is larger than this store reads or writes as one (string or blob too big). See StoreConfiguration.maxValueSize."
     )
   }
 }

@@ -19,21 +19,21 @@ internal import Testing
       """)
   }
 
-  private func store(valueSizeMax: Int) throws -> Store {
+  private func store(maxValueSize: Int) throws -> Store {
     var configuration = StoreConfiguration()
-    configuration.valueSizeMax = valueSizeMax
+    configuration.maxValueSize = maxValueSize
     let store = try Store(at: path, configuration: configuration) { _ in }
     try store.adopt()
     return store
   }
 
   @Test func aLargeValueIsNamedAndNotRead() throws {
-    let store = try store(valueSizeMax: 20_000)
+    let store = try store(maxValueSize: 20_000)
     let model = try store.schema.model(named: "f")
     let ways: [() throws -> Void] = [
-      { _ = try store.fetch(Query<Record>(model)) },
+      { _ = try store.fetch(StoreQuery<DynamicRecord>(model)) },
       { _ = try store.read { try $0.find(model, key: [.integer(2)]) } },
-      { try store.read { try $0.forEach(Query<Record>(model).limit(2)) { _ in } } },
+      { try store.read { try $0.forEach(StoreQuery<DynamicRecord>(model).limit(2)) { _ in } } },
     ]
     for way in ways {
       let error = #expect(throws: StoreError.self) { try way() }
@@ -41,7 +41,7 @@ internal import Testing
         error?.code == .invalidValue && error?.field == "data", "\(String(describing: error))")
       #expect(error?.key == [.integer(2)] && error?.model == "f")
     }
-    #expect(try store.fetch(Query<Record>(model, where: .sql("id <> 2"))).count == 2)
+    #expect(try store.fetch(StoreQuery<DynamicRecord>(model, where: .sql("id <> 2"))).count == 2)
     #expect(throws: StoreError.self) {
       try store.write { tx in
         try tx.insert(
@@ -51,22 +51,24 @@ internal import Testing
   }
 
   @Test func aLargeTextIsNamedToo() throws {
-    let store = try store(valueSizeMax: 40_000)
+    let store = try store(maxValueSize: 40_000)
     try PlainDatabase(path).execute("UPDATE f SET name = hex(zeroblob(40000)) WHERE id = 3")
     let model = try store.schema.model(named: "f")
-    let error = #expect(throws: StoreError.self) { try store.fetch(Query<Record>(model)) }
+    let error = #expect(throws: StoreError.self) {
+      try store.fetch(StoreQuery<DynamicRecord>(model))
+    }
     #expect(error?.field == "name" && error?.key == [.integer(3)])
   }
 
   @Test func countingStopsAfterItsSteps() throws {
-    let store = try store(valueSizeMax: 1_000_000)
-    let endless = Query<Record>(try store.schema.model(named: "endless"))
-    let table = Query<Record>(try store.schema.model(named: "f"))
+    let store = try store(maxValueSize: 1_000_000)
+    let endless = StoreQuery<DynamicRecord>(try store.schema.model(named: "endless"))
+    let table = StoreQuery<DynamicRecord>(try store.schema.model(named: "f"))
     let counts: [Int?] = try store.read { reads in
       [
-        try reads.count(endless, stepCountMax: 100_000),
+        try reads.count(endless, maxStepCount: 100_000),
         // The budget is one statement's: the next one runs on.
-        try reads.count(table), try reads.count(endless.limit(5), stepCountMax: 100_000),
+        try reads.count(table), try reads.count(endless.limit(5), maxStepCount: 100_000),
       ]
     }
     #expect(counts == [nil, 3, 5])
@@ -74,7 +76,7 @@ internal import Testing
 
   @Test func rowsAreReadAsTheyAreFound() throws {
     struct Enough: Error {}
-    let store = try store(valueSizeMax: 1_000_000)
+    let store = try store(maxValueSize: 1_000_000)
     var seen: [SQLValue] = []
     #expect(throws: Enough.self) {
       try store.read { reads in

@@ -151,7 +151,7 @@ import Testing
     }
     let size = try FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
     #expect((size ?? .max) < 4 << 20)
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
   }
 
   @Test func anExplicitCheckpointEmptiesTheLogIntoTheDatabase() throws {

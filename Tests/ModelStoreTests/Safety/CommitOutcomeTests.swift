@@ -30,7 +30,7 @@ import Testing
     // A crash brings it back: that is what unknown means.
     let killed = try faulty.afterKill()
     #expect(try killed.fetch(Artist.all).map(\.id) == [1, 2])
-    #expect(try killed.check() == [])
+    #expect(try killed.checkIntegrity() == [])
 
     subscription.cancel()
     store.close()
@@ -39,7 +39,7 @@ import Testing
     #expect(ids == [1] || ids == [1, 2])
     try again.write { tx in try tx.insert(Artist(id: 3, name: "after")) }
     #expect(try again.fetch(Artist.all).map(\.id) == ids + [3])
-    #expect(try again.check() == [])
+    #expect(try again.checkIntegrity() == [])
   }
 
   @Test func aFailureAfterTheSyncIsUnknownToo() throws {

@@ -45,7 +45,7 @@ import Testing
     let names = try store.fetch(Artist.all).map(\.name)
     #expect(names.filter { $0 == "ours" }.count == 300)
     #expect(names.filter { $0 == "theirs" }.count == 300)
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
   }
 
   @Test(OtherProcess.isNeeded) func pastTheDeadlineTheErrorIsBusyAndNothingChanged() throws {

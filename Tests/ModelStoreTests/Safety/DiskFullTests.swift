@@ -68,13 +68,13 @@ import Testing
     #expect(!kept.isEmpty)
     let wanted = kept.flatMap { first in (0..<20).map { first + $0 } }
     #expect(try store.fetch(Artist.all).map(\.id).sorted() == wanted)
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
     #expect(Set(reports.events).isSubset(of: [.outOfSpace]), "\(reports.events)")
 
     #expect(unlink(ballast) == 0)
     try store.write { tx in try tx.insert(Artist(id: 1, name: "after")) }
     #expect(try store.fetch(Artist.all).map(\.id).sorted() == [1] + wanted)
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
   }
 
   private func fill(_ disk: SmallDisk) throws {
@@ -121,14 +121,14 @@ import Testing
       }
       #expect(deleted == 100)
       guard journal != nil else { continue }
-      let trimming = try store.changeJournal.trim(JournalRetention(entryCountMax: 0))
+      let trimming = try store.changeJournal.trim(JournalRetention(maxEntryCount: 0))
       #expect(trimming.removedCount > 0)
     }
     #expect(try store.fetch(Artist.all).map(\.id) == Array(201...2000))
     #expect(unlink(disk.path + "/fill") == 0)
     try insert()
     #expect(try store.fetch(Artist.all).count == 3800)
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
     #expect(reports.events == [])
   }
 
@@ -158,7 +158,7 @@ import Testing
         try store.fetch(Artist.all).map(\.id) + tx.fetch(Artist.all).map(\.id)
       }
       #expect(ids == Array(1...500) + Array(1...500))
-      #expect(try store.check() == [])
+      #expect(try store.checkIntegrity() == [])
       store.close()
     }
   }

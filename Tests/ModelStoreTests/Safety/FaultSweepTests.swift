@@ -69,7 +69,7 @@ import Testing
     _ outcomes: [Int64: Outcome], in store: Store
   ) throws -> [String] {
     let ids = Set(try store.fetch(Artist.all).map(\.id))
-    var problems = try store.check()
+    var problems = try store.checkIntegrity()
     for (id, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
       let found = (ids.contains(id), ids.contains(id + 100))
       let isRight =

@@ -64,16 +64,16 @@ import Testing
 
   @Test func checkNamesATableThatIsGone() throws {
     let store = try open()
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
     try execute("DROP TABLE Album")
-    #expect(try store.check() == ["The table Album of the model Album does not exist."])
+    #expect(try store.checkIntegrity() == ["The table Album of the model Album does not exist."])
   }
 
   @Test func textThatIsNotUTF8IsAFindingAndNamesTheRecordThatCannotBeRead() throws {
     let store = try open()
     try execute("UPDATE Album SET title = CAST(x'ff' AS TEXT) WHERE id > 1")
     #expect(
-      try store.findings(in: Album.schema, keyCountMax: 1) == [
+      try store.findings(in: Album.schema, maxKeyCount: 1) == [
         RuleFinding(
           violation: Violation(
             kind: .type, model: "Album", fields: ["title"], rule: "Album.title.encoding",
@@ -81,7 +81,8 @@ import Testing
           count: 2, keys: [[.integer(2)]])
       ])
     let error = #expect(throws: StoreError.self) {
-      try store.read { reads in try reads.forEach(Query<Record>(Album.schema)) { _ in } }
+      try store.read { reads in try reads.forEach(StoreQuery<DynamicRecord>(Album.schema)) { _ in }
+      }
     }
     #expect(error?.code == .invalidValue && error?.key == [.integer(2)])
   }
@@ -140,7 +141,7 @@ import Testing
     let store = try open()
     try execute("UPDATE Album SET title = CAST(x'ff' AS TEXT) WHERE id = 2")
     let key: [SQLValue] = [.integer(2)]
-    let query = Query<Record>(Album.schema)
+    let query = StoreQuery<DynamicRecord>(Album.schema)
     let errors = [
       failure { try store.fetch(Album.all) }, failure { try store.fetch(query) },
       failure { try store.find(Album.self, 2) },
@@ -154,7 +155,7 @@ import Testing
   @Test func bindingsAreLookedAtInOneStateOfTheStore() throws {
     try open().close()
     var configuration = StoreConfiguration()
-    configuration.readerCountMax = 1
+    configuration.maxReaderCount = 1
     let store = try Store(at: directory.file("music.store"), configuration: configuration)
     let isInTransaction = Recorder<Bool>()
     func record(_ isRecording: Bool) throws {

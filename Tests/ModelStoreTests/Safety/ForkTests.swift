@@ -19,16 +19,16 @@ import Testing
       guard let store else { return 1 }
       let calls: [() throws -> Void] = [
         { try store.write { _ in } },
-        { _ = try store.writeReporting { _ in } },
+        { _ = try store.writeReturningChanges { _ in } },
         { _ = try store.preview { _ in } },
         { try store.read { _ in } },
         { _ = try store.fetch(Artist.all) },
         { _ = try store.find(Artist.self, 1) },
         { try store.checkpoint() },
-        { _ = try store.check() },
+        { _ = try store.checkIntegrity() },
         { _ = try store.bindings() },
         { _ = try store.adoptableTables() },
-        { _ = try store.live(Artist.all) },
+        { _ = try store.liveQuery(Artist.all) },
         { try store.refresh() },
         { _ = try Store(at: self.path, models: Artist.self) },
       ]
@@ -81,7 +81,7 @@ import Testing
       }
     }
     #expect(try store.fetch(Artist.all).map(\.id) == (0..<20).map { Int64($0) })
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
     if SQLiteShell.isAvailable {
       let shell = try SQLiteShell(path)
       try shell.run("INSERT INTO Artist(id, name) VALUES (100, 'another''s')")

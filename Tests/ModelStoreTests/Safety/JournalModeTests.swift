@@ -70,7 +70,7 @@ internal import Testing
     let store = try open(.asFound, notices)
     #expect(!store.usesWriteAheadLog)
     let model = try #require(try store.adopt(["t"]).first)
-    let live = try store.live(Query<Record>(model))
+    let live = try store.liveQuery(StoreQuery<DynamicRecord>(model))
     try store.write { tx in try tx.insert(["id": .integer(2), "a": .text("y")], into: model) }
     #expect(live.keys(in: 0..<live.count) == [[.integer(1)], [.integer(2)]])
     #expect(throws: CancellationError.self) {
@@ -79,8 +79,11 @@ internal import Testing
         throw CancellationError()
       }
     }
-    #expect(try store.fetch(Query<Record>(model)).map(\.key) == [[.integer(1)], [.integer(2)]])
-    #expect(try store.check() == [])
+    #expect(
+      try store.fetch(StoreQuery<DynamicRecord>(model)).map(\.key) == [
+        [.integer(1)], [.integer(2)],
+      ])
+    #expect(try store.checkIntegrity() == [])
     store.close()
     #expect(try mode() == [[.text("delete")]])
     #expect(notices.events.isEmpty)

@@ -53,7 +53,7 @@ import Testing
       #expect(found.filter { !found.contains(-$0 - 1) } == [], "round \(round), seed \(seed)")
       // At most the one write that was under way in each round.
       #expect(found.count / 2 - told.count <= round + 1, "round \(round), seed \(seed)")
-      #expect(try store.check() == [], "round \(round), seed \(seed)")
+      #expect(try store.checkIntegrity() == [], "round \(round), seed \(seed)")
       total = told.count
     }
     print("kills: \(Self.roundCount) rounds, \(total) acknowledged, none lost")

@@ -36,7 +36,7 @@ import Testing
       ("read", { try store.read { tx in _ = try tx.count(Artist.all) } }),
       ("read in read", { try store.read { _ in try store.read { _ in } } }),
       ("failing read", { try store.read { tx in _ = try tx.rows("SELECT nothing") } }),
-      ("check", { _ = try store.check() }),
+      ("check", { _ = try store.checkIntegrity() }),
       ("bindings", { _ = try store.bindings() }),
       ("validators", { _ = try store.declaredValidators() }),
       ("adoptable tables", { _ = try store.adoptableTables() }),
@@ -45,7 +45,7 @@ import Testing
       ("preview in write", { _ = try store.preview { _ in } }),
       ("checkpoint", { try store.checkpoint() }),
       ("refresh", { try store.refresh() }),
-      ("live", { _ = try store.live(Artist.all) }),
+      ("live", { _ = try store.liveQuery(Artist.all) }),
       ("observe", { try store.observe(Artist.self) { _ in reader.add("seen") }.cancel() }),
       ("second store", { _ = try Store(at: path, models: Artist.self) }),
       ("store without models", { _ = try Store(at: path) }),
@@ -79,7 +79,7 @@ import Testing
     }
     #expect(try second.ask("afterwards") == "admitted")
     #expect(try second.finish() == 0)
-    #expect(try store.check() == [])
+    #expect(try store.checkIntegrity() == [])
   }
 
   @Test func aHardLinkMadeWhileOpenDropsNoLock() throws {

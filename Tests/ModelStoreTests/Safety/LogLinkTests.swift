@@ -166,7 +166,7 @@ import Testing
       }
     }
     #expect(try stored() == before)
-    let (_, changes) = try store.writeReporting { tx in
+    let (_, changes) = try store.writeReturningChanges { tx in
       try tx.insert(Artist(id: 2, name: "b"))
     }
     #expect(changes.changes.map(\.model) == ["Artist"])

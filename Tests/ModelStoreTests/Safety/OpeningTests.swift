@@ -119,7 +119,7 @@ import Testing
       let error = thrownError {
         let store = try open(path)
         _ = try store.fetch(Artist.all)
-        _ = try store.check()
+        _ = try store.checkIntegrity()
         try store.write { tx in _ = try tx.delete(Artist.self, 100) }
       }
       #expect(error == nil || error is StoreError, "\(String(describing: error)) seed \(seed)")
@@ -252,7 +252,7 @@ import Testing
       #expect(failures.events == [])
       let store = try Store(at: paths[0], models: Artist.self)
       #expect(try store.fetch(Artist.all).count == threadCount * openingCount)
-      #expect(try store.check().isEmpty)
+      #expect(try store.checkIntegrity().isEmpty)
     }
   }
 
@@ -448,8 +448,9 @@ import Testing
     let refusals = [
       code { try store.write { _ in } }, code { try store.read { _ in } },
       code { try store.fetch(Artist.all) }, code { try store.preview { _ in } },
-      code { try store.checkpoint() }, code { try store.check() }, code { try store.bindings() },
-      code { try store.adoptableTables() }, code { try store.live(Artist.all) },
+      code { try store.checkpoint() }, code { try store.checkIntegrity() },
+      code { try store.bindings() },
+      code { try store.adoptableTables() }, code { try store.liveQuery(Artist.all) },
       code { try store.refresh() },
     ]
     #expect(refusals == Array(repeating: .misuse, count: refusals.count))
@@ -479,7 +480,7 @@ import Testing
     for _ in 0..<5 {
       var store: Store? = try open(path)
       try store?.write { tx in try tx.upsert(Artist(id: 1, name: "a")) }
-      let live = try store?.live(Artist.all)
+      let live = try store?.liveQuery(Artist.all)
       var second: Store? = try open(path)
       store = nil
       #expect(try second?.fetch(Artist.all).count == 1)

@@ -75,7 +75,7 @@ import Testing
         try fixture.rows("SELECT number FROM T") == [literal(result)],
         "\(text ?? "nil") with \(value ?? "nil")")
       let findings = try CompiledBindings(Self.bindings(), in: [Self.model])
-        .findings(on: fixture.connection, keyCountMax: 5)
+        .findings(on: fixture.connection, maxKeyCount: 5)
       #expect(findings == [])
     }
   }

@@ -2,8 +2,8 @@
 
 extension Mailbox {
   /// A mailbox of no store.
-  convenience init(backlog: Backlog) {
-    self.init(nil, backlog: backlog)
+  convenience init(coalescing: CoalescingPolicy) {
+    self.init(nil, coalescing: coalescing)
   }
 
   /// The oldest event, as its callback would be called with it.

@@ -60,7 +60,7 @@ import Testing
     let stores = try Self.counts.map { count in
       let hotel = try Self.hotel(count)
       for rule in Self.rules { try hotel.store.add(rule) }
-      try hotel.store.changeJournal.turnOn()
+      try hotel.store.changeJournal.enable()
       return hotel
     }
     func compare(_ name: String, _ isSound: (Store) throws -> Bool) throws {
@@ -73,7 +73,7 @@ import Testing
       let ratio = Double(steps[1]) / Double(max(steps[0], 1))
       #expect(ratio <= Self.ratioMax, "\(name): \(steps), ratio \(ratio)")
     }
-    try compare("integrity") { try $0.check() == [] }
+    try compare("integrity") { try $0.checkIntegrity() == [] }
     try compare("rules") { try $0.schemaDrift(of: [.rules]) == [] }
     try compare("bindings") { try $0.bindingFindings() == [] }
     try compare("journal") { try $0.changeJournal.status().drift.map(\.owner.name) == [] }
@@ -161,7 +161,7 @@ import Testing
         try fixture.install([binding], in: Self.models)
         let installation = try CompiledBindings([binding], in: Self.models)
         return try StepCounter.steps(on: fixture.connection) {
-          let found = try installation.findings(on: fixture.connection, keyCountMax: 5)
+          let found = try installation.findings(on: fixture.connection, maxKeyCount: 5)
           #expect(found == [])
           for made in installation.bindings {
             _ = try made.lossyRecordCount(on: fixture.connection)

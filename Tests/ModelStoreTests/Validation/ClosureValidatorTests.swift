@@ -10,7 +10,7 @@ import Testing
   private static func logged(
     _ asked: Recorder<String>, rejecting: Bool = false
   ) -> [Validator] {
-    @Sendable func verdict<M>(_ message: String) -> Verdict<M> {
+    @Sendable func verdict<M>(_ message: String) -> ValidationResult<M> {
       rejecting ? .reject(message) : .accept
     }
     return [
@@ -116,15 +116,15 @@ import Testing
   }
 
   @Test func valuesAreToldOnlyWhenAskedFor() throws {
-    for tellsValues in [false, true] {
+    for includesValues in [false, true] {
       var configuration = StoreConfiguration()
-      configuration.refusals.tellsValues = tellsValues
+      configuration.refusals.includesValues = includesValues
       let secret = Validator("secret", \Album.title) { _, new, _ in
         new == "secret" ? .reject("must not be that") : .accept
       }
       let shop = try Shop([secret], configuration)
       let error = try shop.refusal { tx in try tx.set(\Album.title, to: "secret", for: 1) }
-      #expect(error?.violations.map(\.values) == [tellsValues ? [.text("secret")] : nil])
+      #expect(error?.violations.map(\.values) == [includesValues ? [.text("secret")] : nil])
       #expect(error.map { "\($0)".contains("secret must") } == false)
     }
   }
@@ -166,7 +166,7 @@ import Testing
 
   @Test func valuesAreToldOfRecordsThatAreJudgedTogether() throws {
     var configuration = StoreConfiguration()
-    configuration.refusals.tellsValues = true
+    configuration.refusals.includesValues = true
     let together = Validator("together", together: Album.self) { changes, _ in
       .reject("is wrong", \.title, key: changes.last?.new?.id).and(.reject("is wrong", \.title))
     }

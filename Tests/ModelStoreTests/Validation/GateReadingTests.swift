@@ -64,9 +64,9 @@ import Testing
     struct Form: Equatable, Sendable { var a = 0, b = 0, c = 0 }
     let form = LiveDraft(Form())
     let gate = try Gate(
-      Check("a", of: form, \.a) { $0 > 0 }.weighing(0.7),
-      Check("b", of: form, \.b) { $0 > 0 }.weighing(0.1),
-      Check("c", of: form, \.c) { $0 > 0 }.weighing(0.2), reduction: .weight(atLeast: 1))
+      GateCheck("a", of: form, \.a) { $0 > 0 }.weighing(0.7),
+      GateCheck("b", of: form, \.b) { $0 > 0 }.weighing(0.1),
+      GateCheck("c", of: form, \.c) { $0 > 0 }.weighing(0.2), reduction: .weight(atLeast: 1))
     let heard = Recorder<Bool>()
     let watching = gate.observe { heard.add($0.isValid) }
     form.value = Form(a: 1, b: 1, c: 1)
@@ -154,7 +154,7 @@ import Testing
   @Test func aValueThatIsComparedMayAskTheGate() throws {
     let seen = Recorder<String>()
     let draft = LiveDraft(Form(image: Image(seen)))
-    let gate = try Gate(Check("image", of: draft, \.image) { _ in true })
+    let gate = try Gate(GateCheck("image", of: draft, \.image) { _ in true })
     let first = draft.image
     first.gate.withLock { $0 = gate }
     draft.image = Image(seen)

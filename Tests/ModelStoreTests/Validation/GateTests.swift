@@ -14,26 +14,26 @@ import Testing
   private let asked = Recorder<String>()
   private let login = LiveDraft(Login())
 
-  private func name(_ suffix: String = "") -> Check<String> {
-    Check("name\(suffix)", of: login, \.name, "must not be empty") { [asked] in
+  private func name(_ suffix: String = "") -> GateCheck<String> {
+    GateCheck("name\(suffix)", of: login, \.name, "must not be empty") { [asked] in
       asked.add("name \($0)")
       return !$0.isEmpty
     }
   }
 
-  private func password() -> Check<String> {
-    Check("password", of: login, \.password, "must be long") { [asked] in
+  private func password() -> GateCheck<String> {
+    GateCheck("password", of: login, \.password, "must be long") { [asked] in
       asked.add("password \($0)")
       return $0.count > 3
     }
   }
 
-  private func remembers(_ predicate: (@Sendable (Bool) -> Bool)? = nil) -> Check<Bool> {
-    guard let predicate else { return Check("remembers", of: login, \.remembers) }
-    return Check("remembers", of: login, \.remembers, "must be on", predicate)
+  private func remembers(_ predicate: (@Sendable (Bool) -> Bool)? = nil) -> GateCheck<Bool> {
+    guard let predicate else { return GateCheck("remembers", of: login, \.remembers) }
+    return GateCheck("remembers", of: login, \.remembers, "must be on", predicate)
   }
 
-  private func verdicts(of gate: Gate) -> (Recorder<Gate.Verdict>, Subscription) {
+  private func verdicts(of gate: Gate) -> (Recorder<Gate.Verdict>, ObservationToken) {
     let recorder = Recorder<Gate.Verdict>()
     return (recorder, gate.observe { recorder.add($0) })
   }
@@ -163,7 +163,7 @@ import Testing
     var draft: LiveDraft? = LiveDraft(Login())
     weak var seen = draft
     var gate: Gate? = try Gate(
-      Check("name", of: try #require(draft), \.name) { !$0.isEmpty })
+      GateCheck("name", of: try #require(draft), \.name) { !$0.isEmpty })
     weak let seenGate = gate
     draft?.name = "Ada"
     draft = nil
@@ -176,7 +176,7 @@ import Testing
     draft = LiveDraft(Login(name: "Ada"))
     seen = draft
     let loose = try Gate(
-      Check("name", of: try #require(draft), \.name, keepsAlive: false) { !$0.isEmpty })
+      GateCheck("name", of: try #require(draft), \.name, holding: .weak) { !$0.isEmpty })
     #expect(try loose.validate().isValid)
     draft = nil
     #expect(seen == nil)
@@ -195,7 +195,7 @@ import Testing
     weak var seen: Gate?
     do {
       let draft = LiveDraft(Login())
-      let gate = try Gate(Check("name", of: draft, \.name) { !$0.isEmpty })
+      let gate = try Gate(GateCheck("name", of: draft, \.name) { !$0.isEmpty })
       seen = gate
       let watching = gate.observe { _ in _ = draft.name }
       draft.name = "Ada"
@@ -244,9 +244,9 @@ import Testing
     for (reduction, expected) in cases {
       let draft = LiveDraft(Login())
       let gate = try Gate(
-        Check("name", of: draft, \.name) { !$0.isEmpty },
-        Check("password", of: draft, \.password) { !$0.isEmpty },
-        Check("remembers", of: draft, \.remembers) { $0 }.weighing(3), reduction: reduction)
+        GateCheck("name", of: draft, \.name) { !$0.isEmpty },
+        GateCheck("password", of: draft, \.password) { !$0.isEmpty },
+        GateCheck("remembers", of: draft, \.remembers) { $0 }.weighing(3), reduction: reduction)
       for (bits, isValid) in expected.enumerated() {
         draft.value = Login(
           name: bits & 1 > 0 ? "a" : "", password: bits & 2 > 0 ? "a" : "",
@@ -355,7 +355,7 @@ import Testing
   @Test func changesOfManyThreadsAreToldOneAtATimeAndNoneIsLost() async throws {
     let draft = LiveDraft(0)
     let running = Recorder<Int>()
-    let gate = try Gate(Check("count", of: draft, \.self) { _ in true })
+    let gate = try Gate(GateCheck("count", of: draft, \.self) { _ in true })
     let watching = gate.observe { _ in running.add(1) }
     await withTaskGroup(of: Void.self) { group in
       for worker in 1...4 {

@@ -135,7 +135,7 @@ import Testing
   @Test func whatIsListedOfOneRecordIsCappedToo() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
-    configuration.refusals.violationCountMax = 1
+    configuration.refusals.maxViolationCount = 1
     let store = try Store(
       at: directory.file("hotel.store"), models: Room.self, Booking.self,
       configuration: configuration)

@@ -92,7 +92,7 @@ import Testing
     }
     let heard = Recorder<Int>()
     let watching = try hotel.store.observe(Booking.self) { heard.add($0.changes.count) }
-    func refusal(_ body: (borrowing Transaction) throws -> Void) throws -> StoreError? {
+    func refusal(_ body: (borrowing WriteTransaction) throws -> Void) throws -> StoreError? {
       let before = try hotel.contents()
       var refused: StoreError?
       try hotel.store.write { tx in
@@ -220,7 +220,7 @@ import Testing
   @Test func valuesOfARefusedRecordAreToldWhenAskedFor() throws {
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
-    configuration.refusals.tellsValues = true
+    configuration.refusals.includesValues = true
     let store = try Store(
       at: directory.file("hotel.store"), models: Room.self, Booking.self,
       configuration: configuration)

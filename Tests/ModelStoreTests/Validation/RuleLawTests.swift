@@ -50,7 +50,7 @@ import Testing
     case deleteRoom(Int64)
     case fail
 
-    func run(_ tx: borrowing Transaction) throws {
+    func run(_ tx: borrowing WriteTransaction) throws {
       switch self {
       case .insert(let booking): try tx.insert(booking)
       case .update(let booking): try tx.update(booking)

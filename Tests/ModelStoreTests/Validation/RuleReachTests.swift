@@ -20,14 +20,14 @@ import Testing
   func aTriggerThatChangesTheKeyHidesNoRecord(isOlder: Bool) throws {
     let hotel = try Hotel()
     let rule = Rule.required(\Booking.note)
-    if !isOlder { try hotel.store.add(rule, keepingOffenders: true) }
+    if !isOlder { try hotel.store.add(rule, existingViolations: .keep) }
     #expect(
       try hotel.shell(
         """
         CREATE TRIGGER renumber AFTER INSERT ON Booking WHEN NEW.id < 100
         BEGIN UPDATE Booking SET id = NEW.id + 100 WHERE id = NEW.id; END
         """) == nil)
-    if isOlder { try hotel.store.add(rule, keepingOffenders: true) }
+    if isOlder { try hotel.store.add(rule, existingViolations: .keep) }
     #expect(
       try hotel.shell("INSERT INTO Booking VALUES (9, 1, 'B', 20, 21, 1, NULL)")?.contains(
         rule.name) == true)
@@ -40,7 +40,7 @@ import Testing
     let store = try Store(at: place.file("rooms.store"), models: Room.self)
     // What another process leaves behind when it declares Booking.
     let hotel = try Hotel()
-    try hotel.store.add(rule, keepingOffenders: true)
+    try hotel.store.add(rule, existingViolations: .keep)
     let file = try PlainDatabase(store.path)
     let made = try PlainDatabase(hotel.store.path).rows(
       """
@@ -113,7 +113,8 @@ import Testing
   @Test(SQLiteShell.isNeeded, arguments: RuleTests.cases)
   func theSQLiteShellIsBoundAndToldTheRule(example: RuleTests.Case) throws {
     let hotel = try Hotel()
-    try hotel.store.add(example.rule, keepingOffenders: example.rule.kind != .unique)
+    try hotel.store.add(
+      example.rule, existingViolations: example.rule.kind != .unique ? .keep : .refuse)
     let before = try hotel.contents()
     let told = try SQLiteShell.complaint(about: example.bad, in: hotel.store.path)
     #expect(
@@ -196,7 +197,7 @@ import Testing
     let invoice = try #require(try store.adopt().first)
     try store.add(
       Rule("Invoice.budget", of: "Invoice", fields: ["gross"], .sumAtMost(limit: 100, per: [])),
-      keepingOffenders: true)
+      existingViolations: .keep)
     func refusals(_ net: SQLValue) -> [String]? {
       failure {
         try store.write { tx in

@@ -86,7 +86,8 @@ import Testing
   func aRuleBindsEveryWriterAndTheErrorNamesIt(example: Case) throws {
     let hotel = try Hotel()
     // Some of the cases' records break their rule already; what is not touched stays.
-    try hotel.store.add(example.rule, keepingOffenders: example.rule.kind != .unique)
+    try hotel.store.add(
+      example.rule, existingViolations: example.rule.kind != .unique ? .keep : .refuse)
     #expect(try hotel.store.rules() == [example.rule])
     let told = try hotel.shell(example.bad)
     let isUnique = example.kind == .unique
@@ -109,7 +110,8 @@ import Testing
   @Test(arguments: cases)
   func aRuleSurvivesReopeningByWhoDoesNotKnowIt(example: Case) throws {
     let hotel = try Hotel()
-    try hotel.store.add(example.rule, keepingOffenders: example.rule.kind != .unique)
+    try hotel.store.add(
+      example.rule, existingViolations: example.rule.kind != .unique ? .keep : .refuse)
     let path = hotel.store.path
     hotel.store.close()
     let store = try Store(at: path, models: Room.self, Booking.self)
@@ -118,7 +120,7 @@ import Testing
     #expect(Set(error?.violations.map(\.rule) ?? []) == [example.rule.name])
     store.close()
     let bare = try Store(at: path)
-    #expect(try bare.check() == [])
+    #expect(try bare.checkIntegrity() == [])
     #expect(try bare.rules() == [example.rule])
   }
 
@@ -138,7 +140,7 @@ import Testing
     #expect(error?.violations.map(\.key) == [[.integer(2)], [.integer(3)]])
     #expect(error?.message.contains("2 records break it already") == true)
     #expect(try hotel.store.rules() == [])
-    #expect(try hotel.store.add(Self.forward, keepingOffenders: true) == finding)
+    #expect(try hotel.store.add(Self.forward, existingViolations: .keep) == finding)
     #expect(try hotel.store.findings(in: Booking.schema) == [finding])
     // Offenders can still be worked with, and put right.
     try hotel.store.write { tx in try tx.set(\Booking.price, to: 1, for: 2) }
@@ -151,7 +153,7 @@ import Testing
   @Test func aUniqueRuleIsNeverAddedToRecordsThatBreakIt() throws {
     let hotel = try Hotel()
     let rule = Rule.unique("Booking.guests", \Booking.guest)
-    let error = failure { try hotel.store.add(rule, keepingOffenders: true) }
+    let error = failure { try hotel.store.add(rule, existingViolations: .keep) }
     #expect(error?.violationCount == 3)
     #expect(try hotel.store.rules() == [])
   }
@@ -204,10 +206,11 @@ import Testing
     }
     let before = try everything()
     for example in Self.cases {
-      try hotel.store.add(example.rule, keepingOffenders: example.rule.kind != .unique)
+      try hotel.store.add(
+        example.rule, existingViolations: example.rule.kind != .unique ? .keep : .refuse)
     }
     #expect(try everything() == before)
-    #expect(try hotel.store.check() == [])
+    #expect(try hotel.store.checkIntegrity() == [])
     for example in Self.cases { try hotel.store.dropRule(example.rule.name) }
     #expect(try everything() == before)
     let left = try PlainDatabase(hotel.store.path).rows(

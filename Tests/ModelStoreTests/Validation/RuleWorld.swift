@@ -115,7 +115,7 @@ struct Hotel {
   }
 
   /// The violations that `body` is refused with.
-  func violations(_ body: (borrowing Transaction) throws -> Void) throws -> [Violation] {
+  func violations(_ body: (borrowing WriteTransaction) throws -> Void) throws -> [Violation] {
     let before = try contents()
     let error = failure { try store.write(body) }
     #expect(error?.code == .rejected)

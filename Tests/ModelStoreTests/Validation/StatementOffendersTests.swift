@@ -87,7 +87,7 @@ import Testing
   func everyRecordOfAStatementThatBreaksAnAddedRuleIsTold(example: Case) throws {
     let hotel = try Hotel()
     try hotel.store.write { tx in try tx.execute(example.before) }
-    try hotel.store.add(example.rule, keepingOffenders: true)
+    try hotel.store.add(example.rule, existingViolations: .keep)
     for _ in 1...2 {
       let violations = try hotel.violations { tx in try tx.execute(example.bad) }
       #expect(violations.map(\.key) == example.keys.map { [.integer($0)] })

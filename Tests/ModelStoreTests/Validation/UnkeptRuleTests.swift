@@ -9,7 +9,7 @@ import Testing
 
   @Test func aFileThatKeepsItsRulesHasNone() throws {
     let hotel = try Hotel()
-    for example in RuleTests.cases { try hotel.store.add(example.rule, keepingOffenders: true) }
+    for example in RuleTests.cases { try hotel.store.add(example.rule, existingViolations: .keep) }
     #expect(try hotel.store.schemaDrift(of: [.rules]) == [])
     #expect(try hotel.store.rebuildRules() == [])
   }
@@ -17,7 +17,7 @@ import Testing
   @Test func everyTriggerAndIndexOfEveryRuleIsMissedAndPutBack() throws {
     for example in RuleTests.cases {
       let hotel = try Hotel()
-      try hotel.store.add(example.rule, keepingOffenders: true)
+      try hotel.store.add(example.rule, existingViolations: .keep)
       let raw = try PlainDatabase(hotel.store.path)
       let query = """
         SELECT name, type, sql FROM sqlite_schema
@@ -40,7 +40,7 @@ import Testing
 
   @Test func editedTriggersAndThoseOfNoRuleAreFoundByTheirRulesName() throws {
     let hotel = try Hotel()
-    try hotel.store.add(Self.late, keepingOffenders: true)
+    try hotel.store.add(Self.late, existingViolations: .keep)
     let raw = try PlainDatabase(hotel.store.path)
     try raw.execute(
       """
@@ -79,7 +79,7 @@ import Testing
     let first = Rule("r", of: "Booking", fields: ["start"], .reference(model: "Room"))
     let second = Rule(
       "R_referenced", of: "Booking", fields: ["start"], .sumAtMost(limit: 90, per: ["room"]))
-    try hotel.store.add(first, keepingOffenders: true)
+    try hotel.store.add(first, existingViolations: .keep)
     let error = failure { try hotel.store.add(second) }
     #expect(error?.code == .configurationConflict)
     #expect(
@@ -111,7 +111,7 @@ import Testing
     let hotel = try Hotel()
     let path = hotel.store.path
     try hotel.store.add(Self.once)
-    try hotel.store.add(Self.late, keepingOffenders: true)
+    try hotel.store.add(Self.late, existingViolations: .keep)
     hotel.store.close()
     let raw = try PlainDatabase(path)
     try raw.execute(
@@ -145,7 +145,7 @@ import Testing
 
   @Test func noTriggerIsMadeOverATableThatChanged() throws {
     let hotel = try Hotel()
-    try hotel.store.add(Self.late, keepingOffenders: true)
+    try hotel.store.add(Self.late, existingViolations: .keep)
     try PlainDatabase(hotel.store.path).execute("ALTER TABLE Booking RENAME COLUMN note TO word")
     #expect(
       try hotel.store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Booking.note.required"])
@@ -179,7 +179,7 @@ import Testing
     let hotel = try Hotel()
     try hotel.store.add(
       .field(\Booking.note, .oneOf(values: [.text("1"), .blob([0]), .null])),
-      keepingOffenders: true)
+      existingViolations: .keep)
     #expect(try hotel.shell("UPDATE Booking SET note = '1' WHERE id = 1") == nil)
     #expect(try hotel.shell("UPDATE Booking SET note = 'one' WHERE id = 1") != nil)
   }

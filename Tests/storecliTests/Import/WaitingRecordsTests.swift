@@ -59,7 +59,7 @@ import Testing
       (2, 1), (3, 2), (10, nil), (11, 10), (4, 3), (20, 20), (12, 11), (5, 2),
     ]
     #expect(try rounds(records.map { record($0, $1) }) == [[1, 2, 8, 5], []])
-    let query = Query<Record>(schema)
+    let query = StoreQuery<DynamicRecord>(schema)
     let count = try store.read { reads in try reads.count(query) }
     #expect(count == 4)
   }

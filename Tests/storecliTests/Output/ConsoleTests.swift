@@ -55,7 +55,7 @@ import Testing
     let seed: UInt64 = 21
     var generator = SeededGenerator(seed: seed)
     let bytes = generator.bytes(countMax: 5_000)
-    let collected = Collected(byteCountMax: 7)
+    let collected = Collected(maxByteCount: 7)
     try collected.sink.append { output in output.append(contentsOf: bytes) }
     #expect(collected.bytes == [])
     try collected.sink.flush()

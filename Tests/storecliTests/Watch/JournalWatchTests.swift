@@ -24,7 +24,7 @@ import Testing
       """)
     store = try Store(at: place.path("t.db"))
     try store.adopt(["t"])
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
   }
 
   private func context() throws -> CommandContext {

@@ -99,8 +99,8 @@ import Testing
 
   @Test func anEventOfWhichNothingIsToldMovesThePlacesOfTheOthers() throws {
     let schema = try store.schema.model(named: "t")
-    let events = Mutex<[QueryChanges<Record>]>([])
-    let subscription = try store.live(
+    let events = Mutex<[QueryChanges<DynamicRecord>]>([])
+    let subscription = try store.liveQuery(
       PredicateText(schema: schema).query(where: nil, sort: "-id")
     ).observe { event in events.withLock { $0.append(event) } }
     try store.write { try $0.execute("UPDATE t SET n = 1 WHERE id = 3000") }

@@ -6,7 +6,7 @@ extension BindingWorkload {
   }
 
   /// The bindings of each contender, of this and of other libraries.
-  static let kinds: [(name: String, bindings: [Binding])] = [
+  static let kinds: [(name: String, bindings: [FieldBinding])] = [
     ("no binding", []),
     ("derived, the same", [.derive(\BoundItem.derived, from: "value > 0")]),
     ("derived, changed", [.derive(\BoundItem.derived, from: "value * 2")]),
@@ -22,12 +22,12 @@ extension BindingWorkload {
     ),
   ]
 
-  private static func aggregated(_ aggregation: Aggregation<BoundItem>) -> Binding {
+  private static func aggregated(_ aggregation: Aggregation<BoundItem>) -> FieldBinding {
     .aggregate(aggregation, into: \BoundItem.aggregate, through: \BoundItem.owner)
   }
 
   /// Each item counts for one of a thousand others.
-  private func contender(_ name: String, _ bindings: [Binding]) -> Contender {
+  private func contender(_ name: String, _ bindings: [FieldBinding]) -> Contender {
     Contender(library: .modelStore, name: name) { directory in
       let store = try makeStore(at: directory.file("items.sqlite"), bindings)
       var step: Int64 = 0
@@ -48,7 +48,7 @@ extension BindingWorkload {
   }
 
   /// A store with the items.
-  func makeStore(at path: String, _ bindings: [Binding]) throws -> Store {
+  func makeStore(at path: String, _ bindings: [FieldBinding]) throws -> Store {
     var configuration = StoreConfiguration()
     configuration.durability = .normal
     configuration.cacheSize = 64 * 1024 * 1024

@@ -14,7 +14,7 @@ extension CommitWorkload {
 
   private func contender(
     _ name: String, journal: JournalDetail? = nil,
-    observing observe: @escaping (Store) throws -> Subscription?
+    observing observe: @escaping (Store) throws -> ObservationToken?
   ) -> Contender {
     Contender(library: .modelStore, name: name) { directory in
       let path = directory.file("tracks.sqlite")

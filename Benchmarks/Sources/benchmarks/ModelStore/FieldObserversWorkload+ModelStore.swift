@@ -21,7 +21,7 @@ extension FieldObserversWorkload {
         try Store.buildTracks(tracks, at: $0)
       }
       let store = try Store.open(path, StoredTrack.self, synchronous: .normal)
-      let recorder = EventRecorder<FieldChange<String>>()
+      let recorder = EventRecorder<FieldEvent<String>>()
       let count = Atomic(0)
       let held = try MemoryUse.of {
         try (0..<heldCount).map { index in
@@ -62,7 +62,7 @@ extension FieldObserversWorkload {
   }
 
   private func event(
-    of track: Track, in store: Store, _ recorder: EventRecorder<FieldChange<String>>
+    of track: Track, in store: Store, _ recorder: EventRecorder<FieldEvent<String>>
   ) throws -> UInt64 {
     try store.write { transaction in
       try transaction.update(StoredTrack(track))

@@ -25,7 +25,7 @@ extension ForeignCommitWorkload {
       let path = try directory.copy(of: "foreign") { try Store.buildTracks(tracks, at: $0) }
       let store = try Store.open(path, StoredTrack.self, synchronous: .full)
       let policy = try store.policy()
-      let recorder = EventRecorder<FieldChange<String>>()
+      let recorder = EventRecorder<FieldEvent<String>>()
       let subscription = try store.observe(\StoredTrack.title, of: 1) { recorder.received($0) }
       let writer = try ForeignWriter(program, path: path)
       var generator = SeededGenerator(seed: 0x13_F0E1)

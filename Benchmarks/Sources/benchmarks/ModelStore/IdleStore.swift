@@ -15,9 +15,9 @@ enum IdleStore {
     defer { directory.remove() }
     let path = directory.file("idle.sqlite")
     let store = try Store.createTracks(Track.generate(10_000), at: path, synchronous: .full)
-    let recorder = EventRecorder<FieldChange<String>>()
+    let recorder = EventRecorder<FieldEvent<String>>()
     let subscription = try store.observe(\StoredTrack.title, of: 1) { recorder.received($0) }
-    let live = try store.live(StoredTrack.all.order { $0.milliseconds })
+    let live = try store.liveQuery(StoredTrack.all.order { $0.milliseconds })
     let writer = try ForeignWriter(.benchmarks, path: path)
     _ = try writer.run("UPDATE track SET title = 'seen' WHERE id = 1")
     _ = try recorder.next { $0.new == "seen" }

@@ -9,7 +9,7 @@ extension LiveQueryWorkload {
         var plan = UpdatePlan(resultCount: resultCount)
         let store = try Store.createTracks(
           plan.start, at: directory.file("tracks.sqlite"), synchronous: .normal)
-        let live = try store.live(
+        let live = try store.liveQuery(
           StoredTrack.where { $0.rating >= UpdatePlan.ratingMin }.order { $0.milliseconds })
         let recorder = EventRecorder<QueryChanges<StoredTrack>>()
         let subscription = try live.observe { recorder.received($0) }

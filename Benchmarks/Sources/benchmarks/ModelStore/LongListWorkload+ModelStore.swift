@@ -42,7 +42,7 @@ extension LongListWorkload {
   }
 
   private func apply(
-    _ edit: Edit, in transaction: borrowing Transaction,
+    _ edit: Edit, in transaction: borrowing WriteTransaction,
     using generator: inout SeededGenerator
   ) throws {
     let list = try transaction.list(\StoredMix.tracks, of: 1)
@@ -61,7 +61,7 @@ extension LongListWorkload {
     let moveCount = 1_000
     var total = 0
     for _ in 0..<moveCount {
-      total += try store.writeReporting { try apply(.move, in: $0, using: &generator) }
+      total += try store.writeReturningChanges { try apply(.move, in: $0, using: &generator) }
         .changes.changes.count
     }
     return Measurement.Figure(

@@ -41,8 +41,8 @@ extension OpeningWorkload {
 
   private func live(_ store: Store) throws -> LiveQuery<StoredTrack> {
     switch order {
-    case .integers: try store.live(StoredTrack.all.order { $0.milliseconds })
-    case .texts: try store.live(StoredTrack.all.order { $0.title })
+    case .integers: try store.liveQuery(StoredTrack.all.order { $0.milliseconds })
+    case .texts: try store.liveQuery(StoredTrack.all.order { $0.title })
     }
   }
 

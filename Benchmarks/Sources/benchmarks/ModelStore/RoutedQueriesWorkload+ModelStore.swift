@@ -25,7 +25,7 @@ extension RoutedQueriesWorkload {
       let store = try Store.open(path, StoredTrack.self, synchronous: .normal)
       let recorder = EventRecorder<QueryChanges<StoredTrack>>()
       let subscriptions = try (0..<liveCount).map { value in
-        try store.live(
+        try store.liveQuery(
           StoredTrack.where { $0.milliseconds == Int64(value) }.order { $0.rating }
         ).observe { recorder.received($0) }
       }

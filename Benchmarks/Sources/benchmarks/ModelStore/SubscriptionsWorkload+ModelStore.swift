@@ -42,16 +42,16 @@ extension SubscriptionsWorkload {
 
   private func subscribe(
     _ number: Int, to store: Store, _ told: Tally
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     let key = Int64(number + 1)
     switch kind {
     case .queries:
-      return try store.live(StoredTrack.where { $0.id == key }).observe { _ in told.add() }
+      return try store.liveQuery(StoredTrack.where { $0.id == key }).observe { _ in told.add() }
     case .objects:
       return try store.observe(StoredTrack.self, of: key) { _ in told.add() }
     case .ranges:
       let (low, high) = (Int64(number), Int64(number + subscriptionCount))
-      return try store.live(
+      return try store.liveQuery(
         StoredTrack.where { $0.milliseconds >= low && $0.milliseconds < high }
           .order { $0.milliseconds }
       ).observe { _ in told.add() }

@@ -10,9 +10,9 @@ extension WindowWorkload {
         let recorder = EventRecorder<QueryChanges<StoredTrack>>()
         let query = StoredTrack.all.order { $0.milliseconds }
         // SQLite's page caches fill with the first window; they belong to the connections.
-        _ = try store.live(query.limit(limit, offset: offset + 1))
+        _ = try store.liveQuery(query.limit(limit, offset: offset + 1))
         let opened = try MemoryUse.of {
-          try store.live(query.limit(limit, offset: offset)).observe { recorder.received($0) }
+          try store.liveQuery(query.limit(limit, offset: offset)).observe { recorder.received($0) }
         }
         let bytes = Measurement.Figure(name: "bytes of the window", value: Double(opened.bytes))
         var number = 0

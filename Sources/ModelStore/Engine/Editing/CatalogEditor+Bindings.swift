@@ -1,9 +1,9 @@
 // Bindings that are in the file.
 extension CatalogEditor {
   func add(
-    _ binding: Binding, isPreview: Bool, onProgress: (_ done: Int, _ all: Int) throws -> Void
+    _ binding: FieldBinding, mode: WriteMode, onProgress: (_ done: Int, _ all: Int) throws -> Void
   ) throws -> Int {
-    try changing(isPreview: isPreview) { connection in
+    try changing(mode: mode) { connection in
       let models = self.models.schema.models
       let schema = try binding.schema(in: models)
       try self.checkFunctions(of: [schema])
@@ -14,7 +14,7 @@ extension CatalogEditor {
       let bindings = try CompiledBindings(others + [schema], in: models, on: connection)
         .keeping { $0.binding == schema || broken.isDisjoint(with: $0.binding.modelNames) }
       let synchronised = try Reconciler(connection).reconcile(bindings, onProgress: onProgress)
-      if !isPreview { try CatalogEntries.bindings.write([schema], on: connection) }
+      if mode == .commit { try CatalogEntries.bindings.write([schema], on: connection) }
       return synchronised.reduce(0) { $0 + $1.recordCount }
     }
   }
@@ -44,8 +44,8 @@ extension CatalogEditor {
     }
   }
 
-  func dropBinding(_ name: String, isPreview: Bool) throws -> Int {
-    try changing(isPreview: isPreview) { connection in
+  func dropBinding(_ name: String, mode: WriteMode) throws -> Int {
+    try changing(mode: mode) { connection in
       let bindings = try CatalogEntries.bindings.read(on: connection)
       guard let dropped = bindings.first(where: { $0.name.isExactly(name) }) else {
         throw StoreError(.unknownBinding, "There is no binding \(name) in this store.")
@@ -53,7 +53,7 @@ extension CatalogEditor {
       try Reconciler(connection).dropBinding(name)
       let recordCount = try self.follow(
         bindings.filter { $0.target == dropped.target && $0 != dropped }, on: connection)
-      if !isPreview { try CatalogEntries.bindings.remove([name], on: connection) }
+      if mode == .commit { try CatalogEntries.bindings.remove([name], on: connection) }
       return recordCount
     }
   }
@@ -68,14 +68,14 @@ extension CatalogEditor {
     return try completed(mended, besides: [])
   }
 
-  /// See ``Store/rebuildReadableBindings(isPreview:)``.
-  func rebuildReadableBindings(isPreview: Bool) throws -> BindingsRebuild {
-    func synchronise(_ access: TransactionAccess) throws -> BindingsRebuild {
+  /// See ``Store/rebuildReadableBindings(mode:)``.
+  func rebuildReadableBindings(mode: WriteMode) throws -> BindingsRebuild {
+    func synchronise(_ access: _TransactionAccess) throws -> BindingsRebuild {
       var unread = UnreadBindings(policy: .goOn)
       let mended = try self.synchroniseBindings(in: access, &unread)
       return BindingsRebuild(mended: mended, unread: unread.errors)
     }
-    guard !isPreview else {
+    guard mode == .commit else {
       return try engine.preview { tx in try synchronise(tx.access) }.value
     }
     var rebuild = try engine.write { tx in try synchronise(tx.access) }
@@ -107,7 +107,7 @@ extension CatalogEditor {
   ///
   /// - Returns: The bindings of which some were wrong, and how many.
   private func synchroniseBindings(
-    in access: TransactionAccess, _ unread: inout UnreadBindings
+    in access: _TransactionAccess, _ unread: inout UnreadBindings
   ) throws -> [(binding: String, recordCount: Int)] {
     let connection = access.connection
     let installed = try InstalledObjects.ofBindings(in: connection)
@@ -141,10 +141,10 @@ extension CatalogEditor {
   }
 
   /// What is wrong with the bindings of the file.
-  func bindingFindings(keyCountMax: Int) throws -> [BindingFinding] {
+  func bindingFindings(maxKeyCount: Int) throws -> [BindingFinding] {
     try readingBindings { bindings, connection in
       let left = try uncompared(bindings, on: connection)
-      return try bindings.findings(on: connection, keyCountMax: keyCountMax)
+      return try bindings.findings(on: connection, maxKeyCount: maxKeyCount)
         .filter { !left.contains($0.binding) }
     }
   }
@@ -166,7 +166,7 @@ extension CatalogEditor {
       .subtracting(bindings.bindings.map(\.binding.name))
   }
 
-  func bindingLosses() throws -> [BindingLoss] {
+  func lossyConversions() throws -> [LossyConversion] {
     try readingBindings { bindings, connection in
       try bindings.bindings.compactMap { binding in
         // The findings name a binding that cannot be compared.
@@ -176,7 +176,7 @@ extension CatalogEditor {
         do {
           let count = try binding.lossyRecordCount(on: connection)
           return count == 0
-            ? nil : BindingLoss(binding: binding.binding.name, recordCount: count)
+            ? nil : LossyConversion(binding: binding.binding.name, recordCount: count)
         } catch let error as SQLiteError where error.concernsOneBinding {
           return nil
         }
@@ -227,7 +227,7 @@ private struct UnreadBindings {
   ///
   /// - Returns: What `body` returns; nil when the binding is left out. Nothing of it is kept then.
   mutating func attempt<Result>(
-    _ binding: BindingSchema, of models: ModelRegistry, in access: TransactionAccess,
+    _ binding: BindingSchema, of models: ModelRegistry, in access: _TransactionAccess,
     _ body: () throws -> Result
   ) throws -> Result? {
     guard policy == .goOn else { return try body() }

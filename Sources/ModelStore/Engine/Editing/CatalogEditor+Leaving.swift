@@ -1,13 +1,13 @@
 // Undoing adoption.
 extension CatalogEditor {
   func leave(
-    _ names: [String]?, losing policy: LossPolicy, _ change: CatalogChange
+    _ names: [String]?, losing policy: LossPolicy, _ mode: WriteMode
   ) throws -> ModelDeparture {
     let planned = try engine.look { connection in
       try engine.read(connection) { try departure(of: names, policy, on: $0.access.connection) }
     }
     let isNothing = planned.models.isEmpty && !planned.removesCatalog
-    guard change == .commit, !isNothing else { return planned }
+    guard mode == .commit, !isNothing else { return planned }
     func left(_ departure: ModelDeparture) -> Set<String> { Set(departure.allModels) }
     func complete(_ departure: ModelDeparture, on connection: Connection) throws {
       if departure.removesCatalog { try Self.dropCatalog(on: connection) }

@@ -37,12 +37,12 @@ extension CatalogEditor {
   }
 
   func refreshAdopted(
-    _ names: [String]?, _ change: CatalogChange
+    _ names: [String]?, _ mode: WriteMode
   ) throws -> [ModelRefresh] {
     let planned = try engine.look { connection in
       try engine.read(connection) { try refreshes(names, on: $0.access.connection).map(\.refresh) }
     }
-    guard change == .commit, !planned.isEmpty else { return planned }
+    guard mode == .commit, !planned.isEmpty else { return planned }
     func goneModels(_ refreshes: [ModelRefresh]) -> Set<String> {
       Set(refreshes.filter { $0.schema == nil }.map(\.name))
     }

@@ -40,7 +40,7 @@ extension CatalogEditor {
       // A unique index holds for all records or is none.
       let isLost = rule.rule.rule.kind == .unique && !rule.areInstalled(among: found)
       guard rule.rule.rule.severity == .error, isNew || isLost,
-        let finding = try finding(of: rule, on: connection, keyCountMax: refusalKeyCountMax)
+        let finding = try finding(of: rule, on: connection, maxKeyCount: refusalKeyCountMax)
       else { continue }
       let refusal = Self.refusal(finding, isNew ? "added" : "put in place")
       guard !isDeclared else { throw refusal }
@@ -57,18 +57,18 @@ extension CatalogEditor {
     return notices
   }
 
-  private var refusalKeyCountMax: Int { max(1, configuration.refusals.violationCountMax) }
+  private var refusalKeyCountMax: Int { max(1, configuration.refusals.maxViolationCount) }
 
   /// The stored records that break `rule`; nil when there are none.
   func finding(
-    of rule: RuleObjects, on connection: Connection, keyCountMax: Int
+    of rule: RuleObjects, on connection: Connection, maxKeyCount: Int
   ) throws -> RuleFinding? {
     guard let offence = rule.offence else { return nil }
     let reads = ReadTransaction(
-      access: TransactionAccess(
+      access: _TransactionAccess(
         connection: connection, models: models, capture: nil, isWritable: false))
     return try reads.finding(
-      rule.rule.rule.violation, offence, in: rule.rule.model, keyCountMax: keyCountMax)
+      rule.rule.rule.violation, offence, in: rule.rule.model, maxKeyCount: maxKeyCount)
   }
 
   /// Why a rule is not `added`, or whatever was to be done with it.
@@ -91,11 +91,11 @@ extension CatalogEditor {
   }
 
   /// The stored records that break `rule`, whether the file has it or not.
-  func finding(of rule: Rule, keyCountMax: Int) throws -> RuleFinding? {
+  func finding(of rule: Rule, maxKeyCount: Int) throws -> RuleFinding? {
     try engine.look { connection in
       do {
         let rules = try compiled(adding: rule, on: connection)
-        return try finding(of: rule, in: rules, on: connection, keyCountMax: keyCountMax)
+        return try finding(of: rule, in: rules, on: connection, maxKeyCount: maxKeyCount)
       } catch {
         throw models.storeError(
           error, about: models.schema.models.first { $0.name == rule.model })
@@ -105,11 +105,11 @@ extension CatalogEditor {
 
   /// The stored records that break a rule of `rules`, which SQLite is asked about first.
   private func finding(
-    of rule: Rule, in rules: CompiledRules, on connection: Connection, keyCountMax: Int
+    of rule: Rule, in rules: CompiledRules, on connection: Connection, maxKeyCount: Int
   ) throws -> RuleFinding? {
     for objects in rules.rules where objects.rule.rule == rule {
       try objects.check(on: connection)
-      return try finding(of: objects, on: connection, keyCountMax: keyCountMax)
+      return try finding(of: objects, on: connection, maxKeyCount: maxKeyCount)
     }
     return nil
   }
@@ -153,13 +153,14 @@ extension CatalogEditor {
       on: connection)
   }
 
-  func add(_ rule: Rule, keepingOffenders: Bool) throws -> RuleFinding? {
+  func add(_ rule: Rule, existingViolations: ExistingViolations) throws -> RuleFinding? {
     try changing { connection in
       let rules = try compiled(adding: rule, on: connection)
       let finding = try self.finding(
-        of: rule, in: rules, on: connection, keyCountMax: refusalKeyCountMax)
+        of: rule, in: rules, on: connection, maxKeyCount: refusalKeyCountMax)
       // A unique index holds for all records or is none.
-      if let finding, rule.severity == .error, !keepingOffenders || rule.kind == .unique {
+      if let finding, rule.severity == .error, existingViolations == .refuse || rule.kind == .unique
+      {
         throw Self.refusal(finding, "added")
       }
       try Reconciler(connection).reconcile(rules)
@@ -220,7 +221,7 @@ extension CatalogEditor {
     where objects.rule.rule.kind == .unique && objects.rule.rule.severity == .error
       && !objects.areInstalled(among: found)
     {
-      let finding = try finding(of: objects, on: connection, keyCountMax: refusalKeyCountMax)
+      let finding = try finding(of: objects, on: connection, maxKeyCount: refusalKeyCountMax)
       if let finding { throw Self.refusal(finding, "put in place") }
     }
     try Reconciler(connection).reconcile(rules)

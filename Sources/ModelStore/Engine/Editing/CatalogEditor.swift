@@ -2,7 +2,7 @@
 package struct Declarations: Sendable {
   var migrations: [Migration]
   package var models: [ModelSchema]
-  var bindings: [Binding]
+  var bindings: [FieldBinding]
   var rules: [Rule]
   var validators: [Validator]
   /// How much of the models' changes the change journal records; nil for as the file says.
@@ -18,7 +18,7 @@ package struct Declarations: Sendable {
   }
 
   package init(
-    migrations: [Migration] = [], models: [ModelSchema] = [], bindings: [Binding] = [],
+    migrations: [Migration] = [], models: [ModelSchema] = [], bindings: [FieldBinding] = [],
     rules: [Rule] = [], validators: [Validator] = [], changeJournal: JournalDetail? = nil
   ) {
     self.migrations = migrations
@@ -190,13 +190,13 @@ struct CatalogEditor {
   /// the next write reads them.
   ///
   /// - Parameters:
-  ///   - isPreview: Whether it is rolled back. It then returns what would be done, or throws why it
+  ///   - mode: Whether it is rolled back. It then returns what would be done, or throws why it
   ///     would be refused, and `body` writes nothing into the store's own tables, which may belong
   ///     to an older library.
   ///   - left: The names of adopted models that are no models afterwards.
   ///   - completion: Runs last in the transaction, behind what brings the journal in line.
   func changing<Result>(
-    isPreview: Bool = false, leaving left: ((Result) -> Set<String>)? = nil,
+    mode: WriteMode = .commit, leaving left: ((Result) -> Set<String>)? = nil,
     completion: ((Result, Connection) throws -> Void)? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
@@ -206,13 +206,13 @@ struct CatalogEditor {
       let changeCount = writer.connection.totalChangeCount
       // What is written here is not captured, so observers refetch.
       defer {
-        if !isPreview, writer.connection.totalChangeCount != changeCount {
+        if mode == .commit, writer.connection.totalChangeCount != changeCount {
           engine.foreignSync.publishReset(&writer)
         }
       }
       do {
         let connection = writer.connection
-        guard !isPreview else {
+        guard mode == .commit else {
           return try connection.inTransaction(isKept: false) { try body(connection) }
         }
         try Migrator(connection: connection, scope: .store).apply(StoreMigrations.all)

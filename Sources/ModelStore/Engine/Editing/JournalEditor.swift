@@ -53,16 +53,16 @@ struct JournalEditor {
   ///
   /// - Parameters:
   ///   - standing: As for ``align(keeping:on:)``.
-  ///   - isPreview: Whether the file may be one of an older library that has no journal yet: then
+  ///   - mode: Whether the file may be one of an older library that has no journal yet: then
   ///     it is looked at only whether this would be refused.
   ///   - edit: Given how much is recorded of each model, and all models.
   /// - Precondition: A write transaction is open, and the store's own migrations were applied.
   func change(
-    keeping standing: JournalStanding? = nil, isPreview: Bool = false, on connection: Connection,
+    keeping standing: JournalStanding? = nil, mode: WriteMode = .commit, on connection: Connection,
     _ edit: (inout [String: JournalDetail], [ModelSchema]) throws -> Void
   ) throws {
     let found = try JournalLayouts(reading: connection)
-    guard let layouts = found ?? (isPreview ? JournalLayouts() : nil) else { return }
+    guard let layouts = found ?? (mode == .preview ? JournalLayouts() : nil) else { return }
     let models = try schema.filed(on: connection)
     var details = Self.details(layouts, in: models)
     try edit(&details, models)

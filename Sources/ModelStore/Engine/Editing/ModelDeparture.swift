@@ -1,4 +1,4 @@
-/// What ``Store/leave(_:losing:_:)`` removes from a file.
+/// What ``Store/leave(_:losing:mode:)`` removes from a file.
 public struct ModelDeparture: Hashable, Sendable {
   /// The models that are no models any more, in the order of names. Their tables stay.
   public let models: [String]

@@ -1,4 +1,4 @@
-/// What ``Store/refreshAdopted(_:_:)`` does with one adopted model.
+/// What ``Store/refreshAdopted(_:mode:)`` does with one adopted model.
 public struct ModelRefresh: Hashable, Sendable {
   /// The model's name.
   public let name: String
@@ -8,20 +8,12 @@ public struct ModelRefresh: Hashable, Sendable {
   /// How the table differs from the model before the refresh.
   public let drift: SchemaDrift
   /// What was decided about the types of new columns, in column order.
-  public let decisions: [TypeDecision]
+  package let decisions: [TypeDecision]
   /// What goes with a model that leaves the store: its bindings and added rules.
   public let removed: [ModelDependent]
   /// What keeps the model from being refreshed, because it needs what is gone. A dry run lists
   /// these; otherwise the refresh throws.
   public let dependents: [ModelDependent]
-}
-
-/// Whether a call that changes the file's catalog is kept.
-public enum CatalogChange: Hashable, Sendable {
-  /// It is committed.
-  case commit
-  /// It is reported and nothing is written.
-  case dryRun
 }
 
 /// Something in a file's catalog that needs a model.

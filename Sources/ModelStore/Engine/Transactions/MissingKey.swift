@@ -1,4 +1,4 @@
-extension TransactionAccess {
+extension _TransactionAccess {
   /// Refuses a record without a key. SQLite takes NULL in most primary keys, but no such record
   /// could ever be found again: <https://sqlite.org/lang_createtable.html#the_primary_key>.
   ///

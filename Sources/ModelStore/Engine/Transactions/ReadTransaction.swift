@@ -4,9 +4,9 @@
 /// Keep it short: while it lives, the WAL cannot be reused.
 public struct ReadTransaction: ~Copyable, TransactionReads {
   /// The connection that it reads through, for the methods of ``TransactionReads``.
-  public let access: TransactionAccess
+  public let access: _TransactionAccess
 
-  init(access: TransactionAccess) {
+  init(access: _TransactionAccess) {
     self.access = access
   }
 }

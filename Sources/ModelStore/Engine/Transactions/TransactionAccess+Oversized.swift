@@ -1,7 +1,7 @@
 // Values that are larger than the store reads.
 extension StatementRunner {
   /// Names the field and, in the order of keys, the first record of `schema` with a value larger
-  /// than ``StoreConfiguration/valueSizeMax``. SQLite names neither.
+  /// than ``StoreConfiguration/maxValueSize``. SQLite names neither.
   ///
   /// - Complexity: Asks for the sizes of all values, field by field, and reads none larger than
   ///   the limit.
@@ -16,8 +16,8 @@ extension StatementRunner {
     return StoreError(
       .invalidValue,
       """
-      A stored value of \(place) is larger than the \(connection.valueSizeMax) bytes that this \
-      store reads as one. Leave the field out, or raise StoreConfiguration.valueSizeMax.
+      A stored value of \(place) is larger than the \(connection.maxValueSize) bytes that this \
+      store reads as one. Leave the field out, or raise StoreConfiguration.maxValueSize.
       """, model: schema.name, field: field?.name, key: key?.isEmpty == false ? key : nil,
       sqliteCode: error.code.rawValue)
   }
@@ -35,7 +35,7 @@ extension StatementRunner {
       let isFound = try connection.withStatement(sql) { statement in
         while try statement.step() {
           let size = try RowView(statement: statement.handle).integer(at: 0)
-          if size > Int64(connection.valueSizeMax) { return true }
+          if size > Int64(connection.maxValueSize) { return true }
           count += 1
         }
         return false

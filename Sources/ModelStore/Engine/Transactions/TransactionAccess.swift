@@ -1,6 +1,6 @@
 /// What a transaction reads and writes through: a connection and the models that the store knows.
 /// Lives as long as its transaction.
-public final class TransactionAccess {
+public final class _TransactionAccess {
   /// Runs its statements.
   let runner: StatementRunner
   let refusals: StoreConfiguration.Refusals
@@ -81,7 +81,7 @@ public final class TransactionAccess {
     return found
   }
 
-  func record(_ schema: ModelSchema, key: [SQLValue]) throws -> Record? {
+  func record(_ schema: ModelSchema, key: [SQLValue]) throws -> DynamicRecord? {
     guard schema.kind == .table else {
       throw StoreError(
         .misuse, "\(schema.name) is a view; its rows have no key.", model: schema.name)
@@ -92,7 +92,7 @@ public final class TransactionAccess {
       try statement.bind(key)
       guard try statement.step() else { return nil }
       return try Self.reading(statement, of: schema) { row in
-        try Record(row: row, schema: schema)
+        try DynamicRecord(row: row, schema: schema)
       }
     }
   }
@@ -150,10 +150,10 @@ public final class TransactionAccess {
     }
   }
 
-  /// The number that `query` counts; nil when that takes more than `stepCountMax` steps.
-  func count<Element>(_ query: Query<Element>, stepCountMax: Int) throws -> Int? {
+  /// The number that `query` counts; nil when that takes more than `maxStepCount` steps.
+  func count<Element>(_ query: StoreQuery<Element>, maxStepCount: Int) throws -> Int? {
     func count(_ text: SQLText) throws -> Int? {
-      try connection.limitingSteps(to: stepCountMax) {
+      try connection.limitingSteps(to: maxStepCount) {
         try firstRow(text, of: query.schema) { row in Int(try row.integer(at: 0)) } ?? 0
       }
     }

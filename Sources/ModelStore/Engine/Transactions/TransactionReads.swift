@@ -1,10 +1,10 @@
-/// What every transaction can do: read. ``ReadTransaction`` does only this, ``Transaction`` also
-/// writes.
+/// What every transaction can do: read. ``ReadTransaction`` does only this, ``WriteTransaction``
+/// also writes.
 ///
 /// All reads of one transaction see one state of the store.
 public protocol TransactionReads: ~Copyable {
   /// The means to read. Not for use by programs.
-  var access: TransactionAccess { borrowing get }
+  var access: _TransactionAccess { borrowing get }
 }
 
 extension TransactionReads where Self: ~Copyable {
@@ -12,7 +12,7 @@ extension TransactionReads where Self: ~Copyable {
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` when a stored value does not fit the model.
   @inlinable
-  public borrowing func fetch<Element>(_ query: Query<Element>) throws -> [Element] {
+  public borrowing func fetch<Element>(_ query: StoreQuery<Element>) throws -> [Element] {
     try access.records(try query.selectText(), of: query.schema)
   }
 
@@ -21,20 +21,20 @@ extension TransactionReads where Self: ~Copyable {
   ///
   /// - Throws: What `body` throws, which ends the reading; otherwise as ``fetch(_:)``.
   public borrowing func forEach<Element>(
-    _ query: Query<Element>, _ body: (Element) throws -> Void
+    _ query: StoreQuery<Element>, _ body: (Element) throws -> Void
   ) throws {
     try access.forEachRecord(try query.selectText(), of: query.schema, body)
   }
 
   /// The first record that `query` selects, or nil when there is none.
-  public borrowing func fetchFirst<Element>(_ query: Query<Element>) throws -> Element? {
+  public borrowing func fetchFirst<Element>(_ query: StoreQuery<Element>) throws -> Element? {
     var query = query
     query.limit = min(query.limit ?? 1, 1)
     return try fetch(query).first
   }
 
   /// How many records `query` selects.
-  public borrowing func count<Element>(_ query: Query<Element>) throws -> Int {
+  public borrowing func count<Element>(_ query: StoreQuery<Element>) throws -> Int {
     let number = try access.firstRow(try query.countText(), of: query.schema) { row in
       try row.integer(at: 0)
     }
@@ -42,17 +42,17 @@ extension TransactionReads where Self: ~Copyable {
   }
 
   /// Returns how many records `query` selects, or nil when SQLite would take more than
-  /// `stepCountMax` steps of its virtual machine to count them: a view may have rows without end.
+  /// `maxStepCount` steps of its virtual machine to count them: a view may have rows without end.
   ///
   /// A table without a condition is counted in a few steps, however large it is. A view or a
   /// condition takes some 5 to 20 steps for each row that it looks at.
   ///
-  /// - Parameter stepCountMax: At least 1000; counted in thousands.
+  /// - Parameter maxStepCount: At least 1000; counted in thousands.
   /// - Throws: As ``count(_:)``.
-  public borrowing func count<Element>(
-    _ query: Query<Element>, stepCountMax: Int
+  package borrowing func count<Element>(
+    _ query: StoreQuery<Element>, maxStepCount: Int
   ) throws -> Int? {
-    try access.count(query, stepCountMax: stepCountMax)
+    try access.count(query, maxStepCount: maxStepCount)
   }
 
   /// The smallest, largest, sum, mean or number of different values of one field among the records
@@ -63,8 +63,8 @@ extension TransactionReads where Self: ~Copyable {
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
   ///   numbers, and for the smallest or largest of a decimal, which is kept as text.
   public borrowing func aggregate<M: Model, Value: ColumnValue, Answer: ColumnValue>(
-    _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
-    in query: Query<M>, as type: Answer.Type
+    _ aggregate: StoreQuery<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
+    in query: StoreQuery<M>, as type: Answer.Type
   ) throws -> Answer? {
     guard let index = M.definition.fieldIndex(of: field) else {
       throw StoreError(
@@ -79,8 +79,8 @@ extension TransactionReads where Self: ~Copyable {
   /// As ``aggregate(_:of:in:as:)``, read as the field's own type: for the smallest, the largest and
   /// the sum.
   public borrowing func aggregate<M: Model, Value: ColumnValue>(
-    _ aggregate: Query<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
-    in query: Query<M>
+    _ aggregate: StoreQuery<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
+    in query: StoreQuery<M>
   ) throws -> Value? {
     try self.aggregate(aggregate, of: field, in: query, as: Value.self)
   }
@@ -92,7 +92,7 @@ extension TransactionReads where Self: ~Copyable {
   }
 
   /// The record of `schema` with that key, or nil when there is none.
-  public borrowing func find(_ schema: ModelSchema, key: [SQLValue]) throws -> Record? {
+  public borrowing func find(_ schema: ModelSchema, key: [SQLValue]) throws -> DynamicRecord? {
     try access.record(schema, key: key)
   }
 
@@ -117,7 +117,7 @@ extension TransactionReads where Self: ~Copyable {
   /// order. The statement is compiled, not run.
   ///
   /// - Throws: ``StoreError`` with code `misuse` when the statement could write.
-  public borrowing func columnNames(of sql: SQLText) throws -> [String] {
+  package borrowing func columnNames(of sql: SQLText) throws -> [String] {
     try access.columnNames(of: sql)
   }
 

@@ -4,7 +4,7 @@
 /// it is done with one: it *acknowledges* it. Where it has come is in the file, so a program that
 /// ended or crashed goes on with the first batch that it did not acknowledge. Until then that batch
 /// comes again: at least once. A consumer that acknowledges in the transaction of its own work is
-/// told everything exactly once; see ``Transaction/acknowledge(_:)``.
+/// told everything exactly once; see ``WriteTransaction/acknowledge(_:)``.
 ///
 /// Several processes may run a consumer of one name. Each is given what nobody has acknowledged
 /// yet, so both may be given the same; what either acknowledges is behind them both.
@@ -43,7 +43,7 @@ public struct Consumer: Sendable {
   }
 
   /// How many positions of the journal it has before it: ``ConsumerStatus/lag``.
-  public var lag: Int64 { get throws { try status().lag } }
+  package var lag: Int64 { get throws { try status().lag } }
 
   /// The next batch, on the calling thread: what follows the last position that was acknowledged.
   ///
@@ -79,7 +79,9 @@ public struct Consumer: Sendable {
   /// when it is asked for, so a slow consumer costs no memory.
   ///
   /// - Parameter limit: As ``next(limit:)``.
-  public func batches(of limit: Int = 500) -> ConsumerBatches {
+  public func batches(of limit: Int = 500)
+    -> some AsyncSequence<ConsumerBatch, any Error> & Sendable
+  {
     ConsumerBatches(consumer: self, limit: limit)
   }
 
@@ -215,20 +217,20 @@ public struct Consumer: Sendable {
 }
 
 /// The batches of a ``Consumer``, as they come.
-public struct ConsumerBatches: AsyncSequence, Sendable {
-  public typealias Element = ConsumerBatch
+package struct ConsumerBatches: AsyncSequence, Sendable {
+  package typealias Element = ConsumerBatch
 
   let consumer: Consumer
   let limit: Int
 
-  public func makeAsyncIterator() -> AsyncIterator {
+  package func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(
       consumer: consumer, limit: limit,
       listener: JournalListeners.Listener(consumer.lease))
   }
 
   /// Waits for one batch at a time.
-  public struct AsyncIterator: AsyncIteratorProtocol {
+  package struct AsyncIterator: AsyncIteratorProtocol {
     let consumer: Consumer
     let limit: Int
     let listener: JournalListeners.Listener
@@ -236,7 +238,7 @@ public struct ConsumerBatches: AsyncSequence, Sendable {
     /// The next batch, waited for; nil when the task was cancelled, or the store closed or dropped.
     ///
     /// - Throws: As ``Consumer/next(limit:)``.
-    public mutating func next() async throws -> ConsumerBatch? {
+    package mutating func next() async throws -> ConsumerBatch? {
       try await listener.first { try await consumer.nextOnQueue(limit: limit) }
     }
   }

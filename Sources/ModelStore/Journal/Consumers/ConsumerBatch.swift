@@ -50,7 +50,7 @@ public struct ConsumerBatch: Sendable {
   /// the calling thread.
   ///
   /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped, `busy`, `readOnly`;
-  ///   `misuse` inside a transaction, where ``Transaction/acknowledge(_:)`` does it.
+  ///   `misuse` inside a transaction, where ``WriteTransaction/acknowledge(_:)`` does it.
   public func acknowledge() throws {
     try acknowledge(through: end)
   }
@@ -116,7 +116,7 @@ public struct ConsumerBatch: Sendable {
   }
 }
 
-extension Transaction {
+extension WriteTransaction {
   /// Says that a consumer is done with `batch`, as a part of this transaction: its work and the
   /// acknowledgement are kept together or not at all, so each change is worked in exactly once.
   ///
@@ -125,7 +125,7 @@ extension Transaction {
   ///
   /// The journal says nothing of a transaction that does nothing else. A consumer that writes to
   /// models of which a journal is kept is told of what it wrote; it can tell it by a tag
-  /// (``Transaction/sign(author:tag:)``).
+  /// (``WriteTransaction/sign(author:tag:)``).
   ///
   /// - Throws: ``StoreError`` with code `conflict` when the consumer was moved since, by another
   ///   process, a reset or this batch itself; `unknownConsumer` when it was dropped; `misuse` for a

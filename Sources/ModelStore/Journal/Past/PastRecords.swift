@@ -14,7 +14,7 @@ struct PastRecords {
   ///   position that is not between two transactions or, where other programs wrote, entries.
   static func read(
     _ schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
-    in access: TransactionAccess
+    in access: _TransactionAccess
   ) throws -> PastRecords {
     guard let history = try JournalHistory(reading: access.connection) else {
       throw gap(schema, "is not on")

@@ -19,7 +19,7 @@ extension Reversion {
   /// - Throws: ``StoreError`` with code `conflict` when a record or field is not any more what the
   ///   entries made of it; `rejected` when a rule refuses the result.
   func apply(
-    in tx: borrowing Transaction
+    in tx: borrowing WriteTransaction
   ) throws -> (([RecordChange]) throws -> Void) {
     let targets = try targets(tx.access)
     try tx.access.connection.execute("PRAGMA defer_foreign_keys = ON")
@@ -27,7 +27,7 @@ extension Reversion {
     return { [self] changes in try Self.judge(changes, of: [self]) }
   }
 
-  private func restore(_ targets: [Target], _ tx: borrowing Transaction) throws {
+  private func restore(_ targets: [Target], _ tx: borrowing WriteTransaction) throws {
     let changed = Dictionary(
       uniqueKeysWithValues: order.map { ($0, Set(nets[$0]?.touched ?? [])) })
     if try isAccepted(tx, { tx in try self.walk(changed, to: targets, tx) }) { return }
@@ -42,7 +42,7 @@ extension Reversion {
 
   /// Runs `way`, or rolls it back and returns false when a rule, trigger or binding refuses it.
   private func isAccepted(
-    _ tx: borrowing Transaction, _ way: (borrowing Transaction) throws -> Void
+    _ tx: borrowing WriteTransaction, _ way: (borrowing WriteTransaction) throws -> Void
   ) throws -> Bool {
     do {
       try tx.savepoint { tx in try way(tx) }
@@ -56,7 +56,7 @@ extension Reversion {
   }
 
   /// What has to come out, if everything is as the entries left it.
-  private func targets(_ access: TransactionAccess) throws -> [Target] {
+  private func targets(_ access: _TransactionAccess) throws -> [Target] {
     var conflicts: [Violation] = []
     var targets: [Target] = []
     for identity in order {
@@ -95,7 +95,7 @@ extension Reversion {
   ///
   /// - Parameter changed: The fields of the records with a net change.
   private func everythingAsLeft(
-    _ changed: [Identity: Set<Int>], _ access: TransactionAccess
+    _ changed: [Identity: Set<Int>], _ access: _TransactionAccess
   ) throws -> (fields: [Identity: Set<Int>], others: [Target]) {
     var fields = changed
     var others: [Target] = []
@@ -125,7 +125,7 @@ extension Reversion {
   ///
   /// - Parameter fields: For each record, the fields that are set on the way.
   private func walk(
-    _ fields: [Identity: Set<Int>], to targets: [Target], _ tx: borrowing Transaction
+    _ fields: [Identity: Set<Int>], to targets: [Target], _ tx: borrowing WriteTransaction
   ) throws {
     let records = records.filter { record in
       identity(of: record).map { fields[$0] != nil } ?? false
@@ -160,7 +160,7 @@ extension Reversion {
   }
 
   private func takeBack(
-    _ record: LoggedRecord, _ fields: [Identity: Set<Int>], _ tx: borrowing Transaction
+    _ record: LoggedRecord, _ fields: [Identity: Set<Int>], _ tx: borrowing WriteTransaction
   ) throws {
     guard let identity = identity(of: record), let schema = schemas[identity.model],
       let places = places[record.layout], let touched = fields[identity]
@@ -185,7 +185,7 @@ extension Reversion {
 
   /// Brings a deleted record back: out of the one that `key` names, if it is there.
   private func restore(
-    _ record: LoggedRecord, from key: [SQLValue], _ tx: borrowing Transaction
+    _ record: LoggedRecord, from key: [SQLValue], _ tx: borrowing WriteTransaction
   ) throws {
     guard let layout = layouts.all[record.layout], let schema = schemas[layout.model],
       let places = places[record.layout]
@@ -203,7 +203,7 @@ extension Reversion {
 
   private func put(
     _ values: [String: SQLValue], _ schema: ModelSchema, _ key: [SQLValue],
-    _ tx: borrowing Transaction
+    _ tx: borrowing WriteTransaction
   ) throws {
     if try Self.image(schema, key, tx.access) != nil {
       try tx.update(schema, key: key, set: values)
@@ -213,7 +213,7 @@ extension Reversion {
   }
 
   /// Repairs what bindings, triggers and cascades have made of the records on the way.
-  private func settle(_ targets: [Target], _ tx: borrowing Transaction) throws {
+  private func settle(_ targets: [Target], _ tx: borrowing WriteTransaction) throws {
     for round in 0...Self.settlingCountMax {
       let wrong = try targets.filter { try !isSettled($0, tx.access) }
       if wrong.isEmpty { return }
@@ -228,7 +228,7 @@ extension Reversion {
   private static let settlingCountMax = 4
 
   /// Deletes, updates or inserts the record of `target`.
-  private func bring(_ target: Target, _ tx: borrowing Transaction) throws {
+  private func bring(_ target: Target, _ tx: borrowing WriteTransaction) throws {
     guard let image = target.image else {
       try tx.delete(target.schema, key: target.key)
       return
@@ -240,7 +240,7 @@ extension Reversion {
     try put(values, target.schema, target.key, tx)
   }
 
-  private func isSettled(_ target: Target, _ access: TransactionAccess) throws -> Bool {
+  private func isSettled(_ target: Target, _ access: _TransactionAccess) throws -> Bool {
     let current = try Self.image(target.schema, target.key, access)
     guard let current, let image = target.image else {
       return current == nil && target.image == nil
@@ -258,7 +258,7 @@ extension Reversion {
 
   /// The record with exactly that key.
   private static func image(
-    _ schema: ModelSchema, _ key: [SQLValue], _ access: TransactionAccess
+    _ schema: ModelSchema, _ key: [SQLValue], _ access: _TransactionAccess
   ) throws -> [SQLValue]? {
     try access.record(schema, key: key).flatMap { $0.key == key ? $0.values : nil }
   }
@@ -274,7 +274,7 @@ extension Reversion {
   /// be inserted again are deleted first, all at once.
   ///
   /// - Throws: ``StoreError`` with code `rejected` when a rule refuses the result.
-  private func goStraight(to targets: [Target], _ tx: borrowing Transaction) throws {
+  private func goStraight(to targets: [Target], _ tx: borrowing WriteTransaction) throws {
     var waiting = targets.filter { $0.image != nil } + targets.filter { $0.image == nil }.reversed()
     var removable = Set(waiting.compactMap(removableIdentity))
     while !waiting.isEmpty {
@@ -303,7 +303,7 @@ extension Reversion {
   ///
   /// - Returns: Whether there was one.
   private func removeAll(
-    of targets: [Target], _ removable: inout Set<Identity>, _ tx: borrowing Transaction
+    of targets: [Target], _ removable: inout Set<Identity>, _ tx: borrowing WriteTransaction
   ) throws -> Bool {
     var hasRemoved = false
     for target in targets {

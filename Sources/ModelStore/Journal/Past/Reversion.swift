@@ -186,12 +186,12 @@ struct Reversion {
       kind: .conflict, model: schema.name, key: key, fields: fields.map { schema.fields[$0].name },
       rule: "unchanged", message: message,
       remedy: "Take back first what came later, or change it by hand.",
-      values: refusals.tellsValues ? values : nil)
+      values: refusals.includesValues ? values : nil)
   }
 
   func refusal(_ conflicts: [Violation]) -> StoreError {
     var error = StoreError(
-      rejecting: Array(conflicts.prefix(max(1, refusals.violationCountMax))),
+      rejecting: Array(conflicts.prefix(max(1, refusals.maxViolationCount))),
       count: conflicts.count)
     error.code = .conflict
     return error

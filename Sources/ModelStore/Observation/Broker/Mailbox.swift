@@ -132,10 +132,10 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     }
   }
 
-  init(_ scope: ObservationScope?, options: ObservationOptions = [], backlog: Backlog) {
-    precondition(backlog.capacity >= 1, "A backlog holds at least one event.")
+  init(_ scope: ObservationScope?, options: ObservationOptions = [], coalescing: CoalescingPolicy) {
+    precondition(coalescing.capacity >= 1, "A coalescing policy keeps at least one event.")
     self.scope = scope
-    state = Mutex(State(capacity: backlog.capacity, call: CallMode(options)))
+    state = Mutex(State(capacity: coalescing.capacity, call: CallMode(options)))
   }
 
   // Committing thread
@@ -170,10 +170,10 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
   // Delivery queue
 
   /// Takes over how another one would keep events and tell them, from the next one on.
-  func become(_ options: ObservationOptions, _ backlog: Backlog) {
-    precondition(backlog.capacity >= 1, "A backlog holds at least one event.")
+  func become(_ options: ObservationOptions, _ coalescing: CoalescingPolicy) {
+    precondition(coalescing.capacity >= 1, "A coalescing policy keeps at least one event.")
     state.withLock { state in
-      state.capacity = backlog.capacity
+      state.capacity = coalescing.capacity
       state.call = CallMode(options)
     }
   }

@@ -92,23 +92,23 @@ extension ValueStream {
   @MainActor
   public func bind<Target: AnyObject>(
     to target: Target, _ property: ReferenceWritableKeyPath<Target, Value>
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     let property = MainActorProperty(target, property)
     let assignment = MainActorAssignment<Value> { property.set($0) }
     let subscription = try subscribe { assignment.put($0) }
-    return Subscription(subscription.outlet) {
+    return ObservationToken(subscription.outlet) {
       assignment.end()
       subscription.cancel()
     }
   }
 }
 
-extension ObservedChanges {
+extension ChangeSequence {
   /// Calls `body` on the main actor with each event, one after the other in commit order. Takes the
   /// place of a loop: a sequence has one reader.
   ///
   /// ```swift
-  /// let subscription = try store.changes(of: .field(\Album.title, of: 1), backlog: .latest)
+  /// let subscription = try store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
   ///   .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
   /// ```
   ///
@@ -120,7 +120,7 @@ extension ObservedChanges {
   ///   cancelled it, `body` is not called again.
   public func deliver(
     to actor: MainActor, _ body: @escaping @MainActor @Sendable (Event) async -> Void
-  ) -> Subscription {
+  ) -> ObservationToken {
     deliver(to: actor) { _, event in await body(event) }
   }
 }

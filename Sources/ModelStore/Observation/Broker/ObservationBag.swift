@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// The observations of one observer: a view, a controller, a task. Dropping it ends them all. For a
-/// single observation a ``Subscription`` is enough.
+/// single observation a ``ObservationToken`` is enough.
 ///
 /// An observation in a bag is known by what it observes and by a context, a text of the caller's
 /// choice: adding the same again does nothing, or puts the new callback in the place of the old
@@ -34,13 +34,13 @@ public final class ObservationBag: Sendable {
   private struct State {
     /// By target: what has one target differs in store or context.
     var observers: [ObservedTarget: [Entry]] = [:]
-    var held: [Subscription] = []
+    var held: [ObservationToken] = []
     var nextNumber: UInt64 = 0
   }
 
   private let state = Mutex(State())
 
-  /// An empty bag; ``Store/observe(_:in:context:options:backlog:ifPresent:_:)`` fills it.
+  /// An empty bag; ``Store/observe(_:in:context:options:coalescing:ifPresent:_:)`` fills it.
   public init() {}
 
   deinit { removeAll() }
@@ -55,10 +55,10 @@ public final class ObservationBag: Sendable {
   }
 
   /// What is observed, each once, in the order in which it was first added. Not what is held as a
-  /// ``Subscription``.
+  /// ``ObservationToken``.
   ///
   /// - Complexity: O(n log n) for n observations.
-  public var observed: [ObservedPath] {
+  package var observed: [ObservedPath] {
     let paths = state.withLock { state in
       state.observers.values.joined().sorted { $0.number < $1.number }
         .map(\.identity.target.path)
@@ -68,7 +68,7 @@ public final class ObservationBag: Sendable {
   }
 
   /// Keeps `subscription` until the bag ends.
-  public func hold(_ subscription: Subscription) {
+  public func hold(_ subscription: ObservationToken) {
     state.withLock { $0.held.append(subscription) }
   }
 

@@ -8,13 +8,13 @@ internal import Synchronization
 /// run in the callback itself, so that a value keeps its place in the order of commits, and a chain
 /// of bindings knows where it has been.
 public struct ValueStream<Value: Sendable>: Sendable {
-  private let begin: @Sendable (@escaping @Sendable (Value) -> Void) throws -> Subscription
+  private let begin: @Sendable (@escaping @Sendable (Value) -> Void) throws -> ObservationToken
   /// Told when a binding cannot write what it is sent.
   private let report: @Sendable (StoreError) -> Void
 
   init(
     report: @escaping @Sendable (StoreError) -> Void,
-    begin: @escaping @Sendable (@escaping @Sendable (Value) -> Void) throws -> Subscription
+    begin: @escaping @Sendable (@escaping @Sendable (Value) -> Void) throws -> ObservationToken
   ) {
     self.report = report
     self.begin = begin
@@ -25,7 +25,7 @@ public struct ValueStream<Value: Sendable>: Sendable {
   ///
   /// - Returns: Keep it: dropping it ends all that was begun for it, up to the field.
   /// - Throws: ``StoreError`` when the field cannot be observed.
-  public func subscribe(_ body: @escaping @Sendable (Value) -> Void) throws -> Subscription {
+  public func subscribe(_ body: @escaping @Sendable (Value) -> Void) throws -> ObservationToken {
     try begin(body)
   }
 
@@ -72,7 +72,7 @@ public struct ValueStream<Value: Sendable>: Sendable {
   ///
   /// - Returns: Keep it: dropping it ends the binding.
   /// - Throws: ``StoreError`` when the field that the values come from cannot be observed.
-  public func bind<M>(to subject: FieldSubject<M, Value>) throws -> Subscription {
+  public func bind<M>(to subject: FieldSubject<M, Value>) throws -> ObservationToken {
     try begin { [report] value in
       guard !Wave.current.hasPassed(subject.place) else { return }
       do {
@@ -92,7 +92,7 @@ public struct ValueStream<Value: Sendable>: Sendable {
   /// - Throws: ``StoreError`` when the field that the values come from cannot be observed.
   public func bind<Target: AnyObject & Sendable>(
     to target: Target, _ property: any ReferenceWritableKeyPath<Target, Value> & Sendable
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     try begin { [weak target] value in target?[keyPath: property] = value }
   }
 }

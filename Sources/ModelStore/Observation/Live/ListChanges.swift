@@ -7,19 +7,11 @@
 /// slot is in at most one of the three. ``updates`` says which elements differ in observed fields,
 /// at every index they occupy.
 public struct ListChanges<Key: ModelKey>: Sendable {
-  /// A slot that is gone.
-  public struct Deletion: Hashable, Sendable {
-    /// Its index in the list before.
+  /// A slot that is gone, or one that is new.
+  public struct Slot: Hashable, Sendable {
+    /// Its index: in the list before for a deletion, after for an insertion.
     public let index: Int
-    /// The element it held.
-    public let key: Key
-  }
-
-  /// A slot that is new.
-  public struct Insertion: Hashable, Sendable {
-    /// Its index in the list after.
-    public let index: Int
-    /// The element it holds.
+    /// The element that it held or holds.
     public let key: Key
   }
 
@@ -55,9 +47,9 @@ public struct ListChanges<Key: ModelKey>: Sendable {
   /// nobody took: then only the net difference is known.
   public let operations: [ListOperation<Key>]?
   /// By ascending index in the old list.
-  public let deletions: [Deletion]
+  public let deletions: [Slot]
   /// By ascending index in the new list.
-  public let insertions: [Insertion]
+  public let insertions: [Slot]
   /// By ascending new index.
   public let moves: [Move]
   /// By ascending new index.
@@ -136,8 +128,8 @@ extension ListChanges {
   /// - Throws: ``StoreError`` with code `invalidValue` when a key is not one of the element's type.
   /// - Complexity: O(k log n) for k touched slots of n.
   init(_ delta: ListDelta) throws {
-    var deletions: [Deletion] = []
-    var insertions: [Insertion] = []
+    var deletions: [Slot] = []
+    var insertions: [Slot] = []
     var ranks: [CanonicalMoves.Row] = []
     var retained: [Int: SQLValue] = [:]
     for touch in delta.touches {
@@ -151,12 +143,12 @@ extension ListChanges {
       }
       if let entry = touch.old, let oldRank {
         deletions.append(
-          Deletion(index: oldRank, key: try ListSnapshot<Key>.key(entry.element)))
+          Slot(index: oldRank, key: try ListSnapshot<Key>.key(entry.element)))
         ranks.append(CanonicalMoves.Row(oldRank: oldRank, newRank: nil, sortKeyChanged: true))
       }
       if let entry = touch.new, let newRank {
         insertions.append(
-          Insertion(index: newRank, key: try ListSnapshot<Key>.key(entry.element)))
+          Slot(index: newRank, key: try ListSnapshot<Key>.key(entry.element)))
         ranks.append(CanonicalMoves.Row(oldRank: nil, newRank: newRank, sortKeyChanged: true))
       }
     }

@@ -1,7 +1,7 @@
 /// How a query is to be kept, decided from the query alone.
 struct LiveBlueprint {
   /// The query without its window, as a dynamic one: what equal live queries share.
-  let base: Query<Record>
+  let base: StoreQuery<DynamicRecord>
   let window: QueryWindow?
   /// How changed records find their place, or why they cannot.
   let rule: Result<LiveResult.Rule, Requery>
@@ -11,9 +11,9 @@ struct LiveBlueprint {
     let reason: String
   }
 
-  init<Element>(_ query: Query<Element>) throws {
+  init<Element>(_ query: StoreQuery<Element>) throws {
     let query = query.keyed
-    base = Query<Record>(
+    base = StoreQuery<DynamicRecord>(
       query.schema, where: query.condition, orderings: query.totalOrderings)
     window = query.isWindow ? QueryWindow(offset: query.offset, limit: query.limit) : nil
     rule = Self.rule(base)
@@ -21,7 +21,7 @@ struct LiveBlueprint {
   }
 
   /// What is run again: in a total order, so that two runs can be compared.
-  var repeated: Query<Record> {
+  var repeated: StoreQuery<DynamicRecord> {
     var query = base.limit(window?.limit, offset: window?.offset ?? 0)
     if query.schema.kind == .view {
       let ordered = Set(query.orderings.map(\.fieldIndex))
@@ -31,7 +31,7 @@ struct LiveBlueprint {
     return query
   }
 
-  private static func rule(_ query: Query<Record>) -> Result<LiveResult.Rule, Requery> {
+  private static func rule(_ query: StoreQuery<DynamicRecord>) -> Result<LiveResult.Rule, Requery> {
     let schema = query.schema
     guard schema.kind == .table else { return .failure(Requery(reason: "it reads a view")) }
     var admits: (@Sendable ([SQLValue]) -> Bool)?
@@ -62,7 +62,7 @@ struct LiveBlueprint {
   }
 }
 
-extension Query {
+extension StoreQuery {
   /// The same without records that have no key, which cannot be told apart. A table that was
   /// adopted may let NULLs into its key: <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
   var keyed: Self {

@@ -25,16 +25,16 @@ public final class LiveList<Key: ModelKey>: Sendable {
   ///   - options: With ``ObservationOptions/initial``, the first event is the list as it is, as if
   ///     it had been empty before; no change is lost or told twice in between.
   ///     ``ObservationOptions/prior`` is refused.
-  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
+  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
   /// - Returns: Keep it: dropping it ends the observation. It keeps the list followed.
   /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for the list as it
   ///   is also inside a write of this store.
   public func observe(
-    options: ObservationOptions = [], backlog: Backlog = .standard,
+    options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
     _ body: @escaping @Sendable (ListChanges<Key>) -> Void
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     try options.check(allowing: .initial, by: .callback, of: name)
-    let mailbox = Mailbox<ListDelta>(store.scope, options: options, backlog: backlog)
+    let mailbox = Mailbox<ListDelta>(store.scope, options: options, coalescing: coalescing)
     mailbox.whenReady { [report = store.scope.report, name] delta in
       do {
         guard let changes = try Self.told(delta) else { return }
@@ -47,13 +47,13 @@ public final class LiveList<Key: ModelKey>: Sendable {
   }
 
   /// The changes from now on, for one `for try await` loop. Parameters and errors as for
-  /// ``observe(options:backlog:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  /// ``observe(options:coalescing:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
   public func changes(
-    options: ObservationOptions = [], backlog: Backlog = .standard
-  ) throws -> ObservedChanges<ListChanges<Key>> {
+    options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard
+  ) throws -> ChangeSequence<ListChanges<Key>> {
     try options.check(allowing: .initial, by: .loop, of: name)
-    let mailbox = Mailbox<ListDelta>(store.scope, backlog: backlog)
-    return ObservedChanges(subscription: try begin(mailbox, options), report: store.scope.report) {
+    let mailbox = Mailbox<ListDelta>(store.scope, coalescing: coalescing)
+    return ChangeSequence(subscription: try begin(mailbox, options), report: store.scope.report) {
       while let delta = await mailbox.next() {
         if let changes = try Self.told(delta) { return changes }
       }
@@ -63,7 +63,7 @@ public final class LiveList<Key: ModelKey>: Sendable {
 
   private func begin(
     _ mailbox: Mailbox<ListDelta>, _ options: ObservationOptions
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     guard options.contains(.initial) else {
       try store.checkOpen()
       return subscribe(mailbox)
@@ -77,7 +77,7 @@ public final class LiveList<Key: ModelKey>: Sendable {
     }
   }
 
-  private func subscribe(_ mailbox: Mailbox<ListDelta>) -> Subscription {
+  private func subscribe(_ mailbox: Mailbox<ListDelta>) -> ObservationToken {
     store.subscribe(mailbox, to: list.result.interests.map(\.model), keeping: list) {
       list.result.subscribe($0)
     }
@@ -91,11 +91,11 @@ public final class LiveList<Key: ModelKey>: Sendable {
   }
 }
 
-extension LiveList: LiveMember {
+extension LiveList: _LiveMember {
   public typealias Changes = ListChanges<Key>
 
-  public var membership: LiveMembership<ListChanges<Key>> {
-    LiveMembership(
+  public var _membership: _LiveMembership<ListChanges<Key>> {
+    _LiveMembership(
       models: list.result.interests.map(\.model),
       subscribe: { [list] subscriber in
         let end = list.result.subscribe(

@@ -1,15 +1,15 @@
-/// What can be told together with others by ``Store/observe(_:options:backlog:body:)``: a
+/// What can be told together with others by ``Store/observe(_:options:coalescing:body:)``: a
 /// ``LiveQuery`` or a ``LiveList``.
-public protocol LiveMember<Changes>: Sendable {
+public protocol _LiveMember<Changes>: Sendable {
   /// What a commit does to it.
   associatedtype Changes: Sendable
 
   /// How a group takes part in it. Not for use by programs.
-  var membership: LiveMembership<Changes> { get }
+  var _membership: _LiveMembership<Changes> { get }
 }
 
 /// How a group takes part in one live query or list.
-public struct LiveMembership<Changes: Sendable>: Sendable {
+public struct _LiveMembership<Changes: Sendable>: Sendable {
   /// The models whose changes can matter.
   let models: [String]
   let subscribe: @Sendable (LiveSubscriber<MemberDelta>) -> @Sendable () -> Void

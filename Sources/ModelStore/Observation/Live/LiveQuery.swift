@@ -7,11 +7,11 @@
 /// instead (``LivePlan/incremental``), and a query that is run again, share nothing.
 public final class LiveQuery<Element: Fetchable>: Sendable {
   /// What was asked for. A window that was moved since stands elsewhere now; see ``window``.
-  public let query: Query<Element>
+  public let query: StoreQuery<Element>
   let source: any LiveSource
   private let store: LiveStore
 
-  init(query: Query<Element>, source: any LiveSource, store: LiveStore) {
+  init(query: StoreQuery<Element>, source: any LiveSource, store: LiveStore) {
     self.query = query
     self.source = source
     self.store = store
@@ -49,17 +49,17 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   ///   - options: With ``ObservationOptions/initial``, `body` is called first with the present
   ///     result, every record of it an insertion, so that nothing is missed or told twice.
   ///     ``ObservationOptions/prior`` is refused.
-  ///   - backlog: What becomes of commits while a call is running or the subscription is paused.
+  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
   /// - Returns: Keep it: dropping it ends the observation. It keeps the query alive.
   /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for the initial
   ///   result also inside a write of this store, and as fetching does.
   /// - Complexity: The initial result is read while writers wait.
   public func observe(
-    options: ObservationOptions = [], backlog: Backlog = .standard,
+    options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
     _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     try options.check(allowing: .initial, by: .callback, of: query.schema.name)
-    let mailbox = Mailbox<QueryDelta>(store.scope, options: options, backlog: backlog)
+    let mailbox = Mailbox<QueryDelta>(store.scope, options: options, coalescing: coalescing)
     let schema = query.schema
     mailbox.whenReady { [report = store.scope.report] delta in
       do {
@@ -75,14 +75,14 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   }
 
   /// The changes from now on, for one `for try await` loop. Parameters and errors as for
-  /// ``observe(options:backlog:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  /// ``observe(options:coalescing:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
   public func changes(
-    options: ObservationOptions = [], backlog: Backlog = .standard
-  ) throws -> ObservedChanges<QueryChanges<Element>> {
+    options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard
+  ) throws -> ChangeSequence<QueryChanges<Element>> {
     try options.check(allowing: .initial, by: .loop, of: query.schema.name)
-    let mailbox = Mailbox<QueryDelta>(store.scope, backlog: backlog)
+    let mailbox = Mailbox<QueryDelta>(store.scope, coalescing: coalescing)
     let schema = query.schema
-    return ObservedChanges(subscription: try begin(mailbox, options), report: store.scope.report) {
+    return ChangeSequence(subscription: try begin(mailbox, options), report: store.scope.report) {
       guard let delta = await mailbox.next() else { return nil }
       return try QueryChanges<Element>(delta, schema: schema)
     }
@@ -122,7 +122,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
 
   private func begin(
     _ mailbox: Mailbox<QueryDelta>, _ options: ObservationOptions
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     guard options.contains(.initial) else {
       try store.checkOpen()
       return subscribe(mailbox)
@@ -136,16 +136,16 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     }
   }
 
-  private func subscribe(_ mailbox: Mailbox<QueryDelta>) -> Subscription {
+  private func subscribe(_ mailbox: Mailbox<QueryDelta>) -> ObservationToken {
     store.subscribe(mailbox, to: source.models, keeping: self) { source.subscribe($0) }
   }
 }
 
-extension LiveQuery: LiveMember {
+extension LiveQuery: _LiveMember {
   public typealias Changes = QueryChanges<Element>
 
-  public var membership: LiveMembership<QueryChanges<Element>> {
-    LiveMembership(
+  public var _membership: _LiveMembership<QueryChanges<Element>> {
+    _LiveMembership(
       models: source.models,
       subscribe: { [self] subscriber in
         let end = source.subscribe(

@@ -39,13 +39,13 @@ struct LiveStore: Sendable {
   func subscribe<Delta: ObservedEvent>(
     _ mailbox: Mailbox<Delta>, to models: [String], keeping owner: some AnyObject & Sendable,
     _ begin: (LiveSubscriber<Delta>) -> @Sendable () -> Void
-  ) -> Subscription {
+  ) -> ObservationToken {
     let end = begin(LiveSubscriber(receive: mailbox.put) { mailbox.deliver(upTo: $0) })
     let leave = scope.add(models.map { ObservedPath(model: $0) }) {
       mailbox.finish()
       end()
     }
-    return Subscription(mailbox) {
+    return ObservationToken(mailbox) {
       leave()
       mailbox.close()
       end()
@@ -60,7 +60,7 @@ struct LiveStore: Sendable {
 
     /// The present result as the first event of a subscription.
     func initial<Element>(
-      _ query: Query<Element>, _ source: any LiveSource
+      _ query: StoreQuery<Element>, _ source: any LiveSource
     ) throws -> QueryDelta {
       let rows = source.rows
       if let kept = source.images { return QueryDelta.initial(rows, images: kept) }

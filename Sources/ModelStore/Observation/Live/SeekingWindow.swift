@@ -8,7 +8,8 @@ struct SeekingWindow: Sendable {
   /// All records of the window, in the state that is being told.
   let readAll: @Sendable (QueryWindow) throws -> [[SQLValue]]
   /// Up to so many records next to a row on one side, the nearest first, in the same state.
-  let seek: @Sendable (Query<Record>.SeekSide, _ row: [SQLValue], Int) throws -> [[SQLValue]]
+  let seek:
+    @Sendable (StoreQuery<DynamicRecord>.SeekSide, _ row: [SQLValue], Int) throws -> [[SQLValue]]
   /// A tree of all rows and the window on it, for one that is too large to keep its own rows. The
   /// tree is not registered: whoever has it tells it of commits.
   let onTree: @Sendable (QueryWindow) throws -> (all: LiveResult, shown: WindowResult)
@@ -71,7 +72,7 @@ struct SeekingWindow: Sendable {
   }
 
   private func sought(
-    _ side: Query<Record>.SeekSide, _ row: [SQLValue], _ limit: Int
+    _ side: StoreQuery<DynamicRecord>.SeekSide, _ row: [SQLValue], _ limit: Int
   ) throws -> [(entry: LiveRows.Entry, image: [SQLValue])] {
     try seek(side, row, limit).map { (entry: rule.entry($0), image: $0) }
   }

@@ -26,14 +26,14 @@ extension FieldSubject where Value: Equatable {
   @MainActor
   public func bindBothWays<Target: AnyObject & Observable>(
     to target: Target, _ property: ReferenceWritableKeyPath<Target, Value>
-  ) throws -> Subscription {
+  ) throws -> ObservationToken {
     let property = MainActorProperty(target, property)
     let binding = PropertyBinding(
       read: { property.value }, set: { property.set($0) }, write: writeLater)
     let assignment = binding.assignment
     let subscription = try begin { assignment.put(.init(value: $0, version: $1)) }
     binding.track()
-    return Subscription(subscription.outlet) {
+    return ObservationToken(subscription.outlet) {
       assignment.end()
       binding.flags.withLock { $0.hasEnded = true }
       subscription.cancel()

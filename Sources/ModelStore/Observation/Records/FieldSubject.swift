@@ -15,18 +15,19 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   /// there or for a reason that was reported.
   let writeLater: @Sendable (Value) async -> UInt64?
   /// nil once the store is closed.
-  private let loop: @Sendable () throws -> ObservedChanges<FieldChange<Value>>?
+  private let loop: @Sendable () throws -> ChangeSequence<FieldEvent<Value>>?
   /// Begins with the field's present value, where there is a record. Each value comes with the
   /// version from which on it holds.
-  let begin: @Sendable (@escaping @Sendable (Value, UInt64) -> Void) throws -> Subscription
+  let begin: @Sendable (@escaping @Sendable (Value, UInt64) -> Void) throws -> ObservationToken
   /// The values from now on, for callbacks and other fields.
   public let stream: ValueStream<Value>
 
   init(
     place: Wave.Place, write: @escaping @Sendable (Value) throws -> Void,
     writeLater: @escaping @Sendable (Value) async -> UInt64?,
-    loop: @escaping @Sendable () throws -> ObservedChanges<FieldChange<Value>>?,
-    begin: @escaping @Sendable (@escaping @Sendable (Value, UInt64) -> Void) throws -> Subscription,
+    loop: @escaping @Sendable () throws -> ChangeSequence<FieldEvent<Value>>?,
+    begin:
+      @escaping @Sendable (@escaping @Sendable (Value, UInt64) -> Void) throws -> ObservationToken,
     stream: ValueStream<Value>
   ) {
     self.place = place
@@ -51,7 +52,7 @@ extension FieldSubject: AsyncSequence {
 
   /// The values of one loop.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let start: Result<ObservedChanges<FieldChange<Value>>.Iterator?, any Error>
+    fileprivate let start: Result<ChangeSequence<FieldEvent<Value>>.Iterator?, any Error>
 
     public mutating func next() async throws -> Value? {
       guard var changes = try start.get() else { return nil }

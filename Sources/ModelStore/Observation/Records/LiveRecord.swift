@@ -31,10 +31,10 @@ public final class LiveRecord<M: Model>: Observable, Sendable {
   private let registrar = ObservationRegistrar()
   // Never held while an observer runs.
   private let state: Mutex<State>
-  private let registration: Subscription
+  private let registration: ObservationToken
 
   /// - Parameter registration: Ends with this.
-  init(key: M.Key, state: State, registration: Subscription) {
+  init(key: M.Key, state: State, registration: ObservationToken) {
     self.key = key
     self.state = Mutex(state)
     self.registration = registration

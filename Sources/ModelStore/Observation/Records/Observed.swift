@@ -1,5 +1,5 @@
 /// Something to observe, and what its observers are told: a field of a record, several fields, a
-/// record, or a model. It is a description; ``Store/observe(_:options:backlog:_:)`` begins one.
+/// record, or a model. It is a description; ``Store/observe(_:options:coalescing:_:)`` begins one.
 ///
 /// ```swift
 /// let title = Observed.field(\Album.title, of: 1)
@@ -18,7 +18,7 @@ public struct Observed<Event: Sendable>: Sendable {
 
   /// The names of what is observed: one for each field, else one. Empty when it cannot be observed
   /// at all, because a key path is no stored field or a key cannot be stored.
-  public var paths: [ObservedPath] {
+  package var paths: [ObservedPath] {
     switch content {
     case .success(let content): content.parts.map(\.path)
     case .failure: []
@@ -45,7 +45,7 @@ extension Observed {
   /// - Parameter key: The record's key; it need not exist yet.
   public static func field<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, of key: M.Key
-  ) -> Self where Event == FieldChange<Value> {
+  ) -> Self where Event == FieldEvent<Value> {
     Self(M.self) { () throws(StoreError) in
       let index = try Self.index(of: field)
       let observation = RecordObservation(
@@ -63,7 +63,7 @@ extension Observed {
   /// of them that a commit changes.
   public static func fields<M: Model>(
     _ fields: [any PartialKeyPath<M> & Sendable], of key: M.Key
-  ) -> Self where Event == NamedFieldChange<M> {
+  ) -> Self where Event == NamedFieldEvent<M> {
     Self(M.self) { () throws(StoreError) in
       var indices: [Int] = []
       for field in fields {
@@ -82,19 +82,19 @@ extension Observed {
 
   private static func observation<M: Model>(
     of indices: [Int], _ key: [SQLValue]
-  ) -> RecordObservation<Event> where Event == NamedFieldChange<M> {
+  ) -> RecordObservation<Event> where Event == NamedFieldEvent<M> {
     RecordObservation(
       M.schema, key: key, fields: Set(indices),
       events: { commit, current in
         try indices.compactMap { index in
           try commit.change(ofField: index, in: M.schema, current: current) { $0 }.map {
-            NamedFieldChange(
+            NamedFieldEvent(
               field: M.definition.path(at: index), name: M.schema.fields[index].name, change: $0)
           }
         }
       },
       prior: { event in
-        NamedFieldChange(field: event.field, name: event.name, change: event.change.prior)
+        NamedFieldEvent(field: event.field, name: event.name, change: event.change.prior)
       })
   }
 
@@ -102,7 +102,7 @@ extension Observed {
   /// that differ only those.
   public static func record<M: Model>(
     _ model: M.Type, _ key: M.Key, fields: [any PartialKeyPath<M> & Sendable] = []
-  ) -> Self where Event == ObservedChange<M> {
+  ) -> Self where Event == RecordEvent<M> {
     Self(M.self) { () throws(StoreError) in
       var indices: Set<Int> = []
       for field in fields { indices.insert(try Self.index(of: field)) }
@@ -120,13 +120,13 @@ extension Observed {
 
   /// All records of a model. It has no beginning to tell and takes no options; for the records
   /// there are, take a ``LiveQuery``.
-  public static func model<M: Model>(_ model: M.Type) -> Self where Event == ModelChanges<M> {
+  public static func model<M: Model>(_ model: M.Type) -> Self where Event == ModelEvent<M> {
     Self(M.self) { () throws(StoreError) in
       let observation = RecordObservation<Event>(
         M.schema, key: nil, fields: nil,
         events: { commit, _ in
           [
-            ModelChanges(
+            ModelEvent(
               changes: try commit.changes.changes.map { try ModelChange($0) },
               version: commit.changes.version, isReset: commit.isReset)
           ]

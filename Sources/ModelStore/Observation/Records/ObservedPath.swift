@@ -1,15 +1,15 @@
 /// The name of something that can be observed: a field of a record, a record, or a model. Says
 /// nothing of its value.
-public struct ObservedPath: Hashable, Sendable {
+package struct ObservedPath: Hashable, Sendable {
   /// The model's name.
-  public let model: String
+  package let model: String
   /// The record's key, in key order; nil for all records of the model.
-  public let key: [SQLValue]?
+  package let key: [SQLValue]?
   /// The fields of which one must differ, in field order; empty for all.
-  public let fields: [String]
+  package let fields: [String]
 
   /// - Parameter key: nil for all records.
-  public init(model: String, key: [SQLValue]? = nil, fields: [String] = []) {
+  package init(model: String, key: [SQLValue]? = nil, fields: [String] = []) {
     self.model = model
     self.key = key
     self.fields = fields
@@ -26,7 +26,7 @@ struct ObservedTarget: Hashable, Sendable {
 
 extension ObservedPath: CustomStringConvertible {
   /// `Album`, `Album[1]`, `Album[1].title`, `Album[1].{title, artistID}`: the form in logs.
-  public var description: String {
+  package var description: String {
     var text = model
     if let key { text += "[\(key.map(\.description).joined(separator: ", "))]" }
     switch fields.count {

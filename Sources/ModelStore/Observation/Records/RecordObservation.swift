@@ -38,16 +38,16 @@ extension ChangeBroker.Commit {
   func change<Value>(
     ofField index: Int, in schema: ModelSchema, current: [SQLValue]?,
     _ decode: (SQLValue) throws -> Value
-  ) throws -> FieldChange<Value>? {
+  ) throws -> FieldEvent<Value>? {
     let phase: ObservationPhase = isInitial ? .initial : .after
     if isReset {
-      return FieldChange(
+      return FieldEvent(
         old: nil, new: try current.map { try decode($0[index]) }, origin: .foreign, cause: nil,
         version: changes.version, isReset: true, phase: phase)
     }
     let change = changes.changes.first
     if isInitial {
-      return FieldChange(
+      return FieldEvent(
         old: nil, new: try change?.new.map { try decode($0[index]) }, origin: .foreign,
         cause: nil, version: changes.version, isReset: false, phase: phase)
     }
@@ -55,7 +55,7 @@ extension ChangeBroker.Commit {
     let name = schema.fields[index].name
     let changed = change.fields.first { $0.name == name }
     if change.operation == .update, changed == nil { return nil }
-    return FieldChange(
+    return FieldEvent(
       old: try change.old.map { try decode($0[index]) },
       new: try change.new.map { try decode($0[index]) },
       origin: changed?.origin ?? change.origin,
@@ -68,11 +68,11 @@ extension ChangeBroker.Commit {
   /// - Parameter fields: The names of the fields that were asked for; nil for all.
   func recordChange<M: Model>(
     current: [SQLValue]?, fields: Set<String>? = nil
-  ) throws -> ObservedChange<M>? {
+  ) throws -> RecordEvent<M>? {
     let change = changes.changes.first
     guard isReset || isInitial || change != nil else { return nil }
     let isFollowed = !isReset && !isInitial
-    return ObservedChange(
+    return RecordEvent(
       old: isFollowed ? try change?.old.map { try M(row: RowView(image: $0)) } : nil,
       new: try (isReset ? current : change?.new).map { try M(row: RowView(image: $0)) },
       fields: (isFollowed ? change?.fields ?? [] : [])

@@ -3,12 +3,12 @@ internal import Synchronization
 /// Several conditions over fields of records and drafts with one verdict, such as whether a form
 /// may be sent. It decides about a form, not about the file: what must hold for every writer is a
 /// rule's or a validator's business, though a write can be made to depend on a gate
-/// (``Store/write(if:_:)-(_,(Transaction))``).
+/// (``Store/write(if:_:)-(_,(WriteTransaction))``).
 ///
 /// ```swift
 /// let gate = try Gate(
-///   Check("title", of: draft, \.title, "must not be empty") { !$0.isEmpty },
-///   Check("length", of: draft, \.milliseconds) { $0 > 0 })
+///   GateCheck("title", of: draft, \.title, "must not be empty") { !$0.isEmpty },
+///   GateCheck("length", of: draft, \.milliseconds) { $0 > 0 })
 /// let watching = gate.observe { verdict in button.isEnabled = verdict.isValid }
 /// ```
 /// Nothing is evaluated before the first change; ``validate()`` evaluates on demand. Each change
@@ -50,8 +50,8 @@ public final class Gate: Sendable {
     case any
     /// So many conditions are met. Ends when that is decided.
     case atLeast(Int)
-    /// The weights of the conditions that are met add up to so much: ``Check/weighing(_:)``. Ends
-    /// when that is decided.
+    /// The weights of the conditions that are met add up to so much: ``GateCheck/weighing(_:)``.
+    /// Ends when that is decided.
     case weight(atLeast: Double)
     /// Whatever the closure makes of all results, in the order of declaration, without those of
     /// checks that have no predicate.
@@ -84,7 +84,7 @@ public final class Gate: Sendable {
   /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
   ///   where records are not settled.
   public convenience init<each Value: Sendable>(
-    _ checks: repeat Check<each Value>, reduction: Reduction = .all
+    _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all
   ) throws {
     try self.init(Self.conditions(of: repeat each checks), reduction, overall: nil)
   }
@@ -96,7 +96,7 @@ public final class Gate: Sendable {
   /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
   ///   where records are not settled.
   public convenience init<each Value: Sendable>(
-    _ checks: repeat Check<each Value>, reduction: Reduction = .all,
+    _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all,
     overall: @escaping @Sendable (repeat each Value) -> Bool
   ) throws {
     try self.init(
@@ -114,7 +114,7 @@ public final class Gate: Sendable {
   }
 
   private static func conditions<each Value: Sendable>(
-    of checks: repeat Check<each Value>
+    of checks: repeat GateCheck<each Value>
   ) -> [GateCondition] {
     var conditions: [GateCondition] = []
     repeat conditions.append((each checks).condition)
@@ -169,20 +169,20 @@ public final class Gate: Sendable {
   ///
   /// - Returns: Keep it: dropping it ends the calls. Writes cannot leave it out: a gate is no
   ///   observer of a store.
-  public func observe(_ body: @escaping @Sendable (Verdict) -> Void) -> Subscription {
+  public func observe(_ body: @escaping @Sendable (Verdict) -> Void) -> ObservationToken {
     observe(body, whenOver: {})
   }
 
   private func observe(
     _ body: @escaping @Sendable (Verdict) -> Void, whenOver: @escaping @Sendable () -> Void
-  ) -> Subscription {
+  ) -> ObservationToken {
     let outlet = VerdictOutlet(body, whenOver: whenOver)
     let isOver = state.withLock { state in
       state.observers.append(outlet)
       return state.sources == nil
     }
     if isOver { whenOver() }
-    return Subscription(outlet) { [weak self] in
+    return ObservationToken(outlet) { [weak self] in
       outlet.end()
       self?.state.withLock { state in state.observers.removeAll { $0 === outlet } }
     }

@@ -33,7 +33,7 @@ struct Story {
     try fill(store)
     let events = Events()
     let longTracks = Track.where { $0.seconds > 300 }.order { $0.title }
-    let live = try store.live(longTracks)
+    let live = try store.liveQuery(longTracks)
     let list = try live.observe { changes in events.add(Self.text(changes)) }
     let name = try store.observe(\Album.artistName, of: 1) { change in
       events.add(
@@ -73,7 +73,7 @@ struct Story {
   private func fill(_ store: Store) throws {
     try heading("One transaction writes it all, or nothing")
     var music = MusicGenerator(seed: 7)
-    let written = try store.writeReporting { tx in
+    let written = try store.writeReturningChanges { tx in
       var albumID: Int64 = 0
       var trackID: Int64 = 0
       for artistID in 1...Self.artistCount {
@@ -100,7 +100,7 @@ struct Story {
   }
 
   private func watch(
-    _ store: Store, live: LiveQuery<Track>, _ longTracks: Query<Track>, _ events: Events
+    _ store: Store, live: LiveQuery<Track>, _ longTracks: StoreQuery<Track>, _ events: Events
   ) throws {
     try heading("A live query: tracks longer than 5 minutes, by title")
     let tracks = try store.fetch(longTracks)
@@ -123,7 +123,7 @@ struct Story {
     try heading("A bound field follows")
     guard let artist = try store.find(Artist.self, 1) else { return }
     try line("Artist 1 is renamed from \"\(artist.name)\" to \"Nina & the Tides\".")
-    let written = try store.writeReporting { tx in
+    let written = try store.writeReturningChanges { tx in
       try tx.set(\Artist.name, to: "Nina & the Tides", for: 1)
     }
     try line("What the commit changed, record by record:")
@@ -166,7 +166,7 @@ struct Story {
   }
 
   private func count(
-    _ store: Store, live: LiveQuery<Track>, _ longTracks: Query<Track>
+    _ store: Store, live: LiveQuery<Track>, _ longTracks: StoreQuery<Track>
   ) throws {
     try heading("And it was true all along")
     let keys = try store.fetch(longTracks).map { [SQLValue.integer($0.id)] }
@@ -174,7 +174,7 @@ struct Story {
     try line(
       "The live query has \(Grouped.text(live.count, "row")); the same query run anew "
         + (agrees ? "gives the same rows in the same order." : "DIFFERS."))
-    let problems = try store.check()
+    let problems = try store.checkIntegrity()
     try line(problems.isEmpty ? "The file is sound." : problems.joined(separator: "\n"))
   }
 

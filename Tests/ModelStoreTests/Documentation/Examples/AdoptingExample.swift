@@ -21,13 +21,13 @@ import Testing
 
     let track = try store.schema.model(named: "Track")
     let parser = PredicateParser(schema: track, now: Date())
-    let long = Query<Record>(
-      track, where: try parser.condition(parsing: "Milliseconds > 300000"),
-      orderings: try parser.orderings(parsing: "Name"))
+    let long = StoreQuery<DynamicRecord>(track)
+      .filter(matching: try parser.predicate(parsing: "Milliseconds > 300000"))
+      .order(by: try parser.order(parsing: "Name"))
     let names = try store.fetch(long).map { $0["Name"] }
     // names: [.text("So What")]
 
-    let live = try store.live(long)
+    let live = try store.liveQuery(long)
     try store.write { tx in
       try tx.update(track, key: [.integer(2)], set: ["Milliseconds": .integer(400_000)])
     }

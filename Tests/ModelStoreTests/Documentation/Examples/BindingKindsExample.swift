@@ -171,7 +171,7 @@ private struct Product: Model {
     // prices: ["1250 12.50", "350 3.5"]
     // end
     #expect(prices == ["1250 12.50", "350 3.5"])
-    #expect(try store.bindingLosses() == [])
+    #expect(try store.lossyConversions() == [])
   }
 
   @Test func whatOtherProgramsLeaveIsMended() throws {
@@ -182,7 +182,7 @@ private struct Product: Model {
       at: path, models: Disc.self, Piece.self,
       bindings: [.aggregate(.count, into: \Disc.pieceCount, through: \Piece.discID)])
 
-    let way = try store.bindings(into: .init(model: "Disc", field: "pieceCount"))
+    let way = try store.bindings()
     let findings = try store.bindingFindings()
     let mended = try store.rebuildBindings()
     // way[0].description is "Disc.pieceCount = count(Piece) where Piece.discID = Disc.id",

@@ -19,7 +19,7 @@ import Testing
     }
     // gifts.authorName is "Le Guin" and gifts.shelfMark is "GIF"
 
-    let changes = try store.writeReporting { tx in
+    let changes = try store.writeReturningChanges { tx in
       try tx.set(\Author.name, to: "Ursula K. Le Guin", for: 1)
     }.changes.changes
     let origins = changes.map { "\($0.model) \($0.origin)" }

@@ -37,14 +37,14 @@ import Testing
     }
     // end
     // snippet: choosing-live-query
-    let live = try store.live(Book.where { $0.pages > 300 }.order { $0.title })
+    let live = try store.liveQuery(Book.where { $0.pages > 300 }.order { $0.title })
     let list = try live.observe { changes in
       for deletion in changes.deletions { show("- \(deletion.index)") }
       for insertion in changes.insertions { show("+ \(insertion.index)") }
     }
     // end
     // snippet: choosing-window
-    let page = try store.live(Book.all.order { $0.title }.limit(50, offset: 0))
+    let page = try store.liveQuery(Book.all.order { $0.title }.limit(50, offset: 0))
     let rows = try page.observe { changes in
       for update in changes.updates { show("row \(update.newIndex) of the page changed") }
     }
@@ -79,7 +79,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Self.library(at: directory.file("library.store"))
     // snippet: choosing-live-record
-    let gifts = try store.live(Book.self, 1)
+    let gifts = try store.liveRecord(Book.self, 1)
     let titles = Observations { gifts.title ?? "deleted" }
     // end
     var iterator = titles.makeAsyncIterator()
@@ -94,7 +94,7 @@ import Testing
     let sent = Recorder<String>()
     func send(_ line: String) { sent.add(line) }
     // snippet: choosing-consumer
-    try store.changeJournal.turnOn(for: ["Book"])
+    try store.changeJournal.enable(for: ["Book"])
     let consumer = try store.consumer("mirror")
     try store.write { tx in try tx.set(\Book.pages, to: 310, for: 1) }
     while let batch = try consumer.next() {

@@ -59,7 +59,7 @@ import Testing
     let shown = Recorder<[String]>()
     @Sendable func show(_ books: [Book]) { shown.add(books.map(\.title)) }
     // snippet: from-grdb-observe
-    let live = try store.live(Book.all.order { $0.title })
+    let live = try store.liveQuery(Book.all.order { $0.title })
     let observing = Task {
       var books: [Book] = []
       for try await changes in try live.changes(options: .initial) {

@@ -38,7 +38,7 @@ import Testing
     let log = Recorder<String>()
     @Sendable func show(_ line: String) { log.add(line) }
     // snippet: from-core-data-results
-    let results = try store.live(Book.all.order { $0.title })
+    let results = try store.liveQuery(Book.all.order { $0.title })
     let subscription = try results.observe { changes in
       if changes.isReset { return show("reload all rows") }
       let batch = changes.batch()
@@ -46,13 +46,13 @@ import Testing
     }
     // end
     // snippet: from-core-data-object
-    let book = try store.live(Book.self, 1)
+    let book = try store.liveRecord(Book.self, 1)
     let titles = Observations { book.title ?? "deleted" }
     // end
     var iterator = titles.makeAsyncIterator()
     #expect(await iterator.next() == "Gifts")
     // snippet: from-core-data-undo
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
     try await store.write { tx in try tx.set(\Book.title, to: "Presents", for: 1) }
     try store.undo()
     // end

@@ -57,7 +57,7 @@ import Testing
         INSERT INTO page_total VALUES (0);
         """)
     let store = try Store(at: path, models: Author.self, Book.self, migrations: [total])
-    try store.changeJournal.turnOn(for: ["Book"])
+    try store.changeJournal.enable(for: ["Book"])
     let consumer = try store.consumer("page-total")
     try store.write { tx in
       try tx.insert(Book(id: 1, title: "The Dispossessed", pages: 341))

@@ -17,7 +17,8 @@ import Testing
     let store = try Self.library(directory)
     // snippet: delivery-backlog
     let heard = Mutex<[String]>([])
-    let subscription = try store.observe(.field(\Book.title, of: 1), backlog: .latest) { change in
+    let subscription = try store.observe(.field(\Book.title, of: 1), coalescing: .latest) {
+      change in
       heard.withLock { $0.append("\(change.old ?? "none") → \(change.new ?? "none")") }
     }
 
@@ -38,7 +39,7 @@ import Testing
     let store = try Self.library(directory)
     // snippet: delivery-suppressing
     let shown = Mutex<[[SQLValue]]>([])
-    let shelf = try store.live(Book.all.order { $0.title })
+    let shelf = try store.liveQuery(Book.all.order { $0.title })
     let view = try shelf.observe(options: .initial) { changes in
       shown.withLock { $0 = changes.new.map(\.self) }
     }
@@ -61,7 +62,7 @@ import Testing
       var title: String?
     }
     let reader = Reader()
-    let subscription = try store.changes(of: .field(\Book.title, of: 1), backlog: .latest)
+    let subscription = try store.changes(of: .field(\Book.title, of: 1), coalescing: .latest)
       .deliver(to: reader) { reader, change in reader.title = change.new }
     // end
     try await store.write { tx in try tx.set(\Book.title, to: "The Dispossessed", for: 1) }
@@ -79,7 +80,7 @@ import Testing
     let store = try Self.library(directory)
     let label = Label()
     // snippet: delivery-main-actor
-    let subscription = try store.changes(of: .field(\Book.title, of: 1), backlog: .latest)
+    let subscription = try store.changes(of: .field(\Book.title, of: 1), coalescing: .latest)
       .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
     // end
     try await store.write { tx in try tx.set(\Book.title, to: "Always Coming Home", for: 1) }

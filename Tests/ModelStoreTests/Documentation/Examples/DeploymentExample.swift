@@ -12,7 +12,7 @@ import Testing
     configuration.durability = .full
     configuration.busyTimeout = .seconds(10)
     configuration.journalRetention = JournalRetention(
-      age: .seconds(30 * 24 * 60 * 60), byteCountMax: 256 * 1024 * 1024)
+      age: .seconds(30 * 24 * 60 * 60), maxByteCount: 256 * 1024 * 1024)
     let store = try Store(
       at: path, models: Author.self, Book.self, configuration: configuration,
       onError: { error in refused.add(error.code) })
@@ -23,7 +23,7 @@ import Testing
     var reading = StoreConfiguration()
     reading.access = .readOnly
     let backup = try Store(at: backupPath, configuration: reading)
-    let damage = try backup.check()
+    let damage = try backup.checkIntegrity()
     let isEqual = try backup.contentHash() == store.contentHash()
     // damage: [], isEqual: true
     // end

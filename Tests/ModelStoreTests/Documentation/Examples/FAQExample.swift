@@ -28,7 +28,7 @@ import Testing
     let store = try Store(at: directory.file("library.store"), models: Author.self, Book.self)
     // snippet: faq-test
     try store.write { tx in try tx.insert(Book(id: 1, title: "Gifts", pages: 274)) }
-    let changes = try store.writeReporting { tx in
+    let changes = try store.writeReturningChanges { tx in
       try tx.set(\Book.pages, to: 286, for: 1)
     }.changes.changes
     let seen = changes.map { "\($0.operation) \($0.model) \($0.key)" }

@@ -19,8 +19,8 @@ import Testing
 
     // Whether it may be sent, kept current while it is edited and while the author changes.
     let gate = try Gate(
-      Check("title", of: draft, \.title, "must not be empty") { !$0.isEmpty },
-      Check("pages", of: draft, \.pages, "must be positive") { $0 > 0 },
+      GateCheck("title", of: draft, \.title, "must not be empty") { !$0.isEmpty },
+      GateCheck("pages", of: draft, \.pages, "must be positive") { $0 > 0 },
       store.check("author", \Author.name, of: 1, "must be known") { $0 != "Anonymous" })
     let verdicts = Mutex<[String]>([])
     let watching = gate.observe { verdict in

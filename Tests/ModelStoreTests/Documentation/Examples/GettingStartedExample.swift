@@ -58,7 +58,7 @@ struct Note: Model {
     print(try store.fetch(open).map(\.title))
     // end
     // snippet: getting-started-observe
-    let live = try store.live(open)
+    let live = try store.liveQuery(open)
     let subscription = try live.observe { changes in
       for deletion in changes.deletions { print("- \(deletion.index)") }
       for insertion in changes.insertions {

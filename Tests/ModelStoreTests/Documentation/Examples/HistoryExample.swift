@@ -4,7 +4,7 @@ import Testing
 @Suite(.tags(.unit)) struct HistoryExample {
   private static func library(at path: String) throws -> Store {
     let store = try Store(at: path, models: Author.self, Book.self)
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
     return store
   }
 
@@ -13,7 +13,7 @@ import Testing
     let path = directory.file("library.store")
     // snippet: reading-history
     let store = try Store(at: path, models: Author.self, Book.self)
-    try store.changeJournal.turnOn()
+    try store.changeJournal.enable()
     try store.write { tx in
       tx.sign(author: "ann", tag: "first books")
       try tx.insert(Book(id: 1, title: "Gifts", pages: 286))
@@ -27,7 +27,7 @@ import Testing
     let filter = JournalFilter(model: "Book", key: [.integer(1)])
     for transaction in try store.changeJournal.transactions(matching: filter) {
       for change in transaction.changes {
-        let author = transaction.signature.author ?? "somebody"
+        let author = transaction.author ?? "somebody"
         lines.append("\(author): \(change.operation), pages \(change["pages"]?.new ?? .null)")
       }
     }
@@ -52,7 +52,7 @@ import Testing
     // then: ["Gifts"]
     let gifts = try store.find(Book.self, 1, at: before)
     // gifts?.pages: 286
-    let changes = try store.changes(of: books, from: before)
+    let changes = try store.difference(of: books, from: before)
     // changes.deletions[0].index: 0, changes.insertions[0].record.title: "Voices"
     // end
     #expect(then == ["Gifts"])

@@ -46,7 +46,7 @@ import Testing
     let theirs = Book.where { _ in
       .sql("authorID IN (SELECT id FROM Author WHERE name LIKE \(pattern))")
     }
-    let live = try store.live(theirs.order { $0.title })
+    let live = try store.liveQuery(theirs.order { $0.title })
     let plan = live.plan.description
     // plan: run again after each commit that touches it, because …
     // end
@@ -70,7 +70,7 @@ import Testing
 
     let schema = try store.schema.model(named: "BookCard")
     let parser = PredicateParser(schema: schema, now: Date())
-    let cards = Query<Record>(
+    let cards = StoreQuery<DynamicRecord>(
       schema, where: try parser.condition(parsing: "author is not null"),
       orderings: try parser.orderings(parsing: "title"))
     let titles = try store.fetch(cards).map { $0["title"] }
@@ -79,7 +79,7 @@ import Testing
     #expect(titles == [.text("Gifts"), .text("The Tombs of Atuan")])
     // snippet: joins-view-live
     let log = Mutex<[String]>([])
-    let live = try store.live(cards)
+    let live = try store.liveQuery(cards)
     let subscription = try live.observe { changes in
       log.withLock { log in
         log.append("delete \(changes.deletions.map(\.index))")
@@ -134,7 +134,7 @@ import Testing
     #expect(found.map(\.id) == [2])
     #expect(highlighted == [.text("The [Tombs] of Atuan")])
     #expect(throws: StoreError.self) {
-      try store.live(
+      try store.liveQuery(
         Book.where { _ in
           .sql("id IN (SELECT rowid FROM BookText WHERE BookText MATCH \(words))")
         })
@@ -150,7 +150,7 @@ import Testing
     let store = try Store(
       at: directory.file("library.store"), models: Author.self, Book.self, migrations: migrations)
     // snippet: full-text-consumer
-    try store.changeJournal.turnOn(.keys, for: ["Book"])
+    try store.changeJournal.enable(.keys, for: ["Book"])
     let consumer = try store.consumer("book-text", startingAt: .start)
 
     func updateIndex() throws {

@@ -14,7 +14,7 @@ import Testing
       try tx.insert(Book(id: 3, title: "Voices", pages: 341))
     }
 
-    let live = try store.live(Book.where { $0.pages > 200 }.order { $0.title })
+    let live = try store.liveQuery(Book.where { $0.pages > 200 }.order { $0.title })
     let list = Mutex<[Book]>([])
     let log = Mutex<[String]>([])
     // The first event is the list as it is; nothing comes between it and the first change.
@@ -55,7 +55,7 @@ import Testing
       try tx.insert(Book(id: 1, title: "Malafrena", pages: 369))
       try tx.insert(Book(id: 2, title: "Tehanu", pages: 226))
     }
-    let live = try store.live(Book.all.order { $0.title })
+    let live = try store.liveQuery(Book.all.order { $0.title })
     let log = Mutex<[String]>([])
     let subscription = try live.observe { changes in
       let batch = changes.batch()

@@ -67,7 +67,7 @@ import Testing
         columns: .init(owner: "PlaylistId", element: "TrackId", position: "Position")),
       of: "Playlist")
     let playlist = try store.schema.model(named: "Playlist")
-    let list = try store.live(list: "tracks", of: playlist, key: .integer(1))
+    let list = try store.liveList("tracks", of: playlist, key: .integer(1))
     try store.write { tx in
       try tx.list("tracks", of: playlist, key: .integer(1)).move(from: 2, to: 0)
     }

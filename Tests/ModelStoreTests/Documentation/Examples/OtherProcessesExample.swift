@@ -12,7 +12,7 @@ import Testing
     try store.write { tx in
       try tx.insert(Book(id: 1, title: "Malafrena", pages: 369))
     }
-    let live = try store.live(Book.all.order { $0.title })
+    let live = try store.liveQuery(Book.all.order { $0.title })
     let log = Mutex<[String]>([])
     let subscription = try live.observe { changes in
       log.withLock { log in

@@ -8,7 +8,7 @@ import Testing
     // snippet: performance-settings
     var configuration = StoreConfiguration()
     configuration.durability = .normal
-    configuration.readerCountMax = 8
+    configuration.maxReaderCount = 8
     configuration.cacheSize = 64 * 1024 * 1024
     // end
     let store = try Store(
@@ -33,7 +33,7 @@ import Testing
     }
     let detail = steps.map { $0["detail"] ?? .null }
     // detail: ["'SEARCH Book USING INDEX Book_pages (pages>?)'"]
-    let live = try store.live(long.limit(50))
+    let live = try store.liveQuery(long.limit(50))
     let plan = live.plan
     // plan: .incremental
     // end

@@ -16,7 +16,7 @@ import Testing
 
     let articles = Book.where { $0.pages > 100 && $0.title.hasPrefix("The ") }
       .order {
-        $0.rating.nulls(.last)
+        $0.rating.nullsLast
         $0.title.descending
       }
     let titled = try store.fetch(articles).map(\.id)  // [2, 1]
@@ -27,9 +27,10 @@ import Testing
     let unrated = try store.fetch(Book.where { $0.rating == nil })  // 3
 
     let parser = PredicateParser(schema: Book.schema, now: Date())
-    let condition = try parser.condition(parsing: "rating >= 5 or rating is null")
-    let order = try parser.orderings(parsing: "-pages,title")
-    let byText = try store.fetch(Book.all.filter(condition).order(order)).map(\.id)  // [3, 1]
+    let byText = Book.all
+      .filter(matching: try parser.predicate(parsing: "rating >= 5 or rating is null"))
+      .order(by: try parser.order(parsing: "-pages,title"))
+    let books = try store.fetch(byText).map(\.id)  // [3, 1]
 
     let length = 10
     let short = Book.where { _ in .sql("length(title) < \(length)") }
@@ -43,7 +44,7 @@ import Testing
     #expect(others == [2])
     #expect(unlikeFive.map(\.id) == [2, 3])
     #expect(unrated.map(\.id) == [3])
-    #expect(byText == [3, 1])
+    #expect(books == [3, 1])
     #expect(count == 1)
     #expect(longest == 369)
   }

@@ -72,7 +72,7 @@ import Testing
     }
 
     // Add it all the same: what is there stays, what is written from now on obeys.
-    try store.add(rated, keepingOffenders: true)
+    try store.add(rated, existingViolations: .keep)
     try store.write { tx in try tx.set(\Book.title, to: "Voices (2006)", for: 2) }
 
     // Put the old records right, or let go of the rule again.

@@ -29,7 +29,7 @@ import Testing
     }
 
     try store.checkpoint()
-    let findings = try store.check()
+    let findings = try store.checkIntegrity()
     // isKept: true, findings: []
     // end
     #expect(isKept)

@@ -28,11 +28,11 @@ import Testing
     // snippet: security-untrusted-file
     var configuration = StoreConfiguration()
     configuration.access = .readOnly
-    configuration.valueSizeMax = 16 * 1024 * 1024
+    configuration.maxValueSize = 16 * 1024 * 1024
     let untrusted = try Store(at: untrustedPath, configuration: configuration)
-    let findings = try untrusted.check()
+    let findings = try untrusted.checkIntegrity()
     let rows = try untrusted.read { tx in
-      try tx.count(Query<Record>(Book.schema), stepCountMax: 1_000_000)
+      try tx.count(StoreQuery<DynamicRecord>(Book.schema), maxStepCount: 1_000_000)
     }
     // findings: [], rows: 2; nil if counting takes too many steps
     // end

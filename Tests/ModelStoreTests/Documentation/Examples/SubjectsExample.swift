@@ -77,7 +77,7 @@ import Testing
       _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
     }
 
-    let book = try store.live(Book.self, 1)
+    let book = try store.liveRecord(Book.self, 1)
     let lines = Observations { "\(book.title ?? "none"), \(book.pages ?? 0) pages" }
     var iterator = lines.makeAsyncIterator()
     let first = await iterator.next()

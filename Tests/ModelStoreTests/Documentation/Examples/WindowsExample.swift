@@ -14,8 +14,8 @@ import Testing
       }
     }
 
-    let all = try store.live(Book.all.order { $0.title })
-    let page = try store.live(Book.all.order { $0.title }.limit(2, offset: 1))
+    let all = try store.liveQuery(Book.all.order { $0.title })
+    let page = try store.liveQuery(Book.all.order { $0.title }.limit(2, offset: 1))
     let log = Mutex<[String]>([])
     let subscription = try page.observe { changes in
       log.withLock { log in

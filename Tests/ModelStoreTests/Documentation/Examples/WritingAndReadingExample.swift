@@ -35,7 +35,7 @@ import Testing
     // titles: ["A Wizard of Earthsea", "The Dispossessed"], pages: 524
 
     let wouldChange = try store.preview { tx in try tx.delete(Author.self, 1) }.changes
-    let changed = try store.writeReporting { tx in try tx.delete(Book.self, 2) }.changes
+    let changed = try store.writeReturningChanges { tx in try tx.delete(Book.self, 2) }.changes
     // changed.changes: one deletion of Book 2
     // end
     #expect(titles == ["A Wizard of Earthsea", "The Dispossessed"])

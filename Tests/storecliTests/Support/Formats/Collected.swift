@@ -1,6 +1,6 @@
 import RecordFormats
 
-/// A sink and what it was given, taking at most `byteCountMax` bytes at a time.
+/// A sink and what it was given, taking at most `maxByteCount` bytes at a time.
 struct Collected {
   private final class Taken {
     var bytes: [UInt8] = []
@@ -10,11 +10,11 @@ struct Collected {
   let sink: ByteSink
   private let taken: Taken
 
-  init(byteCountMax: Int = .max) {
+  init(maxByteCount: Int = .max) {
     let taken = Taken()
     self.taken = taken
     sink = ByteSink { offered in
-      let some = offered.prefix(byteCountMax)
+      let some = offered.prefix(maxByteCount)
       taken.bytes.append(contentsOf: some)
       taken.drainCount += 1
       return some.count

@@ -1,5 +1,5 @@
 // References between records.
-extension Transaction {
+extension WriteTransaction {
   /// Checks foreign keys at COMMIT instead of after each statement, from now to the end of the
   /// transaction: records may be written before those that they refer to, and may refer to each
   /// other in a circle.
@@ -30,7 +30,7 @@ extension Transaction {
     guard access.connection.hasUnresolvedReferences else { return }
     let dangling = try DanglingReferences(
       on: access.connection, models: access.models.schema,
-      countMax: access.refusals.violationCountMax)
+      countMax: access.refusals.maxViolationCount)
     if let error = dangling.error { throw error }
   }
 }

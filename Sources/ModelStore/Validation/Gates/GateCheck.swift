@@ -2,7 +2,7 @@
 /// describes; nothing is looked at before a gate is made of it.
 ///
 /// For a record, ``Store/check(_:_:of:_:_:)`` makes it.
-public struct Check<Value: Sendable>: Sendable {
+public struct GateCheck<Value: Sendable>: Sendable {
   let condition: GateCondition
 
   init(_ condition: GateCondition) {
@@ -14,27 +14,27 @@ public struct Check<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - name: What the verdict calls it.
   ///   - message: What is demanded, to follow the name: "must not be empty".
-  ///   - keepsAlive: Whether the gate holds the draft. Say false where the draft's owner is held by
-  ///     the draft; once it is gone, the condition fails and changes no more.
+  ///   - holding: How the gate holds the draft. Say ``DraftReference/weak`` where the draft's owner
+  ///     is held by the draft; once it is gone, the condition fails and changes no more.
   ///   - predicate: Whether the value is good.
   public init<Draft>(
     _ name: String, of draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
-    _ message: String = "is not valid", keepsAlive: Bool = true,
+    _ message: String = "is not valid", holding: DraftReference = .strong,
     _ predicate: @escaping @Sendable (Value) -> Bool
   ) where Value: Equatable {
     condition = GateCondition(
       name: name, message: message, test: Self.test(predicate),
-      source: .draft(Self.field(field, of: draft, keepsAlive: keepsAlive)))
+      source: .draft(Self.field(field, of: draft, keepsAlive: holding == .strong)))
   }
 
   /// A field of a draft whose changes are only a reason to look at the other conditions.
   public init<Draft>(
     _ name: String, of draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
-    keepsAlive: Bool = true
+    holding: DraftReference = .strong
   ) where Value: Equatable {
     condition = GateCondition(
       name: name, message: "", test: nil,
-      source: .draft(Self.field(field, of: draft, keepsAlive: keepsAlive)))
+      source: .draft(Self.field(field, of: draft, keepsAlive: holding == .strong)))
   }
 
   private static func field<Draft>(
@@ -59,11 +59,11 @@ public struct Check<Value: Sendable>: Sendable {
   /// The same condition with another weight, for ``Gate/Reduction/weight(atLeast:)``; 1 otherwise.
   ///
   /// - Precondition: `weight` is not negative.
-  public func weighing(_ weight: Double) -> Check {
+  public func weighing(_ weight: Double) -> GateCheck {
     precondition(weight >= 0, "A weight must not be negative.")
     var condition = condition
     condition.weight = weight
-    return Check(condition)
+    return GateCheck(condition)
   }
 
   static func test(
@@ -164,4 +164,12 @@ struct GateStore: Sendable {
   /// takes that back.
   var whenOver: @Sendable ([GatePlace], @escaping @Sendable () -> Void) -> @Sendable () -> Void
   var report: @Sendable (any Error) -> Void
+}
+
+/// How a gate holds a draft that it checks.
+public enum DraftReference: Hashable, Sendable {
+  /// The draft lives as long as the gate.
+  case strong
+  /// The draft may go before the gate; the check then fails.
+  case weak
 }

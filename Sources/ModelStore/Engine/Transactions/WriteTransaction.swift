@@ -3,16 +3,16 @@
 ///
 /// Reads inside it see its own writes. Nothing is visible to anyone else, and nothing is announced,
 /// before COMMIT returned.
-public struct Transaction: ~Copyable, TransactionReads {
-  public let access: TransactionAccess
+public struct WriteTransaction: ~Copyable, TransactionReads {
+  public let access: _TransactionAccess
 
-  init(access: TransactionAccess) {
+  init(access: _TransactionAccess) {
     self.access = access
   }
 
   /// Runs `body`; when it throws, undoes what `body` did, rethrows, and the transaction can go on.
   public borrowing func savepoint<Result>(
-    _ body: (borrowing Transaction) throws -> Result
+    _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
     try access.runner.savepoint { try body(self) }
   }
@@ -26,7 +26,7 @@ public struct Transaction: ~Copyable, TransactionReads {
 }
 
 // The change journal.
-extension Transaction {
+extension WriteTransaction {
   /// Says in the change journal who wrote the transaction, and for what. The last call counts.
   /// Without a journal it does nothing.
   ///
@@ -43,7 +43,7 @@ extension Transaction {
 }
 
 // Records of a Swift type.
-extension Transaction {
+extension WriteTransaction {
   /// Inserts a record or a draft.
   ///
   /// - Returns: The record as it is stored: with the key that SQLite gave, and with the values
@@ -76,7 +76,7 @@ extension Transaction {
     }
     do {
       try access.runner.run(sql.update, of: sql.schema) { statement in
-        try TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
+        try _TransactionAccess.bind(to: statement, of: sql.schema) { try record.encode(to: &$0) }
         try statement.run()
       }
     } catch {
@@ -110,7 +110,7 @@ extension Transaction {
     let sql = try access.statements(for: model)
     do {
       try access.runner.run(sql.delete, of: sql.schema) { statement in
-        try TransactionAccess.bind(key, to: statement, of: sql.schema)
+        try _TransactionAccess.bind(key, to: statement, of: sql.schema)
         try statement.run()
       }
     } catch {
@@ -122,7 +122,7 @@ extension Transaction {
 
   @inlinable
   borrowing func write<Value: Insertable>(
-    _ value: Value, with verb: TransactionAccess.RecordVerb
+    _ value: Value, with verb: _TransactionAccess.RecordVerb
   ) throws -> Value.Inserted {
     let written = try access.write(Value.Inserted.self, with: verb) { arguments in
       try value.encode(to: &arguments)
@@ -163,12 +163,12 @@ extension Transaction {
 }
 
 // Records by query.
-extension Transaction {
+extension WriteTransaction {
   /// Deletes every record that `query` selects.
   ///
   /// - Returns: How many.
   @discardableResult
-  public borrowing func delete<Element>(_ query: Query<Element>) throws -> Int {
+  public borrowing func delete<Element>(_ query: StoreQuery<Element>) throws -> Int {
     try Self.checkWritable(query.schema)
     access.notes.removesRecords = true
     let selection = try query.selectionText()
@@ -185,7 +185,7 @@ extension Transaction {
   /// - Returns: How many.
   @discardableResult
   public borrowing func update<M: Model, Value: ColumnValue>(
-    _ query: Query<M>, set field: any KeyPath<M, Value> & Sendable, to value: Value
+    _ query: StoreQuery<M>, set field: any KeyPath<M, Value> & Sendable, to value: Value
   ) throws -> Int {
     let index = try Self.index(of: field)
     let stored = try Self.value(value, index, query.schema)
@@ -197,7 +197,7 @@ extension Transaction {
   /// - Returns: How many.
   @discardableResult
   public borrowing func update<Element>(
-    _ query: Query<Element>, set values: [String: SQLValue]
+    _ query: StoreQuery<Element>, set values: [String: SQLValue]
   ) throws -> Int {
     let named = try Self.fields(values, of: query.schema)
     guard !named.isEmpty else { return 0 }
@@ -224,7 +224,7 @@ extension Transaction {
 }
 
 // Dynamic records.
-extension Transaction {
+extension WriteTransaction {
   /// Inserts a record by field names. Fields left out get their defaults.
   ///
   /// - Returns: The record as it is stored.
@@ -232,7 +232,7 @@ extension Transaction {
   @discardableResult
   public borrowing func insert(
     _ values: [String: SQLValue], into schema: ModelSchema
-  ) throws -> Record {
+  ) throws -> DynamicRecord {
     try write(values, into: schema, isUpsert: false) { $0.insert(fields: $1) }
   }
 
@@ -240,7 +240,7 @@ extension Transaction {
   @discardableResult
   public borrowing func upsert(
     _ values: [String: SQLValue], into schema: ModelSchema
-  ) throws -> Record {
+  ) throws -> DynamicRecord {
     try write(values, into: schema, isUpsert: true) { $0.upsert(fields: $1) }
   }
 
@@ -259,7 +259,7 @@ extension Transaction {
   @discardableResult
   public borrowing func delete(_ schema: ModelSchema, key: [SQLValue]) throws -> Bool {
     try Self.checkWritable(schema)
-    try TransactionAccess.check(key, of: schema)
+    try _TransactionAccess.check(key, of: schema)
     access.notes.removesRecords = true
     do {
       try access.runner.run(access.models.statements(for: schema).delete, of: schema) { statement in
@@ -275,7 +275,7 @@ extension Transaction {
   private borrowing func write(
     _ values: [String: SQLValue], into schema: ModelSchema, isUpsert: Bool,
     text: (RecordSQL, [Int]) -> String
-  ) throws -> Record {
+  ) throws -> DynamicRecord {
     access.notes.addsRecords = true
     let named = try Self.fields(values, of: schema)
     let sql = access.models.statements(for: schema)
@@ -310,7 +310,7 @@ extension Transaction {
   private borrowing func update(
     _ schema: ModelSchema, key: [SQLValue], values: [(index: Int, value: SQLValue)]
   ) throws {
-    try TransactionAccess.check(key, of: schema)
+    try _TransactionAccess.check(key, of: schema)
     guard !values.isEmpty else {
       guard try access.record(schema, key: key) != nil else { throw notFound(schema, key) }
       return
@@ -365,4 +365,13 @@ extension Transaction {
       .recordNotFound, "There is no \(schema.name) with the key \(text).", model: schema.name,
       key: key)
   }
+}
+
+/// Whether a change of the file stays.
+public enum WriteMode: Hashable, Sendable {
+  /// It commits.
+  case commit
+  /// It is rolled back again, and no observer is notified. You learn what it would do, or why it
+  /// would be refused.
+  case preview
 }

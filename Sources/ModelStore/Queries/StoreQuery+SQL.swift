@@ -1,4 +1,4 @@
-extension Query {
+extension StoreQuery {
   /// What an aggregate computes over one field. NULLs are left out.
   public enum Aggregate: String, Hashable, Sendable, CaseIterable {
     /// The first value in the field's order; NULL for no values.
@@ -18,17 +18,17 @@ extension Query {
   /// - Throws: ``StoreError`` with code `invalidValue` when the condition holds a value that
   ///   cannot be stored; so do the other statements. With code `invalidQuery` for an order by a
   ///   decimal without a collation: decimals are kept as text.
-  public func selectText() throws(StoreError) -> SQLText {
+  @usableFromInline package func selectText() throws(StoreError) -> SQLText {
     try selectText(fields: Array(schema.fields.indices))
   }
 
   /// The SELECT for the result's keys, in key order.
-  public func keySelectText() throws(StoreError) -> SQLText {
+  package func keySelectText() throws(StoreError) -> SQLText {
     try selectText(fields: schema.keyIndices)
   }
 
   /// The SELECT for some fields of the result, by position.
-  public func selectText(fields: [Int]) throws(StoreError) -> SQLText {
+  package func selectText(fields: [Int]) throws(StoreError) -> SQLText {
     let columns = SQLText.quotedList(fields.map { schema.fields[$0].column })
     var text = try source(selecting: columns)
     try checkOrder()
@@ -38,7 +38,7 @@ extension Query {
   }
 
   /// The SELECT for the number of records in the result, limit and offset included.
-  public func countText() throws(StoreError) -> SQLText {
+  package func countText() throws(StoreError) -> SQLText {
     guard isWindow else { return try source(selecting: "count(*)") }
     var inner = try source(selecting: "1")
     appendWindow(to: &inner)
@@ -53,7 +53,7 @@ extension Query {
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field whose type is
   ///   no number, where SQLite would read texts as numbers and lose digits of decimals, and for the
   ///   smallest or largest of a decimal, which is kept as text: 10 comes before 9 there.
-  public func aggregateText(
+  package func aggregateText(
     _ aggregate: Aggregate, of fieldIndex: Int
   ) throws(StoreError) -> SQLText {
     let field = schema.fields[fieldIndex]
@@ -120,7 +120,7 @@ extension Query {
   }
 }
 
-extension Query.Aggregate {
+extension StoreQuery.Aggregate {
   fileprivate func call(on column: String) -> String {
     self == .countDistinct ? "count(DISTINCT \(column))" : "\(rawValue)(\(column))"
   }

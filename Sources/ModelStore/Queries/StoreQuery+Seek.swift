@@ -1,4 +1,4 @@
-extension Query {
+extension StoreQuery {
   /// Which side of a row is sought.
   enum SeekSide {
     case before, after
@@ -19,7 +19,7 @@ extension Query {
   ///   - row: The row's values in field order.
   ///   - limit: The most records.
   /// - Precondition: ``canSeek``.
-  func seeking(_ side: SeekSide, of row: [SQLValue], limit: Int) -> Query {
+  func seeking(_ side: SeekSide, of row: [SQLValue], limit: Int) -> StoreQuery {
     let orderings = totalOrderings
     let columns = orderings.map { ordering in
       let field = schema.fields[ordering.fieldIndex]

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// After either, its callback is not called again, not even for a commit that happened before,
 /// except where a call is running on another thread at that moment.
-public final class Subscription: Sendable {
+public final class ObservationToken: Sendable {
   let outlet: any Outlet
   private let ending: Mutex<(@Sendable () -> Void)?>
 
@@ -30,8 +30,8 @@ public final class Subscription: Sendable {
   /// Whether the observation has ended.
   var isEnded: Bool { ending.withLock { $0 == nil } }
 
-  /// Lets events wait, as the observation's ``Backlog`` says, until ``resume()``: while nobody
-  /// looks. It does not wait for a call that is running. Calling it again does nothing.
+  /// Lets events wait, as the observation's ``CoalescingPolicy`` says, until ``resume()``: while
+  /// nobody looks. It does not wait for a call that is running. Calling it again does nothing.
   public func pause() { outlet.pause() }
 
   /// Has events told again, those that waited first, in commit order.

@@ -1,5 +1,5 @@
 /// One field of one record before and after a commit.
-public struct FieldChange<Value: Sendable>: Sendable {
+public struct FieldEvent<Value: Sendable>: Sendable {
   /// The value before; nil when the record did not exist, and after a reset, when it is not known.
   public let old: Value?
   /// The value after; nil when the record does not exist, and in the phase
@@ -28,7 +28,7 @@ public struct FieldChange<Value: Sendable>: Sendable {
   }
 }
 
-extension FieldChange where Value: ExpressibleByNilLiteral {
+extension FieldEvent where Value: ExpressibleByNilLiteral {
   /// The value before, of an optional field: nil for NULL, and wherever ``old`` is nil. Use ``old``
   /// to tell a record without a value from no record.
   public var oldValue: Value { old ?? nil }
@@ -42,17 +42,17 @@ extension FieldChange where Value: ExpressibleByNilLiteral {
 }
 
 /// One of several observed fields of one record, before and after a commit.
-public struct NamedFieldChange<M: Model>: Sendable {
+public struct NamedFieldEvent<M: Model>: Sendable {
   /// Which field; compare it with a key path: `change.field == \Album.title`.
   public let field: any PartialKeyPath<M> & Sendable
   /// The field's name.
   public let name: String
   /// Its values as SQLite has them.
-  public let change: FieldChange<SQLValue>
+  public let change: FieldEvent<SQLValue>
 }
 
 /// One record before and after a commit.
-public struct ObservedChange<M: Model>: Sendable {
+public struct RecordEvent<M: Model>: Sendable {
   /// The record before; nil when it did not exist, and after a reset.
   public let old: M?
   /// The record after; nil when it does not exist, and in the phase ``ObservationPhase/before``.
@@ -78,7 +78,7 @@ public struct ObservedChange<M: Model>: Sendable {
 }
 
 /// What one commit did to the records of a model.
-public struct ModelChanges<M: Model>: Sendable {
+public struct ModelEvent<M: Model>: Sendable {
   /// By first touch within the transaction.
   public let changes: [ModelChange<M>]
   public let version: UInt64

@@ -1,5 +1,5 @@
 // Two fields that follow each other.
-extension Binding {
+extension FieldBinding {
   /// Keeps two fields of one record in step: whichever is written, the other one follows.
   ///
   /// - Parameters:
@@ -13,9 +13,9 @@ extension Binding {
   public static func twoWay<M: Model>(
     _ left: any PartialKeyPath<M> & Sendable, _ right: any PartialKeyPath<M> & Sendable,
     forward: String? = nil, backward: String? = nil,
-    conflict: BindingSchema.TwoWay.Conflict = .leftWins,
-    initially: BindingSchema.TwoWay.Side = .left, name: String? = nil
-  ) -> Binding {
+    conflict: BindingConflict = .leftWins,
+    initially: BindingSide = .left, name: String? = nil
+  ) -> FieldBinding {
     twoWay(
       Endpoint(left), Endpoint(right), .sameRecord,
       Ways(forward: forward, backward: backward, conflict: conflict, initially: initially), name)
@@ -31,9 +31,9 @@ extension Binding {
   public static func twoWay<Left: Model, Right: Model>(
     _ left: any PartialKeyPath<Left> & Sendable, _ right: any PartialKeyPath<Right> & Sendable,
     through reference: any PartialKeyPath<Right> & Sendable, forward: String? = nil,
-    backward: String? = nil, conflict: BindingSchema.TwoWay.Conflict = .leftWins,
-    initially: BindingSchema.TwoWay.Side = .left, name: String? = nil
-  ) -> Binding {
+    backward: String? = nil, conflict: BindingConflict = .leftWins,
+    initially: BindingSide = .left, name: String? = nil
+  ) -> FieldBinding {
     twoWay(
       Endpoint(left), Endpoint(right), .through(Endpoint(reference), isOfTarget: true),
       Ways(forward: forward, backward: backward, conflict: conflict, initially: initially), name)
@@ -45,9 +45,9 @@ extension Binding {
     _ left: any PartialKeyPath<Left> & Sendable, _ right: any PartialKeyPath<Right> & Sendable,
     matching match: BindingMatch<Left, Right>,
     _ others: BindingMatch<Left, Right>..., forward: String? = nil, backward: String? = nil,
-    conflict: BindingSchema.TwoWay.Conflict = .leftWins,
-    initially: BindingSchema.TwoWay.Side = .left, name: String? = nil
-  ) -> Binding {
+    conflict: BindingConflict = .leftWins,
+    initially: BindingSide = .left, name: String? = nil
+  ) -> FieldBinding {
     twoWay(
       Endpoint(left), Endpoint(right), .match(([match] + others).map { ($0.source, $0.target) }),
       Ways(forward: forward, backward: backward, conflict: conflict, initially: initially), name)
@@ -56,17 +56,17 @@ extension Binding {
   private struct Ways {
     let forward: String?
     let backward: String?
-    let conflict: BindingSchema.TwoWay.Conflict
-    let initially: BindingSchema.TwoWay.Side
+    let conflict: BindingConflict
+    let initially: BindingSide
   }
 
   private static func twoWay(
     _ left: Endpoint, _ right: Endpoint, _ link: Link, _ ways: Ways, _ name: String?
-  ) -> Binding {
+  ) -> FieldBinding {
     // The names are filled in when the models are known.
     let twoWay = BindingSchema.TwoWay(
       left: BindingSchema.Field(model: "", field: ""), match: [], forward: ways.forward,
       backward: ways.backward, conflict: ways.conflict, initially: ways.initially)
-    return Binding(formula: .twoWay(left: left, link, twoWay), target: right, name: name)
+    return FieldBinding(formula: .twoWay(left: left, link, twoWay), target: right, name: name)
   }
 }

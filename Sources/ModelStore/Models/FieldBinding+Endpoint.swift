@@ -1,4 +1,4 @@
-extension Binding {
+extension FieldBinding {
   /// A field as it was named where the binding was declared.
   enum Endpoint: Sendable {
     case field(BindingSchema.Field)
@@ -9,7 +9,7 @@ extension Binding {
   }
 }
 
-extension Binding.Endpoint {
+extension FieldBinding.Endpoint {
   init<M: Model>(_ path: any PartialKeyPath<M> & Sendable) {
     let schema = M.schema
     if let index = M.definition.fieldIndex(of: path) {

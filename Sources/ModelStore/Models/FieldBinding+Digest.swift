@@ -1,4 +1,4 @@
-extension Binding {
+extension FieldBinding {
   /// Adds the binding as it was declared: what its names mean depends on the models alone.
   ///
   /// - Throws: What the key of the one record throws that it names.
@@ -13,7 +13,7 @@ extension Binding {
   }
 }
 
-extension Binding.Endpoint: Digestible {
+extension FieldBinding.Endpoint: Digestible {
   func add(to hash: inout StableHash) {
     switch self {
     case .field(let field):
@@ -30,7 +30,7 @@ extension Binding.Endpoint: Digestible {
   }
 }
 
-extension Binding.Formula {
+extension FieldBinding.Formula {
   fileprivate func add(to hash: inout StableHash) throws {
     switch self {
     case .copy(let source, let through):
@@ -70,7 +70,7 @@ extension Binding.Formula {
   }
 }
 
-extension Binding.Link {
+extension FieldBinding.Link {
   fileprivate func add(to hash: inout StableHash) throws {
     switch self {
     case .sameRecord: hash.add(0)

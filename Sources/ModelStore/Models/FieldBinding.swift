@@ -16,7 +16,7 @@
 /// statement. Only the ends of a two-way binding are, which follow each other. Bindings may feed
 /// one another, and they may not go round in a circle; the store refuses to open where they do, or
 /// where two bind one field and nothing says which goes before.
-public struct Binding: Sendable {
+public struct FieldBinding: Sendable {
   var formula: Formula
   let target: Endpoint
   let name: String?
@@ -60,7 +60,7 @@ public struct Binding: Sendable {
   }
 
   /// A binding that is a value already, for models without a Swift type.
-  public init(_ schema: BindingSchema) {
+  package init(_ schema: BindingSchema) {
     formula = .schema(schema)
     target = .field(schema.target)
     name = schema.name
@@ -76,13 +76,13 @@ public struct Binding: Sendable {
   ///
   /// - Parameter condition: A deterministic SQL expression over the record's other columns, with
   ///   built-in functions only. What is not true is false.
-  public func when(_ condition: String) -> Binding {
+  public func when(_ condition: String) -> FieldBinding {
     changed { $0.condition = condition }
   }
 
   /// The binding, as one of several of the same field: of those whose condition holds, the one with
   /// the highest priority is in force.
-  public func priority(_ priority: Int) -> Binding {
+  public func priority(_ priority: Int) -> FieldBinding {
     changed { $0.priority = priority }
   }
 
@@ -97,7 +97,7 @@ public struct Binding: Sendable {
   /// numbers with signs in such texts, derive the whole text.
   ///
   /// For copied and derived texts. In Swift: ``Swift/String/replacingNumber(with:)``.
-  public func replacingOnlyTheNumber() -> Binding {
+  public func replacingOnlyTheNumber() -> FieldBinding {
     changed { $0.mode = .numberInText }
   }
 
@@ -106,11 +106,11 @@ public struct Binding: Sendable {
   ///
   /// Other programs do not have them. Where one writes what sets off the binding, SQLite fails its
   /// statement with "no such function" before anything is changed; reading goes on as before.
-  public func calling(_ functions: SQLFunction...) -> Binding {
+  public func calling(_ functions: SQLFunction...) -> FieldBinding {
     changed { $0.functions = functions.map(\.name) }
   }
 
-  private func changed(_ body: (inout Binding) -> Void) -> Binding {
+  private func changed(_ body: (inout FieldBinding) -> Void) -> FieldBinding {
     var copy = self
     body(&copy)
     return copy
@@ -121,7 +121,7 @@ public struct Binding: Sendable {
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` and a
   ///   sentence that says what to declare instead. Circles and fields bound twice show only when
   ///   all bindings of a store are looked at together, as opening it does.
-  public func schema(in models: [ModelSchema]) throws -> BindingSchema {
+  package func schema(in models: [ModelSchema]) throws -> BindingSchema {
     let target = try target.field(in: models)
     var schema = BindingSchema(
       name: name, target: target, formula: try formula.schema(into: target, in: models))
@@ -133,7 +133,7 @@ public struct Binding: Sendable {
   }
 }
 
-extension Binding.Formula {
+extension FieldBinding.Formula {
   fileprivate func schema(
     into target: BindingSchema.Field, in models: [ModelSchema]
   ) throws -> BindingSchema.Formula {
@@ -172,7 +172,7 @@ extension Binding.Formula {
   }
 }
 
-extension Binding.Link {
+extension FieldBinding.Link {
   fileprivate func resolved(
     source: String, target: String, _ models: [ModelSchema]
   ) throws -> (match: [BindingSchema.Match], place: [SQLValue]?) {

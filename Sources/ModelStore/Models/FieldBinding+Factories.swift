@@ -1,5 +1,5 @@
 // One way: a field that follows.
-extension Binding {
+extension FieldBinding {
   /// Copies `source` of the record that `reference` names into `target`.
   ///
   /// While the reference is NULL or names no record, `target` holds its declared default, which it
@@ -12,7 +12,7 @@ extension Binding {
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value> & Sendable,
     through reference: any KeyPath<Target, Source.Key?> & Sendable, name: String? = nil
-  ) -> Binding {
+  ) -> FieldBinding {
     copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
   }
 
@@ -26,7 +26,7 @@ extension Binding {
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value> & Sendable,
     through reference: any KeyPath<Target, Source.Key> & Sendable, name: String? = nil
-  ) -> Binding {
+  ) -> FieldBinding {
     copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
   }
 
@@ -38,7 +38,7 @@ extension Binding {
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value?> & Sendable,
     through reference: any KeyPath<Target, Source.Key?> & Sendable, name: String? = nil
-  ) -> Binding {
+  ) -> FieldBinding {
     copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
   }
 
@@ -50,7 +50,7 @@ extension Binding {
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value?> & Sendable,
     through reference: any KeyPath<Target, Source.Key> & Sendable, name: String? = nil
-  ) -> Binding {
+  ) -> FieldBinding {
     copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
   }
 
@@ -62,8 +62,8 @@ extension Binding {
   ///   - name: What events and errors call the binding; `Track.slug` when nil.
   public static func derive<Target: Model, Value: ColumnValue>(
     _ target: any KeyPath<Target, Value> & Sendable, from sql: String, name: String? = nil
-  ) -> Binding {
-    Binding(formula: .derive(sql: sql), target: Endpoint(target), name: name)
+  ) -> FieldBinding {
+    FieldBinding(formula: .derive(sql: sql), target: Endpoint(target), name: name)
   }
 
   /// Copies between fields named as `Model.field`, for models without a Swift type.
@@ -71,21 +71,23 @@ extension Binding {
   /// `.copy(from: "Artist.Name", to: "Album.ArtistName", through: "Album.ArtistId")`
   public static func copy(
     from source: String, to target: String, through reference: String, name: String? = nil
-  ) -> Binding {
+  ) -> FieldBinding {
     copy(.text(source), to: .text(target), through: .text(reference), name: name)
   }
 
   /// Derives the field named as `Model.field` from other columns of the same record.
   ///
   /// `.derive(to: "Track.slug", from: "lower(title)")`
-  public static func derive(to target: String, from sql: String, name: String? = nil) -> Binding {
-    Binding(formula: .derive(sql: sql), target: .text(target), name: name)
+  public static func derive(to target: String, from sql: String, name: String? = nil)
+    -> FieldBinding
+  {
+    FieldBinding(formula: .derive(sql: sql), target: .text(target), name: name)
   }
 
   private static func copy(
     _ source: Endpoint, to target: Endpoint, through reference: Endpoint, name: String?
-  ) -> Binding {
-    Binding(formula: .copy(source: source, through: reference), target: target, name: name)
+  ) -> FieldBinding {
+    FieldBinding(formula: .copy(source: source, through: reference), target: target, name: name)
   }
 
   /// Copies `source` of the same record into `target`.
@@ -95,8 +97,8 @@ extension Binding {
     _ source: any KeyPath<Target, Value> & Sendable,
     to target: any KeyPath<Target, Value> & Sendable,
     name: String? = nil
-  ) -> Binding {
-    Binding(formula: .same(source: Endpoint(source)), target: Endpoint(target), name: name)
+  ) -> FieldBinding {
+    FieldBinding(formula: .same(source: Endpoint(source)), target: Endpoint(target), name: name)
   }
 
   /// Copies `source` of the record whose fields equal those of the target's record.
@@ -107,7 +109,7 @@ extension Binding {
   /// - Parameters:
   ///   - transform: A deterministic SQL expression over the source's columns that is copied instead
   ///     of the field itself.
-  ///   - keepingLast: Whether the target keeps its last value while there is no source.
+  ///   - withoutSource: What the target holds while there is no source.
   /// - Complexity: A change of the source updates the records that belong to it, found by an index
   ///   on the target's matching fields.
   public static func copy<Source: Model, Target: Model>(
@@ -115,12 +117,12 @@ extension Binding {
     to target: any PartialKeyPath<Target> & Sendable,
     matching match: BindingMatch<Source, Target>,
     _ others: BindingMatch<Source, Target>..., as transform: String? = nil,
-    keepingLast: Bool = false, name: String? = nil
-  ) -> Binding {
-    Binding(
+    withoutSource: MissingSource = .reset, name: String? = nil
+  ) -> FieldBinding {
+    FieldBinding(
       formula: .lookup(
         source: Endpoint(source), .match(([match] + others).map { ($0.source, $0.target) }),
-        transform: transform, keepsLast: keepingLast),
+        transform: transform, keepsLast: withoutSource == .keepLast),
       target: Endpoint(target), name: name)
   }
 
@@ -129,18 +131,17 @@ extension Binding {
   /// - Parameters:
   ///   - source: The field that the expression is about, for people.
   ///   - transform: A deterministic SQL expression over the source's columns: `"upper(name)"`.
-  ///   - keepingLast: Whether the target keeps its last value while there is no source, instead of
-  ///     its default or NULL.
+  ///   - withoutSource: What the target holds while there is no source.
   public static func copy<Source: Model, Target: Model>(
     _ source: any PartialKeyPath<Source> & Sendable,
     to target: any PartialKeyPath<Target> & Sendable,
     through reference: any PartialKeyPath<Target> & Sendable, as transform: String,
-    keepingLast: Bool = false, name: String? = nil
-  ) -> Binding {
-    Binding(
+    withoutSource: MissingSource = .reset, name: String? = nil
+  ) -> FieldBinding {
+    FieldBinding(
       formula: .lookup(
         source: Endpoint(source), .through(Endpoint(reference), isOfTarget: true),
-        transform: transform, keepsLast: keepingLast),
+        transform: transform, keepsLast: withoutSource == .keepLast),
       target: Endpoint(target), name: name)
   }
 
@@ -154,8 +155,8 @@ extension Binding {
     _ source: any PartialKeyPath<Source> & Sendable, of key: Source.Key,
     to target: any PartialKeyPath<Target> & Sendable, as transform: String? = nil,
     name: String? = nil
-  ) -> Binding {
-    Binding(
+  ) -> FieldBinding {
+    FieldBinding(
       formula: .lookup(
         source: Endpoint(source), .place { try key.sqlValues() }, transform: transform,
         keepsLast: false),
@@ -165,14 +166,14 @@ extension Binding {
 
 /// Two fields that are equal in records that belong together.
 public struct BindingMatch<Source: Model, Target: Model>: Sendable {
-  let source: Binding.Endpoint
-  let target: Binding.Endpoint
+  let source: FieldBinding.Endpoint
+  let target: FieldBinding.Endpoint
 
   /// Two fields whose values mean the same.
   public static func equal<Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable, _ target: any KeyPath<Target, Value> & Sendable
   ) -> BindingMatch {
-    BindingMatch(source: Binding.Endpoint(source), target: Binding.Endpoint(target))
+    BindingMatch(source: FieldBinding.Endpoint(source), target: FieldBinding.Endpoint(target))
   }
 
   /// A field that always has a value, and one that may be nil, which matches nothing then.
@@ -180,6 +181,14 @@ public struct BindingMatch<Source: Model, Target: Model>: Sendable {
     _ source: any KeyPath<Source, Value> & Sendable,
     _ target: any KeyPath<Target, Value?> & Sendable
   ) -> BindingMatch {
-    BindingMatch(source: Binding.Endpoint(source), target: Binding.Endpoint(target))
+    BindingMatch(source: FieldBinding.Endpoint(source), target: FieldBinding.Endpoint(target))
   }
+}
+
+/// What a copied field holds while there is no record to copy from.
+public enum MissingSource: Hashable, Sendable {
+  /// Its declared default, or NULL.
+  case reset
+  /// The value that it held last.
+  case keepLast
 }

@@ -3,34 +3,34 @@ import Testing
 @testable import ModelStore
 
 /// What becomes of commits that nobody takes at once.
-@Suite(.tags(.unit)) struct BacklogTests {
+@Suite(.tags(.unit)) struct CoalescingPolicyTests {
   /// One of each kind of observer, with the versions that they were told of.
   private struct Everyone {
     let store: Store
     let gate = DispatchGate()
     let told = Recorder<String>()
-    private(set) var subscriptions: [Subscription] = []
+    private(set) var subscriptions: [ObservationToken] = []
 
-    init(_ world: ListWorld, _ backlog: Backlog) throws {
+    init(_ world: ListWorld, _ coalescing: CoalescingPolicy) throws {
       store = world.store
       let (gate, told) = (gate, told)
-      let songs = try store.live(Song.where { $0.id < 3 })
-      let many = try store.live(Song.where { $0.plays > 0 })
+      let songs = try store.liveQuery(Song.where { $0.id < 3 })
+      let many = try store.liveQuery(Song.where { $0.plays > 0 })
       subscriptions = [
         try store.observe(Mix.self) { _ in gate.wait() },
-        try store.observe(.field(\Song.title, of: 1), backlog: backlog) {
+        try store.observe(.field(\Song.title, of: 1), coalescing: coalescing) {
           told.add("field \($0.text)")
         },
-        try store.observe(.record(Song.self, 1), backlog: backlog) {
+        try store.observe(.record(Song.self, 1), coalescing: coalescing) {
           told.add("record \($0.old?.title ?? "none") → \($0.new?.title ?? "none")")
         },
-        try songs.observe(backlog: backlog) { changes in
+        try songs.observe(coalescing: coalescing) { changes in
           told.add("query \(changes.updates.map { "\($0.old.title) → \($0.new.title)" })")
         },
-        try store.observe(list: \Mix.songs, of: 1, fields: [\Song.title], backlog: backlog) {
+        try store.observe(list: \Mix.songs, of: 1, fields: [\Song.title], coalescing: coalescing) {
           told.add("list \($0.updates.map { "\($0.fields[0].old) → \($0.fields[0].new)" })")
         },
-        try store.observe(songs, many, backlog: backlog) { songs, many in
+        try store.observe(songs, many, coalescing: coalescing) { songs, many in
           told.add("group \(songs?.updates.map { "\($0.old.title) → \($0.new.title)" } ?? [])")
         },
       ]
@@ -46,13 +46,13 @@ import Testing
   @Test(
     "each kind of observer keeps as many events as it was asked to",
     arguments: [
-      (Backlog.every, [0, 1, 2, 3, 4]), (.bounded(3), [0, 1, 2, 4]),
+      (CoalescingPolicy.every, [0, 1, 2, 3, 4]), (.bounded(3), [0, 1, 2, 4]),
       (.bounded(4), [0, 1, 2, 3, 4]),
       (.latest, [0, 4]), (.standard, [0, 1, 2, 3, 4]),
     ])
-  func waitingEvents(backlog: Backlog, stops: [Int]) throws {
+  func waitingEvents(coalescing: CoalescingPolicy, stops: [Int]) throws {
     let world = try ListWorld(songs: [1, 1, 2])
-    let everyone = try Everyone(world, backlog)
+    let everyone = try Everyone(world, coalescing)
     // The first observer holds up all who come after it.
     try world.store.write { tx in try tx.insert(Mix(id: 3)) }
     for title in Self.steps.dropFirst() {
@@ -90,7 +90,7 @@ import Testing
         var isEmpty: Bool { event.distance == 0 }
       }
     }
-    let mailbox = Mailbox<Step>(backlog: .bounded(2))
+    let mailbox = Mailbox<Step>(coalescing: .bounded(2))
     let told = Recorder<[Int]>()
     mailbox.whenReady { told.add([Int($0.version), $0.distance]) }
     let distances = [1, 2, 3, -3, 1, -1, 4, 5]
@@ -119,7 +119,8 @@ import Testing
 
   @Test func aPausedSubscriptionHearsLaterAndInOrder() throws {
     let shop = try MusicShop()
-    let subscription = try shop.store.observe(.field(\Album.title, of: 1), backlog: .bounded(2)) {
+    let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .bounded(2))
+    {
       shop.told.add($0.text)
     }
     let other = try shop.store.observe(\Album.title, of: 1) { shop.told.add("other \($0.text)") }
@@ -144,8 +145,8 @@ import Testing
 
   @Test func whatIsUndoneWhilePausedIsNotTold() throws {
     let shop = try MusicShop()
-    let titles = try shop.store.live(Album.all.order { $0.title })
-    let subscription = try titles.observe(backlog: .latest) {
+    let titles = try shop.store.liveQuery(Album.all.order { $0.title })
+    let subscription = try titles.observe(coalescing: .latest) {
       shop.told.add("\($0.new.map(\.self))")
     }
     subscription.pause()
@@ -165,7 +166,7 @@ import Testing
     try shop.setTitle("0")
     shop.store.waitForDelivery()
     let subscription = try shop.store.observe(
-      .field(\Album.title, of: 1), backlog: .bounded(3)
+      .field(\Album.title, of: 1), coalescing: .bounded(3)
     ) { steps.add([$0.old, $0.new]) }
     let store = shop.store
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -195,8 +196,8 @@ import Testing
 
   @Test func aLoopTakesWhatItsBacklogHolds() async throws {
     let shop = try MusicShop()
-    let latest = try shop.store.changes(of: .field(\Album.title, of: 1), backlog: .latest)
-    let every = try shop.store.changes(of: .field(\Album.title, of: 1), backlog: .every)
+    let latest = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
+    let every = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
     for title in ["a", "b", "c"] {
       try await shop.store.write { tx in try tx.set(\Album.title, to: title, for: 1) }
     }
@@ -216,7 +217,7 @@ import Testing
 
   @Test func aSuppressedWriteIsNotToldToThoseItLeavesOut() async throws {
     let shop = try MusicShop()
-    let albums = try shop.store.live(Album.all.order { $0.title })
+    let albums = try shop.store.liveQuery(Album.all.order { $0.title })
     let field = try shop.store.observe(\Album.title, of: 1) { shop.told.add("field \($0.text)") }
     let list = try albums.observe { changes in
       shop.told.add(
@@ -244,7 +245,7 @@ import Testing
 
   @Test func whatWaitsIsNotFoldedAcrossASuppressedWrite() throws {
     let shop = try MusicShop()
-    let subscription = try shop.store.observe(.field(\Album.title, of: 1), backlog: .latest) {
+    let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {
       shop.told.add($0.text)
     }
     subscription.pause()
@@ -263,7 +264,7 @@ import Testing
   /// What came after the suppressed write was undone, and what came then was folded across it.
   @Test func whatIsUndoneAfterASuppressedWriteLeavesItsGap() throws {
     let shop = try MusicShop()
-    let subscription = try shop.store.observe(.field(\Album.title, of: 1), backlog: .latest) {
+    let subscription = try shop.store.observe(.field(\Album.title, of: 1), coalescing: .latest) {
       shop.told.add($0.text)
     }
     subscription.pause()
@@ -312,7 +313,7 @@ import Testing
       entered.open()
       gate.wait()
     }
-    let latest = try told.observe(.field(\Song.title, of: 1), backlog: .latest) {
+    let latest = try told.observe(.field(\Song.title, of: 1), coalescing: .latest) {
       titles.add($0.new)
     }
     for title in ["a", "b", "c"] {

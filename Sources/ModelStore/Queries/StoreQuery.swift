@@ -1,8 +1,8 @@
 /// Which records, in which order, and which part of them, as a value. It holds no rows and no
 /// connection: a transaction fetches it once, a live query keeps its result true.
 ///
-/// For models it is built with key paths; for dynamic records from ``Condition`` and
-/// ``QueryOrdering``, which ``PredicateParser`` reads from text.
+/// For models it is built with key paths; for dynamic records from text,
+/// which ``PredicateParser`` reads.
 /// ```swift
 /// let long = Track.where { $0.milliseconds > 300_000 && $0.title.like("So%") }
 ///   .order { $0.title.collate(.nocase) }
@@ -10,12 +10,12 @@
 /// ```
 /// The result is always totally ordered: after the orderings given, the key decides, ascending.
 /// Only a view without a key lacks that last step.
-public struct Query<Element: Fetchable>: Hashable, Sendable {
+public struct StoreQuery<Element: Fetchable>: Hashable, Sendable {
   public let schema: ModelSchema
   /// What selected records meet, or nil for all records.
-  public var condition: Condition?
+  package var condition: Condition?
   /// The order that was asked for; ``totalOrderings`` adds the key.
-  public var orderings: [QueryOrdering]
+  package var orderings: [QueryOrdering]
   /// The most records in the result, at least 0; nil for all.
   public var limit: Int? {
     didSet { checkWindow() }
@@ -26,7 +26,7 @@ public struct Query<Element: Fetchable>: Hashable, Sendable {
   }
 
   /// - Precondition: `limit` and `offset` are not negative; field positions are `schema`'s.
-  public init(
+  package init(
     _ schema: ModelSchema, where condition: Condition? = nil, orderings: [QueryOrdering] = [],
     limit: Int? = nil, offset: Int = 0
   ) {
@@ -44,17 +44,17 @@ public struct Query<Element: Fetchable>: Hashable, Sendable {
   }
 
   /// Whether the result is a part of all records that meet the condition.
-  public var isWindow: Bool { limit != nil || offset > 0 }
+  package var isWindow: Bool { limit != nil || offset > 0 }
 
   /// The records that also meet `condition`.
-  public func filter(_ condition: Condition) -> Self {
+  package func filter(_ condition: Condition) -> Self {
     var query = self
     query.condition = self.condition.map { $0.and(condition) } ?? condition
     return query
   }
 
   /// The same records in another order, which replaces the present one.
-  public func order(_ orderings: [QueryOrdering]) -> Self {
+  package func order(_ orderings: [QueryOrdering]) -> Self {
     var query = self
     query.orderings = orderings
     return query
@@ -72,7 +72,7 @@ public struct Query<Element: Fetchable>: Hashable, Sendable {
 
   /// The orderings without repetitions, then the key's fields ascending: an order in which no two
   /// records are equal. SQLite leaves the order of ties to the plan it happens to choose.
-  public var totalOrderings: [QueryOrdering] {
+  package var totalOrderings: [QueryOrdering] {
     var seen: Set<Term> = []
     var total: [QueryOrdering] = []
     for ordering in orderings {
@@ -102,5 +102,12 @@ public struct Query<Element: Fetchable>: Hashable, Sendable {
     hasher.combine(orderings)
     hasher.combine(limit)
     hasher.combine(offset)
+  }
+}
+
+extension StoreQuery {
+  /// All records of a model, in the order of their keys.
+  public init(_ schema: ModelSchema) {
+    self.init(schema, where: nil)
   }
 }

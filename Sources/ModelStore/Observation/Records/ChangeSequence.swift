@@ -1,10 +1,10 @@
 /// The events of one observation as an asynchronous sequence, for one reader. The observation
 /// starts when the sequence is made and ends when it is dropped.
-public struct ObservedChanges<Event: Sendable>: AsyncSequence, Sendable {
+public struct ChangeSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = any Error
 
-  private let subscription: Subscription
+  private let subscription: ObservationToken
   private let advance: @Sendable () async throws -> Event?
   private let report: @Sendable (StoreError) -> Void
 
@@ -12,7 +12,7 @@ public struct ObservedChanges<Event: Sendable>: AsyncSequence, Sendable {
   ///   - report: Told of events that cannot be made, by those who have no loop.
   ///   - next: Must not hold `subscription`.
   init(
-    subscription: Subscription, report: @escaping @Sendable (StoreError) -> Void,
+    subscription: ObservationToken, report: @escaping @Sendable (StoreError) -> Void,
     next: @escaping @Sendable () async throws -> Event?
   ) {
     self.subscription = subscription
@@ -25,20 +25,20 @@ public struct ObservedChanges<Event: Sendable>: AsyncSequence, Sendable {
   }
 
   public struct Iterator: AsyncIteratorProtocol {
-    let subscription: Subscription
+    let subscription: ObservationToken
     let advance: @Sendable () async throws -> Event?
 
     public mutating func next() async throws -> Event? { try await advance() }
   }
 }
 
-extension ObservedChanges {
+extension ChangeSequence {
   /// Calls `body` on `actor` with each event, one after the other in commit order, for as long as
   /// `actor` lives; the observation does not keep it alive. Takes the place of a loop: a sequence
   /// has one reader.
   ///
   /// ```swift
-  /// let subscription = try store.changes(of: .field(\Album.title, of: 1), backlog: .latest)
+  /// let subscription = try store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
   ///   .deliver(to: shelf) { shelf, change in shelf.title = change.new }
   /// ```
   ///
@@ -53,7 +53,7 @@ extension ObservedChanges {
   public func deliver<Receiver: Actor>(
     to actor: Receiver,
     _ body: @escaping @Sendable (isolated Receiver, Event) async -> Void
-  ) -> Subscription {
+  ) -> ObservationToken {
     // A task of its own, which has nothing of the callback that may have begun it.
     ChangeBroker.outsideDelivery {
       Task { [weak actor, weak subscription, advance, report] in
@@ -77,7 +77,7 @@ extension ObservedChanges {
   ///   - actor: nil when it is gone.
   /// - Returns: Whether the observation is over.
   private static func hand<Receiver: Actor>(
-    _ event: Event?, to actor: Receiver?, unless subscription: Subscription?,
+    _ event: Event?, to actor: Receiver?, unless subscription: ObservationToken?,
     _ body: @Sendable (isolated Receiver, Event) async -> Void
   ) async -> Bool {
     guard let event, let actor else { return true }
@@ -85,7 +85,7 @@ extension ObservedChanges {
   }
 
   private static func hand<Receiver: Actor>(
-    _ event: Event, to actor: isolated Receiver, unless subscription: Subscription?,
+    _ event: Event, to actor: isolated Receiver, unless subscription: ObservationToken?,
     _ body: @Sendable (isolated Receiver, Event) async -> Void
   ) async -> Bool {
     guard let subscription, !subscription.isEnded else { return true }

@@ -4,7 +4,7 @@
 /// present state. Two events told as one say exactly what both did together: the old value is that
 /// of the first, the new value that of the second, and what was undone in between is not told. What
 /// touched more than half of a large live result is told as a reset.
-public enum Backlog: Hashable, Sendable {
+public enum CoalescingPolicy: Hashable, Sendable {
   /// Each commit is an event of its own, however many wait. Memory grows with what waits, without
   /// a limit: for a subscriber that must see each commit and is never behind for long.
   case every

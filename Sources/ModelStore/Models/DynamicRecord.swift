@@ -1,13 +1,13 @@
 /// A record of any model, its values by field name. For programs that have no Swift type for the
 /// model, such as `storecli`; with a type, use ``Model``.
-public struct Record: Fetchable, Hashable {
+public struct DynamicRecord: Fetchable, Hashable {
   /// The model's schema, by which `values` are named.
   public let schema: ModelSchema
   /// In field order.
   public private(set) var values: [SQLValue]
 
   /// - Precondition: One value for each field.
-  public init(schema: ModelSchema, values: [SQLValue]) {
+  package init(schema: ModelSchema, values: [SQLValue]) {
     precondition(
       values.count == schema.fields.count,
       "\(schema.name) has \(schema.fields.count) fields; got \(values.count) values.")
