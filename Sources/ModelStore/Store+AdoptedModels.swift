@@ -25,8 +25,8 @@ extension Store {
   /// is new, and so is a renamed table.
   ///
   /// ```swift
-  /// for refresh in try store.refreshAdopted(mode: .preview) {
-  ///   print(refresh.name, refresh.drift.differences.compactMap(\.sentence))
+  /// for drift in try store.refreshAdopted(mode: .preview) {
+  ///   print(drift.owner.name, drift.sentences)
   /// }
   /// try store.refreshAdopted()
   /// ```
@@ -37,7 +37,7 @@ extension Store {
   /// - Parameters:
   ///   - names: The models; nil for all adopted models.
   ///   - mode: ``WriteMode/preview`` only reports what would be written.
-  /// - Returns: The models that differ from their tables, in the order of names.
+  /// - Returns: How the models differed from their tables, in the order of names.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a model that a
   ///   program declares in Swift, and when a binding or rule needs a column or table that is gone:
   ///   drop it first. Then nothing was changed.
@@ -45,6 +45,13 @@ extension Store {
   ///   ``adoptableTables()`` does.
   @discardableResult
   public func refreshAdopted(
+    _ names: [String]? = nil, mode: WriteMode = .commit
+  ) throws -> [SchemaDrift] {
+    try modelRefreshes(names, mode: mode).map(\.drift)
+  }
+
+  /// As ``refreshAdopted(_:mode:)``, with what becomes of each model.
+  package func modelRefreshes(
     _ names: [String]? = nil, mode: WriteMode = .commit
   ) throws -> [ModelRefresh] {
     try open.catalog.refreshAdopted(names, mode)
@@ -68,7 +75,7 @@ extension Store {
   ///   needs the models or would be lost, and `policy` refuses that; `configurationConflict` for a
   ///   model that is observed in this process. Then nothing was changed.
   @discardableResult
-  public func leave(
+  package func leave(
     _ names: [String]? = nil, losing policy: LossPolicy = .refuse,
     mode: WriteMode = .commit
   ) throws -> ModelDeparture {

@@ -104,22 +104,24 @@ extension Store {
   /// ``findings(in:maxKeyCount:onProgress:)``.
   ///
   /// ```swift
-  /// for drift in try store.schemaDrift() where drift.owner.part == .rules {
-  ///   print("\(drift.owner.name): \(drift.objects.joined(separator: ", "))")
+  /// for drift in try store.schemaDrift() {
+  ///   print(drift.owner.name, drift.sentences)
   /// }
   /// ```
   ///
   /// ``rebuildBindings()`` and ``rebuildRules()`` end the drift of bindings and rules, and
   /// ``ChangeJournal/enable(_:for:mode:)`` that of the journal.
   ///
-  /// - Parameter parts: The parts of the schema to compare.
   /// - Returns: One value for each model, binding, rule or journal of a model that differs: models
   ///   in the order of the schema; bindings, sources before what follows them; rules by name, then
   ///   those that name a model or field that is gone; models of the journal by name.
   /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
-  public func schemaDrift(
-    of parts: Set<SchemaDrift.Part> = Set(SchemaDrift.Part.allCases)
-  ) throws -> [SchemaDrift] {
+  public func schemaDrift() throws -> [SchemaDrift] {
+    try schemaDrift(of: Set(SchemaDrift.Part.allCases))
+  }
+
+  /// As ``schemaDrift()``, of some parts of the schema.
+  package func schemaDrift(of parts: Set<SchemaDrift.Part>) throws -> [SchemaDrift] {
     try open.catalog.schemaDrift(of: parts)
   }
 }

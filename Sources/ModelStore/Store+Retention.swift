@@ -21,7 +21,7 @@ extension ChangeJournal {
   /// As far as this store has heard: it looks when it opens, when it writes, and after each commit
   /// of others while somebody observes or waits for ``growth(after:)``. ``status()`` looks at the
   /// file.
-  package var damagedModels: [String] { store.engine.models.damagedJournals.sorted() }
+  public var damagedModels: [String] { store.engine.models.damagedJournals.sorted() }
 
   /// Removes the oldest entries that `retention` does not keep, in steps of about 1,000 that are
   /// each a short transaction of their own; other writers get their turn in between.

@@ -47,7 +47,7 @@ extension Store {
     try open.catalog.dropRule(name)
   }
 
-  /// Creates the triggers and indexes of rules again that ``schemaDrift(of:)`` reports, and drops
+  /// Creates the triggers and indexes of rules again that ``schemaDrift()`` reports, and drops
   /// those of no rule. No record is touched: those that came to break a rule meanwhile stay as they
   /// are until something changes the rule's fields in them.
   ///

@@ -383,7 +383,7 @@ extension Store {
   /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
   /// are no longer what programs declare. For the tables of adopted models see ``adoptedDrift()``.
   /// For the records themselves see ``findings(in:maxKeyCount:onProgress:)``, for bindings
-  /// ``bindingFindings(maxKeyCount:)``, for the triggers of added rules ``schemaDrift(of:)``.
+  /// ``bindingFindings(maxKeyCount:)``, for the triggers of added rules ``schemaDrift()``.
   ///
   /// A table that needs a function or collation which only the program that made it has cannot be
   /// checked.
@@ -395,13 +395,16 @@ extension Store {
   public func checkIntegrity(onUncheckedTable: ((StoreError) throws -> Void)? = nil) throws
     -> [String]
   {
-    let engine = try open
     var unchecked: [String] = []
-    let found = try IntegrityCheck(engine: engine).damage { error in
+    let found = try damage { error in
       guard let onUncheckedTable else { return unchecked.append(error.message) }
       try onUncheckedTable(error)
     }
-    let differences = try engine.catalog.schemaDrift(of: [.models]).flatMap(\.differences)
-    return found + unchecked + differences.compactMap(\.sentence)
+    return try found + unchecked + schemaDrift(of: [.models]).flatMap(\.sentences)
+  }
+
+  /// As ``checkIntegrity(onUncheckedTable:)``, without tables that differ from their models.
+  package func damage(onUncheckedTable: (StoreError) throws -> Void) throws -> [String] {
+    try IntegrityCheck(engine: open).damage(onUncheckedTable: onUncheckedTable)
   }
 }

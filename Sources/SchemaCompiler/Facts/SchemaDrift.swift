@@ -18,7 +18,7 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
   }
 
   /// A kind of owner.
-  public enum Part: String, Hashable, Sendable, Codable, CaseIterable {
+  package enum Part: String, Hashable, Sendable, Codable, CaseIterable {
     /// Tables, columns and indexes of models.
     case models
     /// The objects of bindings.
@@ -30,9 +30,9 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
   }
 
   /// One table, index, trigger or column that differs.
-  public struct Difference: Hashable, Sendable, Codable {
+  package struct Difference: Hashable, Sendable, Codable {
     /// What differs.
-    public enum Subject: String, Hashable, Sendable, Codable {
+    package enum Subject: String, Hashable, Sendable, Codable {
       /// A table or view.
       case table
       /// An index.
@@ -44,7 +44,7 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
     }
 
     /// How it differs.
-    public enum Reason: String, Hashable, Sendable, Codable {
+    package enum Reason: String, Hashable, Sendable, Codable {
       /// The file does not have it.
       case missing
       /// The file has it with another definition.
@@ -61,16 +61,16 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
     }
 
     /// What differs.
-    public var subject: Subject
+    package var subject: Subject
     /// The name of the object or column.
-    public var name: String
+    package var name: String
     /// How it differs.
-    public var reason: Reason
+    package var reason: Reason
     /// A full sentence that says what differs; nil where subject, name and reason say everything.
-    public var sentence: String?
+    package var sentence: String?
 
     /// Creates a difference.
-    public init(_ subject: Subject, _ name: String, _ reason: Reason, sentence: String? = nil) {
+    package init(_ subject: Subject, _ name: String, _ reason: Reason, sentence: String? = nil) {
       self.subject = subject
       self.name = name
       self.reason = reason
@@ -82,10 +82,10 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
   public var owner: Owner
   /// What differs. Empty where the owner itself names a model or field that the file no longer has,
   /// so that you can only drop it.
-  public var differences: [Difference]
+  package var differences: [Difference]
 
   /// Creates the drift of one owner.
-  public init(_ owner: Owner, _ differences: [Difference]) {
+  package init(_ owner: Owner, _ differences: [Difference]) {
     self.owner = owner
     self.differences = differences
   }
@@ -95,11 +95,19 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
   public var objects: [String] {
     Set(differences.filter { $0.subject != .column }.map(\.name)).sorted()
   }
+
+  /// What differs: one full sentence for each table, index, trigger or column.
+  public var sentences: [String] {
+    differences.map { difference in
+      difference.sentence
+        ?? "The \(difference.subject.rawValue) \(difference.name) is \(difference.reason.rawValue)."
+    }
+  }
 }
 
 extension SchemaDrift.Owner {
   /// The part of the schema that the owner is in.
-  public var part: SchemaDrift.Part {
+  package var part: SchemaDrift.Part {
     switch self {
     case .model: .models
     case .binding: .bindings

@@ -212,7 +212,7 @@ public struct ReferenceSchema: Hashable, Sendable, Codable {
 }
 
 /// An index that is not implied by the key or a unique set.
-public struct IndexSchema: Hashable, Sendable, Codable {
+package struct IndexSchema: Hashable, Sendable, Codable {
   /// Unique among the file's tables and indexes.
   package var name: String
   /// In index order.
@@ -221,7 +221,7 @@ public struct IndexSchema: Hashable, Sendable, Codable {
   package var isUnique: Bool
 
   /// Describes an index.
-  public init(name: String, fields: [String], isUnique: Bool = false) {
+  package init(name: String, fields: [String], isUnique: Bool = false) {
     self.name = name
     self.fields = fields
     self.isUnique = isUnique

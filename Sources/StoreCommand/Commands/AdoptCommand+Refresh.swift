@@ -14,7 +14,7 @@ extension AdoptCommand {
     let opened = try context.openToLook()
     for name in names { _ = try opened.model(named: name) }
     let models = names.isEmpty ? nil : names
-    let planned = try opened.store.refreshAdopted(models, mode: .preview)
+    let planned = try opened.store.modelRefreshes(models, mode: .preview)
     try Self.checkDependents(of: planned)
     let entered = Set(try opened.store.changeJournal.details().keys)
     opened.store.close()
@@ -22,7 +22,7 @@ extension AdoptCommand {
       try report(planned, to: writer, context)
       return .ok
     }
-    let done = try context.openForWriting().store.refreshAdopted(models)
+    let done = try context.openForWriting().store.modelRefreshes(models)
     try context.telling {
       try report(done, to: writer, context)
       for refresh in done where refresh.schema != nil && entered.contains(refresh.name) {
@@ -45,7 +45,8 @@ extension AdoptCommand {
         .text(refresh.name), .text(refresh.schema == nil ? "removed" : "refreshed"),
         try context.list(
           differences.map(Self.json),
-          as: differences.isEmpty ? "Other indexes." : refresh.drift.sentences),
+          as: differences.isEmpty
+            ? "Other indexes." : refresh.drift.sentences.joined(separator: " ")),
         try context.list(refresh.decisions.map(TypeWords.json), as: types.joined(separator: ", ")),
         try context.list(
           refresh.removed.map(Self.json),
@@ -99,11 +100,6 @@ extension AdoptCommand {
       hint: dependents.first.map(\.dropping),
       model: broken.count == 1 ? broken[0].name : nil)
   }
-}
-
-extension SchemaDrift {
-  /// What differs, for a person.
-  var sentences: String { differences.compactMap(\.sentence).joined(separator: " ") }
 }
 
 extension ModelDependent {

@@ -65,7 +65,7 @@ struct DoctorCommand: LeafCommand {
 
   private static func addIntegrity(of store: Store, to report: inout Report) throws {
     var unread: [String] = []
-    let damage = try store.checkIntegrity { unread.append($0.message) }
+    let damage = try store.damage { unread.append($0.message) }
     for sentence in damage { report.add("integrity", .problem, sentence) }
     for sentence in unread { report.add("integrity", .unread, sentence) }
     if damage.isEmpty {
@@ -132,10 +132,18 @@ struct DoctorCommand: LeafCommand {
         outdated.insert(name)
         report.add(
           "models", .problem,
-          "\(name): \(model.sentences) (\(Program.name) adopt --refresh \(Shell.quoted(name)))")
+          "\(name): \(Self.text(of: model)) "
+            + "(\(Program.name) adopt --refresh \(Shell.quoted(name)))")
+      }
+      for model in try store.schemaDrift(of: [.models]) where !outdated.contains(model.owner.name) {
+        report.add("models", .problem, "\(model.owner.name): \(Self.text(of: model))")
       }
     }
     return outdated
+  }
+
+  private static func text(of drift: SchemaDrift) -> String {
+    drift.sentences.joined(separator: " ")
   }
 
   /// The version of SQLite, with a warning for one that has the WAL-reset bug:

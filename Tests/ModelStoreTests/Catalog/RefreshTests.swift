@@ -96,7 +96,7 @@ struct RefreshWorld {
       [try world.other.rows("PRAGMA data_version"), try world.other.rows("PRAGMA schema_version")]
     }
     let before = try versions()
-    let refreshes = try world.opened { try $0.refreshAdopted(mode: .preview) }
+    let refreshes = try world.opened { try $0.modelRefreshes(mode: .preview) }
     #expect(try versions() == before)
     #expect(refreshes.map(\.name) == ["A"])
     #expect(
@@ -105,7 +105,7 @@ struct RefreshWorld {
           field: "at", declaredType: "DATETIME", type: .date,
           form: FieldForm(rawValue: "YYYY-MM-DD"), valueCount: 1)
       ])
-    #expect(try world.opened { try $0.refreshAdopted() } == refreshes)
+    #expect(try world.opened { try $0.modelRefreshes() } == refreshes)
     #expect(try world.fields("A") == ["id", "name", "shout", "at"])
   }
 
@@ -174,8 +174,8 @@ struct RefreshWorld {
     let schema = try world.other.rows("SELECT * FROM sqlite_schema")
     try world.opened { store throws in
       #expect(
-        try store.refreshAdopted(mode: .preview).flatMap(\.dependents).map(\.name) == dependents)
-      let error = failure { try store.refreshAdopted() }
+        try store.modelRefreshes(mode: .preview).flatMap(\.dependents).map(\.name) == dependents)
+      let error = failure { try store.modelRefreshes() }
       #expect(error?.code == .unsupportedSchema)
       for name in dependents { #expect(error?.message.contains(name) == true) }
     }
@@ -188,7 +188,7 @@ struct RefreshWorld {
           try store.dropBinding(name)
         }
       }
-      let refreshes = try store.refreshAdopted()
+      let refreshes = try store.modelRefreshes()
       #expect(refreshes.flatMap(\.dependents) == [])
     }
     try world.opened { store throws in
@@ -208,7 +208,7 @@ struct RefreshWorld {
     }
     try world.other.execute("PRAGMA foreign_keys = OFF; ALTER TABLE A RENAME TO A2")
     try world.opened { store throws in
-      let refreshes = try store.refreshAdopted()
+      let refreshes = try store.modelRefreshes()
       #expect(refreshes.map(\.name) == ["A", "B"])
       #expect(refreshes.map { $0.schema == nil } == [true, false])
       #expect(refreshes[0].removed.map(\.name) == ["A.shout", "A.name.required"])
@@ -226,17 +226,17 @@ struct RefreshWorld {
     try world.other.execute(
       "ALTER TABLE A ADD COLUMN more TEXT; ALTER TABLE B ADD COLUMN more TEXT")
     try world.opened { store throws in
-      #expect(try store.refreshAdopted(["B"]).map(\.name) == ["B"])
+      #expect(try store.modelRefreshes(["B"]).map(\.name) == ["B"])
       #expect(try store.adoptedDrift().map(\.owner) == [.model("A")])
-      #expect(failure { try store.refreshAdopted(["C"]) }?.code == .unknownModel)
+      #expect(failure { try store.modelRefreshes(["C"]) }?.code == .unknownModel)
     }
   }
 
   @Test func modelsOfAProgramAreNotRefreshed() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("music.store"), models: Artist.self)
-    #expect(failure { try store.refreshAdopted(["Artist"]) }?.code == .unsupportedSchema)
-    #expect(try store.refreshAdopted() == [])
+    #expect(failure { try store.modelRefreshes(["Artist"]) }?.code == .unsupportedSchema)
+    #expect(try store.modelRefreshes() == [])
   }
 
   /// The triggers of the journal follow the file, though a store that is open keeps its fields.

@@ -97,7 +97,7 @@ import Testing
       "PRAGMA foreign_keys = OFF; DROP TABLE Track")
     #expect(
       try problems(in: place) == [
-        "integrity\tproblem\tThe table Track of the model Track does not exist.",
+        "models\tproblem\tTrack: The table Track of the model Track does not exist.",
         "rules\tproblem\tTrack: SQLite refused the statement: no such table: Track.",
       ])
   }

@@ -1,6 +1,6 @@
 // What differs in the file's schema.
 extension CatalogEditor {
-  /// See ``Store/schemaDrift(of:)``.
+  /// See ``Store/schemaDrift()``.
   func schemaDrift(of parts: Set<SchemaDrift.Part>) throws -> [SchemaDrift] {
     try SchemaDrift.Part.allCases.filter(parts.contains).flatMap { part in
       switch part {

@@ -1,25 +1,25 @@
-/// What ``Store/refreshAdopted(_:mode:)`` does with one adopted model.
-public struct ModelRefresh: Hashable, Sendable {
+/// What ``Store/modelRefreshes(_:mode:)`` does with one adopted model.
+package struct ModelRefresh: Hashable, Sendable {
   /// The model's name.
-  public let name: String
+  package let name: String
   /// The model as it is after the refresh; nil when it leaves the store, because its table is gone
   /// or can no longer be a model.
-  public let schema: ModelSchema?
+  package let schema: ModelSchema?
   /// How the table differs from the model before the refresh.
-  public let drift: SchemaDrift
+  package let drift: SchemaDrift
   /// What was decided about the types of new columns, in column order.
   package let decisions: [TypeDecision]
   /// What goes with a model that leaves the store: its bindings and added rules.
-  public let removed: [ModelDependent]
+  package let removed: [ModelDependent]
   /// What keeps the model from being refreshed, because it needs what is gone. A dry run lists
   /// these; otherwise the refresh throws.
-  public let dependents: [ModelDependent]
+  package let dependents: [ModelDependent]
 }
 
 /// Something in a file's catalog that needs a model.
-public struct ModelDependent: Hashable, Sendable {
+package struct ModelDependent: Hashable, Sendable {
   /// What it is.
-  public enum Kind: String, Hashable, Sendable {
+  package enum Kind: String, Hashable, Sendable {
     case binding
     /// A rule that was added to a model.
     case rule
@@ -30,9 +30,9 @@ public struct ModelDependent: Hashable, Sendable {
   }
 
   /// What it is.
-  public let kind: Kind
+  package let kind: Kind
   /// Its name; of a list with its owner: `Playlist.tracks`.
-  public let name: String
+  package let name: String
   /// Why it needs the model, as a sentence.
-  public let reason: String
+  package let reason: String
 }

@@ -49,7 +49,7 @@ extension TransactionReads where Self: ~Copyable {
   ///
   /// - Parameter maxStepCount: At least 1000; counted in thousands.
   /// - Throws: As ``count(_:)``.
-  package borrowing func count<Element>(
+  public borrowing func count<Element>(
     _ query: StoreQuery<Element>, maxStepCount: Int
   ) throws -> Int? {
     try access.count(query, maxStepCount: maxStepCount)
