@@ -1,5 +1,6 @@
 /// What `storecli help` explains besides commands.
 enum HelpTopic: String, CaseIterable {
+  case options
   case exitCodes = "exit-codes"
   case environment
   case formats
@@ -13,6 +14,7 @@ enum HelpTopic: String, CaseIterable {
 
   var text: String {
     switch self {
+    case .options: Self.optionsText
     case .exitCodes:
       ExitCode.allCases.map { code in
         let number = String(code.rawValue)
@@ -24,6 +26,43 @@ enum HelpTopic: String, CaseIterable {
     case .predicates: Self.predicatesText
     }
   }
+
+  private static let optionsText =
+    """
+    Every command takes these options, before or after its name.
+
+    Where the database is:
+      -d, --db <path>        The database file. Without it: STORECLI_DB, then storecli.toml;
+                             see storecli help environment.
+      --shared-with-group    All members of the file's group share the database: accept files
+                             that they create.
+
+    How to write the result; see storecli help formats:
+      -o, --output <format>  table, plain, json, ndjson, csv, tsv, yaml or md.
+      --json                 Short for -o json. Errors are JSON, too.
+      --ndjson               Short for -o ndjson. Errors are JSON, too.
+      --csv                  Short for -o csv.
+      --fields <a,b>         Only these fields, in this order. Put a name that contains a comma
+                             in double quotes.
+      --header               Begin plain output with the column names.
+      --escape-formulas      In csv, tsv and plain, write an apostrophe before text that begins
+                             like a formula.
+      --color <when>         always, never or auto.
+
+    How much to say:
+      -q, --quiet            Print data and errors only.
+      -v, --verbose          Also print which database was found and what is run.
+      -h, --help             Show the help of a command.
+
+    Commands that change the file also take:
+      -n, --dry-run          Report what would change, or why it would be refused, and change
+                             nothing.
+      --busy-timeout <seconds>
+                             How long to wait for another writer; 5 seconds by default.
+      --skip-code-validators
+                             Write although validators in Swift exist that this program cannot
+                             run. Only for commands that change records.
+    """
 
   private static let environmentText =
     """
@@ -101,10 +140,10 @@ enum HelpTopic: String, CaseIterable {
       "cause":{"op":"update","model":"Artist","id":2,"fields":["name"]}
 
     A line of watch, and of history with --ndjson:
-      {"seq":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
+      {"position":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
        "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
        "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
-    seq is null without a journal; txn, time and actor are null for programs that do not say
+    position is null without a journal; txn, time and actor are null for programs that do not say
     who they are. origin is cli, app or foreign, or binding:NAME for the update of a bound field
     that follows a change of what it is bound to, in the same transaction. watch adds
     index {"from","to"} where a result is followed, and entered and left where a predicate
@@ -114,7 +153,7 @@ enum HelpTopic: String, CaseIterable {
 
   private static let predicatesText =
     """
-    A condition over the fields of one model, in SQL's own words:
+    A predicate is a condition over the fields of one model, in SQL's own words:
       =  ==  !=  <>  <  <=  >  >=      comparison; == null and != null ask about null
       is, is not                       comparison in which null is a value like others
       [not] in (…)                     one of a list
@@ -122,14 +161,17 @@ enum HelpTopic: String, CaseIterable {
       [not] like '…', [not] glob '…'   patterns: % and _, or * ? [a-z]
       and &&   or ||   not !   ( )
     Values: 12  1.5  'it''s'  x'0aff'  true  false  null  today  now
-    Names stand bare or in "double quotes". A boolean field alone is a condition. A word that
-    is no field is an error, never text.
+    Write field names bare or in "double quotes", and text in 'single quotes'. A boolean field
+    alone is a predicate. An unknown field name is an error, never text.
 
     A comparison with null is unknown, and only records for which the condition is true are
     selected, as in SQL. Dates are read as ISO-8601: due < '2026-09-01'.
 
     Examples:
-      storecli query Track 'milliseconds > 300000 and not composer is null'
-      storecli query Album 'title like ''So%'' or artistID in (1, 2)' --sort title
+      storecli query Track --where 'milliseconds > 300000 and not composer is null'
+      storecli query Album "title like 'So%' or artistID in (1, 2)" --sort title
+      storecli update Track --where 'plays = 0' rating:null
+
+    query, export and watch take the predicate also as the word after the model.
     """
 }

@@ -105,11 +105,14 @@ public struct Program: Sendable {
     return run()
   }
 
+  /// Runs what the words of the command line say.
   private func run() -> ExitCode {
     if let problem = UndecodableArgument.problem(in: arguments) {
       let format: CommandError.Format = UnparsedArguments(arguments).wantsJSON ? .json : .text
       return Self.reporting(problem, to: surroundings.console(), as: format)
     }
+    let leading = LeadingOptions(in: self.arguments)
+    let arguments = leading.moved
     if arguments.first == "help" {
       if let topic = HelpTopic(words: Array(arguments.dropFirst())) { return printing(topic.text) }
       if let error = UnparsedArguments(arguments).unknownCommand {
@@ -123,7 +126,8 @@ public struct Program: Sendable {
       try command.run()
       return .ok
     } catch {
-      return answerUnparsed(error)
+      let isPlaced = leading.rest.first.map { !$0.hasPrefix("-") } ?? false
+      return answer(UnparsedArguments(isPlaced ? leading.rest : self.arguments), error)
     }
   }
 
@@ -164,14 +168,14 @@ public struct Program: Sendable {
   }
 
   /// Help and version are answers; everything else that stops the parser is wrong usage.
-  private func answerUnparsed(_ error: any Error) -> ExitCode {
+  private func answer(_ unparsed: UnparsedArguments, _ error: any Error) -> ExitCode {
     if StoreCLI.exitCode(for: error).isSuccess {
-      return printing(StoreCLI.fullMessage(for: error, columns: surroundings.helpWidth))
+      let text = StoreCLI.fullMessage(for: error, columns: surroundings.helpWidth)
+      return printing(HelpText(text).text)
     }
-    let unparsed = UnparsedArguments(arguments)
     return Self.reporting(
       unparsed.explanation(of: error), to: surroundings.console(),
-      as: unparsed.wantsJSON ? .json : .text)
+      as: UnparsedArguments(arguments).wantsJSON ? .json : .text)
   }
 
   /// Replaces `storecli`, for which help is written, with the name of this program.

@@ -14,9 +14,7 @@ struct UnparsedArguments {
     if let unknownCommand { return unknownCommand }
     let path = commandPath
     if path.known.isEmpty, let option = words.first, option.hasPrefix("-") {
-      return CommandError(
-        .usage, code: "usage", "\(option) belongs behind the command, not before it.",
-        hint: "storecli models -d PATH")
+      return unplaced(option)
     }
     let command = (["storecli"] + path.known).joined(separator: " ")
     let lines = Self.withoutPreamble(StoreCLI.message(for: error))
@@ -26,6 +24,29 @@ struct UnparsedArguments {
       details: lines.dropFirst().map { "  \($0)" },
       hint: negativeNumber.map { "a key that begins with - follows --, as in -- \($0)" }
         ?? "\(command) --help")
+  }
+
+  /// The error for words that begin with `option`: no command follows the common options, or
+  /// `option` is not one of them.
+  private func unplaced(_ option: String) -> CommandError {
+    if LeadingOptions.takingValue.contains(option), words.count == 1 {
+      return .usage(
+        "\(option) needs a value, and a command after it.", hint: "storecli models -d PATH")
+    }
+    guard let stray = LeadingOptions(in: words).rest.first else {
+      let line = ["storecli"] + words.map(Shell.quoted) + ["models"]
+      return .usage(
+        "There is no command after the options.", hint: line.joined(separator: " "))
+    }
+    return .usage(
+      "\(stray) is not a common option. Write it after the command.", hint: "storecli help options")
+  }
+
+  /// How many of the first words name a command that can run: none where one of them is unknown,
+  /// unless a subcommand that is usual may take that word.
+  var nameCount: Int {
+    let path = commandPath
+    return path.unknown == nil || path.hasUsual ? path.known.count : 0
   }
 
   /// A message of this program about a value, without the parser's own words before it: "The value
@@ -81,7 +102,7 @@ struct UnparsedArguments {
   }
 
   /// The commands that the words name, and the first word that should have named one.
-  private var commandPath: (known: [String], unknown: String?, names: [String]) {
+  private var commandPath: (known: [String], unknown: String?, names: [String], hasUsual: Bool) {
     var command: any ParsableCommand.Type = StoreCLI.self
     var known: [String] = []
     let verbs = words.first == "help" ? Array(words.dropFirst()) : words
@@ -89,11 +110,14 @@ struct UnparsedArguments {
       let children = command.configuration.subcommands
       guard !children.isEmpty, !word.hasPrefix("-") else { break }
       guard let child = children.first(where: { $0.configuration.commandName == word }) else {
-        return (known, word, children.compactMap { $0.configuration.commandName })
+        return (
+          known, word, children.compactMap { $0.configuration.commandName },
+          command.configuration.defaultSubcommand != nil
+        )
       }
       known.append(word)
       command = child
     }
-    return (known, nil, [])
+    return (known, nil, [], true)
   }
 }

@@ -107,7 +107,7 @@ extension ModelDependent {
   var dropping: String {
     switch kind {
     case .binding: "storecli bindings drop \(Shell.quoted(name))"
-    case .rule: "storecli validators drop \(Shell.quoted(name))"
+    case .rule: "storecli rules drop \(Shell.quoted(name))"
     case .validator, .list: "storecli leave --help"
     }
   }

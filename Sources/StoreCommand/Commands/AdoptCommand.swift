@@ -52,7 +52,7 @@ struct AdoptCommand: ChangingCommand {
   var yes = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   /// What one table or model becomes.
   private struct Outcome {

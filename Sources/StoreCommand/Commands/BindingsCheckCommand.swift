@@ -13,7 +13,7 @@ struct BindingsCheckCommand: LeafCommand {
       Shows the keys of the first 20 such records.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let store = try context.openForReading().store
@@ -36,7 +36,7 @@ struct BindingsCheckCommand: LeafCommand {
     let known = try store.bindings()
     let isRebuildable = findings.contains { !$0.isGone }
     try context.console.say(
-      "\(Grouped.text(known.count, "binding")) checked, \(findings.count) to mend"
+      "\(Grouped.text(known.count, "binding")) checked, \(findings.count) to repair"
         + (isRebuildable ? " (\(Program.name) bindings rebuild)" : ""))
     for finding in findings
     where !finding.isCompared

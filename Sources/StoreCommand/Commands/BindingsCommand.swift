@@ -19,7 +19,7 @@ struct BindingsListCommand: LeafCommand {
     commandName: "list", abstract: "List the bindings.",
     discussion: "Example: storecli bindings list")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let bindings = try context.openForReading().store.bindings()

@@ -12,7 +12,7 @@ struct BindingsRebuildCommand: WritingCommand {
       """)
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -48,11 +48,11 @@ struct BindingsRebuildCommand: WritingCommand {
     let would = context.isDryRun ? "would be " : ""
     for drift in findings.compactMap(\.drift) where !leftOut.contains(drift.owner.name) {
       try context.console.say(
-        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)made anew")
+        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)recreated")
     }
     for (binding, recordCount) in rebuild?.mended ?? [] {
       try context.console.say(
-        "\(binding): \(Grouped.text(recordCount, "record")) \(would)put right")
+        "\(binding): \(Grouped.text(recordCount, "record")) \(would)updated")
     }
     try context.console.say(
       context.isDryRun

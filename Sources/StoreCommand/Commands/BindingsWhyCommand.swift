@@ -19,7 +19,7 @@ struct BindingsWhyCommand: LeafCommand {
   @Argument(help: ArgumentHelp("A record's key.", valueName: "id"))
   var key: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()

@@ -21,12 +21,12 @@ struct CompletionsCommand: LeafCommand {
     })
   var shell: CompletionShell
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    try context.console.writeLine(StoreCLI.completionScript(for: shell))
+    try context.console.writeLine(CompletedCLI.completionScript(for: shell))
     return .ok
   }
 }

@@ -18,7 +18,7 @@ struct ConsumersListCommand: LeafCommand {
     commandName: "list", abstract: "List the consumers.",
     discussion: "Example: storecli consumers list")
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let consumers = try context.openForReading().store.consumers()

@@ -11,7 +11,7 @@ struct ConsumersDropCommand: ChangingCommand {
   var name: String
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 

@@ -14,7 +14,7 @@ struct DoctorCommand: LeafCommand {
       checkpoints can damage a file.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     var report = Report()
@@ -175,13 +175,13 @@ struct DoctorCommand: LeafCommand {
     guard !drift.differences.isEmpty else {
       return report.add(
         "rules", .problem,
-        "\(rule): its model or a field of it is gone (\(Program.name) validators drop "
+        "\(rule): its model or a field of it is gone (\(Program.name) rules drop "
           + "\(Shell.quoted(rule)))")
     }
     report.add(
       "rules", .problem,
       "\(rule): missing or changed in the file: "
-        + "\(drift.objects.joined(separator: ", ")) (\(Program.name) validators rebuild)")
+        + "\(drift.objects.joined(separator: ", ")) (\(Program.name) rules rebuild)")
   }
 
   private static func add(_ finding: BindingFinding, to report: inout Report) {

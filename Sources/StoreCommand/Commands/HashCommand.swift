@@ -22,7 +22,7 @@ struct HashCommand: LeafCommand {
     help: ArgumentHelp("A condition; see storecli help predicates.", valueName: "predicate"))
   var predicate: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()

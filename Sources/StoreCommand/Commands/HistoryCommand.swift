@@ -7,10 +7,12 @@ struct HistoryCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "history", abstract: "Show past changes, newest first.",
     discussion: """
-      Example: storecli history Track 17 --limit 5
-      Only what the journal keeps: storecli journal. What other programs did has no time.
-      Where changes may be missing, there is a line with op gap, also with -q: the beginning of a \
-      model's journal is one. --fail-on-gap ends with 2 then.
+      Examples: storecli history Track 17 --limit 5
+      storecli history --since 10m --diff
+      history reads the change journal; storecli journal shows what it records. Changes of programs \
+      that do not use ModelStore have no time.
+      Where changes may be missing, history prints a line with op gap, also with -q. The beginning \
+      of a model's journal is a gap. With --fail-on-gap, history ends with 2 then.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -22,22 +24,23 @@ struct HistoryCommand: LeafCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Only later changes: a span such as 10m, a date or a position.", valueName: "when"))
+      "Only changes after this position, span such as 10m, or date.", valueName: "position"),
+    transform: JournalPlace.reading("--since"))
   var since: JournalPlace?
 
-  @Option(help: "Only what was signed by this author.")
+  @Option(help: "Only changes by this author.")
   var author: String?
 
-  @Option(help: "Only what was signed with this tag.")
+  @Option(help: "Only changes with this tag.")
   var tag: String?
 
   @Option(
     help: ArgumentHelp(
-      "Only what this program did; foreign for those that do not say who they are.",
+      "Only changes by this program; foreign for programs without ModelStore.",
       valueName: "program"))
   var actor: String?
 
-  @Option(help: "Only updates of this field, insertions and deletions.")
+  @Option(help: "Only updates of this field, inserts and deletes.")
   var field: String?
 
   @Option(
@@ -46,19 +49,19 @@ struct HistoryCommand: LeafCommand {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("The most to show; 20 on a terminal.", valueName: "count"))
+    help: ArgumentHelp("The most changes to show; 20 on a terminal.", valueName: "count"))
   var limit: Int?
 
-  @Flag(help: "Show all.")
+  @Flag(help: "Show all changes, also on a terminal.")
   var all = false
 
-  @Flag(help: "Show each value before and after on a line of its own.")
+  @Flag(help: "Show the old and the new value on lines of their own.")
   var diff = false
 
   @Flag(help: "End with 2 when changes may be missing.")
   var failOnGap = false
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   static let terminalLimit = 20
 

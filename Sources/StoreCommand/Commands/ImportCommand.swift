@@ -74,7 +74,7 @@ struct ImportCommand: WritingCommand {
   var batch: Int?
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard batch ?? 1 >= 1 else { throw ValidationError("--batch takes 1 or more.") }

@@ -26,7 +26,7 @@ struct InsertCommand: WritingCommand {
   var upsert = false
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func validate() throws {
     guard from == nil || words.isEmpty else {

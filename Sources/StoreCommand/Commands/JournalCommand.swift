@@ -22,7 +22,7 @@ struct JournalStatusCommand: LeafCommand {
       With --json, one object with the positions, the size and the consumers, too.
       """)
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let status = try context.openForReading().store.changeJournal.status()
@@ -75,12 +75,12 @@ extension JournalStatus {
     if let positions {
       let age = oldestTime.map { ", the oldest \(TimeText.ago($0))" } ?? ""
       sentences.append(
-        "seq \(positions.lowerBound) to \(positions.upperBound): "
+        "positions \(positions.lowerBound) to \(positions.upperBound): "
           + "\(Grouped.text(entryCount, "entry", "entries")), "
           + "\(Grouped.text(Int(byteCount), "byte"))\(age)")
     }
     sentences += consumers.map { consumer in
-      "consumer \(consumer.name) at seq \(consumer.position), "
+      "consumer \(consumer.name) at position \(consumer.position), "
         + "\(Grouped.text(Int(consumer.lag))) behind"
     }
     return sentences

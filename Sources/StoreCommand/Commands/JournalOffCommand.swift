@@ -15,7 +15,7 @@ struct JournalOffCommand: ChangingCommand {
   var models: [String] = []
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 

@@ -18,7 +18,7 @@ struct JournalOnCommand: ChangingCommand {
   var keys = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 

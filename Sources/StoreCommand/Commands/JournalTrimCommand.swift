@@ -23,7 +23,7 @@ struct JournalTrimCommand: ChangingCommand {
   var ignoreConsumers = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -49,7 +49,7 @@ struct JournalTrimCommand: ChangingCommand {
       trimming = try context.openForWriting().store.changeJournal.trim(retention)
     }
     let count = Grouped.text(trimming.removedCount, "entry", "entries")
-    let kept = trimming.kept.map { ", seq \($0.lowerBound) to \($0.upperBound) kept" } ?? ""
+    let kept = trimming.kept.map { ", positions \($0.lowerBound) to \($0.upperBound) kept" } ?? ""
     try context.console.say(
       (context.isDryRun ? "dry run: \(count) would be removed" : "\(count) removed") + kept)
     if let name = trimming.heldBackBy {

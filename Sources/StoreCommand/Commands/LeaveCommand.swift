@@ -25,7 +25,7 @@ struct LeaveCommand: ChangingCommand {
   var force = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let writer = try context.reportWriter(

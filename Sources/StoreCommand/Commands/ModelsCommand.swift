@@ -15,7 +15,7 @@ struct ModelsCommand: LeafCommand {
   @Argument(help: ArgumentHelp("The model to describe.", valueName: "model"))
   var name: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   /// JSON has one model as one object.
   var takesFields: Bool {

@@ -15,7 +15,7 @@ struct RevertCommand: WritingCommand {
   var transaction: String
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 

@@ -9,7 +9,7 @@ struct SteppingCommand<Step: HistoryStep>: WritingCommand {
   var count = 1
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 

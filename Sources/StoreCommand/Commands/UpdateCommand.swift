@@ -8,8 +8,8 @@ struct UpdateCommand: WritingCommand {
     discussion: """
       Examples: storecli update Artist 1 name='Miles Davis'
       storecli update Track --where 'genreID = 2' plays+=1
-      NAME= is empty text, NAME:null is null, NAME+=N adds, NAME=@FILE and NAME=- take a file and \
-      standard input, NAME:=TEXT takes TEXT as it is.
+      FIELD= sets empty text, FIELD:null sets null, FIELD+=N adds N. FIELD=@FILE reads the value \
+      from a file and FIELD=- from standard input. FIELD:=TEXT takes TEXT literally.
       """)
 
   @Argument(help: "The model.")
@@ -17,20 +17,21 @@ struct UpdateCommand: WritingCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "The key, unless --where is given, then fields and their values.", valueName: "id field=value"
+      "The key (not with --where), then fields and their values.", valueName: "id field=value"
     ))
   var words: [String]
 
   @Option(
     name: .customLong("where"),
-    help: ArgumentHelp("Change all records that meet this.", valueName: "predicate"))
+    help: ArgumentHelp(
+      "Change all records that meet this; see storecli help predicates.", valueName: "predicate"))
   var predicate: String?
 
-  @Flag(help: "Do not ask before changing what --where selects.")
+  @Flag(help: "Change the records that --where selects without asking.")
   var yes = false
 
   @OptionGroup var write: WriteOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 
@@ -136,7 +137,7 @@ struct UpdateCommand: WritingCommand {
   ) throws -> [Assignment] {
     guard !words.isEmpty else {
       throw CommandError.usage(
-        "No field was given a value; write FIELD=VALUE after the key.",
+        "No values were given. Write FIELD=VALUE after the key.",
         hint: "storecli models \(Shell.quoted(schema.name))", model: schema.name)
     }
     return try Assignment.parse(

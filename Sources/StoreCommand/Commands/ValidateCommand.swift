@@ -15,7 +15,7 @@ struct ValidateCommand: LeafCommand {
   @Argument(help: "The model; all of them when none is named.")
   var model: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let opened = try context.openForReading()

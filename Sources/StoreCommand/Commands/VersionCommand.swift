@@ -13,7 +13,7 @@ struct VersionCommand: LeafCommand {
   /// What the number is the version of: an application has one of its own.
   static var program: String { Program.name == "storecli" ? "storecli" : "ModelStore" }
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   func run(_ context: CommandContext) throws -> ExitCode {
     var writer = try context.reportWriter(

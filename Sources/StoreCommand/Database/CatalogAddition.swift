@@ -8,7 +8,7 @@ struct CatalogAddition {
   let command: String
 
   static let binding = Self(noun: "binding", command: "bindings")
-  static let rule = Self(noun: "rule", command: "validators")
+  static let rule = Self(noun: "rule", command: "rules")
 
   /// Names are unique in a store, so another one of that name would be lost.
   ///

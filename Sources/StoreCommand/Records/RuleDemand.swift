@@ -1,4 +1,4 @@
-/// What `validators add` asks of records, in the words of its options.
+/// What `rules add` asks of records, in the words of its options.
 enum RuleDemand: Hashable, Sendable {
   case required(String)
   case check(String)

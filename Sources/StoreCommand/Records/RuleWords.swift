@@ -1,7 +1,7 @@
 import ModelStore
 import RecordFormats
 
-/// The rule that the words of `validators add` describe.
+/// The rule that the words of `rules add` describe.
 struct RuleWords {
   let demand: RuleDemand
   /// `--per`.
@@ -216,6 +216,6 @@ extension RuleWords {
   }
 
   private func wrong(_ problem: String) -> CommandError {
-    .usage("\(demand.option) \(problem).", hint: "storecli validators add --help")
+    .usage("\(demand.option) \(problem).", hint: "storecli rules add --help")
   }
 }

@@ -48,7 +48,8 @@ struct StreamGap: Hashable {
   /// The line for programs.
   var json: JSONValue {
     .object([
-      .init("seq", position.map { .integer($0.rawValue) } ?? .null), .init("op", .string("gap")),
+      .init("position", position.map { .integer($0.rawValue) } ?? .null),
+      .init("op", .string("gap")),
       .init("side", .string(side.rawValue)), .init("reason", .string(reason.rawValue)),
       .init("after", start.map { .integer($0.rawValue) } ?? .null),
       .init("models", models.map { .array($0.map { .string($0) }) } ?? .null),
@@ -60,7 +61,7 @@ struct StreamGap: Hashable {
   static func trimmed(from start: JournalPosition, to end: JournalPosition) -> StreamGap {
     StreamGap(
       reason: .trimmed, side: .before, position: end, start: start,
-      words: "the entries from seq \(start) to \(end) are trimmed")
+      words: "the entries from position \(start) to \(end) are trimmed")
   }
 }
 
@@ -91,11 +92,11 @@ extension JournalTransaction {
       case .stopped:
         StreamGap(
           reason: .stopped, side: .after, position: first.position, models: models,
-          words: "\(words) from seq \(first.position) on")
+          words: "\(words) from position \(first.position) on")
       case .started:
         StreamGap(
           reason: .started, side: .before, position: last.position, models: models,
-          words: "\(words) before seq \(last.position)")
+          words: "\(words) before position \(last.position)")
       }
     }
   }

@@ -73,7 +73,7 @@ struct JournalLine {
   /// Where and when it was made, and by whom.
   var placeMembers: [JSONValue.Member] {
     [
-      .init("seq", .integer(position.rawValue)),
+      .init("position", .integer(position.rawValue)),
       .init("txn", transaction.id.map { .string($0.description) } ?? .null),
       .init("time", transaction.time.map { .string(TimeText.iso($0)) } ?? .null),
       .init("actor", actor),

@@ -34,13 +34,13 @@ struct JournalReport {
     case .table:
       writer = try context.reportWriter(
         columns: [
-          OutputColumn("seq", role: .key), OutputColumn("when", role: .whole),
+          OutputColumn("position", role: .key), OutputColumn("when", role: .whole),
           OutputColumn("who", role: .whole), OutputColumn("change"),
           OutputColumn("txn", role: .whole),
         ])
     case .plain, .csv, .tsv, .yaml, .md:
       writer = try context.reportWriter(
-        columns: ["seq", "txn", "time", "who", "op", "model", "id", "change"].map {
+        columns: ["position", "txn", "time", "who", "op", "model", "id", "change"].map {
           OutputColumn($0)
         })
     }
@@ -95,7 +95,7 @@ struct JournalReport {
     let transaction = line.transaction
     let time = transaction.time.map { terminal.isInteractive ? TimeText.ago($0) : TimeText.iso($0) }
     let place = [
-      "seq \(line.position)", time, CellText.visible(line.who),
+      "position \(line.position)", time, CellText.visible(line.who),
       transaction.id.map { "txn \($0)" },
     ].compactMap(\.self).joined(separator: "  ")
     if count > 0 { try console.writeLine("") }

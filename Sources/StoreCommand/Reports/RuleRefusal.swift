@@ -33,14 +33,14 @@ struct RuleRefusal {
     guard finding.violation.kind == .unique else {
       return "Change those first; nothing was changed."
     }
-    let option = verb == "added" ? ", not even with --keep-offenders" : ""
+    let option = verb == "added" ? ", not even with --keep-violations" : ""
     return "A unique rule cannot keep them\(option). "
       + "Give them other values first; nothing was changed."
   }
 
   private var hint: String? {
     guard finding.violation.kind == .unique else {
-      return "--keep-offenders adds the rule and leaves those records as they are"
+      return "--keep-violations adds the rule and leaves those records as they are"
     }
     return finding.keys.first.map { key in
       "storecli get \(Shell.quoted(finding.violation.model)) \(Shell.quoted(KeyText.text(key)))"

@@ -259,7 +259,8 @@ struct JournalWatch {
             reason: .predicate, side: .before, position: last, start: first,
             models: selection.models?.map(\.name),
             words:
-              "what met the predicate from seq \(first) to \(last) is not known: \(gap.reason)")
+              "what met the predicate from position \(first) to \(last) is not known: \(gap.reason)"
+          )
         ])
       return try [unknown] + (rest.isEmpty ? [] : knownGroups(of: rest, after: start))
     }

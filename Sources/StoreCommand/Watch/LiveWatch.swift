@@ -16,7 +16,7 @@ final class LiveWatch: Sendable {
 
   private let store: Store
   private let bell: Bell
-  private let isFolding: Bool
+  private let isCoalescing: Bool
   private let fields: [String]?
   private let tellsPlaces: Bool
   private let state = Mutex(State())
@@ -24,13 +24,13 @@ final class LiveWatch: Sendable {
   private let room = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - isFolding: Whether only what changes come to is told.
+  ///   - isCoalescing: Whether only what changes come to is told.
   ///   - fields: Of the only model; nil for all.
   ///   - tellsPlaces: Whether the places in the result are told, which is one then.
-  init(of store: Store, _ bell: Bell, isFolding: Bool, fields: [String]?, tellsPlaces: Bool) {
+  init(of store: Store, _ bell: Bell, isCoalescing: Bool, fields: [String]?, tellsPlaces: Bool) {
     self.store = store
     self.bell = bell
-    self.isFolding = isFolding
+    self.isCoalescing = isCoalescing
     self.fields = fields
     self.tellsPlaces = tellsPlaces
   }
@@ -64,7 +64,7 @@ final class LiveWatch: Sendable {
       if output.isFull { break }
       if !waiting.changes.isEmpty {
         room.signal()
-        let lines = isFolding ? waiting.net : waiting.changes
+        let lines = isCoalescing ? waiting.net : waiting.changes
         try output.write(lines.compactMap { $0.narrowed(to: fields) })
         try output.flush()
         if !isDue, let deadline, deadline <= ContinuousClock.Instant.now, !output.isFull {

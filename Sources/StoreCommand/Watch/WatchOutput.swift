@@ -95,7 +95,8 @@ struct WatchOutput {
     input.append(UInt8(ascii: "\n"))
     try context.console.say(gap.text)
     let ending = try handler.command.run(input, environment: ["STORECLI_GAP": gap.words])
-    return try check(ending, handler, place: gap.position.map { " for the gap at seq \($0)" } ?? "")
+    return try check(
+      ending, handler, place: gap.position.map { " for the gap at position \($0)" } ?? "")
   }
 
   /// Hands on changes, as many as are wanted, at once. Lines wait until they are many, or for
@@ -148,7 +149,7 @@ struct WatchOutput {
       input.append(UInt8(ascii: "\n"))
     }
     let ending = try handler.command.run(input)
-    let place = changes.first?.logged.map { " for seq \($0.position)" } ?? ""
+    let place = changes.first?.logged.map { " for position \($0.position)" } ?? ""
     guard try check(ending, handler, place: place) else { return false }
     count += changes.count
     return true

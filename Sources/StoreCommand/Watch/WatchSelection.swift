@@ -20,7 +20,7 @@ struct WatchSelection {
   /// Of the only model; nil for all.
   let fields: [String]?
   /// Whether only what changes come to is told.
-  let isFolding: Bool
+  let isCoalescing: Bool
 
   /// The changes behind `start`, in parts that are done with one after the other; folded, those of
   /// all together as one.
@@ -59,7 +59,7 @@ struct WatchSelection {
       return (parts + gaps.map { Group(end: $0.placeBefore, gaps: [$0]) })
         .sorted { ($0.end, $0.gaps.count) < ($1.end, $1.gaps.count) }
     }
-    guard isFolding, let last = groups.last else { return groups.map(narrowed) }
+    guard isCoalescing, let last = groups.last else { return groups.map(narrowed) }
     return [
       narrowed(
         Group(

@@ -64,7 +64,7 @@ struct WatchedChange {
 
   private var unloggedMembers: [JSONValue.Member] {
     [
-      .init("seq", .null), .init("txn", .null),
+      .init("position", .null), .init("txn", .null),
       .init("time", time.map { .string(TimeText.iso($0)) } ?? .null),
       .init("actor", .null),
     ]

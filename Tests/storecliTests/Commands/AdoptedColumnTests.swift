@@ -58,7 +58,7 @@ import Testing
     place.environment["STORECLI_DB"] = place.path("loose.db")
     try #require(try place.run("adopt").code == 0)
     let added = try place.run(
-      "bindings", "add", "sign.t", "--copy", "loose.t", "--of", "1", "--yes")
+      "bindings", "add", "copy", "sign.t", "--from", "loose.t", "--of", "1", "--yes")
     #expect(added.code == 0, "\(added)")
     #expect(try raw.value("SELECT t FROM sign") == "one")
     try #require(try place.run("journal", "on").code == 0)

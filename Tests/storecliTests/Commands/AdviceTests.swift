@@ -62,10 +62,10 @@ import Testing
       "error[usage]: --sql: The text holds more than one SQL statement. Pass one statement.\n"
     ),
     (
-      ["validators", "add", "Ord", "--range", "UnitPrice=abc.."], 64,
+      ["rules", "add", "Ord", "--range", "UnitPrice=abc.."], 64,
       """
       error[usage]: --range takes numbers that suit the field; “abc” is not one.
-      hint: storecli validators add --help
+      hint: storecli rules add --help
 
       """
     ),
@@ -110,7 +110,7 @@ import Testing
 
         """)
     let watched = try place.runProcess("watch", "--timeout", "0s")
-    #expect(watched.err.hasPrefix("watching all models from seq "), "\(watched)")
+    #expect(watched.err.hasPrefix("watching all models from position "), "\(watched)")
     #expect(!watched.err.contains("view"), "\(watched)")
   }
 }

@@ -39,10 +39,10 @@ import Testing
     ["demo", "--json"], ["demo", "-d", "x"], ["query", "Artist", "--fields", ""],
     ["query", "Artist", "--fields", "id,,name"],
     ["update", "Artist", "1", "name=x", "--fields", "name"],
-    ["validators", "add", "Track", "--required", "title", "--csv"],
-    ["validators", "add", "Track", "--required", "title", "--header"],
-    ["validators", "add", "Track", "--required", "title", "--skip-code-validators"],
-    ["validators", "drop", "x", "-o", "plain"], ["validators", "rebuild", "-o", "table"],
+    ["rules", "add", "Track", "--required", "title", "--csv"],
+    ["rules", "add", "Track", "--required", "title", "--header"],
+    ["rules", "add", "Track", "--required", "title", "--skip-code-validators"],
+    ["rules", "drop", "x", "-o", "plain"], ["rules", "rebuild", "-o", "table"],
     ["bindings", "drop", "x", "--header"], ["bindings", "rebuild", "-o", "tsv"],
   ])
   func optionsThatWouldDoNothingAreRefused(words: [String]) throws {
@@ -89,7 +89,7 @@ import Testing
     try place.write("", to: "empty.db")
     for name in ["foreign.db", "empty.db"] {
       let before = try Data(contentsOf: place.url(name))
-      for noun in ["bindings", "validators"] {
+      for noun in ["bindings", "rules"] {
         #expect(try place.run(noun, "rebuild", "-d", name).code == 0)
       }
       #expect(try Data(contentsOf: place.url(name)) == before)

@@ -164,14 +164,14 @@ import Testing
             + "hint: storecli help predicates\n"))
   }
 
-  @Test(arguments: ["bindings", "validators", "consumers"])
+  @Test(arguments: ["bindings", "rules", "consumers"])
   func aNounAloneListsWhatThereIs(noun: String) throws {
     let place = try Workplace()
     try place.makeMusic()
     #expect(try place.run(noun) == place.run(noun, "list"))
     let typo = try place.run(noun, "lst")
     // Rules are listed by model, so there the word is one.
-    let expected = noun == "validators" ? "There is no model lst." : "did you mean list?"
+    let expected = noun == "rules" ? "There is no model lst." : "did you mean list?"
     #expect(typo.err.contains(expected), "\(typo)")
     #expect(try place.run("journal").err.contains("the journal is off"))
   }

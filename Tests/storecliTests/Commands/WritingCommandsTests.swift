@@ -66,8 +66,8 @@ import Testing
       asked
         == Outcome(
           code: 64, out: "",
-          err: "error[usage]: Go on with this: 10 Track deleted? "
-            + "Nobody is here to answer: add --yes, or -n to see what would change.\n"))
+          err: "error[usage]: Continue with this: 10 Track deleted? "
+            + "There is no terminal to ask on: add --yes, or -n to see what would change.\n"))
     #expect(try place.run("delete", "Track", "--where", "albumID = 7", "--yes").code == 0)
     #expect(try place.run("query", "Track", "albumID = 7", "--count").out == "0\n")
     #expect(

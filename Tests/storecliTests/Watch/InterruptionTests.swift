@@ -229,7 +229,7 @@ import Testing
   func addingABindingStopsInTheMiddleOfAStatement(signal: Int32) throws {
     let (place, raw) = try Self.place(
       Self.endless + "INSERT INTO Note VALUES (1, 'A', NULL), (2, 'B', NULL);")
-    let words = ["bindings", "add", "Note.copy", "--derive", "lower(text)", "--yes"]
+    let words = ["bindings", "add", "derive", "Note.copy", "--as", "lower(text)", "--yes"]
     let ending = try Self.end(words, by: signal, in: place) { process in
       try Self.awaitWriter(raw, process)
       try Self.awaitWork(of: process)

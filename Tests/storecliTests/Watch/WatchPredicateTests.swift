@@ -44,13 +44,13 @@ import Testing
     #expect(try told(outcome.out) == Self.expected)
   }
 
-  @Test func aSlotGoesOnBehindWhatThePredicateLeftOut() throws {
+  @Test func aConsumerGoesOnBehindWhatThePredicateLeftOut() throws {
     let (world, start) = try world()
     try play(world)
     var lines: [String] = []
     for _ in 1...2 {
       let outcome = try world.place.runProcess(
-        "watch", "Track", "--where", "seconds > 400", "--slot", "long", "--since", start,
+        "watch", "Track", "--where", "seconds > 400", "--consumer", "long", "--since", start,
         "--count", "3", "--timeout", "30s")
       #expect(outcome.code == 0, "\(outcome)")
       lines += try told(outcome.out)
@@ -58,7 +58,7 @@ import Testing
     #expect(lines == Self.expected)
     try world.set("title = 'Nobody asks'", of: 3)
     try world.place.runProcess(
-      "watch", "Track", "--where", "seconds > 400", "--slot", "long", "--timeout", "0s")
+      "watch", "Track", "--where", "seconds > 400", "--consumer", "long", "--timeout", "0s")
     #expect(
       try world.place.run("consumers", "list", "-q", "--fields", "consumer,lag").out == "long\t0\n")
   }

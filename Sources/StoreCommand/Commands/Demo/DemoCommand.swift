@@ -21,7 +21,7 @@ struct DemoCommand: LeafCommand {
   @Option(help: ArgumentHelp("The directory to leave the store in.", valueName: "directory"))
   var keep: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var takesFields: Bool { false }
 

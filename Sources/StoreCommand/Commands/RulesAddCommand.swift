@@ -1,17 +1,17 @@
 import ArgumentParser
 import ModelStore
 
-/// `validators add`: one rule, after the records that break it were counted.
-struct ValidatorsAddCommand: ChangingCommand {
+/// `rules add`: one rule, after the records that break it were counted.
+struct RulesAddCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a rule to a model, or change its message or severity.",
     discussion: """
-      Examples: storecli validators add Track --required composer
-      storecli validators add Track --length title=1..200
-      storecli validators add Track --check 'milliseconds > 0' --message 'must last'
-      storecli validators add Booking --no-overlap start,end --per room
+      Examples: storecli rules add Track --required composer
+      storecli rules add Track --length title=1..200
+      storecli rules add Track --check 'milliseconds > 0' --message 'must last'
+      storecli rules add Booking --no-overlap start,end --per room
       The rule binds every program from then on. Records that break it already are counted and \
-      shown, and nothing is added unless --keep-offenders says so. A rule that is there already \
+      shown, and nothing is added unless --keep-violations says so. A rule that is there already \
       keeps the message and the severity that are not given.
       """)
 
@@ -91,10 +91,10 @@ struct ValidatorsAddCommand: ChangingCommand {
   var severity: Violation.Severity?
 
   @Flag(help: "Add the rule although records break it; they stay as they are.")
-  var keepOffenders = false
+  var keepViolations = false
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   private var demands: [RuleDemand] {
     let given: [RuleDemand?] = [
@@ -153,7 +153,7 @@ struct ValidatorsAddCommand: ChangingCommand {
     if let severity { rule.severity = severity }
     let found = try finding(of: rule, schema, looked.store)
     looked.store.close()
-    let canStay = rule.severity == .warning || keepOffenders && rule.kind != .unique
+    let canStay = rule.severity == .warning || keepViolations && rule.kind != .unique
     if let found, !canStay { throw RuleRefusal(found, "added").error }
     if !context.isDryRun { try add(rule, to: context.openForWriting().store) }
     let verb = present == nil ? "added" : "changed"
@@ -168,7 +168,7 @@ struct ValidatorsAddCommand: ChangingCommand {
 
   private func add(_ rule: Rule, to store: Store) throws {
     do {
-      try store.add(rule, existingViolations: keepOffenders ? .keep : .refuse)
+      try store.add(rule, existingViolations: keepViolations ? .keep : .refuse)
     } catch let error as StoreError where error.code == .rejected {
       // A record came to break it since it was looked for.
       guard let found = try store.finding(of: rule) else { throw error }

@@ -2,12 +2,12 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `validators list`: every rule with where it stands.
-struct ValidatorsListCommand: LeafCommand {
+/// `rules list`: every rule with where it stands.
+struct RulesListCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the rules.",
     discussion: """
-      Example: storecli validators list Track
+      Example: storecli rules list Track
       A rule stands in the table's definition, was added beside it, or is in Swift. One that was \
       added is damaged when triggers of it are missing or edited.
       """)
@@ -15,7 +15,7 @@ struct ValidatorsListCommand: LeafCommand {
   @Argument(help: "The model; all of them when none is named.")
   var model: String?
 
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   private struct Row {
     var rule: String
@@ -47,7 +47,7 @@ struct ValidatorsListCommand: LeafCommand {
     try context.console.say(Grouped.text(rows.count, "rule"))
     if !damaged.isEmpty {
       try context.console.say(
-        "\(Grouped.text(damaged.count, "rule")) damaged (\(Program.name) validators rebuild)")
+        "\(Grouped.text(damaged.count, "rule")) damaged (\(Program.name) rules rebuild)")
     }
     return .ok
   }

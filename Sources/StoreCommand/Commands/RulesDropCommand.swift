@@ -1,12 +1,12 @@
 import ArgumentParser
 import ModelStore
 
-/// `validators drop`: one rule that was added.
-struct ValidatorsDropCommand: ChangingCommand {
+/// `rules drop`: one rule that was added.
+struct RulesDropCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
     commandName: "drop", abstract: "Drop a rule that was added.",
     discussion: """
-      Example: storecli validators drop Track.composer.required
+      Example: storecli rules drop Track.composer.required
       Records stay as they are. A rule in a table's definition takes a migration.
       """)
 
@@ -14,13 +14,13 @@ struct ValidatorsDropCommand: ChangingCommand {
   var name: String
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
   func run(_ context: CommandContext) throws -> ExitCode {
     let drop = CatalogDrop(
-      noun: "rule", code: .unknownRule, list: "storecli validators list",
+      noun: "rule", code: .unknownRule, list: "storecli rules list",
       names: { try $0.rules().map(\.name) }, drop: { try $0.dropRule(name) })
     try drop.run(name, context) { store in
       if let reason = try reasonToStay(in: store) {

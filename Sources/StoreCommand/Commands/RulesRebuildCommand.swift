@@ -1,18 +1,18 @@
 import ArgumentParser
 import ModelStore
 
-/// `validators rebuild`: puts the triggers and indexes of added rules in place again.
-struct ValidatorsRebuildCommand: ChangingCommand {
+/// `rules rebuild`: puts the triggers and indexes of added rules in place again.
+struct RulesRebuildCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
     commandName: "rebuild", abstract: "Put the triggers of added rules in place again.",
     discussion: """
-      Example: storecli validators rebuild --dry-run
+      Example: storecli rules rebuild --dry-run
       Triggers go missing when a program rebuilds a table without them; storecli doctor finds \
       that. Records stay as they are; storecli validate lists those that break a rule meanwhile.
       """)
 
   @OptionGroup var change: ChangeOptions
-  @OptionGroup var options: GlobalOptions
+  @OptionGroup(title: "Common options") var options: GlobalOptions
 
   var hasData: Bool { false }
 
@@ -34,11 +34,11 @@ struct ValidatorsRebuildCommand: ChangingCommand {
     let would = context.isDryRun ? "would be " : ""
     for drift in mended {
       try context.console.say(
-        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)made anew")
+        "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)recreated")
     }
     try context.console.say(
       context.isDryRun
-        ? "dry run: nothing was changed" : "\(Grouped.text(mended.count, "rule")) mended")
+        ? "dry run: nothing was changed" : "\(Grouped.text(mended.count, "rule")) repaired")
     return .ok
   }
 }
