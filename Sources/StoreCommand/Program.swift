@@ -171,7 +171,7 @@ public struct Program: Sendable {
   private func answer(_ unparsed: UnparsedArguments, _ error: any Error) -> ExitCode {
     if StoreCLI.exitCode(for: error).isSuccess {
       let text = StoreCLI.fullMessage(for: error, columns: surroundings.helpWidth)
-      return printing(HelpText(text).text)
+      return printing(HelpText.ordered(text))
     }
     return Self.reporting(
       unparsed.explanation(of: error), to: surroundings.console(),

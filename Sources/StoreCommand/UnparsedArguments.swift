@@ -42,12 +42,9 @@ struct UnparsedArguments {
       "\(stray) is not a common option. Write it after the command.", hint: "storecli help options")
   }
 
-  /// How many of the first words name a command that can run: none where one of them is unknown,
-  /// unless a subcommand that is usual may take that word.
-  var nameCount: Int {
-    let path = commandPath
-    return path.unknown == nil || path.hasUsual ? path.known.count : 0
-  }
+  /// How many of the first words name a command that can run; 0 where they name none. Behind a noun
+  /// with a default subcommand any word may follow.
+  var nameCount: Int { commandPath.canRun ? commandPath.known.count : 0 }
 
   /// A message of this program about a value, without the parser's own words before it: "The value
   /// 'abc' is invalid for '<shell>': The shells are bash, zsh and fish; got abc."
@@ -102,7 +99,7 @@ struct UnparsedArguments {
   }
 
   /// The commands that the words name, and the first word that should have named one.
-  private var commandPath: (known: [String], unknown: String?, names: [String], hasUsual: Bool) {
+  private var commandPath: (known: [String], unknown: String?, names: [String], canRun: Bool) {
     var command: any ParsableCommand.Type = StoreCLI.self
     var known: [String] = []
     let verbs = words.first == "help" ? Array(words.dropFirst()) : words
@@ -118,6 +115,7 @@ struct UnparsedArguments {
       known.append(word)
       command = child
     }
-    return (known, nil, [], true)
+    let usual = command.configuration.defaultSubcommand
+    return (known, nil, [], usual != nil || command.configuration.subcommands.isEmpty)
   }
 }
