@@ -16,14 +16,14 @@ enum Confirmation {
 
   /// Asks on the terminal, unless `isGiven`.
   ///
-  /// - Throws: ``CommandError`` that names the flag to pass, where there is no terminal.
+  /// - Throws: ``CommandError`` that names the flag to pass, if the command has no terminal.
   static func isGranted(
     _ question: String, isGiven: Bool, flag: String, console: Console
   ) throws -> Bool {
     if isGiven { return true }
     guard canAsk(console) else {
       throw CommandError.usage(
-        "\(question) There is no terminal to ask on: add \(flag), or -n to see what would change.")
+        "\(question) The command runs without a terminal, so it cannot ask: add \(flag), or -n to see what would change.")
     }
     try console.ask(question)
     let answer = readLine() ?? ""

@@ -1,4 +1,4 @@
-/// What `storecli help` explains besides commands.
+/// The topics of `storecli help` that are not commands.
 enum HelpTopic: String, CaseIterable {
   case options
   case exitCodes = "exit-codes"
@@ -72,7 +72,7 @@ enum HelpTopic: String, CaseIterable {
       db = "PATH" in the nearest storecli.toml, from the current directory up to the
         root of the repository; the path counts from that file
       db = "PATH" in $XDG_CONFIG_HOME/storecli/config.toml (~/.config when not set)
-    Reading never creates a database. -v says which of them won.
+    Reading never creates a database. -v prints which of them was used.
 
     A configuration file must belong to you or root, and other users must not be able to write
     it or its directory. Otherwise storecli stops and says what to change; -d and STORECLI_DB
@@ -106,26 +106,26 @@ enum HelpTopic: String, CaseIterable {
 
     Dates are ISO-8601 in UTC; export leaves those that another program keeps as numbers as they
     are. In JSON, integers keep all 64 bits and a blob is
-    {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV tells empty text
-    ("") from null (nothing).
+    {"$base64": "…"}; a table shows its length; elsewhere it is base64. CSV distinguishes empty
+    text ("") from null (nothing).
 
     On a terminal, csv, tsv and plain spell out control characters and those that reorder text:
     \\u{1b}. In a pipe or file they are as stored. JSON and YAML always escape them: \\u001b.
 
     A spreadsheet runs CSV text that begins with = + - or @ as a formula. --escape-formulas
     writes an apostrophe before such text, and before text that begins with an apostrophe;
-    import --unescape-formulas takes it away again.
+    import --unescape-formulas removes it again.
 
     An export to CSV or TSV is refused for a value that import would read as another one, such
     as a number beside texts in a column without a type. A table adopted while it was empty
     counts: it would read the text true in a BOOLEAN column as 1. A column without a type that
-    holds numbers only is exported, and such a table reads them as texts. In JSON an infinite number is 9e999 or
-    -9e999, as in SQL; import reads that back. An export to JSON writes a value that does not fit
-    its field's type or declared type, such as text among dates, as {"$stored": …}; import stores
-    it as it is.
+    holds numbers only is exported, and such a table reads them as texts. In JSON an infinite
+    number is 9e999 or -9e999, as in SQL; import reads that back. An export to JSON writes a value
+    that does not fit its field's type or declared type, such as text among dates, as
+    {"$stored": …}; import stores it as it is.
 
-    import reads {"$base64": "…"} in an adopted column of JSON as a blob. JSON text of that shape
-    stands in a string. For booleans and numbers of adopted tables it reads texts in JSON as in
+    import reads {"$base64": "…"} in an adopted column of JSON as a blob. Write JSON text of that
+    shape as a string. For booleans and numbers of adopted tables it reads texts in JSON as in
     CSV, and 0 and 1 as false and true.
     """
 
@@ -135,20 +135,20 @@ enum HelpTopic: String, CaseIterable {
     What a write changed is one line for each record and origin. With --ndjson:
       {"op":"update","model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"user"}
     origin is user, binding:NAME, cascade or trigger:NAME; id is the key, an array where it
-    has several fields; inserts have only new, deletes only old, of every field. What a binding
-    or trigger changed says which change of the command set it off:
+    has several fields; inserts have only new, deletes only old, of every field. The changes of a
+    binding or trigger also have their cause:
       "cause":{"op":"update","model":"Artist","id":2,"fields":["name"]}
 
     A line of watch, and of history with --ndjson:
       {"position":88214,"txn":"4zsx2q","time":"2026-09-01T12:30:00.000000Z",
        "actor":{"program":"myapp","pid":4121,"author":null,"tag":null},"op":"update",
        "model":"Track","id":1,"changes":{"title":{"old":"a","new":"b"}},"origin":"app"}
-    position is null without a journal; txn, time and actor are null for programs that do not say
-    who they are. origin is cli, app or foreign, or binding:NAME for the update of a bound field
-    that follows a change of what it is bound to, in the same transaction. watch adds
-    index {"from","to"} where a result is followed, and entered and left where a predicate
-    chooses: a record that begins to meet it is an insert, one that meets it no more a delete,
-    though it is there before and after.
+    position is null without a journal; txn, time and actor are null for programs that do not use
+    ModelStore. origin is cli, app or foreign, or binding:NAME for the update of a bound field
+    that follows a change of its source in the same transaction. watch adds index {"from","to"}
+    if it follows a result, and entered and left if you pass a predicate: a record that begins to
+    meet it is an insert, and a record that stops meeting it is a delete, although the record is
+    there before and after.
     """
 
   private static let predicatesText =

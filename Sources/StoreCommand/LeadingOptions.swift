@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// Common options that stand before the command: `storecli -d music.store query Track`.
 ///
-/// The parser reads the options of a command only behind its name, so these move there.
+/// The parser reads a command's options only after its name, so they move there.
 struct LeadingOptions {
   /// Options whose value is the next word, or follows `=` in the same word.
   static let takingValue = ["-d", "--db", "-o", "--output", "--fields", "--color"]
@@ -33,10 +33,10 @@ struct LeadingOptions {
     flags.contains(word) || takingValue.contains { word.hasPrefix($0 + "=") }
   }
 
-  /// All words, with these options behind the name of the command. Options of which nothing depends
-  /// are left out: those of help, and those of a command that does not exist.
+  /// All words, with these options after the name of the command. Options without effect are left
+  /// out: those of help, and those of a command that does not exist.
   ///
-  /// Where no command follows, they stay in place for the parser to refuse.
+  /// If no command follows, they stay, and the parser refuses them.
   var moved: [String] {
     guard let first = rest.first else { return options }
     if ["help", "-h", "--help", "--version"].contains(first) { return rest }

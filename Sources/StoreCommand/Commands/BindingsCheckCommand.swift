@@ -2,15 +2,15 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `bindings check`: holds triggers and bound values against what the file says of its bindings.
+/// `bindings check`: compares triggers and bound values with the bindings in the file.
 struct BindingsCheckCommand: LeafCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Check that every bound field is as its binding says.",
+    commandName: "check", abstract: "Check that every bound field has the value of its binding.",
     discussion: """
       Example: storecli bindings check
       Exits with 2 when a trigger is missing or edited, or a record differs from its source, with 1
       when a table or value cannot be read here.
-      Shows the keys of the first 20 such records.
+      The report shows the keys of the first 20 such records.
       """)
 
   @OptionGroup(title: "Common options") var options: GlobalOptions

@@ -6,7 +6,7 @@ import RecordFormats
 struct BindingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bindings",
-    abstract: "Look at the fields that follow other fields, add, mend and drop bindings.",
+    abstract: "List, add, explain, check, repair and drop bindings.",
     subcommands: [
       BindingsListCommand.self, BindingsAddCommand.self, BindingsWhyCommand.self,
       BindingsCheckCommand.self, BindingsRebuildCommand.self, BindingsDropCommand.self,

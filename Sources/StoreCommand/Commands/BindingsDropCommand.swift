@@ -4,7 +4,7 @@ import ModelStore
 /// `bindings drop`: ends one binding.
 struct BindingsDropCommand: WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "drop", abstract: "Drop a binding; its field keeps the values that it has.",
+    commandName: "drop", abstract: "Drop a binding; its field keeps its present values.",
     discussion: """
       Example: storecli bindings drop Album.artistName
       A program that declares the binding installs it again when it opens the file. Where the field \

@@ -1,10 +1,10 @@
 import ArgumentParser
 import ModelStore
 
-/// `bindings rebuild`: puts right what `bindings check` finds.
+/// `bindings rebuild`: repairs what `bindings check` finds.
 struct BindingsRebuildCommand: WritingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rebuild", abstract: "Put every bound field right and its triggers in place.",
+    commandName: "rebuild", abstract: "Update every bound field, and recreate missing triggers.",
     discussion: """
       Example: storecli bindings rebuild --dry-run
       With --dry-run, counts the records that differ and changes nothing. Exits with 1 when a table \
@@ -20,12 +20,13 @@ struct BindingsRebuildCommand: WritingCommand {
     let looked = try context.openToLook()
     let bindings = try looked.store.bindings()
     let findings = try looked.store.bindingFindings()
-    // What could not be compared may be wrong. What calls Swift is left to programs that have it.
+    // Values that could not be compared may be wrong. Programs that have the Swift functions rebuild
+    // the bindings that call them.
     let left = Set(bindings.filter { $0.functions != nil }.map(\.name))
     if findings.contains(where: {
       $0.recordCount > 0 || !$0.isCompared && !left.contains($0.binding)
     }) {
-      // A value that is put right may be the source of another binding.
+      // A repaired value may be the source of another binding.
       let models = try bindings.flatMap { binding in
         try binding.writtenModels(among: bindings, in: looked.store)
       }

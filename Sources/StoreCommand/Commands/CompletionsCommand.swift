@@ -1,7 +1,7 @@
 import ArgumentParser
 import RecordFormats
 
-/// `completions`: what a shell needs to complete commands and options.
+/// `completions`: the script with which a shell completes commands and options.
 struct CompletionsCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "completions", abstract: "Print a shell's completion script.",

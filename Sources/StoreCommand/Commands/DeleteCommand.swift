@@ -1,7 +1,7 @@
 import ArgumentParser
 import ModelStore
 
-/// `delete`: records by key, or all that meet a predicate, and what goes with them.
+/// `delete`: records by key, or all that meet a predicate, with what cascades delete.
 struct DeleteCommand: WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete records.",

@@ -43,8 +43,8 @@ struct ExportCommand: LeafCommand {
     let schema = try opened.model(named: model)
     let columns = try FieldColumns(of: schema, names: options.fieldNames)
     let query = try PredicateText(schema: schema).query(where: predicate.text, sort: sort)
-    // A stream keeps what was written to it, and its reader may keep the writer waiting: there
-    // Ctrl-C ends the program at once, as it does on standard output.
+    // Bytes in a stream cannot be taken back, and its reader may block the writer. For a stream,
+    // Ctrl-C ends the program at once, as for standard output.
     if to != "-", !OutputFile.isStream(to) { Interruption.await() }
     let file =
       to == "-" ? nil : try OutputFile(path: to, refusing: opened.location.storePaths)
@@ -81,7 +81,7 @@ struct ExportCommand: LeafCommand {
     CommandError(.interrupted, code: "interrupted", "Interrupted; \(to) is unchanged.")
   }
 
-  /// What the file's name promises and nothing here writes; nil for other names.
+  /// The ending of a format that `storecli` cannot write; nil for other names.
   private var unwrittenEnding: String? {
     let endings = ["gz", "zst", "zip", "bz2", "xz", "yaml", "yml", "md", "sql", "db", "sqlite"]
     let name = to.lowercased()

@@ -59,7 +59,7 @@ struct GetCommand: LeafCommand {
     return .ok
   }
 
-  /// The records that there are, or were, at the places of their keys.
+  /// The records that exist, or existed, in the order of the keys.
   private func find(
     _ keys: [[SQLValue]], of schema: ModelSchema, in opened: OpenedStore
   ) throws -> [DynamicRecord?] {

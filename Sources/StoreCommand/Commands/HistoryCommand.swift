@@ -2,7 +2,7 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `history`: what the journal tells of the past, newest first.
+/// `history`: the changes in the journal, newest first.
 struct HistoryCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "history", abstract: "Show past changes, newest first.",
@@ -82,7 +82,7 @@ struct HistoryCommand: LeafCommand {
     var shown = 0
     var before: JournalPosition?
     var hasMore = false
-    // Newest first, until an older change shows that they are in between.
+    // Newest first; an older change ends the search for gaps.
     var gaps: [StreamGap] = []
     try report.begin()
     search: while true {
@@ -140,7 +140,7 @@ struct HistoryCommand: LeafCommand {
     if let field, model == nil { try check(field, in: opened.store.schema.models) }
     if let model {
       filter.model = model
-      // A model that is gone may have a history all the same, but no key can be read for it.
+      // A removed model may still have a history, but its keys cannot be parsed.
       if key != nil || field != nil {
         let schema = try opened.model(named: model)
         filter.key = try key.map { try recordedKey($0, of: schema, in: opened.store.changeJournal) }
@@ -153,13 +153,13 @@ struct HistoryCommand: LeafCommand {
     return filter
   }
 
-  /// The key that `text` means. Its record may be gone; the journal knows which one it was.
+  /// The key that `text` means. The record may be deleted; the journal still has its key.
   private func recordedKey(
     _ text: String, of schema: ModelSchema, in journal: ChangeJournal
   ) throws -> [SQLValue] {
     try KeyText.key(text, for: schema) { meanings in
       try meanings.filter { meaning in
-        // Gaps of the model are told for every key.
+        // Gaps of the model concern every key.
         try journal.transactions(matching: JournalFilter(model: schema.name, key: meaning))
           .contains { !$0.changes.isEmpty }
       }
@@ -176,9 +176,9 @@ struct HistoryCommand: LeafCommand {
       hint: "storecli models", field: name)
   }
 
-  /// Returns what the journal has lost or may not have of what was asked for.
+  /// Returns where changes that the command asked for may be missing in the journal.
   ///
-  /// - Parameter start: Back to which position all was shown; nil for to none.
+  /// - Parameter start: The position after which everything was shown; nil if nothing was.
   private func losses(
     behind start: JournalPosition?, _ journal: ChangeJournal
   ) throws -> [StreamGap] {
@@ -204,13 +204,13 @@ struct HistoryCommand: LeafCommand {
 }
 
 extension TransactionID {
-  /// The id that a word of the command line means.
+  /// The transaction id that a word of the command line means.
   ///
-  /// - Throws: ``CommandError`` when it means none.
+  /// - Throws: ``CommandError`` if the word is not an id.
   init(argument: String) throws {
     guard let id = TransactionID(argument) else {
       throw CommandError.usage(
-        "\(argument) is no transaction's id.", hint: "storecli history --header -o plain")
+        "\(argument) is not the id of a transaction.", hint: "storecli history --header -o plain")
     }
     self = id
   }

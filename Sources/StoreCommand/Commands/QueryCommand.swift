@@ -106,7 +106,7 @@ struct QueryCommand: LeafCommand {
       try context.finish(writer)
       guard context.console.loudness >= .usual else { return }
       guard shown == query.limit else { return try sayShown(shown, of: shown, context) }
-      // Counting a view may take for ever, though its first records were found at once.
+      // Counting a view may take very long, although its first records are found at once.
       let total = try reads.count(all, maxStepCount: ModelsCommand.countStepMax)
       try sayShown(shown, of: total, context)
     }
@@ -124,7 +124,7 @@ struct QueryCommand: LeafCommand {
     try context.finish(writer)
   }
 
-  /// Says how many records were shown, and of how many unless that took too long to count.
+  /// Prints how many records were shown, and their total unless that took too long to count.
   private func sayShown(_ shown: Int, of total: Int?, _ context: CommandContext) throws {
     guard let total else {
       return try context.console.say(
@@ -176,7 +176,7 @@ struct QueryCommand: LeafCommand {
     {
       throw CommandError.usage("--sql: \(error.message) Pass one statement.")
     } catch let error as StoreError where error.code == .invalidQuery {
-      // The statement is the user's, not one that the store made of the catalog.
+      // The user wrote the statement; the store did not build it from the catalog.
       throw CommandError(
         .usage, code: error.code.rawValue, error.message, hint: "storecli models")
     }
@@ -207,7 +207,7 @@ struct QueryCommand: LeafCommand {
     }
   }
 
-  /// - Returns: Whether there are no more rows than `rowCountMax`.
+  /// - Returns: Whether there are at most `rowCountMax` rows.
   private func forEachRow(
     of text: SQLText, _ reads: borrowing ReadTransaction, upTo rowCountMax: Int,
     _ body: (ResultRow) throws -> Void

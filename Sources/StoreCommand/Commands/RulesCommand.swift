@@ -1,9 +1,9 @@
 import ArgumentParser
 
-/// `rules`: the rules in the file, and the rules in Swift that it knows of.
+/// `rules`: the rules in the file, and the validators in Swift that the file records.
 struct RulesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rules", abstract: "List the rules of a store, add, drop and mend them.",
+    commandName: "rules", abstract: "List, add, drop and repair rules.",
     subcommands: [
       RulesListCommand.self, RulesAddCommand.self, RulesDropCommand.self,
       RulesRebuildCommand.self,

@@ -2,14 +2,14 @@ import ArgumentParser
 import ModelStore
 import RecordFormats
 
-/// `rules list`: every rule with where it stands.
+/// `rules list`: every rule and where it is.
 struct RulesListCommand: LeafCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "List the rules.",
     discussion: """
       Example: storecli rules list Track
-      A rule stands in the table's definition, was added beside it, or is in Swift. One that was \
-      added is damaged when triggers of it are missing or edited.
+      A rule is in the table's definition, was added beside it, or is a validator in Swift. An \
+      added rule is damaged if its triggers are missing or edited.
       """)
 
   @Argument(help: "The model; all of them when none is named.")
@@ -78,7 +78,7 @@ struct RulesListCommand: LeafCommand {
       .map {
         Row(
           rule: $0.name, models: $0.models, place: "Swift",
-          message: "only its own program can say")
+          message: "only its own program knows")
       }
     return declared + added + inSwift
   }

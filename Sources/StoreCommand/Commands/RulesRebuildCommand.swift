@@ -1,14 +1,14 @@
 import ArgumentParser
 import ModelStore
 
-/// `rules rebuild`: puts the triggers and indexes of added rules in place again.
+/// `rules rebuild`: recreates the triggers and indexes of added rules.
 struct RulesRebuildCommand: ChangingCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rebuild", abstract: "Put the triggers of added rules in place again.",
+    commandName: "rebuild", abstract: "Recreate missing triggers and indexes of added rules.",
     discussion: """
       Example: storecli rules rebuild --dry-run
-      Triggers go missing when a program rebuilds a table without them; storecli doctor finds \
-      that. Records stay as they are; storecli validate lists those that break a rule meanwhile.
+      A program that rebuilds a table may lose its triggers; storecli doctor finds that. Records \
+      stay as they are. Use storecli validate to list those that began to break a rule.
       """)
 
   @OptionGroup var change: ChangeOptions
@@ -22,13 +22,13 @@ struct RulesRebuildCommand: ChangingCommand {
     let rules = try looked.store.rules().filter { rule in
       drift.contains { $0.owner == .rule(rule.name) }
     }
-    // A unique index holds for all records or is none.
+    // A unique index cannot leave out existing violations.
     for rule in rules where rule.kind == .unique && rule.severity == .error {
       guard let finding = try looked.store.finding(of: rule) else { continue }
-      throw RuleRefusal(finding, "put in place").error
+      throw RuleRefusal(finding, "recreated").error
     }
     looked.store.close()
-    let mended =
+    let repaired =
       drift.isEmpty || context.isDryRun
       ? drift : try context.openForWriting().store.rebuildRules()
     let would = context.isDryRun ? "would be " : ""
@@ -38,7 +38,7 @@ struct RulesRebuildCommand: ChangingCommand {
     }
     try context.console.say(
       context.isDryRun
-        ? "dry run: nothing was changed" : "\(Grouped.text(mended.count, "rule")) repaired")
+        ? "dry run: nothing was changed" : "\(Grouped.text(repaired.count, "rule")) repaired")
     return .ok
   }
 }

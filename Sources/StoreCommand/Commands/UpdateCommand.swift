@@ -51,7 +51,7 @@ struct UpdateCommand: WritingCommand {
           .record(key: try KeyText.key(words[0], for: schema, in: looked))
         }
       let assigning = predicate == nil ? words.dropFirst() : words[...]
-      // Read once: one of the words may take standard input.
+      // Read once: one of the words may read standard input.
       return (target: target, assignments: try assignments(assigning, schema, looked))
     }
     switch plan.target {
@@ -97,7 +97,7 @@ struct UpdateCommand: WritingCommand {
     _ key: [SQLValue], of schema: ModelSchema, _ assignments: [Assignment],
     _ opened: OpenedStore, _ context: CommandContext
   ) throws {
-    // What is set outright can be set over a value that cannot be read.
+    // A new value can replace a stored value that cannot be read.
     let repair = try assignments.isAbsolute ? line(key, schema, assignments) : nil
     try context.writing(opened, repair: repair) { transaction in
       let record =

@@ -122,8 +122,7 @@ struct WatchCommand: LeafCommand {
     }
   }
 
-  /// Why watching ended, nil when there were as many changes as were asked for, and what it came
-  /// to.
+  /// Why watching ended, nil after `--count` changes, and what it printed.
   private struct Ending {
     let waking: Bell.Waking?
     let changeCount: Int
@@ -145,7 +144,7 @@ struct WatchCommand: LeafCommand {
     return Ending(waking: ending.waking, changeCount: ending.changeCount)
   }
 
-  /// Writes what happens, change by change.
+  /// Writes each change when it happens.
   private func tell(_ context: CommandContext) throws -> Ending {
     let handler = exec.map {
       WatchOutput.Handler(
@@ -175,10 +174,10 @@ struct WatchCommand: LeafCommand {
       }, context: context)
   }
 
-  /// What is watched, and until when.
+  /// What to watch, and until when.
   private struct Watching {
     let opened: OpenedStore
-    /// None for all.
+    /// Empty for all models.
     let models: [ModelSchema]
     let bell: Bell
     let deadline: ContinuousClock.Instant?
@@ -213,7 +212,7 @@ struct WatchCommand: LeafCommand {
       guard since == nil, consumer == nil else {
         throw CommandError(
           .failed, code: StoreError.Code.journalGap.rawValue,
-          "\(reason), so there is no past to begin with.",
+          "\(reason), so watch cannot begin in the past.",
           hint: "storecli journal on"
             + watching.models.map { " \(Shell.quoted($0.name))" }.joined())
       }
@@ -237,7 +236,7 @@ struct WatchCommand: LeafCommand {
       && context.console.dataTerminal.isInteractive && [nil, .table].contains(options.format)
   }
 
-  /// Why the journal does not tell what is asked for; nil when it does.
+  /// Why the journal cannot serve this command; nil if it can.
   private func reasonAgainstJournal(
     _ watching: Watching, _ details: [String: JournalDetail], hasFilter: Bool
   ) -> String? {
@@ -295,8 +294,8 @@ struct WatchCommand: LeafCommand {
     return try follower.follow(reader, to: &output)
   }
 
-  /// The records at the position from which the journal is followed, so that nothing is missing or
-  /// told twice.
+  /// The records at the position where watching begins, so that no change is missing or printed
+  /// twice.
   private func stored(
     _ queries: [StoreQuery<DynamicRecord>], in store: Store, at position: JournalPosition
   ) throws -> [WatchedChange] {
@@ -331,14 +330,14 @@ struct WatchCommand: LeafCommand {
     }
   }
 
-  /// Every model that has a key and can be read here. Says which ones cannot.
+  /// Every model that has a key and can be read. Prints which models cannot.
   private func readable(_ watching: Watching) throws -> [StoreQuery<DynamicRecord>] {
     let store = watching.opened.store
     var unread = UnreadModels()
     let models = try store.schema.models.filter { !$0.key.isEmpty }.filter { model in
       let isReadable: Void? = try unread.attempt(model.name) {
         try store.read { reads in
-          // By key, too: changes are read so.
+          // Changes are also read by key.
           guard let record = try reads.fetchFirst(StoreQuery<DynamicRecord>(model)) else { return }
           _ = try reads.find(model, key: record.key)
         }

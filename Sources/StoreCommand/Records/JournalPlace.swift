@@ -1,8 +1,8 @@
 import ArgumentParser
 import ModelStore
 
-/// A place in the change journal as a person names it: a position, `88214`; a span before now,
-/// `10m`; or a date.
+/// A position in the change journal as a person writes it: `88214`; a span before now, `10m`; or a
+/// date.
 enum JournalPlace: Equatable {
   case behind(JournalPosition)
   case time(Int64)
@@ -22,7 +22,7 @@ enum JournalPlace: Equatable {
     }
   }
 
-  /// What an option takes, for messages about another value.
+  /// The accepted values, for error messages.
   static let forms = "a position (0 or more), a span such as 10m, or a date"
 
   /// Reads the value of `option`.
@@ -35,7 +35,7 @@ enum JournalPlace: Equatable {
     }
   }
 
-  /// The place within a sentence.
+  /// The position as part of a sentence.
   var words: String {
     switch self {
     case .behind(let position): "at position \(position)"

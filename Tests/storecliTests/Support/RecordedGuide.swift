@@ -2,6 +2,16 @@ import Foundation
 
 /// A page of Markdown whose `console` blocks hold commands, after `$ `, and what they print.
 enum RecordedGuide {
+  /// The tables of another program, which the guide adopts.
+  static let shop = """
+    CREATE TABLE Shelf (id INTEGER PRIMARY KEY, label TEXT NOT NULL, products INTEGER);
+    CREATE TABLE Product (
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL, shelf INTEGER REFERENCES Shelf (id),
+      is_sold BOOLEAN NOT NULL);
+    INSERT INTO Shelf (id, label) VALUES (1, 'Strings'), (2, 'Keys');
+    INSERT INTO Product VALUES (1, 'Guitar', 1, 0), (2, 'Lute', 1, 1), (3, 'Organ', 2, 0);
+    """
+
   /// Returns `page` with the output that `run` gives for each command, in their order.
   static func recorded(_ page: String, run: (String) throws -> String) rethrows -> String {
     var lines: [String] = []
@@ -37,10 +47,21 @@ enum RecordedGuide {
       (#""time":"[^"]*""#, #""time":"2026-09-01T12:30:07.412000Z""#),
       (#""txn":"\w+""#, #""txn":"4zsx2q""#),
       (#"transaction \w+ as \w+"#, "transaction 4zsx2q as 4zsx2r"),
+      (#"txn \w+"#, "txn 4zsx2q"),
+      (#"\d+ s ago"#, "2 s ago"),
+      (#"in \d+\.\d s"#, "in 0.1 s"),
     ]
     return replacements.reduce(output) { text, replacement in
       text.replacingOccurrences(
         of: replacement.0, with: replacement.1, options: .regularExpression)
     }
+  }
+
+  /// Returns `help` without the sections and lines that every command has.
+  static func withoutCommonOptions(_ help: String) -> String {
+    let own = help.range(of: "\n\nCOMMON OPTIONS:\n").map { help[..<$0.lowerBound] + "\n" } ?? help[...]
+    return own.replacingOccurrences(
+      of: "(\nOPTIONS:)?\n +--version +Show the version.\n +-h, --help +Show help information.\n",
+      with: "\n", options: .regularExpression)
   }
 }

@@ -9,7 +9,7 @@ protocol BindingAddition: WritingCommand {
 
   /// What the bound field follows.
   ///
-  /// - Throws: ``CommandError`` for words that name nothing or say too little.
+  /// - Throws: ``CommandError`` for unknown names and missing options.
   func formula(
     into target: BindingSchema.Field, of model: ModelSchema, _ words: BindingWords
   ) throws -> BindingSchema.Formula

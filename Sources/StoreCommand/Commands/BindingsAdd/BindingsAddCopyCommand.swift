@@ -29,7 +29,7 @@ struct BindingsAddCopyCommand: BindingAddition {
   )
   var expression: String?
 
-  @Flag(help: "Keep the last value while there is no source record.")
+  @Flag(help: "Keep the last value while the source record is missing.")
   var keepLast = false
 
   @OptionGroup var binding: BindingOptions
