@@ -9,7 +9,8 @@ struct CommandContext {
   let busyTimeout: Duration
   /// Whether what the command changes is to be rolled back.
   let isDryRun: Bool
-  /// An import that leaves records out needs all records with broken references, not the first ones.
+  /// An import that leaves records out needs all records with broken references, not the first
+  /// ones.
   private let listsManyViolations: Bool
   /// A watch still acknowledges the changes that it printed; other commands stop where they are.
   private let stopsStatements: Bool
@@ -320,8 +321,8 @@ extension CommandContext {
     }
   }
 
-  /// Runs `body`, which reports a committed change. If it fails, the error says that only the report
-  /// failed.
+  /// Runs `body`, which reports a committed change. If it fails, the error says that only the
+  /// report failed.
   func telling(_ body: () throws -> Void) throws {
     do {
       try body()

@@ -1,6 +1,7 @@
 /// The exit status of a command. Frozen: scripts depend on these numbers.
 ///
-/// A command whose reader closed the pipe ends by `SIGPIPE` instead; see ``Console/endByBrokenPipe()``.
+/// A command whose reader closed the pipe ends by `SIGPIPE` instead; see
+/// ``Console/endByBrokenPipe()``.
 enum ExitCode: Int32, CaseIterable, Sendable {
   /// The command did what it was asked.
   case ok = 0

@@ -7,11 +7,12 @@ import Synchronization
   import Darwin
 #endif
 
-/// Ctrl-C and SIGTERM as requests: the first stops the work at its next boundary, the second ends the
-/// process.
+/// Ctrl-C and SIGTERM as requests: the first stops the work at its next boundary, the second ends
+/// the process.
 enum Interruption {
   private static let received = Atomic<Int32>(0)
-  /// Where a signal writes a byte, to wake a thread that waits for something else; -1 for no thread.
+  /// Where a signal writes a byte, to wake a thread that waits for something else; -1 for no
+  /// thread.
   private static let listener = Atomic<Int32>(-1)
   /// Whether the command line handles the signals of this process: not if it runs within another
   /// program.
@@ -118,8 +119,8 @@ enum Interruption {
     errno = error
   }
 
-  /// Ends the process by SIGTERM in a second, unless it has ended by itself. While the process waits
-  /// for a command of `--exec`, the second begins again.
+  /// Ends the process by SIGTERM in a second, unless it has ended by itself. While the process
+  /// waits for a command of `--exec`, the second begins again.
   private static func startLastSecond() {
     var action = sigaction()
     #if canImport(Glibc)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import RecordFormats
 
-/// Words of a command line that the parser refused, and what to say about them.
+/// Words of a command line that the parser refused, and the error for them.
 struct UnparsedArguments {
   let words: [String]
 
@@ -9,7 +9,7 @@ struct UnparsedArguments {
     self.words = words
   }
 
-  /// What is wrong, with the nearest command or the help to read.
+  /// The error, with the nearest command or the help to read.
   func explanation(of error: any Error) -> CommandError {
     if let unknownCommand { return unknownCommand }
     let path = commandPath
@@ -36,14 +36,14 @@ struct UnparsedArguments {
     guard let stray = LeadingOptions(in: words).rest.first else {
       let line = ["storecli"] + words.map(Shell.quoted) + ["models"]
       return .usage(
-        "There is no command after the options.", hint: line.joined(separator: " "))
+        "A command is missing after the options.", hint: line.joined(separator: " "))
     }
     return .usage(
       "\(stray) is not a common option. Write it after the command.", hint: "storecli help options")
   }
 
-  /// How many of the first words name a command that can run; 0 where they name none. Behind a noun
-  /// with a default subcommand any word may follow.
+  /// How many of the first words name a command that can run; 0 if they name none. Any word may
+  /// follow a group with a default subcommand.
   var nameCount: Int { commandPath.canRun ? commandPath.known.count : 0 }
 
   /// A message of this program about a value, without the parser's own words before it: "The value

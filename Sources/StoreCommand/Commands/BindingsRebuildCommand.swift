@@ -20,8 +20,8 @@ struct BindingsRebuildCommand: WritingCommand {
     let looked = try context.openToLook()
     let bindings = try looked.store.bindings()
     let findings = try looked.store.bindingFindings()
-    // Values that could not be compared may be wrong. Programs that have the Swift functions rebuild
-    // the bindings that call them.
+    // Values that could not be compared may be wrong. Programs that have the Swift functions
+    // rebuild the bindings that call them.
     let left = Set(bindings.filter { $0.functions != nil }.map(\.name))
     if findings.contains(where: {
       $0.recordCount > 0 || !$0.isCompared && !left.contains($0.binding)

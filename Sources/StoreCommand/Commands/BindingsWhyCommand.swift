@@ -71,8 +71,8 @@ struct BindingsWhyCommand: LeafCommand {
   }
 }
 
-/// The records whose fields lead to a bound field, as far as each one belongs to the next. If several
-/// records have such a field, the nearest record counts.
+/// The records whose fields lead to a bound field, as far as each one belongs to the next. If
+/// several records have such a field, the nearest record counts.
 private struct SourceRecords {
   /// Where a binding takes its values from.
   private struct Link {
@@ -212,8 +212,8 @@ private struct SourceRecords {
   }
 
   /// Whether the target follows `binding`: its condition is true for the record, and the condition
-  /// of every binding in `others` with a higher priority is not. nil if the record does not exist, or
-  /// a condition calls a function that this program does not have.
+  /// of every binding in `others` with a higher priority is not. nil if the record does not exist,
+  /// or a condition calls a function that this program does not have.
   func isInForce(_ binding: BindingSchema, among others: [BindingSchema]) throws -> Bool? {
     let rivals = others.filter {
       $0 != binding && $0.target == binding.target

@@ -160,8 +160,8 @@ struct DoctorCommand: LeafCommand {
         + "(run PRAGMA wal_autocheckpoint = 0 in each)")
   }
 
-  /// Whether that version of SQLite has the WAL-reset bug. The fix is in 3.51.3 and later, and in two
-  /// releases of older versions: <https://sqlite.org/wal.html#walresetbug>.
+  /// Whether that version of SQLite has the WAL-reset bug. The fix is in 3.51.3 and later, and in
+  /// two releases of older versions: <https://sqlite.org/wal.html#walresetbug>.
   static func hasWALResetBug(_ version: String) -> Bool {
     let numbers = version.split(separator: ".").map { Int($0) ?? 0 }
     let hasBackport = [[3, 44, 6], [3, 50, 7]].contains { fixed in

@@ -114,7 +114,7 @@ struct UpdateCommand: WritingCommand {
     }
   }
 
-  /// The change without what was there before.
+  /// The change without the old values.
   private func line(
     _ key: [SQLValue], _ schema: ModelSchema, _ assignments: [Assignment]
   ) throws -> ChangeLine {

@@ -162,8 +162,8 @@ struct WatchCommand: LeafCommand {
   private func watching(_ context: CommandContext) throws -> Watching {
     Interruption.await()
     let bell = try Bell()
-    // A consumer is stored in the file, so the file is opened for writing later, with what an application
-    // declares. What is read until then must have the same models.
+    // A consumer is stored in the file, so the file is opened for writing later, with what an
+    // application declares. What is read until then must have the same models.
     let opened =
       try consumer == nil
       ? context.openForReading(onReplacement: bell.fail) : context.openToLook(at: modelNames)
@@ -322,7 +322,7 @@ struct WatchCommand: LeafCommand {
     let followed = try queries.isEmpty ? readable(watching) : queries
     let watch = LiveWatch(
       of: watching.opened.store, watching.bell, isCoalescing: coalesce, fields: options.fieldNames,
-      tellsPlaces: predicate.text != nil || sort != nil)
+      includesIndices: predicate.text != nil || sort != nil)
     return try watch.follow(
       followed, snapshot: snapshot, until: watching.deadline, to: &output
     ) {

@@ -21,7 +21,8 @@ struct CatalogAddition {
       model: model)
   }
 
-  /// The error for a rule or binding that the file cannot hold; the words of the command describe it.
+  /// The error for a rule or binding that the file cannot hold; the words of the command describe
+  /// it.
   func refused(_ error: StoreError, model: String?, field: String? = nil) -> CommandError {
     CommandError.usage(
       error.message, hint: "storecli \(command) add --help", model: model, field: field)

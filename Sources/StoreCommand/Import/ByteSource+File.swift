@@ -56,8 +56,8 @@ extension ByteSource {
     }
   }
 
-  /// Waits until reading would not block. Ctrl-C may arrive between the check and the wait, and then
-  /// nothing ends the wait; so the check is repeated ten times a second.
+  /// Waits until reading would not block. Ctrl-C may arrive between the check and the wait, and
+  /// then nothing ends the wait; so the check is repeated ten times a second.
   private static func waitForInput(on descriptor: Int32) throws(InputError) {
     while true {
       if Interruption.isRequested { throw InputError(.interrupted, at: .start) }

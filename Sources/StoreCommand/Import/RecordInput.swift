@@ -46,7 +46,8 @@ final class RecordInput {
     do {
       let bytes = try options.readsAhead ? inputs.readAhead(path) : inputs.source(path)
       let source = SniffedSource(try bytes.inUTF8())
-      // A file named .json may hold one text or lines, and is JSON even if its content does not show it.
+      // A file named .json may hold one text or lines, and is JSON even if its content does not
+      // show it.
       let fallback = path.lowercased().hasSuffix(".json") ? InputFormat.json : .csv
       format =
         try options.format ?? Self.format(ofName: path) ?? source.sniff(otherwise: fallback)

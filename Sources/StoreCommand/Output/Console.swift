@@ -9,8 +9,8 @@ import RecordFormats
 
 /// The two outputs of a command: data on standard output, messages on standard error.
 ///
-/// Data is buffered until the buffer is full or ``finish()`` is called. Messages appear at once, after
-/// the data before them if both go to a terminal. One task owns a console.
+/// Data is buffered until the buffer is full or ``finish()`` is called. Messages appear at once,
+/// after the data before them if both go to a terminal. One task owns a console.
 final class Console {
   /// How many messages a command prints in addition to its data.
   enum Loudness: Int, Comparable, Sendable {

@@ -8,8 +8,8 @@ import RecordFormats
 
 /// A file that appears under its name complete or not at all: written beside it, then renamed.
 ///
-/// The target of a symbolic link is replaced, never the link. Permissions stay, and the owner if the
-/// system allows it. Bytes go directly to a pipe, a terminal or another device.
+/// The target of a symbolic link is replaced, never the link. Permissions stay, and the owner if
+/// the system allows it. Bytes go directly to a pipe, a terminal or another device.
 final class OutputFile {
   let path: String
   /// Where to write; buffered, so that a record is not a system call.

@@ -73,8 +73,8 @@ struct FieldColumns {
     (format == .json || format == .ndjson) && field.hasMarks
   }
 
-  /// Refuses a record that an import in `format` would change: a blob, or a number in a field without
-  /// a type, would be read as text.
+  /// Refuses a record that an import in `format` would change: a blob, or a number in a field
+  /// without a type, would be read as text.
   ///
   /// - Throws: ``CommandError`` naming the record and the field.
   func checkReadable(_ record: DynamicRecord, as format: OutputFormat) throws {

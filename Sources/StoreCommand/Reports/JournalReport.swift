@@ -4,9 +4,9 @@ import RecordFormats
 /// Past changes as rows, or as objects for programs that read JSON.
 struct JournalReport {
   private let context: CommandContext
-  /// Whether a change names its record.
+  /// Whether each change names its record.
   private let showsRecord: Bool
-  /// Whether each value stands on a line of its own, for a person.
+  /// Whether each value has its own line, for a person.
   private let isDifference: Bool
   private var writer: (any RowWriter)?
   private var count = 0
@@ -22,14 +22,14 @@ struct JournalReport {
   mutating func begin() throws {
     guard !isDifference else {
       guard [.table, .plain].contains(context.format), context.options.fieldNames == nil else {
-        throw CommandError.usage("--diff is text for a person: it takes neither -o nor --fields.")
+        throw CommandError.usage("--diff prints text for a person, so it takes neither -o nor --fields.")
       }
       return
     }
     switch context.format {
     case .json, .ndjson:
       guard context.options.fieldNames == nil else {
-        throw CommandError.usage("--fields chooses columns; a change is one object here.")
+        throw CommandError.usage("--fields chooses columns; in JSON, a change is one object.")
       }
     case .table:
       writer = try context.reportWriter(
@@ -103,7 +103,7 @@ struct JournalReport {
     for text in line.change.difference(palette: terminal.palette) { try console.writeLine(text) }
   }
 
-  /// What other programs do not say.
+  /// The cell for what other programs do not record.
   private static let unknown = "-"
 
   /// The cells for a person.

@@ -1,11 +1,11 @@
 import ModelStore
 
-/// That a rule cannot be had because stored records break it, and which.
+/// The error for a rule that stored records break, with those records.
 struct RuleRefusal {
   private let finding: RuleFinding
   private let verb: String
 
-  /// - Parameter verb: What was not done with the rule: "added".
+  /// - Parameter verb: What the command did not do with the rule: "added".
   init(_ finding: RuleFinding, _ verb: String) {
     self.finding = finding
     self.verb = verb
@@ -28,7 +28,7 @@ struct RuleRefusal {
       violations: offenders, violationCount: finding.count)
   }
 
-  /// A unique rule is an index, which holds no value twice.
+  /// A unique rule is an index, which cannot contain a value twice.
   private var remedy: String {
     guard finding.violation.kind == .unique else {
       return "Change those first; nothing was changed."

@@ -44,7 +44,7 @@ import Testing
         == Outcome(
           code: 64, out: "",
           err: "error[usage]: Update 120 existing records? "
-            + "There is no terminal to ask on: add --yes, or -n to see what would change.\n"))
+            + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"))
     #expect(try place.run("bindings", "list", "-q").out == "")
     #expect(try place.run("query", "Album", "-q").out == before)
   }
@@ -89,7 +89,7 @@ import Testing
     let words = ["bindings", "add", "derive", "Artist.name", "--as", "'artist ' || id"]
     for ending in [["-n"], ["--yes"]] {
       let refused = try place.run(words + ending)
-      #expect(refused.code == 4 && refused.err.contains("Album has rules in Swift"), "\(refused)")
+      #expect(refused.code == 4 && refused.err.contains("Album has validators in Swift"), "\(refused)")
     }
     let added = try place.run(words + ["--yes", "--skip-code-validators"])
     #expect(added.code == 0, "\(added)")
@@ -110,7 +110,7 @@ import Testing
       #expect(added.code == 0, "\(added)")
     }
     let unchecked = try place.run("bindings", "drop", "high")
-    #expect(unchecked.code == 4 && unchecked.err.contains("Album has rules in Swift"))
+    #expect(unchecked.code == 4 && unchecked.err.contains("Album has validators in Swift"))
     let dropping = ["bindings", "drop", "high", "--skip-code-validators"]
     #expect(
       try place.run(dropping + ["-n"]).err == """

@@ -200,14 +200,14 @@ import Testing
     (["--range", "s=1..5"], "--range takes a field of numbers; s is of type text."),
     (
       ["--range", "n=0..18446744073709551616"],
-      "--range takes numbers that suit the field; “18446744073709551616” is not one"
+      "--range takes numbers that fit the field; “18446744073709551616” is not one"
     ),
-    (["--length", "s=-1..300"], "--length takes numbers that suit the field; “-1” is not one."),
+    (["--length", "s=-1..300"], "--length takes numbers that fit the field; “-1” is not one."),
     (["--length", "s"], "--length takes FIELD=…; got s."),
-    (["--one-of", "n=1,x"], "--one-of does not suit n: "),
+    (["--one-of", "n=1,x"], "--one-of does not fit n: "),
     (["--required", "n,n"], "--required takes a field once; got n,n."),
     (["--at-most", "5", "--per", "n,n"], "--at-most takes a field once; got n,n."),
-    (["--immutable", "n", "--severity", "warning"], "--immutable refuses or is nothing"),
+    (["--immutable", "n", "--severity", "warning"], "--immutable takes no warning"),
     (["--required", "n", "--message", ""], "--name and --message take a text."),
     (["--required", "n", "--severity", "mild"], "--severity takes error or warning; got mild."),
   ])
@@ -238,7 +238,7 @@ import Testing
       let outcome = try place.run(
         ["rules", "add", "T", "--check", "n >= -1", "--name", name] + ending)
       #expect(outcome.code == 64)
-      #expect(outcome.err.contains("\nhint: give this one another --name"), "\(outcome)")
+      #expect(outcome.err.contains("\nhint: choose another --name"), "\(outcome)")
     }
   }
 
@@ -253,7 +253,7 @@ import Testing
     for ending in [["-n"], []] {
       let outcome = try place.run(["rules", "drop", "Album.notBeforeArtist"] + ending)
       #expect(outcome.code == 1)
-      #expect(outcome.err.contains("The rule Album.notBeforeArtist is in Swift"), "\(outcome)")
+      #expect(outcome.err.contains("The rule Album.notBeforeArtist is a validator in Swift"), "\(outcome)")
     }
   }
 

@@ -31,7 +31,7 @@ import Testing
     }
     let refusal = Outcome(
       code: 64, out: "",
-      err: "error[usage]: 1 names 2 records of loose, whose keys are a number and a text: "
+      err: "error[usage]: 1 matches 2 records of loose, whose keys are a number and a text: "
         + "a == '1', or a == 1.\n"
         + "hint: choose one with a predicate: --where of update and delete, or storecli query\n")
     #expect(try place.run("get", "loose", "1") == refusal)
@@ -90,15 +90,15 @@ import Testing
   @Test(arguments: [
     (
       "INSERT INTO Files VALUES (7, NULL, NULL, x'00')",
-      "Files 7: csv cannot tell the blob in loose from text."
+      "Files 7: csv cannot distinguish the blob in loose from text."
     ),
     (
       "INSERT INTO Files VALUES (7, NULL, NULL, 12)",
-      "Files 7: csv cannot tell the number in loose from text."
+      "Files 7: csv cannot distinguish the number in loose from text."
     ),
     (
       "INSERT INTO Files VALUES (7, 'abcd', NULL, NULL)",
-      "Files 7: csv cannot tell the text in data from a blob."
+      "Files 7: csv cannot distinguish the text in data from a blob."
     ),
   ])
   func whatCSVCannotCarryIsRefused(rows: String, message: String) throws {
@@ -148,7 +148,7 @@ import Testing
       try place.run("export", "Files", "--to", "files.csv")
         == Outcome(
           code: 1, out: "",
-          err: "error[output]: Files 7: csv cannot tell the number in size from text.\n"
+          err: "error[output]: Files 7: csv cannot distinguish the number in size from text.\n"
             + "hint: add -o ndjson\n"))
   }
 

@@ -51,8 +51,8 @@ import Testing
     (
       ["get", "Comp", "1,a,b"], 64,
       """
-      error[usage]: 1,a,b is no key of Comp: it has 3 values; its key is a,b. A value that holds a \
-      comma stands in double quotes.
+      error[usage]: 1,a,b is not a key of Comp: it has 3 values; its key is a,b. Put a value \
+      with a comma in double quotes.
       hint: storecli get Comp '1,"a,b"'
 
       """
@@ -64,7 +64,7 @@ import Testing
     (
       ["rules", "add", "Ord", "--range", "UnitPrice=abc.."], 64,
       """
-      error[usage]: --range takes numbers that suit the field; “abc” is not one.
+      error[usage]: --range takes numbers that fit the field; “abc” is not one.
       hint: storecli rules add --help
 
       """

@@ -44,7 +44,7 @@ import Testing
     for ending in [["-n"], ["--yes"]] {
       let refused = try place.run(words + ending)
       #expect(
-        refused.code == 4 && refused.err.contains("\(model) has rules in Swift"), "\(refused)")
+        refused.code == 4 && refused.err.contains("\(model) has validators in Swift"), "\(refused)")
     }
     try succeed(words + ["--yes", "--skip-code-validators"], in: place)
     #expect(try place.run("query", "B", "--fields", "h", "-q").out == "NEW\n")
@@ -110,7 +110,7 @@ import Testing
     let checked = try place.run("bindings", "check")
     #expect(checked.code == 2 && checked.err.contains("P.n: its values could not be compared"))
     let refused = try place.run("bindings", "rebuild")
-    #expect(refused.code == 4 && refused.err.contains("P has rules in Swift"), "\(refused)")
+    #expect(refused.code == 4 && refused.err.contains("P has validators in Swift"), "\(refused)")
     #expect(try raw.value("SELECT n FROM P") == "9")
     let skipping = ["bindings", "rebuild", "--skip-code-validators"]
     let previewed = try place.run(skipping + ["-n"])

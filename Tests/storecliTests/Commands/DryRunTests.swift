@@ -54,7 +54,7 @@ import Testing
       #expect(outcome.code == 4)
       #expect(
         outcome.err.hasPrefix(
-          "error[codeValidators]: Album has rules in Swift that only its own program can check"),
+          "error[codeValidators]: Album has validators in Swift that only its own program can run"),
         "\(outcome)")
     }
     #expect(try raw.value("SELECT count(*) FROM Album WHERE artistName = 'Nobody'") == "0")
@@ -85,7 +85,7 @@ import Testing
     let spoil = "UPDATE Track SET title = CAST(x'41ff' AS TEXT) WHERE id = 3"
     let change =
       #"{"op":"update","model":"Track","id":3,"changes":{"title":{"new":"ok"}},"origin":"user"}"#
-    let talk = "what was there before cannot be read, so it is not shown\n"
+    let talk = "the old values cannot be read, so they are not shown\n"
     for (format, data) in [
       ("--json", "[\n\(change)\n]\n"), ("--ndjson", change + "\n"),
       ("--output=plain", "~ Track 3  title: \"ok\"\n"),

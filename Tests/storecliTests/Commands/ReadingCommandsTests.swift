@@ -35,7 +35,7 @@ import Testing
           err: """
             Album   120 records
             binding Album.artistName: Album.artistName = Artist.name through Album.artistID
-            rule in Swift: Album.notBeforeArtist
+            validator in Swift: Album.notBeforeArtist
 
             """))
   }

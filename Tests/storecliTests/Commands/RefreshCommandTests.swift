@@ -63,7 +63,7 @@ import Testing
         == Outcome(
           code: 1, out: "",
           err: """
-            error[unsupportedSchema]: A cannot be refreshed, because something needs what is gone; \
+            error[unsupportedSchema]: A cannot be refreshed, because bindings or rules need what is gone; \
             nothing was changed.
               binding A.shout: The binding A.shout cannot be kept: SQLite says: no such column: \
             name. Check the names and the expression.

@@ -106,8 +106,8 @@ import Testing
         == Outcome(
           code: 64, out: "",
           err: """
-            error[usage]: There is a rule Track.check already: Track must not bring bad luck.
-            hint: give this one another --name, or storecli rules drop Track.check
+            error[usage]: The rule Track.check exists already: Track must not bring bad luck.
+            hint: choose another --name, or storecli rules drop Track.check
 
             """))
     for words in [

@@ -146,7 +146,7 @@ import Testing
     let outcome = try watch.finish()
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try lines(outcome).map { $0["id"] } == ["2"])
-    #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
+    #expect(outcome.err.contains("gap: another program emptied the journal"), "\(outcome)")
   }
 
   /// Its positions are used again, and those that the reader had passed are told, too.
@@ -163,7 +163,7 @@ import Testing
     let outcome = try watch.finish()
     #expect(outcome.code == 0, "\(outcome)")
     #expect(try lines(outcome).map { $0["id"] } == (1...40).map { "\($0)" })
-    #expect(outcome.err.contains("gap: somebody emptied the journal"), "\(outcome)")
+    #expect(outcome.err.contains("gap: another program emptied the journal"), "\(outcome)")
   }
 
   /// Positions are used again, so those of the past end earlier.

@@ -39,7 +39,7 @@ import Testing
     let query = try PredicateText(schema: try store.schema.model(named: "t"))
       .query(where: nil, sort: sort)
     let watch = LiveWatch(
-      of: store, try Bell(), isCoalescing: true, fields: nil, tellsPlaces: true)
+      of: store, try Bell(), isCoalescing: true, fields: nil, includesIndices: true)
     let waking = try watch.follow(
       [query], snapshot: snapshot, until: .now, to: &output
     ) {
