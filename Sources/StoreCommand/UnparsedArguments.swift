@@ -13,9 +13,7 @@ struct UnparsedArguments {
   func explanation(of error: any Error) -> CommandError {
     if let unknownCommand { return unknownCommand }
     let path = commandPath
-    if path.known.isEmpty, let option = words.first, option.hasPrefix("-") {
-      return unplaced(option)
-    }
+    if path.known.isEmpty, words.first?.hasPrefix("-") == true { return unplaced }
     let command = (["storecli"] + path.known).joined(separator: " ")
     let lines = Self.withoutPreamble(StoreCLI.message(for: error))
       .split(separator: "\n").map(String.init)
@@ -26,17 +24,16 @@ struct UnparsedArguments {
         ?? "\(command) --help")
   }
 
-  /// The error for words that begin with `option`: no command follows the common options, or
-  /// `option` is not one of them.
-  private func unplaced(_ option: String) -> CommandError {
-    if LeadingOptions.takingValue.contains(option), words.count == 1 {
-      return .usage(
-        "\(option) needs a value, and a command after it.", hint: "storecli models -d PATH")
-    }
+  /// The error for words that begin with an option: the command is missing, or the option is not a
+  /// common one.
+  private var unplaced: CommandError {
     guard let stray = LeadingOptions(in: words).rest.first else {
       let line = ["storecli"] + words.map(Shell.quoted) + ["models"]
+      return .usage("A command is missing after the options.", hint: line.joined(separator: " "))
+    }
+    if LeadingOptions.takingValue.contains(stray) {
       return .usage(
-        "A command is missing after the options.", hint: line.joined(separator: " "))
+        "\(stray) needs a value, and a command after it.", hint: "storecli models -d PATH")
     }
     return .usage(
       "\(stray) is not a common option. Write it after the command.", hint: "storecli help options")

@@ -97,7 +97,7 @@ import Testing
         == "[\n{\"n\":40}\n]\n")
     let refused = try place.run("query", "--sql", "delete from Artist")
     #expect(refused.code == 64)
-    #expect(refused.err.hasPrefix("error[usage]: --sql runs statements that only read"))
+    #expect(refused.err.hasPrefix("error[usage]: --sql runs only statements that read"))
     #expect(try place.run("query", "Artist", "--count").out == "40\n")
   }
 
