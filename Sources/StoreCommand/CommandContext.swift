@@ -310,7 +310,7 @@ extension CommandContext {
     }
     report.isAboutNoRecord = recordCount == 0
     guard !isDryRun else { return try report.write(to: self) }
-    try telling {
+    try reporting {
       try report.write(to: self)
       let entered = try store.changeJournal.details()
       // Undo cannot restore what the journal does not record.
@@ -323,7 +323,7 @@ extension CommandContext {
 
   /// Runs `body`, which reports a committed change. If it fails, the error says that only the
   /// report failed.
-  func telling(_ body: () throws -> Void) throws {
+  func reporting(_ body: () throws -> Void) throws {
     do {
       try body()
     } catch OutputError.readerClosed {

@@ -23,7 +23,7 @@ extension AdoptCommand {
       return .ok
     }
     let done = try context.openForWriting().store.modelRefreshes(models)
-    try context.telling {
+    try context.reporting {
       try report(done, to: writer, context)
       for refresh in done where refresh.schema != nil && entered.contains(refresh.name) {
         try context.console.say(

@@ -94,7 +94,7 @@ struct AdoptCommand: ChangingCommand {
       }
       try context.openForWriting(journalMode: changesJournal ? .writeAheadLog : .asFound)
         .store.adopt(chosen.map(\.name), types: choices)
-      try context.telling {
+      try context.reporting {
         try report(outcomes, chosen, of: found, to: writer, context)
         guard changesJournal else { return }
         try context.console.say(

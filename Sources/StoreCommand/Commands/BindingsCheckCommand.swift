@@ -55,8 +55,8 @@ struct BindingsCheckCommand: LeafCommand {
     }
     for loss in try store.lossyConversions() {
       try context.console.say(
-        "\(loss.binding): \(Grouped.text(loss.recordCount, "record")) would not come back from there "
-          + "as they are")
+        "\(loss.binding): the conversion is lossy: \(Grouped.text(loss.recordCount, "record")) would "
+          + "change on the way back")
     }
     var unread = UnreadModels()
     try unread.noteUnreadableEntries(of: store)

@@ -30,7 +30,7 @@ struct BindingsWhyCommand: LeafCommand {
       try SourceRecords(
         of: end, key: try KeyText.key($0, for: model, in: opened), chain, in: opened)
     }
-    let told: [OutputColumn] =
+    let valueColumns: [OutputColumn] =
       records == nil
       ? []
       : [
@@ -40,7 +40,7 @@ struct BindingsWhyCommand: LeafCommand {
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("field", role: .key), OutputColumn("binding"), OutputColumn("formula"),
-      ] + told)
+      ] + valueColumns)
     func write(_ field: BindingSchema.Field, _ binding: BindingSchema?) throws {
       let name = binding.map { CellValue.text($0.name) } ?? .null
       let formula = binding.map { CellValue.text($0.description) } ?? .null

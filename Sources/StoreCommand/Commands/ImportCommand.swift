@@ -6,7 +6,7 @@ import RecordFormats
 struct ImportCommand: WritingCommand {
   /// What to do with a record that cannot be imported.
   enum ErrorPolicy: String, CaseIterable, ExpressibleByArgument {
-    /// Stop; the transaction it stands in is rolled back.
+    /// Stop and roll back the transaction.
     case stop
     /// Leave it out.
     case skip

@@ -47,7 +47,7 @@ struct LeaveCommand: ChangingCommand {
     }
     let opening = try context.openForWriting()
     let done = try opening.store.leave(names, losing: policy)
-    try context.telling { try report(done, opening, to: writer, context) }
+    try context.reporting { try report(done, opening, to: writer, context) }
     return .ok
   }
 

@@ -34,7 +34,7 @@ struct RulesListCommand: LeafCommand {
     var writer = try context.reportWriter(
       columns: [
         OutputColumn("rule", role: .key), OutputColumn("model", meaning: .json),
-        OutputColumn("fields", meaning: .json), OutputColumn("severity"), OutputColumn("stands"),
+        OutputColumn("fields", meaning: .json), OutputColumn("severity"), OutputColumn("place"),
         OutputColumn("message"),
       ])
     for row in rows {

@@ -32,7 +32,7 @@ struct RulesRebuildCommand: ChangingCommand {
       drift.isEmpty || context.isDryRun
       ? drift : try context.openForWriting().store.rebuildRules()
     let would = context.isDryRun ? "would be " : ""
-    for drift in mended {
+    for drift in repaired {
       try context.console.say(
         "\(drift.owner.name): \(drift.objects.joined(separator: ", ")) \(would)recreated")
     }

@@ -111,7 +111,7 @@ struct WatchCommand: LeafCommand {
   }
 
   func run(_ context: CommandContext) throws -> ExitCode {
-    let ending = try isTable(context) ? show(context) : tell(context)
+    let ending = try isTable(context) ? showTable(context) : writeChanges(context)
     if ending.hasFailedOnGap { return .found }
     switch ending.waking {
     case nil: return ending.failureCount == 0 ? .ok : .failed
@@ -132,7 +132,7 @@ struct WatchCommand: LeafCommand {
   }
 
   /// Shows the records of the only model as a table.
-  private func show(_ context: CommandContext) throws -> Ending {
+  private func showTable(_ context: CommandContext) throws -> Ending {
     let watching = try watching(context)
     let model = watching.models[0]
     let table = LiveTable(
@@ -145,7 +145,7 @@ struct WatchCommand: LeafCommand {
   }
 
   /// Writes each change when it happens.
-  private func tell(_ context: CommandContext) throws -> Ending {
+  private func writeChanges(_ context: CommandContext) throws -> Ending {
     let handler = exec.map {
       WatchOutput.Handler(
         command: EventCommand(text: $0), takesAll: coalesce, isOwed: consumer != nil)

@@ -42,7 +42,7 @@ struct Importing {
     /// The place of its source among all.
     var source: Int
     var line: Int
-    /// As it stands in the input, where rejects are collected.
+    /// The record as it is in the input, if rejects are collected.
     var bytes: [UInt8]
   }
 

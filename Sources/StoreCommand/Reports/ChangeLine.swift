@@ -41,11 +41,11 @@ struct ChangeLine {
       }
       return [line(fields, change.origin, change.cause)]
     }
-    var told: [ChangedField] = []
-    for field in change.fields where !told.contains(where: field.hasProvenance) {
-      told.append(field)
+    var shown: [ChangedField] = []
+    for field in change.fields where !shown.contains(where: field.hasProvenance) {
+      shown.append(field)
     }
-    return told.map { first in
+    return shown.map { first in
       line(
         change.fields.filter(first.hasProvenance)
           .map { Field(name: $0.name, old: $0.old, new: $0.new) }, first.origin, first.cause)

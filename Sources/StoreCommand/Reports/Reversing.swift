@@ -46,8 +46,8 @@ struct Reversing {
     }
     if let failure, done.isEmpty { throw failure }
     guard !done.isEmpty else { throw missing }
-    try context.telling {
-      try tell(done.map(\.changes), opened, context)
+    try context.reporting {
+      try report(done.map(\.changes), opened, context)
       guard !context.isDryRun else { return }
       for reversal in done {
         let what = reversal.reverted.map { " \($0)" } ?? ""
@@ -55,8 +55,7 @@ struct Reversing {
       }
       if done.count < times, failure == nil {
         try context.console.say(
-          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): nothing more is to be "
-            + "taken back")
+          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): there is nothing more to take back")
       }
     }
     if let failure { throw failure }
@@ -86,7 +85,7 @@ struct Reversing {
       failure = error
     }
     if let possible {
-      try tell([possible.changes], opened, context)
+      try report([possible.changes], opened, context)
       try context.console.say(
         "\(Grouped.text(possible.reverted.count, "transaction")) would be taken back")
     }
@@ -95,7 +94,7 @@ struct Reversing {
     return .ok
   }
 
-  private func tell(
+  private func report(
     _ changes: [ChangeSet], _ opened: OpenedStore, _ context: CommandContext
   ) throws {
     let report = ChangeReport(changes, in: opened.store.schema)

@@ -12,10 +12,10 @@ struct RuleRefusal {
   }
 
   var error: CommandError {
-    let offenders = finding.keys.map { key in
-      var offender = finding.violation
-      offender.key = key
-      return offender
+    let violations = finding.keys.map { key in
+      var violation = finding.violation
+      violation.key = key
+      return violation
     }
     let violation = finding.violation
     let breaking = finding.count == 1 ? "breaks" : "break"
@@ -23,9 +23,9 @@ struct RuleRefusal {
       .rejected, code: StoreError.Code.rejected.rawValue,
       "The rule \(violation.rule) was not \(verb): "
         + "\(Grouped.text(finding.count, "record")) \(breaking) it already. \(remedy)",
-      details: CommandError.lines(for: offenders, count: finding.count), hint: hint,
+      details: CommandError.lines(for: violations, count: finding.count), hint: hint,
       model: violation.model, field: violation.fields.count == 1 ? violation.fields[0] : nil,
-      violations: offenders, violationCount: finding.count)
+      violations: violations, violationCount: finding.count)
   }
 
   /// A unique rule is an index, which cannot contain a value twice.

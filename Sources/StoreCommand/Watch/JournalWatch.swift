@@ -30,7 +30,7 @@ struct JournalWatch {
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       try store.checkUnchanged(selection.models ?? [])
-      try writeDamage(told: &damaged, to: &output)
+      try writeDamage(reported: &damaged, to: &output)
       if output.isFull { break }
       let end = try store.changeJournal.position()
       guard try end >= place.position && place.anchor.holds(in: store.changeJournal) else {
@@ -125,7 +125,7 @@ struct JournalWatch {
     while !output.isFull {
       if Interruption.isRequested { return .interrupted }
       try store.checkUnchanged(selection.models ?? [])
-      try writeDamage(told: &damaged, to: &output)
+      try writeDamage(reported: &damaged, to: &output)
       if output.isFull { break }
       guard let batch = try consumer.next(limit: pageSize) else {
         switch try bell.wait(until: deadline) {
@@ -185,11 +185,11 @@ struct JournalWatch {
   }
 
   /// Reports models whose changes may not be recorded from now on, once until that ends.
-  private func writeDamage(told: inout Set<String>, to output: inout WatchOutput) throws {
+  private func writeDamage(reported: inout Set<String>, to output: inout WatchOutput) throws {
     let journal = store.changeJournal
     let damaged = Set(journal.damagedModels.filter(selection.includes))
-    let gaps = try journal.damageGaps(of: damaged.subtracting(told))
-    told = damaged
+    let gaps = try journal.damageGaps(of: damaged.subtracting(reported))
+    reported = damaged
     guard !gaps.isEmpty else { return }
     try output.write(gaps)
     try output.flush()

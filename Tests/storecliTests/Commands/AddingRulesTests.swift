@@ -123,7 +123,7 @@ import Testing
     #expect(
       added.err.hasPrefix("added \(demand.name): \(subject) \(demand.message)\n"), "\(added)")
     #expect(
-      try place.run("rules", "list", "--fields", "rule,fields,stands,message", "-q").out
+      try place.run("rules", "list", "--fields", "rule,fields,place,message", "-q").out
         .hasSuffix("\(demand.name)\t\(demand.fields)\tadded\t\(demand.message)\n"))
     // As another program is told.
     let raw = try RawDatabase(place.path("t.db"))

@@ -67,7 +67,7 @@ import Testing
     for ending in [["-n"], []] {
       let outcome = try place.run(["rules", "drop", "Track.title.length"] + ending)
       #expect(outcome.code == 1)
-      #expect(outcome.err.hasPrefix("error[unsupportedSchema]: The rule Track.title.length stands"))
+      #expect(outcome.err.hasPrefix("error[unsupportedSchema]: The rule Track.title.length is in"))
     }
   }
 

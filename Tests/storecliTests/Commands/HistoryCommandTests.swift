@@ -316,7 +316,7 @@ import Testing
     let undone = try place.run("undo", "3")
     #expect(undone.code == 0, "\(undone)")
     #expect(
-      undone.err.hasSuffix("only 1 of 3: nothing more is to be taken back\n"), "\(undone)")
+      undone.err.hasSuffix("only 1 of 3: there is nothing more to take back\n"), "\(undone)")
     let redone = try place.run("redo")
     #expect(redone.code == 0 && !redone.err.contains("only"), "\(redone)")
   }

@@ -25,7 +25,7 @@ import Testing
         "rules\tproblem\tTrack.check: missing or changed in the file: \(names) "
           + "(storecli rules rebuild)\n"), "\(doctor)")
     #expect(
-      try place.run("rules", "list", "Track", "--fields", "rule,stands", "-q").out == """
+      try place.run("rules", "list", "Track", "--fields", "rule,place", "-q").out == """
         Track.title.length\ttable
         Track.seconds.range\ttable
         Track.check\tdamaged
@@ -44,7 +44,7 @@ import Testing
         == Outcome(code: 0, out: "", err: "Track.check: \(names) recreated\n1 rule repaired\n"))
     #expect(try place.run("update", "Track", "2", "seconds=13").code == 4)
     #expect(
-      try place.run("rules", "list", "Track", "--fields", "stands", "-q").out
+      try place.run("rules", "list", "Track", "--fields", "place", "-q").out
         == "table\ntable\nadded\n")
     #expect(
       try place.run("rules", "rebuild")

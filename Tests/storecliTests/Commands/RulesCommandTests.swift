@@ -201,7 +201,7 @@ import Testing
       "rules", "add", "Track", "--unique", "albumID,seconds", "--severity", "warning")
     #expect(
       try place.run("rules", "list", "Track", "--ndjson", "-q").out.hasSuffix(
-        #"{"rule":"Track.albumID-seconds.unique","model":["Track"],"fields":["albumID","seconds"],"severity":"warning","stands":"added","message":"must be unique together"}"#
+        #"{"rule":"Track.albumID-seconds.unique","model":["Track"],"fields":["albumID","seconds"],"severity":"warning","place":"added","message":"must be unique together"}"#
           + "\n"))
     let found = try place.run("validate", "Track", "--ndjson", "-q")
     #expect(found.out.contains(#""fields":["albumID","seconds"]"#), "\(found)")

@@ -43,7 +43,7 @@ struct DemoCommand: LeafCommand {
         .failed, code: "exists", "\(path) exists already; demo begins with a new file.",
         hint: "storecli demo --keep ANOTHER-DIRECTORY")
     }
-    try Story(path: path, console: context.console).tell()
+    try Story(path: path, console: context.console).run()
     return .ok
   }
 

@@ -28,7 +28,7 @@ struct Story {
   }
 
   /// Prints the whole story.
-  func tell() throws {
+  func run() throws {
     let store = try open()
     try fill(store)
     let events = Events()
@@ -116,7 +116,7 @@ struct Story {
       try tx.set(\Track.seconds, to: 240, for: shortened.id)
       try tx.insert(Track(id: 5000, title: "Zero Hour", seconds: 360, albumID: 1))
     }
-    try tell(events, store)
+    try show(events, store)
   }
 
   private func bind(_ store: Store, _ events: Events) throws {
@@ -131,7 +131,7 @@ struct Story {
       try line("  " + change.text(palette: console.dataTerminal.palette, width: nil))
     }
     try line("And what the observer of one field receives:")
-    try tell(events, store)
+    try show(events, store)
   }
 
   private func refuse(_ store: Store, _ events: Events) throws {
@@ -194,7 +194,7 @@ struct Story {
     }
   }
 
-  private func tell(_ events: Events, _ store: Store) throws {
+  private func show(_ events: Events, _ store: Store) throws {
     store.waitForDelivery()
     for event in events.take() { try line("  " + event) }
   }
