@@ -23,7 +23,8 @@ enum Confirmation {
     if isGiven { return true }
     guard canAsk(console) else {
       throw CommandError.usage(
-        "\(question) The command runs without a terminal, so it cannot ask: add \(flag), or -n to see what would change.")
+        "\(question) The command runs without a terminal, so it cannot ask: add \(flag), or -n to see what would change."
+      )
     }
     try console.ask(question)
     let answer = readLine() ?? ""

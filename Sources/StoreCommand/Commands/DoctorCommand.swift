@@ -58,7 +58,8 @@ struct DoctorCommand: LeafCommand {
     try report.examine("tables") { report in
       for table in try store.adoptableTables() {
         report.add(
-          "tables", .note, table.reason ?? "\(table.name) is not a model yet (\(Program.name) adopt)")
+          "tables", .note,
+          table.reason ?? "\(table.name) is not a model yet (\(Program.name) adopt)")
       }
     }
   }

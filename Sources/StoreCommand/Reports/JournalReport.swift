@@ -22,7 +22,8 @@ struct JournalReport {
   mutating func begin() throws {
     guard !isDifference else {
       guard [.table, .plain].contains(context.format), context.options.fieldNames == nil else {
-        throw CommandError.usage("--diff prints text for a person, so it takes neither -o nor --fields.")
+        throw CommandError.usage(
+          "--diff prints text for a person, so it takes neither -o nor --fields.")
       }
       return
     }

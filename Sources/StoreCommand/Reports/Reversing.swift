@@ -55,7 +55,8 @@ struct Reversing {
       }
       if done.count < times, failure == nil {
         try context.console.say(
-          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): there is nothing more to take back")
+          "only \(Grouped.text(done.count)) of \(Grouped.text(times)): there is nothing more to take back"
+        )
       }
     }
     if let failure { throw failure }

@@ -27,7 +27,8 @@ final class LiveWatch: Sendable {
   ///   - isCoalescing: Whether to print net changes.
   ///   - fields: Fields of the only model; nil for all.
   ///   - includesIndices: Whether to print indices, for a single result.
-  init(of store: Store, _ bell: Bell, isCoalescing: Bool, fields: [String]?, includesIndices: Bool) {
+  init(of store: Store, _ bell: Bell, isCoalescing: Bool, fields: [String]?, includesIndices: Bool)
+  {
     self.store = store
     self.bell = bell
     self.isCoalescing = isCoalescing

@@ -44,7 +44,8 @@ import Testing
         == Outcome(
           code: 64, out: "",
           err: "error[usage]: Update 120 existing records? "
-            + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"))
+            + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"
+        ))
     #expect(try place.run("bindings", "list", "-q").out == "")
     #expect(try place.run("query", "Album", "-q").out == before)
   }
@@ -89,7 +90,8 @@ import Testing
     let words = ["bindings", "add", "derive", "Artist.name", "--as", "'artist ' || id"]
     for ending in [["-n"], ["--yes"]] {
       let refused = try place.run(words + ending)
-      #expect(refused.code == 4 && refused.err.contains("Album has validators in Swift"), "\(refused)")
+      #expect(
+        refused.code == 4 && refused.err.contains("Album has validators in Swift"), "\(refused)")
     }
     let added = try place.run(words + ["--yes", "--skip-code-validators"])
     #expect(added.code == 0, "\(added)")

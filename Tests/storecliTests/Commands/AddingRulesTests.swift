@@ -253,7 +253,9 @@ import Testing
     for ending in [["-n"], []] {
       let outcome = try place.run(["rules", "drop", "Album.notBeforeArtist"] + ending)
       #expect(outcome.code == 1)
-      #expect(outcome.err.contains("The rule Album.notBeforeArtist is a validator in Swift"), "\(outcome)")
+      #expect(
+        outcome.err.contains("The rule Album.notBeforeArtist is a validator in Swift"), "\(outcome)"
+      )
     }
   }
 

@@ -151,7 +151,9 @@ import Testing
         "import", "in", "--model", "Artist", "--on-error", "collect", "--rejects", "-",
       ], 64, "error[usage]: --rejects takes the name"
     ),
-    (["get", "Artist", "1", "--fields", "\"id"], 64, "error[usage]: --fields has an opening quote"),
+    (
+      ["get", "Artist", "1", "--fields", "\"id"], 64, "error[usage]: --fields has an opening quote"
+    ),
     (["adopt", "--fields", "nosuch"], 64, "error[usage]: The result has no column nosuch"),
     (["export", "Track", "--to", "music.store"], 64, "error[output]: "),
     (["adopt", "Nothing"], 3, "error[unknownModel]: "),

@@ -15,7 +15,8 @@ import Testing
       ["rules", "list", "Album", "-d", "music.store", "-q"]
     ),
     (
-      ["-d", "music.store", "bindings", "-o", "csv"], ["bindings", "-d", "music.store", "-o", "csv"]
+      ["-d", "music.store", "bindings", "-o", "csv"],
+      ["bindings", "-d", "music.store", "-o", "csv"]
     ),
     (["-d", "music.store", "help", "query"], ["help", "query"]),
     (["-d", "music.store", "--version"], ["--version"]),

@@ -67,7 +67,8 @@ import Testing
         == Outcome(
           code: 64, out: "",
           err: "error[usage]: Continue with this: 10 Track deleted? "
-            + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"))
+            + "The command runs without a terminal, so it cannot ask: add --yes, or -n to see what would change.\n"
+        ))
     #expect(try place.run("delete", "Track", "--where", "albumID = 7", "--yes").code == 0)
     #expect(try place.run("query", "Track", "albumID = 7", "--count").out == "0\n")
     #expect(

@@ -59,7 +59,8 @@ enum RecordedGuide {
 
   /// Returns `help` without the sections and lines that every command has.
   static func withoutCommonOptions(_ help: String) -> String {
-    let own = help.range(of: "\n\nCOMMON OPTIONS:\n").map { help[..<$0.lowerBound] + "\n" } ?? help[...]
+    let own =
+      help.range(of: "\n\nCOMMON OPTIONS:\n").map { help[..<$0.lowerBound] + "\n" } ?? help[...]
     return own.replacingOccurrences(
       of: "(\nOPTIONS:)?\n +--version +Show the version.\n +-h, --help +Show help information.\n",
       with: "\n", options: .regularExpression)
