@@ -195,7 +195,7 @@ struct RulesAddCommand: ChangingCommand {
       return try store.finding(of: rule)
     } catch let error as StoreError where error.code == .configurationConflict {
       throw CommandError.usage(
-        error.message, hint: "give this one another --name", model: schema.name)
+        error.message, hint: "choose another --name", model: schema.name)
     } catch let error as StoreError where error.code == .unsupportedSchema {
       let unknown = error.message.firstRange(of: "no such column: ").map { start in
         let rest = error.message[start.upperBound...]

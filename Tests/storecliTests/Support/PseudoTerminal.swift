@@ -28,19 +28,14 @@ enum PseudoTerminal {
     return String(decoding: seen, as: UTF8.self)
   }
 
-  /// Both ends; what is written at the other end arrives as it was written.
+  /// Both ends. Bytes written at the other end arrive unchanged.
   private static func open() throws -> (ours: Int32, theirs: Int32) {
-    let ours = posix_openpt(O_RDWR | O_NOCTTY)
-    guard ours >= 0, grantpt(ours) == 0, unlockpt(ours) == 0, let name = ptsname(ours) else {
-      throw POSIXError(.ENXIO)
-    }
-    let theirs = Foundation.open(name, O_RDWR | O_NOCTTY)
-    var size = winsize(ws_row: 50, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    var ours: Int32 = -1
+    var theirs: Int32 = -1
     var modes = termios()
-    guard theirs >= 0, ioctl(theirs, UInt(TIOCSWINSZ), &size) == 0, tcgetattr(theirs, &modes) == 0
-    else { throw POSIXError(.ENXIO) }
     cfmakeraw(&modes)
-    guard tcsetattr(theirs, TCSANOW, &modes) == 0 else { throw POSIXError(.ENXIO) }
+    var size = winsize(ws_row: 50, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    guard openpty(&ours, &theirs, nil, &modes, &size) == 0 else { throw POSIXError(.ENXIO) }
     return (ours, theirs)
   }
 

@@ -48,7 +48,8 @@ enum RecordedGuide {
       (#""txn":"\w+""#, #""txn":"4zsx2q""#),
       (#"transaction \w+ as \w+"#, "transaction 4zsx2q as 4zsx2r"),
       (#"txn \w+"#, "txn 4zsx2q"),
-      (#"\d+ s ago"#, "2 s ago"),
+      (#"(?<=  )(now|\d+ s ago)\b"#, "2 s ago"),
+      ("\r\n", "\n"),
       (#"in \d+\.\d s"#, "in 0.1 s"),
     ]
     return replacements.reduce(output) { text, replacement in
