@@ -60,10 +60,12 @@ enum RecordedGuide {
 
   /// Returns `help` without the sections and lines that every command has.
   static func withoutCommonOptions(_ help: String) -> String {
-    let own =
-      help.range(of: "\n\nCOMMON OPTIONS:\n").map { help[..<$0.lowerBound] + "\n" } ?? help[...]
-    return own.replacingOccurrences(
-      of: "(\nOPTIONS:)?\n +--version +Show the version.\n +-h, --help +Show help information.\n",
-      with: "\n", options: .regularExpression)
+    let end = help.range(of: "\n\nCOMMON OPTIONS:\n")?.lowerBound ?? help.endIndex
+    let version = #" +--version +Show the version\.\n +-h, --help +Show help information\.\n"#
+    return (help[..<end] + "\n").replacingOccurrences(
+      of: #"(\nOPTIONS:)?\n"# + version, with: "\n", options: .regularExpression
+    )
+    .replacingOccurrences(of: #"\n{3,}"#, with: "\n\n", options: .regularExpression)
+    .trimmingCharacters(in: .newlines) + "\n"
   }
 }
