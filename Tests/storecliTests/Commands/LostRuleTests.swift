@@ -88,7 +88,7 @@ import Testing
           == Outcome(
             code: 4, out: "",
             err: """
-              error[rejected]: The rule T.n.unique was not put in place: 2 records break it \
+              error[rejected]: The rule T.n.unique was not recreated: 2 records break it \
               already. A unique rule cannot keep them. Give them other values first; nothing \
               was changed.
                 T 7.n  must be unique  (rule T.n.unique)
