@@ -112,6 +112,8 @@ examples: sqlite
 	@echo '==> Building and running the examples'
 	@swift build --package-path Examples --scratch-path .build/examples -Xswiftc -warnings-as-errors
 	@Scripts/check-examples .build/examples/debug
+	@echo '==> Pasting the quick start into an empty package'
+	@Scripts/check-quickstart .build/quickstart
 
 # The documentation as a static site for any web server; BASE is its path there.
 site: sqlite
