@@ -1,12 +1,12 @@
 /// One write: from a turn of the writer to the events that observers receive.
 ///
-/// ``run(on:_:)`` is the whole path of a write, with the numbers of ARCHITECTURE.md.
+/// ``run(on:_:)`` is the whole path of a write, with the step numbers of ARCHITECTURE.md.
 /// ``WriterTurns`` adds the first step and the last two.
 struct WriteCycle {
-  /// Whether the transaction is kept when everything passed.
+  /// Whether the transaction is committed if every step succeeded.
   enum Ending { case commit, rollback }
 
-  /// Which changes the transaction captures.
+  /// The changes that the transaction captures.
   enum Demand {
     /// The fields that observers and validators ask for.
     case observed
@@ -17,14 +17,16 @@ struct WriteCycle {
   let engine: StoreEngine
   var ending = Ending.commit
   var demand = Demand.observed
-  /// Subscribers that do not receive this commit.
+  /// The subscribers that do not receive this commit.
   var suppressed: [any Outlet] = []
 
-  /// Runs `body` as one transaction, publishes what it changed, and does the upkeep that is due.
+  /// Runs `body` as one transaction, publishes its changes, and does the upkeep that is due.
   ///
-  /// - Returns: What `body` returned, and the net changes that were captured.
-  /// - Throws: What `body` threw; ``StoreError``. Then nothing of this write is published, and
-  ///   nothing is kept, except after `outcomeUnknown`: then the file may contain the write.
+  /// If it throws, nothing is published and nothing is committed. With the code `outcomeUnknown`
+  /// the file may contain the write.
+  ///
+  /// - Returns: The result of `body`, and the captured net changes.
+  /// - Throws: What `body` threw; ``StoreError``.
   /// - Precondition: Step 1: the caller has its turn of the writer.
   func run<Result>(
     on writer: inout Writer, _ body: (borrowing WriteTransaction) throws -> Result
@@ -61,9 +63,9 @@ struct WriteCycle {
   /// Steps 2 and 3. Begins the transaction, catches up with other connections, and starts to
   /// capture.
   ///
-  /// Triggers of the change journal that no longer fit are repaired first, in a transaction of its
-  /// own, so that the write is recorded in full. Observers then receive a reset. If the repair
-  /// fails, the error is reported and the write goes on; the next write tries again.
+  /// Drifted triggers of the change journal are repaired first, in a separate transaction, so that
+  /// the write is recorded completely. Observers then receive a resync. If the repair fails, the
+  /// error is reported and the write continues; the next write tries again.
   private func begin(_ writer: inout Writer, _ validators: [Validator]) throws -> OpenWrite {
     try writer.checkReady()
     do {
@@ -71,11 +73,11 @@ struct WriteCycle {
       if ending == .commit, writer.needsJournalRepair {
         try writer.connection.rollBack()
         engine.maintenance.repairJournal(before: &writer)
-        // The outcome of the repair's COMMIT may be unknown: then nothing may be written.
+        // The outcome of the repair's COMMIT may be unknown. In that case nothing may be written.
         try writer.checkReady()
         try engine.foreignSync.beginWrite(&writer)
       }
-      // Before the plan is made: it does not cover an observer that comes from now on.
+      // Read before the plan is made: the plan does not cover observers that are added from now on.
       let latestObserver = demand == .observed ? engine.broker.latestObserver : .max
       let plan = try writer.plan(
         demand, generation: engine.schema.captureGeneration(with: engine.broker)
@@ -90,8 +92,8 @@ struct WriteCycle {
     }
   }
 
-  /// Step 10. Hands the commit to the broker while the connection still reads its state. Nothing
-  /// throws from here on: the commit stands.
+  /// Step 10. Passes the commit to the broker while the connection still reads its state. Nothing
+  /// throws from here on: the commit is complete.
   private func publish(
     _ changes: [RecordChange], _ edits: [ListIdentity: ListEdits], of write: OpenWrite,
     _ writer: inout Writer
@@ -101,7 +103,7 @@ struct WriteCycle {
       do {
         try writer.connection.hooks.withoutStopping { try engine.schema.reload(&writer) }
       } catch {
-        // The next write finds the schema's version changed and reads it again.
+        // The next write detects the changed schema version and reads the schema again.
         engine.reports.send(error, afterCommit: "reading the changed schema", engine.models)
       }
     }

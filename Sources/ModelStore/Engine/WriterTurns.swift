@@ -1,5 +1,5 @@
-/// Steps 1, 12 and 13 of a write: a turn of the writer, first come, first served; then delivery on
-/// the broker's queue, and the wait for observers that asked for it.
+/// Steps 1, 12 and 13 of a write: a turn of the writer in the order of calls, the delivery on the
+/// broker's queue, and the wait for observers that asked for it.
 struct WriterTurns: Sendable {
   let writer: ConnectionQueue<Writer>
   let broker: ChangeBroker
@@ -25,7 +25,7 @@ struct WriterTurns: Sendable {
     return result
   }
 
-  /// Returns also the number of the delivery to wait for once the writer is free; 0 for none.
+  /// Returns also the number of the delivery to wait for after the writer is free; 0 for none.
   private func countingAwaited<Result>(
     _ body: () throws -> Result
   ) rethrows -> (result: Result, awaited: UInt64) {
