@@ -56,7 +56,7 @@ extension StoreLease {
     options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
   ) {
     // Keeps only the necessary parts of the observation: there may be very many observers.
-    let mapping = EventMapping(observation, options)
+    let telling = Telling(observation, options)
     observer.whenReady { [weak self] part in
       guard let self else { return }
       let (commit, observer) = (part.commit, part.observer)
@@ -68,7 +68,7 @@ extension StoreLease {
             ? try engine.connections.delivery.sync {
               try engine.record(schema, observer.key, on: $0)
             } : nil
-          for event in try mapping.events(of: commit, current: current) where !observer.isEnded {
+          for event in try telling.events(of: commit, current: current) where !observer.isEnded {
             body(event)
           }
         }
@@ -134,7 +134,7 @@ extension StoreLease {
     let observer = makeObserver(observation, of: schema, coalescing: coalescing)
     try enter(observer, for: observation, options: options)
     let waiting = WaitingEvents<Event>()
-    let mapping = EventMapping(observation, options)
+    let telling = Telling(observation, options)
     return ChangeSequence(
       subscription: ObservationToken(observer.mailbox) { observer.end() }, report: scope.report
     ) { [weak self] in
@@ -146,7 +146,7 @@ extension StoreLease {
         do {
           let current =
             commit.isReset ? try await engine?.current(observation.key, of: schema) : nil
-          waiting.put(try mapping.events(of: commit, current: current))
+          waiting.put(try telling.events(of: commit, current: current))
         } catch let error as ColumnError {
           throw StoreError(error, reading: schema)
         } catch  where self?.scope.hasEnded ?? true {
@@ -232,7 +232,7 @@ extension StoreLease {
 }
 
 /// The conversion of commits into the events of one observer.
-private struct EventMapping<Event: Sendable>: Sendable {
+private struct Telling<Event: Sendable>: Sendable {
   private let events: @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event]
   /// Returns the event that precedes an event; nil if it was not requested.
   private let prior: (@Sendable (Event) -> Event)?

@@ -86,9 +86,9 @@ extension CatalogEditor {
       "The rule \(violation.rule) was not \(added): \(records) it. \(remedy); nothing was changed.",
       model: violation.model, field: violation.fields.count == 1 ? violation.fields[0] : nil,
       violations: finding.keys.map { key in
-        var existing = violation
-        existing.key = key
-        return existing
+        var offender = violation
+        offender.key = key
+        return offender
       }, violationCount: finding.count)
   }
 
