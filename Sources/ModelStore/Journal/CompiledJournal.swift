@@ -37,7 +37,7 @@ struct CompiledJournal: Sendable {
       })
   }
 
-  // What is there
+  // The triggers in the file
 
   /// The recorded models whose triggers are missing, changed or in the wrong order.
   var damagedModels: Set<String> { Set(layouts.current.keys).subtracting(intactModels) }
@@ -79,7 +79,7 @@ struct CompiledJournal: Sendable {
       model: schema.name)
   }
 
-  // What differs
+  // Differences
 
   /// The drift of the triggers in the file, by model.
   var drift: [SchemaDrift] {
@@ -104,7 +104,7 @@ struct CompiledJournal: Sendable {
     return plan.differences[owner] ?? wanted.map { .init($0, .misplaced) }
   }
 
-  // What has to happen
+  // Plans
 
   /// Returns the plan that makes the file's triggers record `details`.
   ///
