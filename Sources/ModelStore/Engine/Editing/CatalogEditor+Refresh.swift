@@ -187,7 +187,7 @@ extension CatalogEditor {
     guard try FiledRules([rule], in: models, on: connection).kept.isEmpty else { return nil }
     do {
       try RuleObjects(try ResolvedRule(rule, in: models)).check(on: connection)
-      return "The rule \(rule.name) cannot be maintained: its table has changed."
+      return "The rule \(rule.name) cannot be kept: its table has changed."
     } catch let error as StoreError {
       return error.message
     }
