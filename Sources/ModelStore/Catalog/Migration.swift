@@ -24,9 +24,9 @@ public struct Migration: Hashable, Sendable {
   }
 
   /// A checksum of 16 hexadecimal digits. It ignores comments and treats all whitespace as one
-  /// FNV-1a, 64 bits. It detects edits, but does not protect against forgery.
+  /// space, so you may reformat the SQL. Strings count as written.
   package var checksum: String {
-    // FNV-1a, 64 bits: it detects edits. It is no protection against forgery, and needs none.
+    // FNV-1a, 64 bits. It detects edits, but does not protect against forgery.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in SQLTokens(sql).normalized.utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
