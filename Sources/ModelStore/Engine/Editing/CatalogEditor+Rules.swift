@@ -83,7 +83,7 @@ extension CatalogEditor {
       : "Change these records first"
     return StoreError(
       .rejected,
-      "The rule \(violation.rule) was not \(added): \(records) it. \(remedy); nothing was changed.",
+      "The rule \(violation.rule) was not \(added): \(records) it already. \(remedy); nothing was changed.",
       model: violation.model, field: violation.fields.count == 1 ? violation.fields[0] : nil,
       violations: finding.keys.map { key in
         var offender = violation

@@ -11,7 +11,7 @@ extension StoreError {
     self.init(
       .unknownFunction,
       "Nothing was changed: the binding \(binding.name) calls the function \(name), which this "
-        + "program does not have. Use a program that has it to write.",
+        + "program does not have. Write with a program that has it.",
       model: binding.target.model, field: binding.target.field, sqliteCode: error.code.rawValue)
   }
 }
