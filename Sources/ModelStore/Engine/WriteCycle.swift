@@ -129,7 +129,7 @@ extension StoreEngine {
     return try turns.take { writer in try cycle.run(on: &writer, body).value }
   }
 
-  /// As ``write(suppressing:_:)``, on the writer's thread.
+  /// Runs ``write(suppressing:_:)`` on the writer's thread.
   func writeOnQueue<Result: Sendable>(
     suppressing suppressed: [any Outlet] = [],
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
@@ -138,7 +138,7 @@ extension StoreEngine {
     return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
   }
 
-  /// As ``writeOnQueue(suppressing:_:)``.
+  /// Runs ``writeOnQueue(suppressing:_:)`` and returns the version of the commit.
   ///
   /// - Returns: The version of the commit.
   func commitOnQueue(
@@ -160,8 +160,8 @@ extension StoreEngine {
   }
 }
 
-/// Steps 1, 12 and 13 of a write: a turn of the writer, first come, first served; then delivery on
-/// the broker's queue, and the wait for observers that asked for it.
+/// Steps 1, 12 and 13 of a write: a turn of the writer in the order of calls, the delivery on the
+/// broker's queue, and the wait for observers that requested it.
 struct WriterTurns: Sendable {
   let writer: ConnectionQueue<Writer>
   let broker: ChangeBroker
@@ -187,7 +187,7 @@ struct WriterTurns: Sendable {
     return result
   }
 
-  /// Also returns the number of the delivery to wait for once the writer is free; 0 for none.
+  /// Also returns the number of the delivery to wait for after the writer is free; 0 for none.
   private func countingAwaited<Result>(
     _ body: () throws -> Result
   ) rethrows -> (result: Result, awaited: UInt64) {

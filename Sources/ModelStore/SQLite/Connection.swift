@@ -394,7 +394,7 @@ final class Connection {
     }
   }
 
-  /// Stops the running statement at its next step. Only this method may be called from any thread.
+  /// Stops the running statement at its next step. This call alone is safe on any thread.
   func interrupt() {
     interrupted.store(true, ordering: .relaxed)
     sqlite3_interrupt(handle)

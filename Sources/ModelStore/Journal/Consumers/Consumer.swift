@@ -1,10 +1,10 @@
 /// A named cursor into a store's change journal, stored in the file.
 ///
-/// Use a consumer to process every change of a file exactly in order, for example to update a
-/// search index or to send changes to a server. It returns batches of transactions in the order of
-/// commits, from every writer of the file. When you have processed a batch, *acknowledge* it. The
-/// cursor is stored in the file, so a program that ended or crashed continues with the first batch
-/// that it did not acknowledge.
+/// Use a consumer to process every change of a file in order. For example, update a search index or
+/// send changes to a server. It returns batches of transactions in the order of commits, from every
+/// writer of the file. When you have processed a batch, *acknowledge* it. The file stores the
+/// cursor, so a program that ended or crashed continues with the first batch that it did not
+/// acknowledge.
 ///
 /// You receive each batch at least once. If you acknowledge it in the transaction of your own work,
 /// you receive each change exactly once; see ``WriteTransaction/acknowledge(_:)``.

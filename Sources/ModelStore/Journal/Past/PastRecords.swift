@@ -9,8 +9,8 @@ struct PastRecords {
   ///   - key: The only requested record; nil for all.
   ///   - access: Inside a transaction.
   /// - Throws: ``StoreError`` with code `journalTrimmed` if the journal does not reach back that
-  ///   far, `journalGap` if it lacks changes of the model since then, `misuse` for a position
-  ///   inside a transaction or inside an entry of another program.
+  ///   far; `journalGap` if it lacks changes of the model since then; `misuse` for a position
+  ///   inside a transaction, or inside an entry of another program.
   static func read(
     _ schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
     in access: _TransactionAccess
