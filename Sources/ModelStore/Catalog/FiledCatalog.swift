@@ -15,9 +15,9 @@ struct FiledCatalog: Sendable {
   /// The declarations' digests, each with the digest of the tables at that time.
   private let recorded: [Int64: Int64]
 
-  /// Must change if the library checks more at opening: increase the first number. It also changes if
-  /// the library writes other triggers and indexes for the same declarations, or has other tables. A file that
-  /// another library version reconciled may then need changes.
+  /// Must change if the library checks more at opening: increase the first number. It also changes
+  /// if the library writes other triggers and indexes for the same declarations, or has other
+  /// tables. A file that another library version reconciled may then need changes.
   static let format = [
     1, CompiledForm.current, Int(CatalogText.format), StoreMigrations.all.count,
   ]
