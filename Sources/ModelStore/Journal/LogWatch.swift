@@ -1,7 +1,11 @@
 internal import Synchronization
 
-#if canImport(Glibc)
-  internal import Glibc
+#if os(Linux)
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
   /// Reports file events of a database's write-ahead log: something wrote to it. An event does not
   /// say who wrote or what.
