@@ -57,8 +57,7 @@ struct Writer {
   ///
   /// - Parameters:
   ///   - journaled: The models as the file describes them, for the change journal. It is not used
-  ///     if the
-  ///     file is in order.
+  ///     if the file is in order.
   ///   - filed: The file's own tables, if the file was in order. In that case nothing more is read
   ///     now.
   /// - Precondition: A transaction is open, and `schema` and `filed` were read in it. Otherwise

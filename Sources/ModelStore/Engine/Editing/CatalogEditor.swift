@@ -194,9 +194,8 @@ struct CatalogEditor {
   ///
   /// - Parameters:
   ///   - mode: Whether the transaction commits or rolls back. A rollback returns what would be
-  ///     done, or
-  ///     throws the refusal. `body` then writes nothing into the store's own tables, which may belong to
-  ///     an older library.
+  ///     done, or throws the refusal. `body` then writes nothing into the store's own tables, which
+  ///     may belong to an older library.
   ///   - left: The names of adopted models that the transaction removes from the catalog.
   ///   - completion: Runs last in the transaction, after the journal was brought in line.
   func changing<Result>(

@@ -55,8 +55,7 @@ struct JournalEditor {
   /// - Parameters:
   ///   - standing: As for ``align(keeping:on:)``.
   ///   - mode: In a preview, the file may belong to an older library and have no journal. The
-  ///     method
-  ///     then only checks whether the change would be refused.
+  ///     method then only checks whether the change would be refused.
   ///   - edit: Receives how much is recorded of each model, and all models.
   /// - Precondition: A write transaction is open, and the store's own migrations were applied.
   func change(

@@ -39,8 +39,7 @@ final class ModelRegistry: Sendable {
   ///
   /// - Parameters:
   ///   - tablesWithTriggers: The names of tables whose triggers may change a record as it is
-  ///     written,
-  ///     with ASCII letters in lower case.
+  ///     written, with ASCII letters in lower case.
   ///   - damagedJournals: The models whose changes the change journal may miss.
   init(
     schema: StoreSchema, filed: Filed = Filed(), facts: FileFacts = FileFacts(reader: nil),
