@@ -46,8 +46,8 @@ struct MigrationLedger {
       throw StoreError(
         .newerFormat,
         """
-        The file's list of migrations has a format that this version of ModelStore does not support. \
-        Update this program; nothing was changed.
+        The file's list of migrations has a format that this version of ModelStore does not \
+        support. Update this program; nothing was changed.
         """)
     }
     return try connection.rows(
