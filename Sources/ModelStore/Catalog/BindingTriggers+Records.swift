@@ -37,7 +37,8 @@ extension BindingTriggers {
         > 0
     else { return }
     throw refusal(
-      "a sum of existing records is not an integer of 64 bits. Correct the values of these records.")
+      "a sum of existing records is not an integer of 64 bits. Correct the values of these records."
+    )
   }
 
   /// Returns the number of records whose value differs from the binding's.

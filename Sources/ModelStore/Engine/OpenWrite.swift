@@ -129,7 +129,8 @@ struct OpenWrite {
     guard connection.lastInsertRowID >= signing.first else {
       throw StoreError(
         .misuse,
-        "The transaction removed its own new entries from the change journal. Nothing was committed.")
+        "The transaction removed its own new entries from the change journal. Nothing was committed."
+      )
     }
     journalPosition = connection.lastInsertRowID
   }

@@ -45,7 +45,9 @@ struct JournalLayout: Hashable, Sendable, Codable {
 
   /// Returns the reason why the journal cannot record `schema`; nil if it can.
   static func refusal(of schema: ModelSchema) -> String? {
-    if schema.kind == .view { return "it is a view, and triggers do not fire for the changes of a view" }
+    if schema.kind == .view {
+      return "it is a view, and triggers do not fire for the changes of a view"
+    }
     if ["new", "old"].contains(schema.table.asciiFolded) {
       return "triggers cannot refer to a table called \(schema.table)"
     }

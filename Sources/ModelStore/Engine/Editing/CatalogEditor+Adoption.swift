@@ -65,7 +65,8 @@ extension CatalogEditor {
         ? "holds the places of a list"
         : model.kind == .view ? "is a view" : "is declared in Swift, and so are its types"
       throw StoreError(
-        .unsupportedSchema, "\(model.name) \(reason). You can set the types of adopted tables only.",
+        .unsupportedSchema,
+        "\(model.name) \(reason). You can set the types of adopted tables only.",
         model: model.name, field: choice.field)
     }
     return model

@@ -93,7 +93,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     guard !isCurrent else {
       throw StoreError(
         .misuse,
-        "A transaction cannot begin inside another. Use the transaction that is passed to the closure.")
+        "A transaction cannot begin inside another. Use the transaction that is passed to the closure."
+      )
     }
     return try takeTurn { try use(body) }
   }

@@ -28,7 +28,8 @@ enum StatementPolicy {
     if keyword == "CREATE", SQLTokens(sql).createsTemporary {
       throw StoreError(
         .misuse,
-        "A temporary table, view or trigger would hide objects of the file; use a table of the file.")
+        "A temporary table, view or trigger would hide objects of the file; use a table of the file."
+      )
     }
     if keyword == "PRAGMA" { try checkPragma(Array(words.dropFirst())) }
   }

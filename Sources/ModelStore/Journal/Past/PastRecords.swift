@@ -71,7 +71,9 @@ struct PastRecords {
             "Position \(start) is in the middle of a transaction, which ends at \(entry.position).")
         }
       case .started(let layout), .stopped(let layout):
-        if layouts.all[layout]?.model == schema.name { throw gap(schema, "was disabled for a while") }
+        if layouts.all[layout]?.model == schema.name {
+          throw gap(schema, "was disabled for a while")
+        }
       }
       return true
     }

@@ -97,7 +97,9 @@ struct Reversion {
     // would count as undone all the same.
     if let model = order.first(where: { layouts.layout(of: $0.model)?.detail != .full })?.model {
       throw Self.gap(
-        model, "is disabled or records keys only, so this could not be undone in turn; enable it in full first")
+        model,
+        "is disabled or records keys only, so this could not be undone in turn; enable it in full first"
+      )
     }
   }
 
@@ -132,7 +134,8 @@ struct Reversion {
     }
     if record.kind == .delete, partlyKnown.contains(layout.model) {
       throw Self.gap(
-        layout.model, "does not contain all columns of a deleted record, because some are not fields")
+        layout.model,
+        "does not contain all columns of a deleted record, because some are not fields")
     }
     return (layout, schema)
   }
