@@ -3,10 +3,10 @@
 /// This file is the whole path of a write, with the step numbers of ARCHITECTURE.md. ``run(on:_:)``
 /// is steps 2 to 11. ``WriterTurns`` adds the first step and the last two.
 struct WriteCycle {
-  /// Whether the transaction is kept when everything passed.
+  /// Whether the transaction is committed if every step succeeded.
   enum Ending { case commit, rollback }
 
-  /// Which changes the transaction captures.
+  /// The changes that the transaction captures.
   enum Demand {
     /// The fields that observers and validators use.
     case observed
@@ -17,7 +17,7 @@ struct WriteCycle {
   let engine: StoreEngine
   var ending = Ending.commit
   var demand = Demand.observed
-  /// Subscribers that do not receive this commit.
+  /// The subscribers that do not receive this commit.
   var suppressed: [any Outlet] = []
 
   /// Runs `body` as one transaction, publishes its changes, and does the upkeep that is due.
@@ -63,7 +63,7 @@ struct WriteCycle {
   ///
   /// If triggers of the change journal have drifted, they are repaired first, so that the journal
   /// records the whole write. The repair has a transaction of its own: ROLLBACK, repair, BEGIN.
-  /// Observers then receive a reset. If the repair fails, the error is reported and the write goes
+  /// Observers then receive a resync. If the repair fails, the error is reported and the write goes
   /// on. The next write tries again.
   private func begin(_ writer: inout Writer, _ validators: [Validator]) throws -> OpenWrite {
     try writer.checkReady()
@@ -102,7 +102,7 @@ struct WriteCycle {
       do {
         try writer.connection.hooks.withoutStopping { try engine.schema.reload(&writer) }
       } catch {
-        // The next write finds the schema's version changed and reads it again.
+        // The next write detects the changed schema version and reads the schema again.
         engine.reports.send(error, afterCommit: "reading the changed schema", engine.models)
       }
     }
@@ -129,7 +129,7 @@ extension StoreEngine {
     return try turns.take { writer in try cycle.run(on: &writer, body).value }
   }
 
-  /// As ``write(suppressing:_:)``, on the writer's thread.
+  /// Runs ``write(suppressing:_:)`` on the writer's thread.
   func writeOnQueue<Result: Sendable>(
     suppressing suppressed: [any Outlet] = [],
     _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
@@ -138,7 +138,7 @@ extension StoreEngine {
     return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
   }
 
-  /// As ``writeOnQueue(suppressing:_:)``.
+  /// Runs ``writeOnQueue(suppressing:_:)`` and returns the version of the commit.
   ///
   /// - Returns: The version of the commit.
   func commitOnQueue(
@@ -160,8 +160,8 @@ extension StoreEngine {
   }
 }
 
-/// Steps 1, 12 and 13 of a write: a turn of the writer, first come, first served; then delivery on
-/// the broker's queue, and the wait for observers that asked for it.
+/// Steps 1, 12 and 13 of a write: a turn of the writer in the order of calls, the delivery on the
+/// broker's queue, and the wait for observers that requested it.
 struct WriterTurns: Sendable {
   let writer: ConnectionQueue<Writer>
   let broker: ChangeBroker
@@ -187,7 +187,7 @@ struct WriterTurns: Sendable {
     return result
   }
 
-  /// Also returns the number of the delivery to wait for once the writer is free; 0 for none.
+  /// Also returns the number of the delivery to wait for after the writer is free; 0 for none.
   private func countingAwaited<Result>(
     _ body: () throws -> Result
   ) rethrows -> (result: Result, awaited: UInt64) {

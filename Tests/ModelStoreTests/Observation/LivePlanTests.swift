@@ -232,7 +232,7 @@ import Testing
     }
     #expect(
       error?.message
-        == "A live query of item cannot be kept true: it reads pragma_table_info, which is no table of the file but SQLite's own. Fetch the query when needed."
+        == "A live query of item cannot be kept up to date: it reads pragma_table_info, which belongs to SQLite and is not a table of the file. Fetch the query when needed."
     )
   }
 }
