@@ -1,4 +1,4 @@
-// Each kind of formula, resolved.
+// The resolution of each kind of formula.
 extension BindingFields {
   package func condition(
     _ sql: String?, of model: ModelSchema
@@ -22,7 +22,7 @@ extension BindingFields {
     case .copy, .lookup, .derive: break
     }
     guard target.affinity == .text else {
-      throw refusal("\(binding.target) is no text that a number could stand in.")
+      throw refusal("\(binding.target) is not a text field, so it cannot contain a number.")
     }
   }
 
@@ -51,7 +51,8 @@ extension BindingFields {
           of: target, whenever: path.mayBeMissing, while: path.situation, names: path.names))
   }
 
-  /// The expression that makes the target's value of a source record; nil for a plain copy.
+  /// Returns the expression that computes the target's value from a source record; nil for a plain
+  /// copy.
   private func transform(
     _ sql: String?, of source: ModelSchema, to target: FieldSchema, of model: ModelSchema
   ) throws(StoreError) -> SQLExpression? {
@@ -71,7 +72,7 @@ extension BindingFields {
     let source = try self.model(named: aggregate.model)
     var field: FieldSchema? =
       if let name = aggregate.field { try self.field(named: name, of: source) } else { nil }
-    // Another design's key may be NULL in spite of PRIMARY KEY:
+    // In a table of another design a key may be NULL despite PRIMARY KEY:
     // https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls
     if source.isAdopted, !source.isWithoutRowID, let counted = field, !counted.isRowID,
       source.key.contains(counted.name)
@@ -85,7 +86,7 @@ extension BindingFields {
       throw refusal("\(function.rawValue) takes a field of \(source.name). Name it.")
     }
     if order != nil, ![.first, .last, .joined].contains(function) {
-      throw refusal("\(function.rawValue) depends on no order. Leave it out.")
+      throw refusal("\(function.rawValue) does not use an order. Remove the order.")
     }
     var link = ResolvedBinding.Link()
     if let place = aggregate.place {
@@ -190,7 +191,7 @@ extension BindingFields {
       blank: try blank(of: field, in: model))
   }
 
-  /// What `field` holds when nobody wrote it, as an expression.
+  /// Returns the value of `field` before any write, as an expression.
   private func blank(
     of field: FieldSchema, in model: ModelSchema
   ) throws(StoreError) -> String {
@@ -202,7 +203,7 @@ extension BindingFields {
       }
     } catch {
       throw refusal(
-        "the default of \(model.name).\(field.name), which tells that nobody wrote it, "
+        "the default of \(model.name).\(field.name), which marks a field that was never written, "
           + "\(error.reason). Make it a number, a string, a blob or NULL.")
     }
     return value

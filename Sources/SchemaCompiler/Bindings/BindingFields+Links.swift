@@ -1,11 +1,11 @@
-// Which records belong together.
+// The resolution of which records belong together.
 extension BindingFields {
   /// How a lookup finds its record.
   struct Path {
     package var link = ResolvedBinding.Link()
-    /// Whether there may be none.
+    /// Whether the record may be missing.
     var mayBeMissing = true
-    /// When there is none, as messages say it.
+    /// The wording for a missing record in messages.
     var situation: String
     package var names: String
   }
@@ -39,7 +39,7 @@ extension BindingFields {
     return path
   }
 
-  /// Which records of both ends belong together.
+  /// Returns which records of both ends belong together.
   package func link(
     _ twoWay: BindingSchema.TwoWay, _ leftField: FieldSchema, of leftModel: ModelSchema,
     _ field: FieldSchema, of model: ModelSchema
@@ -91,7 +91,7 @@ extension BindingFields {
     return pairs
   }
 
-  /// What brings records together from both sides has to be the same from both sides.
+  /// The link must match the same records from both sides, so both sides need the same collation.
   func checkCollations(
     of link: ResolvedBinding.Link, _ source: ModelSchema, _ target: ModelSchema
   ) throws(StoreError) {
@@ -129,13 +129,13 @@ extension BindingFields {
 }
 
 extension ModelSchema {
-  /// Whether the values of `fields` together occur once.
+  /// Returns whether the values of `fields` together are unique.
   package func isUnique(_ fields: [FieldSchema]) -> Bool {
     let names = Set(fields.map(\.name))
     return collidingSets.contains { names.isSuperset(of: $0.map(\.name)) }
   }
 
-  /// The key, and every other set of fields whose values together occur once.
+  /// The key, and every other set of fields whose values together are unique.
   var collidingSets: [[FieldSchema]] {
     let names =
       [key] + fields.filter(\.isUnique).map { [$0.name] } + uniques

@@ -1,4 +1,4 @@
-/// Finds a binding's models and fields, and says in a sentence what does not fit.
+/// The lookup of a binding's models and fields, with a message for everything that does not fit.
 struct BindingFields {
   package let binding: BindingSchema
   package let models: [ModelSchema]
@@ -30,7 +30,7 @@ struct BindingFields {
     // In a trigger NEW and OLD are the changed row: https://sqlite.org/lang_createtrigger.html
     if ["new", "old"].contains(model.table.asciiFolded) {
       throw refusal(
-        "triggers cannot speak of a table called \(model.table). Rename the table.")
+        "triggers cannot refer to a table called \(model.table). Rename the table.")
     }
     return model
   }
@@ -40,7 +40,7 @@ struct BindingFields {
       let names = model.fields.map(\.name).joined(separator: ", ")
       throw StoreError(
         .unknownField,
-        "The binding \(binding.name) names \(model.name).\(name), which is no field. "
+        "The binding \(binding.name) names \(model.name).\(name), which does not exist. "
           + "The fields are: \(names).",
         model: model.name, field: name)
     }
@@ -57,7 +57,7 @@ struct BindingFields {
     }
   }
 
-  /// The source's field that `reference` holds values of.
+  /// Returns the source's field whose values `reference` holds.
   package func key(
     of source: ModelSchema, for reference: FieldSchema, in model: ModelSchema
   ) throws(StoreError) -> FieldSchema {
@@ -114,9 +114,10 @@ struct BindingFields {
     }
   }
 
-  /// What the target holds while there is nothing to follow.
+  /// Returns the value of the target while there is no source value.
   ///
-  /// - Parameter situation: When that is, to follow "while": "Album.artistID is NULL".
+  /// - Parameter situation: When that is the case, worded to follow "while": "Album.artistID is
+  ///   NULL".
   func absence(
     of target: FieldSchema, whenever mayBeMissing: Bool, while situation: String,
     names: String
@@ -124,7 +125,7 @@ struct BindingFields {
     if let sql = target.defaultSQL {
       do throws(SQLExpression.Problem) {
         guard try SQLExpression(sql).isLiteral else {
-          throw SQLExpression.Problem(reason: "is no literal")
+          throw SQLExpression.Problem(reason: "is not a literal")
         }
       } catch {
         throw refusal(
@@ -136,7 +137,7 @@ struct BindingFields {
     if target.isOptional { return .null }
     if mayBeMissing {
       throw refusal(
-        "while \(situation) there is nothing to copy, and \(binding.target) takes no NULL and has "
+        "while \(situation) there is nothing to copy, but \(binding.target) is not optional and has "
           + "no default. Give it a default, or make it optional.")
     }
     return .unchanged
@@ -173,13 +174,13 @@ extension FieldSchema {
     declaredType ?? type.rawValue
   }
 
-  /// The type with its form and what the column declares: "date unix, declared INTEGER".
+  /// The type with its form and the column's declaration: "date unix, declared INTEGER".
   fileprivate var meaning: String {
     let type = form.map { "\(self.type.rawValue) \($0.rawValue)" } ?? self.type.rawValue
     guard let declaredType, !declaredType.isEmpty else { return type }
     return "\(type), declared \(declaredType)"
   }
 
-  /// Whether the type gives the column's values no meaning of their own.
+  /// Whether the type is a plain storage type, without a meaning of its own.
   package var isPlain: Bool { [.integer, .real, .text, .blob, .any].contains(type) }
 }

@@ -219,7 +219,7 @@ import Testing
     ),
     (
       Aggregate(.count, model: "C", order: "o", match: [.init(source: "p", target: "id")]),
-      "count depends on no order. Leave it out."
+      "count does not use an order. Remove the order."
     ),
     (
       Aggregate(.count, model: "C", match: []),

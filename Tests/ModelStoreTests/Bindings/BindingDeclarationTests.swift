@@ -173,7 +173,7 @@ import Testing
     #expect(message([derive("a", "y > 1", 1), derive("b", nil, nil)]) == ambiguous)
     #expect(
       message([derive("a", nil, 2), derive("b", "y > 1", 1)])
-        == "b would never be in force: a binds A.x always and has the higher priority. Give it a condition."
+        == "b would never take effect: a binds A.x always and has the higher priority. Give it a condition."
     )
     #expect(
       message([derive("a", "x > 1", 2)])
@@ -276,7 +276,7 @@ import Testing
     ),
     (
       copy("Album.required", "Artist.name", "artistID"),
-      "while Album.artistID is NULL there is nothing to copy, and Album.required takes no NULL and has no default. Give it a default, or make it optional."
+      "while Album.artistID is NULL there is nothing to copy, but Album.required is not optional and has no default. Give it a default, or make it optional."
     ),
     (
       copy("Album.required", "Artist.nick", "artistCode"),
@@ -284,7 +284,7 @@ import Testing
     ),
     (
       copy("Album.clock", "Artist.name", "artistID"),
-      "the default of Album.clock, which it holds while Album.artistID names no record, is no literal. Make it a number, a string, a blob or NULL."
+      "the default of Album.clock, which it holds while Album.artistID names no record, is not a literal. Make it a number, a string, a blob or NULL."
     ),
     (
       copy("Album.number", "Artist.name", "artistID"),
@@ -352,7 +352,7 @@ import Testing
     }
     #expect(
       error?.message
-        == "Bindings go round in a circle: B.x → C.x → A.x → B.x. Remove one of them.")
+        == "Bindings form a cycle: B.x → C.x → A.x → B.x. Remove one of them.")
   }
 
   @Test func referenceThatIsBoundItselfCountsInACircle() {
@@ -364,7 +364,7 @@ import Testing
         ], in: Self.ring)
     }
     #expect(
-      error?.message == "Bindings go round in a circle: A.x → A.y → A.x. Remove one of them.")
+      error?.message == "Bindings form a cycle: A.x → A.y → A.x. Remove one of them.")
   }
 
   @Test func twoBindingsOfOneFieldAndTwoOfOneNameAreRefused() {
