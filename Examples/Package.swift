@@ -8,7 +8,10 @@ let package = Package(
   dependencies: [.package(name: "ModelStore", path: "..")],
   targets: [
     .executableTarget(
-      name: "playlist", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
+      name: "quickstart", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
+    .executableTarget(
+      name: "playlist", dependencies: [.product(name: "ModelStore", package: "ModelStore")],
+      exclude: ["output.txt"]),
     .executableTarget(
       name: "browse", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
     .executableTarget(

@@ -5,7 +5,7 @@
 #endif
 
 /// The benchmark command: parses its options, runs the workloads, prints the table, writes the
-/// JSON.
+/// JSON and the chart.
 @main
 struct Benchmarks {
   static func main() async {
@@ -46,6 +46,7 @@ struct Benchmarks {
     var report = Report(runs: invocation.runs, scale: invocation.scale)
     func save() throws {
       if let path = invocation.jsonPath { try report.write(to: path) }
+      if let path = invocation.chartPath { try Chart(report).write(to: path) }
     }
     // Saved before the first workload, so that a bad path is reported at once, and after each, so
     // that an interrupted run keeps what it measured.

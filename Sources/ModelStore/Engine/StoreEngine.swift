@@ -76,50 +76,7 @@ final class StoreEngine: Sendable {
   /// The models in effect.
   var models: ModelRegistry { schema.models }
 
-  // Writing
-
-  var turns: WriterTurns { WriterTurns(writer: connections.writer, broker: broker) }
-
   var catalog: CatalogEditor { CatalogEditor(engine: self) }
-
-  /// Runs a transaction on the calling thread, commits it and publishes what it changed.
-  func write<Result>(
-    suppressing suppressed: [any Outlet] = [],
-    _ body: (borrowing WriteTransaction) throws -> Result
-  ) throws -> Result {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    return try turns.take { writer in try cycle.run(on: &writer, body).value }
-  }
-
-  /// As ``write(suppressing:_:)``, on the writer's thread.
-  func writeOnQueue<Result: Sendable>(
-    suppressing suppressed: [any Outlet] = [],
-    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
-  ) async throws -> Result {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
-  }
-
-  /// As ``writeOnQueue(suppressing:_:)``.
-  ///
-  /// - Returns: The version of the commit.
-  func commitOnQueue(
-    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
-  ) async throws -> UInt64 {
-    let cycle = WriteCycle(engine: self)
-    return try await turns.takeOnQueue { writer in
-      try cycle.run(on: &writer, body).changes.version
-    }
-  }
-
-  /// Runs a transaction and rolls it back.
-  func preview<Result>(
-    capturing demand: WriteCycle.Demand = .observed,
-    _ body: (borrowing WriteTransaction) throws -> Result
-  ) throws -> (value: Result, changes: ChangeSet) {
-    let cycle = WriteCycle(engine: self, ending: .rollback, demand: demand)
-    return try connections.writer.sync { writer in try cycle.run(on: &writer, body) }
-  }
 
   // Reading
 

@@ -12,6 +12,8 @@ struct Invocation {
   var contender: String?
   /// Where the JSON report goes, if anywhere.
   var jsonPath: String?
+  /// Where a chart of the ratios goes, if anywhere.
+  var chartPath: String?
 
   /// What the command can do.
   enum Request {
@@ -25,7 +27,7 @@ struct Invocation {
   }
 
   static let usage = """
-    Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE]
+    Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE] [--chart FILE]
                       [--library NAME] [--contender TEXT] [--list]
            benchmarks --idle SECONDS
 
@@ -33,6 +35,7 @@ struct Invocation {
       --runs N        timed runs of each contender, at least 1 (5)
       --scale F       factor on row counts, above 0 and at most 1, for a quick look (1)
       --json FILE     write every figure as JSON as well
+      --chart FILE    draw the ratios to SQLite's C API as SVG as well
       --library NAME  only sqlite, grdb or modelStore: for a profiler, without ratios
       --contender TEXT
                       only those with that in their name, likewise
@@ -83,6 +86,8 @@ struct Invocation {
         invocation.contender = try value(of: word, from: &rest)
       case "--json":
         invocation.jsonPath = try value(of: word, from: &rest)
+      case "--chart":
+        invocation.chartPath = try value(of: word, from: &rest)
       default:
         throw UsageError("Unknown option \(word).")
       }
