@@ -211,14 +211,14 @@ import Testing
     #expect(
       refusals == [
         "unknownModel: A binding names Artst.name, whose model the store does not have. Write Model.field.",
-        "unknownField: A binding names Artist.nme, which is no field of Artist. The fields are: id, name, country.",
+        "unknownField: A binding names Artist.nme, which is not a field of Artist. The fields are: id, name, country.",
         """
         unsupportedSchema: A binding to Album goes through Artist.id, a field of another model. \
         Name the field of Album that refers to the source.
         """,
-        "unknownField: A binding names a property of Artist, of type String, that is no stored field. Name one that is.",
+        "unknownField: A binding names a property of Artist, of type String, that is not a stored field. Name a stored field.",
         """
-        unknownField: A binding names Album.title, which is no field of Album. \
+        unknownField: A binding names Album.title, which is not a field of Album. \
         The fields are: id, artistID, ownerID, artistName, ownerName, country.
         """,
       ])
