@@ -1,19 +1,19 @@
 /// Parses one JSON text (RFC 8259) from bytes, strictly.
 ///
-/// Integers are exact or an error; a number with a fraction or an exponent is a real. Duplicate
-/// names, lone surrogates, invalid UTF-8, text after the value and reals beyond the range of a
-/// double are refused, but for ``JSONText/infinity``. For many records in one input use
+/// Integers are exact or an error; a number with a fraction or an exponent is a real. Refused are
+/// duplicate names, lone surrogates, invalid UTF-8, text after the value, and reals beyond the
+/// range of a double, except ``JSONText/infinity``. For many records in one input use
 /// ``JSONRecordReader``.
 struct JSONParser {
   /// How deeply arrays and objects may lie in each other; bounds the stack.
   static let depthMax = 128
 
-  /// Returns the value that `bytes` spell, white space around it allowed.
+  /// Returns the value of `bytes`, with white space allowed around it.
   ///
-  /// Errors count from `position`, where the bytes begin in their input, and say
-  /// `leavesRestReadable` of what lies behind the bytes.
+  /// Positions in errors count from `position`, where the bytes begin in their input. Errors have
+  /// `leavesRestReadable` for the input after the bytes.
   ///
-  /// - Throws: ``InputError`` at the first offending byte.
+  /// - Throws: ``InputError`` at the first wrong byte.
   static func value(
     of bytes: UnsafeBufferPointer<UInt8>, at position: InputPosition = .start,
     leavesRestReadable: Bool = false
@@ -28,12 +28,12 @@ struct JSONParser {
     }
   }
 
-  /// The value that `text` spells.
+  /// Returns the value of `text`.
   static func value(of text: some Sequence<UInt8>) throws(InputError) -> JSONValue {
     try Array(text).withUnsafeBufferPointer { bytes throws(InputError) in try value(of: bytes) }
   }
 
-  /// An error before its line and column are known; finding them costs only those who fail.
+  /// An error without its line and column, which are computed only after a failure.
   private struct Failure: Error {
     var problem: InputError.Problem
     var offset: Int
@@ -242,7 +242,8 @@ extension JSONParser {
     }
   }
 
-  /// Skips to a quote, backslash, control character or the end; true when all skipped is ASCII.
+  /// Skips to a quote, backslash, control character or the end. Returns whether all skipped bytes
+  /// are ASCII.
   private mutating func skipPlainBytes() -> Bool {
     var bits: UInt8 = 0
     var place = index
@@ -281,7 +282,7 @@ extension JSONParser {
     }
   }
 
-  /// The scalar of a `\u` escape, or of the two that spell a surrogate pair.
+  /// Returns the scalar of a `\u` escape, or of the two that form a surrogate pair.
   private mutating func parseScalar(from backslash: Int) throws(Failure) -> Unicode.Scalar {
     let high = try parseHexadecimal(from: backslash)
     if let scalar = Unicode.Scalar(high) { return scalar }
@@ -308,14 +309,14 @@ extension JSONParser {
   }
 }
 
-/// The names seen in one object. Byte for byte: composed and decomposed letters are two names,
-/// which `String`'s own equality would merge.
+/// The names seen in one object, compared byte for byte. Composed and decomposed letters are two
+/// names, which `String`'s own equality would merge.
 private struct NameSet {
-  /// Up to this many names, comparing with each is faster than hashing.
+  /// The number of names up to which comparing with each is faster than hashing.
   private static let comparedCountMax = 16
   private var hashed: Set<[UInt8]> = []
 
-  /// Takes in the name that follows `members`; false when one of them has it.
+  /// Adds the name that follows `members`. Returns false when one of them already has it.
   mutating func insert(_ name: String, after members: [JSONValue.Member]) -> Bool {
     if members.count < Self.comparedCountMax {
       return !members.contains { $0.name == name && $0.name.utf8.elementsEqual(name.utf8) }
