@@ -385,7 +385,7 @@ extension Store {
         try writer.checkpoint()
       } catch let error as SQLiteError {
         throw StoreError(error).following(
-          "Every commit is safe, but copying the write-ahead log into the database failed")
+          "Every commit is complete; copying the write-ahead log into the database failed")
       }
     }
   }

@@ -32,9 +32,9 @@ internal import Testing
     ]
     #expect(
       SchemaValidation(models).problems == [
-        "A.ID: another field is kept in the column Id already.",
+        "A.ID: another field already uses the column Id.",
         "Two models are called A.",
-        "A: another model is kept in the table a already.",
+        "A: another model already uses the table a.",
         "B: table names must not begin with sqlite_ or _ms_; _MS_models does.",
         "C has no key.",
         "D: a field is in the key twice.",

@@ -52,7 +52,8 @@ extension Store {
         switch try transaction.rows(question).first?.values.first {
         case .text(let text): values[name] = text
         case .integer(let number): values[name] = String(number)
-        default: throw BenchmarkFailure("ModelStore's connection returns no value for PRAGMA \(name).")
+        default:
+        throw BenchmarkFailure("ModelStore's connection returns no value for PRAGMA \(name).")
         }
       }
       return values
