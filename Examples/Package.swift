@@ -20,6 +20,12 @@ let package = Package(
         .product(name: "ModelStore", package: "ModelStore"),
         .product(name: "StoreCommand", package: "ModelStore"),
       ]),
+    .executableTarget(
+      name: "recipes", dependencies: [.product(name: "ModelStore", package: "ModelStore")],
+      exclude: ["output.txt"]),
+    .testTarget(
+      name: "recipesTests",
+      dependencies: ["recipes", .product(name: "ModelStoreTesting", package: "ModelStore")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,7 +1,11 @@
 internal import Synchronization
 
-#if canImport(Glibc)
-  internal import Glibc
+#if os(Linux)
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
   /// The system's word that somebody writes to a database's write-ahead log. Not who, nor what.
   ///

@@ -1,5 +1,7 @@
 #if canImport(Glibc)
   package import Glibc
+#elseif canImport(Musl)
+  package import Musl
 #else
   package import Darwin
 #endif

@@ -3,6 +3,8 @@ internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
@@ -140,7 +142,7 @@ final class SpaceReserve: Sendable {
   }
 
   private static func allocate(_ byteCount: Int, in descriptor: Int32) -> Bool {
-    #if canImport(Glibc)
+    #if os(Linux)
       return posix_fallocate(descriptor, 0, off_t(byteCount)) == 0
     #else
       let zeros = [UInt8](repeating: 0, count: unit)
@@ -157,7 +159,7 @@ final class SpaceReserve: Sendable {
 
 extension stat {
   fileprivate var modificationSecond: Int {
-    #if canImport(Glibc)
+    #if os(Linux)
       st_mtim.tv_sec
     #else
       st_mtimespec.tv_sec

@@ -1,5 +1,7 @@
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -32,7 +34,8 @@ struct Chart {
       return Row(title: "\(workload.id)  \(workload.title)", ratios: ratios)
     }
     footnote =
-      "Time per operation, as a multiple of SQLite's C API in the same run; shorter is faster. "
+      "Time per operation as a multiple of SQLite's C API in the same run, on a logarithmic scale; "
+      + "shorter is faster. "
       + "SQLite \(report.sqliteVersion), GRDB \(report.grdbVersion), \(report.runs) runs."
   }
 
