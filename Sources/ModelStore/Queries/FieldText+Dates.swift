@@ -19,7 +19,7 @@ extension FieldText {
     }
     throw refusal(
       text, field,
-      field.form.map { "\(example), which the column keeps as \($0.rawValue)" } ?? example)
+      field.form.map { "\(example), which the column stores as \($0.rawValue)" } ?? example)
   }
 
   /// - Returns: nil when the form cannot hold a part of the moment.

@@ -121,7 +121,7 @@ package enum FieldText {
   private static func inexactRefusal(_ text: String, _ field: FieldSchema) -> StoreError {
     refusal(
       text, field,
-      "a number that a 64-bit real keeps exactly, or with a point or an exponent one to be rounded")
+      "a number that a 64-bit real holds exactly, or a rounded one with a point or an exponent")
   }
 
   /// All decimal digits of a number of at least 2^63, without its sign.

@@ -157,7 +157,7 @@ struct PredicateLexer {
       Double(source) != nil
     else {
       throw Failure(
-        message: "\(source) is not a number; text stands between single quotes.", source: source)
+        message: "\(source) is not a number; put text in single quotes.", source: source)
     }
     return .number
   }

@@ -43,7 +43,7 @@ extension PredicateReading {
     if comparison.needsOrder, field.type == .decimal {
       throw error(
         .value,
-        "\(field.name) is a decimal, kept as text, and cannot be compared by size.",
+        "\(field.name) is a decimal, which is stored as text and cannot be compared by size.",
         at: operand.source)
     }
     switch operand {
@@ -143,7 +143,7 @@ extension PredicateReading {
       return .real(number)
     default:
       throw error(
-        .value, "\(literal.source) needs a date field beside it.", at: literal.source)
+        .value, "\(literal.source) must be compared with a date field.", at: literal.source)
     }
   }
 
@@ -160,7 +160,7 @@ extension PredicateReading {
     }
     // A column of days can still be compared with a time of day.
     guard let full = DateText.text(of: now.rounded(.down)) else {
-      throw error(.value, "The clock shows no date.", at: literal.source)
+      throw error(.value, "The current time is out of range.", at: literal.source)
     }
     let parts = full.dropLast().split(separator: "T")
     return .text(isDay ? String(parts[0]) : parts.joined(separator: " "))

@@ -68,7 +68,7 @@ struct PredicateReading {
     let literals = tokens.lazy.filter(\.isLiteral)
     if let excess = literals.dropFirst(PredicateParser.literalCountMax).first {
       throw failure(
-        .tooLarge, "The text holds more than \(PredicateParser.literalCountMax) values.",
+        .tooLarge, "The text contains more than \(PredicateParser.literalCountMax) values.",
         excess.source)
     }
   }
@@ -78,7 +78,7 @@ struct PredicateReading {
     guard current.content == .end else { throw expected("and, or, or the end") }
     guard condition.depth.isReadable else {
       throw error(
-        .tooLarge, "The condition is nested deeper than SQLite reads; use fewer parentheses.",
+        .tooLarge, "The condition is nested too deeply for SQLite; use fewer parentheses.",
         at: (deepest?.opening ?? tokens[0]).source)
     }
     return condition
@@ -94,7 +94,7 @@ struct PredicateReading {
       if schema.fields[index].type == .decimal {
         throw error(
           .value,
-          "\(schema.fields[index].name) is a decimal, kept as text, and cannot be ordered by size.",
+          "\(schema.fields[index].name) is a decimal, which is stored as text and cannot be ordered by size.",
           at: source)
       }
       orderings.append(
@@ -229,7 +229,7 @@ struct PredicateReading {
       let element = try operand(else: "a value")
       guard case .literal(let literal) = element else {
         throw error(
-          .syntax, "A list holds values, not fields; text stands between single quotes.",
+          .syntax, "A list contains values, not fields; put text in single quotes.",
           at: element.source)
       }
       if literal.isNull {
@@ -293,7 +293,7 @@ struct PredicateReading {
     guard let index = fieldIndex(named: name) else {
       let candidates = Spelling.suggestions(for: name, among: schema.fields.map(\.name))
       // If a value is allowed and the word is similar to no field, it was probably meant as text.
-      let remedy = candidates.isEmpty && takesValues ? "; text stands between single quotes" : ""
+      let remedy = candidates.isEmpty && takesValues ? "; put text in single quotes" : ""
       var failure = error(
         .unknownField, "\(schema.name) has no field \(name)\(remedy).", at: source)
       failure.candidates = candidates

@@ -100,7 +100,7 @@ extension StoreQuery {
       guard field.type != .decimal else {
         throw StoreError(
           .invalidQuery,
-          "\(schema.name).\(field.name) is a decimal, kept as text, and cannot be ordered by size.",
+          "\(schema.name).\(field.name) is a decimal, which is stored as text and cannot be ordered by size.",
           model: schema.name, field: field.name)
       }
     }

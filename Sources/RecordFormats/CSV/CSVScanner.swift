@@ -31,9 +31,9 @@ package struct CSVScanner: Sendable {
 
   /// An error in the grammar.
   enum Fault: String, Hashable, Sendable {
-    case quoteInBareField = "a quote stands inside a field that does not begin with one"
+    case quoteInBareField = "a quote is inside a field that does not begin with a quote"
     case textAfterQuote = "text follows the closing quote of a field"
-    case loneCarriageReturn = "a carriage return without a line feed stands outside quotes"
+    case loneCarriageReturn = "a carriage return without a line feed is outside quotes"
     case unterminatedQuote = "this quote is never closed"
   }
 

@@ -73,7 +73,7 @@ struct JSONParser {
     _ body: (inout JSONParser) throws(Failure) -> JSONValue
   ) throws(Failure) -> JSONValue {
     guard depth < Self.depthMax else {
-      throw malformed("arrays and objects lie more than \(Self.depthMax) deep")
+      throw malformed("arrays and objects are nested more than \(Self.depthMax) deep")
     }
     depth += 1
     index += 1
@@ -106,7 +106,7 @@ struct JSONParser {
       let name = try parseString()
       guard names.insert(name, after: members) else {
         let shown = CellText.visible(String(name.prefix(60)))
-        throw malformed("the name \"\(shown)\" stands twice in one object", at: nameOffset)
+        throw malformed("the name \"\(shown)\" appears twice in one object", at: nameOffset)
       }
       skipWhiteSpace()
       guard skip(UInt8(ascii: ":")) else { throw malformed("expected a colon") }
@@ -141,7 +141,7 @@ struct JSONParser {
     }
     guard index > firstDigit else { throw malformed("expected a digit") }
     guard bytes[firstDigit] != UInt8(ascii: "0") || index == firstDigit + 1 else {
-      throw malformed("a number begins with a needless 0", at: start)
+      throw malformed("a number must not begin with an extra 0", at: start)
     }
     var isReal = false
     if skip(UInt8(ascii: ".")) {
@@ -287,12 +287,12 @@ extension JSONParser {
     let high = try parseHexadecimal(from: backslash)
     if let scalar = Unicode.Scalar(high) { return scalar }
     guard (0xD800...0xDBFF).contains(high), skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")) else {
-      throw malformed("half of a surrogate pair stands alone", at: backslash)
+      throw malformed("half of a surrogate pair is missing", at: backslash)
     }
     let low = try parseHexadecimal(from: backslash)
     guard (0xDC00...0xDFFF).contains(low),
       let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
-    else { throw malformed("half of a surrogate pair stands alone", at: backslash) }
+    else { throw malformed("half of a surrogate pair is missing", at: backslash) }
     return scalar
   }
 

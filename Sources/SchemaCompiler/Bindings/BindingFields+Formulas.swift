@@ -18,7 +18,7 @@ extension BindingFields {
     guard binding.mode == .numberInText else { return }
     switch binding.formula {
     case .twoWay, .aggregate:
-      throw refusal("only a copied or derived value can follow as the number in a text.")
+      throw refusal("only a copied or derived value can be the number in a text.")
     case .copy, .lookup, .derive: break
     }
     guard target.affinity == .text else {
@@ -123,8 +123,8 @@ extension BindingFields {
     case .sum, .average:
       guard field?.affinity == .integer else {
         throw refusal(
-          "adding to and taking from a sum of real numbers does not give the sum of the rest. "
-            + "Keep \(name) as a whole number of the smallest unit.")
+          "a running sum of real numbers accumulates rounding errors. "
+            + "Store \(name) as a whole number of the smallest unit.")
       }
       let wanted: ColumnAffinity = function == .sum ? .integer : .real
       guard target.affinity == wanted, target.isPlain else {
@@ -137,7 +137,7 @@ extension BindingFields {
       }
     case .joined:
       guard target.affinity == .text, target.isPlain else {
-        throw refusal("values joined are a text, and \(binding.target) is not declared as one.")
+        throw refusal("joined values are a text, and \(binding.target) is not declared as one.")
       }
     }
   }
@@ -177,8 +177,8 @@ extension BindingFields {
   ) throws(StoreError) {
     guard model.collidingSets.contains(where: { $0.contains(end) }) else { return }
     throw refusal(
-      "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
-        + "records at the other. Let one of them follow the other one way.")
+      "\(model.name).\(end.name) is unique, and REPLACE at one end could delete "
+        + "records at the other. Use a one-way binding.")
   }
 
   private func end(

@@ -48,8 +48,8 @@ extension BindingFields {
     guard !twoWay.match.isEmpty else {
       if leftModel.name == model.name { return link }
       throw refusal(
-        "nothing says which records of \(leftModel.name) and \(model.name) belong together. "
-          + "Match fields of theirs.")
+        "the binding does not say which records of \(leftModel.name) and \(model.name) belong "
+          + "together. Match their fields.")
     }
     link.pairs = try pairs(twoWay.match, leftModel, model)
     try checkUnique(link.pairs.map(\.source), in: leftModel)
@@ -62,7 +62,7 @@ extension BindingFields {
     where ends.contains(ResolvedBinding.Column(leftModel, pair.source))
       || ends.contains(ResolvedBinding.Column(model, pair.target))
     {
-      throw refusal("its ends say which records belong together. Match other fields.")
+      throw refusal("its ends determine which records belong together. Match other fields.")
     }
     return link
   }
@@ -72,8 +72,8 @@ extension BindingFields {
   ) throws(StoreError) -> [ResolvedBinding.Link.Pair] {
     guard !match.isEmpty else {
       throw refusal(
-        "nothing says which record of \(source.name) belongs to one of \(target.name). "
-          + "Match fields of theirs, or name the one record.")
+        "the binding does not say which record of \(source.name) belongs to one of "
+          + "\(target.name). Match their fields, or name the one record.")
     }
     var pairs: [ResolvedBinding.Link.Pair] = []
     for names in match {

@@ -72,7 +72,7 @@ extension AdoptedModel {
           [
             SchemaDrift.Difference(
               .table, entry.table, .changed,
-              sentence: "The table \(entry.table) cannot hold the places of a list any more.")
+              sentence: "The table \(entry.table) cannot hold the slots of a list any more.")
           ])
     }
   }

@@ -60,7 +60,7 @@ package struct TableReading {
       }
       return "\(name) is a virtual table: its changes cannot be observed."
     case .shadow:
-      return "\(name) is the storage of a virtual table, which alone may write it."
+      return "\(name) is the storage of a virtual table, and only the virtual table may write it."
     case .table, .view: break
     }
     if let owner = unopenedOwner {
@@ -118,8 +118,8 @@ package struct TableReading {
       if !nullableKey.isEmpty {
         notes.insert(
           """
-          The key column \(quotedList(nullableKey)) of \(table.name) accepts NULL. No row holds \
-          one now; a row that got one from another program would have no key.
+          The key column \(quotedList(nullableKey)) of \(table.name) accepts NULL. No row \
+          has NULL there now. A row in which another program stores NULL would have no key.
           """, at: 0)
       }
     } else if let unique = uniqueKey {
@@ -144,7 +144,7 @@ package struct TableReading {
     if !table.primaryKey.isEmpty {
       return """
         The primary key of \(name) compares by another collation than its columns, so it does not \
-        tell the records apart.
+        distinguish the records.
         """
     }
     return """
@@ -181,7 +181,7 @@ package struct TableReading {
       }
       if column.generated != nil { return "The column \(wanted) of \(name) is computed." }
       guard used.insert(column.name).inserted else {
-        return "The column \(wanted) of \(name) cannot be two things at once."
+        return "The column \(wanted) of \(name) cannot have two roles."
       }
     }
     if let position = table.column(named: columns.position), type(of: position) != .integer {
@@ -305,19 +305,19 @@ package struct TableReading {
     table.indexes.filter { $0.origin == .unique }.compactMap { $0.plainColumns.map(names) }
   }
 
-  /// Constraints that the file enforces but the model does not show.
+  /// Constraints that the file enforces but the model does not contain.
   private var notes: [String] {
     let keys = table.foreignKeys.filter { $0.columns.count > 1 }.map { key in
       """
       The foreign key \(quotedList(key.columns)) of \(table.name) to \(key.table) has several \
-      columns; SQLite enforces it, the model does not show it.
+      columns; SQLite enforces it, but the model does not contain it.
       """
     }
     let indexes = foreignIndexes.filter { $0.plainColumns == nil }.map { index in
       """
       The index \(index.name) of \(table.name) covers \
-      \(index.isPartial ? "only some rows" : "an expression"); SQLite uses it, the model does not \
-      show it.
+      \(index.isPartial ? "only some rows" : "an expression"); SQLite uses it, but the model does \
+      not contain it.
       """
     }
     return keys + indexes

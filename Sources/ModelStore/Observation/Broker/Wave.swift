@@ -54,7 +54,7 @@ struct Wave: Hashable, Sendable {
     let last = chain.suffix(4).map(\.description).joined(separator: " → ")
     throw StoreError(
       .notificationCycle,
-      "\(Self.roundCountMax) writes answered each other, the latest in callbacks of \(last). Nothing was changed; let one of these callbacks write only when the value is not yet what it wants.",
+      "\(Self.roundCountMax) writes by callbacks triggered each other, the latest by callbacks of \(last). Nothing was changed. Let one of these callbacks write only if the value differs.",
       model: chain.last?.model)
   }
 }
