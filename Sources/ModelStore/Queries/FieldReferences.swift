@@ -113,7 +113,8 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
     if needsOrder, type == .decimal {
       return StoreQuery.Predicate(
         .invalid(
-          field: index, reason: "a decimal is stored as text and cannot be compared by size in SQL"))
+          field: index, reason: "a decimal is stored as text and cannot be compared by size in SQL")
+      )
     }
     do {
       return StoreQuery.Predicate(try condition())

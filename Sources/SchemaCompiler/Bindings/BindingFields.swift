@@ -53,7 +53,8 @@ struct BindingFields {
     }
     if target.generated != nil {
       throw refusal(
-        "\(binding.target) is a generated column, which SQLite already keeps up to date. Bind another field.")
+        "\(binding.target) is a generated column, which SQLite already keeps up to date. Bind another field."
+      )
     }
   }
 

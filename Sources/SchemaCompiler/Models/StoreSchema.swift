@@ -58,7 +58,8 @@ public struct StoreSchema: Sendable {
   package func slots(of list: ListSchema, of owner: ModelSchema) throws -> SlotModel {
     let schema = try model(named: list.slotModelName(of: owner))
     guard let slots = SlotModel(schema, of: list) else {
-      throw StoreError(.misuse, "\(schema.name) does not hold the slots of a list.", model: schema.name)
+      throw StoreError(
+        .misuse, "\(schema.name) does not hold the slots of a list.", model: schema.name)
     }
     return slots
   }

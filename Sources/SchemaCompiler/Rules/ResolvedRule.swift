@@ -97,7 +97,8 @@ extension Rule {
       throw refusal(.unsupportedSchema, "\(clock) has another value at another time.")
     }
     guard !expression.calledNames.contains("raise") else {
-      throw refusal(.unsupportedSchema, "RAISE is for triggers. Write the condition that must be true.")
+      throw refusal(
+        .unsupportedSchema, "RAISE is for triggers. Write the condition that must be true.")
     }
     return expression
   }

@@ -123,7 +123,10 @@ import Testing
     ("weight < 1e999", "1e999 is too large for a number. (column 10)"),
     ("extra = now", "extra takes a literal; got now. (column 9)"),
     ("id = today", "id takes a number; got today. (column 6)"),
-    ("price > 3", "price is a decimal, which is stored as text and cannot be compared by size. (column 9)"),
+    (
+      "price > 3",
+      "price is a decimal, which is stored as text and cannot be compared by size. (column 9)"
+    ),
     ("image = x'0'", "x'0' needs pairs of hexadecimal digits. (column 9)"),
     ("image = 5", "image takes bytes such as x'0aff'; got 5. (column 9)"),
     ("id = title", "id (integer) and title (text) cannot be compared. (column 6)"),

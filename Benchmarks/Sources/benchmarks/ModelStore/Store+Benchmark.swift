@@ -53,7 +53,7 @@ extension Store {
         case .text(let text): values[name] = text
         case .integer(let number): values[name] = String(number)
         default:
-        throw BenchmarkFailure("ModelStore's connection returns no value for PRAGMA \(name).")
+          throw BenchmarkFailure("ModelStore's connection returns no value for PRAGMA \(name).")
         }
       }
       return values

@@ -112,7 +112,8 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   ///   read again. If such a window grows beyond 4096 rows, all places are read once while writers
   ///   wait, and kept from then on.
   public func moveWindow(offset: Int, limit: Int?) throws {
-    precondition(offset >= 0 && limit ?? 0 >= 0, "A window's offset and limit must not be negative.")
+    precondition(
+      offset >= 0 && limit ?? 0 >= 0, "A window's offset and limit must not be negative.")
     guard window != nil else {
       throw StoreError(
         .invalidQuery, "Only a live query with a limit or an offset has a window to move.",
