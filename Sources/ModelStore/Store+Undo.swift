@@ -70,7 +70,7 @@ extension Store {
     }
   }
 
-  /// Reverts this program's newest transaction that is neither undone nor itself an undo, in any
+  /// Reverts this program's newest transaction that is neither reverted nor itself a reversal, in any
   /// process. As ``revert(_:by:mode:)``.
   ///
   /// - Parameters:
@@ -199,7 +199,7 @@ extension Store {
 }
 
 extension JournalHistory {
-  /// Returns the program's newest transaction that is not an undo and is in effect; empty when
+  /// Returns the program's newest transaction that is not a reversal and is in effect; empty when
   /// there is none.
   ///
   /// - Parameter taken: Transactions that are no longer in effect, although no commit record says
@@ -218,7 +218,7 @@ extension JournalHistory {
   }
 
   /// Returns the program's newest undo that was not redone; empty when there is none, or when a
-  /// newer transaction of the program is not an undo.
+  /// newer transaction of the program is not a reversal.
   ///
   /// - Parameter taken: Transactions that were reverted, although no commit record says so.
   fileprivate func newestUndone(
