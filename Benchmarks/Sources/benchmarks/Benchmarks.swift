@@ -50,8 +50,8 @@ struct Benchmarks {
       if let path = invocation.jsonPath { try report.write(to: path) }
       if let path = invocation.chartPath { try Chart(report).write(to: path) }
     }
-    // Saved before the first workload, so that a bad path is reported at once, and after each, so
-    // that an interrupted run keeps what it measured.
+    // Saved before the first workload, so that a bad path is reported at once. Saved after each
+    // workload, so that an interrupted run keeps its figures.
     try save()
     print(report.header)
     print("Files in \(root.path), removed at the end; FULL costs nothing if that is in memory")

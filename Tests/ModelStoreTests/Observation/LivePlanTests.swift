@@ -25,11 +25,11 @@ import Testing
     #expect(try plan(StoreQuery(item, limit: 3)) == "incremental")
     #expect(
       try plan(StoreQuery(item, where: .sql("t = upper(t)")))
-        == "run again after each commit that touches it, because only SQLite can evaluate its condition"
+        == "re-executed after each commit that touches it, because only SQLite can evaluate its condition"
     )
     #expect(
       try plan(StoreQuery(pair))
-        == "run again after each commit that touches it, because it reads a view")
+        == "re-executed after each commit that touches it, because it reads a view")
   }
 
   @Test func aQueryThatReadsATableWithoutAModelIsRefused() throws {

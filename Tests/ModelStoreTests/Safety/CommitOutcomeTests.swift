@@ -118,7 +118,7 @@ import Testing
       let error = thrownError { try store.checkpoint() } as? StoreError
       #expect(
         error?.message
-          == "Every commit stands; copying the write-ahead log into the database failed: "
+          == "Every commit is complete; copying the write-ahead log into the database failed: "
           + "The disk is full. Free space, then try again.")
       fault_vfs_disarm(fault)
       try store.write { tx in try tx.insert(Artist(id: Int64(round * 10), name: "kept")) }

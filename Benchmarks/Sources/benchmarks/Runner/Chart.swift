@@ -98,7 +98,7 @@ struct Chart {
     return lines
   }
 
-  /// How far from the left of the bars a ratio is.
+  /// Returns the distance of a ratio from the left of the bars.
   private func position(of ratio: Double) -> Double {
     let all = rows.flatMap(\.ratios).map(\.ratio) + [1]
     let least = log10(all.min() ?? 1) - 0.3
