@@ -37,7 +37,7 @@ extension Store {
   /// Runs `body` as one transaction, on the calling thread, if `gate` is met when it begins. The
   /// gate's records are read inside the transaction. Its drafts count with their current values.
   ///
-  /// - Throws: As ``write(_:)-(_)``; ``StoreError`` with code `rejected` and the failed condition
+  /// - Throws: As `write(_:)`; ``StoreError`` with code `rejected` and the failed condition
   ///   when the gate is not met.
   @discardableResult
   public func write<Result>(

@@ -22,7 +22,7 @@ public struct ChangeJournal: Sendable {
   ///
   /// If a model is recorded already in the same detail, nothing happens. Tables that the journal
   /// cannot hold, and models whose tables lack their columns, are left out unless you name them.
-  /// ``details()`` returns which models are recorded.
+  /// ``ChangeJournal/status()`` returns what is recorded.
   ///
   /// - Parameters:
   ///   - detail: How much of each change is kept.

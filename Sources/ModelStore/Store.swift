@@ -165,7 +165,7 @@ extension Store {
     return try await engine.writeOnQueue(suppressing: engine.outlets(of: subscriptions), body)
   }
 
-  /// Runs `body` as ``write(_:)-(WriteTransaction)`` does, and also returns the changes of the
+  /// Runs `body` as `write(_:)` does, and also returns the changes of the
   /// commit, bound fields included.
   ///
   /// - Complexity: Reads every touched record before and after.
@@ -277,7 +277,7 @@ extension Store {
   /// are damaged.
   ///
   /// A store opened with ``StoreConfiguration/Access/readOnly`` leaves such parts out of
-  /// ``schema``, ``bindings()``, ``rules()`` and ``declaredValidators()``, so that everything else
+  /// ``schema``, ``bindings()`` and ``rules()``, so that everything else
   /// can still be read. A store that writes refuses to open, because an unknown entry may affect
   /// any record.
   ///
@@ -293,9 +293,8 @@ extension Store {
   /// The types of the fields follow from the declared types of the columns, by SQLite's affinity
   /// rules and by convention: `BOOLEAN`, `DATETIME`, `DECIMAL(10,2)`. If a declaration leaves
   /// something open, such as the form of dates, the stored values decide.
-  /// ``AdoptableTable/decisions`` lists these columns.
   ///
-  /// - Complexity: Reads at most ``TypeDecision/rowCountMax`` rows of each table that has such
+  /// - Complexity: Reads at most 10,000 rows of each table that has such
   ///   columns.
   public func adoptableTables() throws -> [AdoptableTable] {
     try open.catalog.adoptableTables()
@@ -360,7 +359,7 @@ extension Store {
   /// ```
   ///
   /// - Parameters:
-  ///   - list: With ``ListSchema/columns``.
+  ///   - list: With the columns of its table.
   ///   - owner: The name of an adopted model. A model of a Swift type declares its lists itself;
   ///     see ``ModelList``.
   /// - Returns: The model of the slots, called `owner.list`, with a field for each column.

@@ -2,7 +2,7 @@
 /// message that says what to do.
 ///
 /// The message never contains values of records. ``violations`` contains them only if you ask for
-/// them. The error is ``Codable``, so that you can send it to another program.
+/// them. The error is `Codable`, so that you can send it to another program.
 public struct StoreError: Error, Hashable, Sendable, Codable {
   /// The kind of failure. The raw value is stable and suitable for logs.
   public enum Code: String, Hashable, Sendable, Codable, CaseIterable {

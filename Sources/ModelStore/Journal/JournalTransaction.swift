@@ -28,7 +28,7 @@ public struct JournalTransaction: Hashable, Sendable {
   /// The places where recording of a model began or ended, in order of position.
   package let interruptions: [JournalInterruption]
 
-  /// The models of ``interruptions``, whose changes may be missing, in name order.
+  /// The models whose recording began or ended here, so that changes may be missing, in name order.
   public var gaps: [String] { Set(interruptions.map(\.model)).sorted() }
 
   /// Whether another program made the changes, or a store whose journal was disabled.

@@ -99,7 +99,7 @@ public struct FieldBinding: Sendable {
   /// "item-5" and "No.5" the sign and the point are text, which stays. The same is true for a point
   /// after the last digit. For numbers with signs in such texts, derive the whole text.
   ///
-  /// Use it for copied and derived texts. In Swift: ``Swift/String/replacingNumber(with:)``.
+  /// Use it for copied and derived texts. In Swift: `String.replacingNumber(with:)`.
   public func replacingOnlyTheNumber() -> FieldBinding {
     changed { $0.mode = .numberInText }
   }

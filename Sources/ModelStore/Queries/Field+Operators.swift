@@ -8,7 +8,7 @@ extension Field {
   }
 
   /// Different, if both sides are values; for nil, whether the field has a value. `!= 5` does not
-  /// select a field that is NULL: use ``isDistinct(from:)``.
+  /// select a field that is NULL: use `isDistinct(from:)`.
   public static func != (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.notEqual, value)
   }

@@ -24,7 +24,7 @@
 /// | `name`, `"name"` | a field; a boolean field alone is a condition |
 ///
 /// Keywords may be written in any case. A literal is read by the type of the field it is compared
-/// with, as ``FieldText`` does. A literal that does not fit is an error.
+/// with, as in the command line. A literal that does not fit is an error.
 public struct PredicateParser: Sendable {
   /// The schema whose fields the text may name.
   package let schema: ModelSchema

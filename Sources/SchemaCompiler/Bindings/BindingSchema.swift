@@ -4,7 +4,7 @@
 /// from it and from the models.
 ///
 /// A bound field is not meant to be written: in the same statement the binding replaces any value
-/// that a writer sets. Only the ends of a ``Formula/twoWay(_:)`` can be written. To declare a
+/// that a writer sets. Only the ends of a two-way binding can be written. To declare a
 /// binding use ``FieldBinding``.
 public struct BindingSchema: Hashable, Sendable, Codable {
   /// One field of one model, by name.

@@ -4,7 +4,7 @@
 /// It includes a sign or point right before it if only a blank or nothing precedes that: `-5 kg`
 /// begins with a number, and `No.5` does not. The text is up to date when it contains the same
 /// number, blanks around the number included. While the number is NULL, the text is free.
-/// ``Swift/String/replacingNumber(with:)`` does the same for one text in Swift.
+/// `String.replacingNumber(with:)` does the same for one text in Swift.
 enum NumberInText {
   /// Returns a condition that is true if the text `field` is not up to date with `value`.
   static func differs(_ field: String, from value: String) -> String {

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A gate decides about a form, not about the file. For a condition that must hold for every
 /// writer, declare a rule or a validator. You can also make a write depend on a gate
-/// (``Store/write(if:_:)-(_,(WriteTransaction))``).
+/// (`Store.write(if:_:)`).
 ///
 /// ```swift
 /// let gate = try Gate(
