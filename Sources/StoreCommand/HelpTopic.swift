@@ -172,6 +172,6 @@ enum HelpTopic: String, CaseIterable {
       storecli query Album "title like 'So%' or artistID in (1, 2)" --sort title
       storecli update Track --where 'plays = 0' rating:null
 
-    query, export and watch take the predicate also as the word after the model.
+    query, export, hash and watch take the predicate also as the word after the model.
     """
 }
