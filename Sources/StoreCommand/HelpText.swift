@@ -4,8 +4,9 @@ enum HelpText {
   private static let ownTitle = "OPTIONS:\n"
 
   /// Returns `help` with the command's own options before those of every command. The parser lists
-  /// sections with a title first.
-  static func ordered(_ help: String) -> String {
+  /// sections with a title first, and spells out the usage of commands with few options.
+  static func ordered(_ original: String) -> String {
+    let help = original.replacing(/\[--db <path>\].*\[--verbose\]/, with: "[<options>]")
     guard let common = help.firstRange(of: commonTitle),
       let own = help[common.upperBound...].firstRange(of: "\n\n" + ownTitle)
     else { return help }

@@ -44,6 +44,11 @@ import Testing
     }
   }
 
+  @Test func theUsageDoesNotRepeatTheCommonOptions() throws {
+    let help = try Workplace().run("bindings", "list", "--help").out
+    #expect(help.contains("\nUSAGE: storecli bindings list [<options>]\n"), "\(help)")
+  }
+
   @Test func theHelpGroupsTheCommands() throws {
     let help = try Workplace().run("--help").out
     let headings = help.split(separator: "\n").filter { $0.hasSuffix("SUBCOMMANDS:") }
