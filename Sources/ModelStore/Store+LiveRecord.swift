@@ -31,8 +31,8 @@ extension Store {
     }
   }
 
-  /// Reads the records of `query`, and keeps them up to date from now on, for the standard library's
-  /// Observation.
+  /// Reads the records of `query` and keeps them up to date from now on, for the standard
+  /// library's Observation.
   ///
   /// - Throws: ``StoreError`` as ``liveQuery(_:)``; `invalidValue` for a record that does not fit.
   /// - Complexity: As ``liveQuery(_:)``, and reads all records once more while writers wait. A list

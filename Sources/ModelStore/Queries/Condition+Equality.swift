@@ -1,5 +1,6 @@
 extension Condition {
-  /// Patterns and texts are equal when their bytes are, as in SQLite; Swift's texts are equal more often.
+  /// Patterns and texts are equal when their bytes are, as in SQLite. Swift's strings are equal more
+  /// often.
   package static func == (left: Condition, right: Condition) -> Bool {
     // By the left side alone, so that a new case has to be told here: the compiler takes too long
     // to see that a switch over both names every pair.

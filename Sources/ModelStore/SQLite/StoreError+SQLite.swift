@@ -36,6 +36,11 @@ extension SQLiteError {
   /// What a sound file's schema has that SQLite cannot use here; nil for another failure.
   fileprivate var schemaObstacle: (StoreError.Code, String)? {
     switch code.primary {
+    case .error where message.hasPrefix("unsafe use of virtual table "):
+      (
+        .unsupportedSchema,
+        "A trigger or view of the file uses a virtual table, and SQLite \(Connection.libraryVersion) does not trust it there (\(message)). Drop that trigger or view. To keep a full-text index up to date, write it in your own transactions."
+      )
     case .corrupt where message.contains(") - unsafe use of "),
       .error where message.hasPrefix("unsafe use of "):
       // In a trigger or view it is found when that is used:
@@ -86,6 +91,11 @@ extension SQLiteError {
       (.busy, "Another connection holds the file locked\(StoreError.nothingChanged). Try again.")
     case .notADatabase:
       (.notADatabase, "The file is not an SQLite database.")
+    case .corrupt where code == .corruptVirtualTable:
+      (
+        .corrupt,
+        "The data of a virtual table is damaged (\(message)). Rebuild a full-text index t with INSERT INTO t (t) VALUES ('rebuild'). If that fails, restore a backup.\(blame)"
+      )
     case .corrupt:
       (
         .corrupt,

@@ -124,7 +124,8 @@ struct TwoWaySQL {
     "NOT (\(isBlank(twoWay.left, left)) AND NOT \(isBlank(twoWay.right, right)))"
   }
 
-  /// Which end gives way when two records meet that both were there: an end that nobody wrote does
+  /// True when the right end follows in a new pair: in an inserted record, in two records that
+  /// become partners, or when the condition becomes true. An end that holds its default follows,
   /// whatever the policy.
   private func meetsForward(_ left: String, _ right: String) -> String {
     let (l, r) = (isBlank(twoWay.left, left), isBlank(twoWay.right, right))

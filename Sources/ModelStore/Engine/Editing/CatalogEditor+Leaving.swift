@@ -136,7 +136,7 @@ extension CatalogEditor {
   }
 
   /// Observers of a model that is gone would wait for changes that never come.
-  private func checkUnobserved(_ names: [String]) throws(StoreError) {
+  func checkUnobserved(_ names: [String]) throws(StoreError) {
     let interests = engine.broker.interests()
     guard let name = names.first(where: { interests[$0] != nil }) else { return }
     throw StoreError(
