@@ -148,6 +148,31 @@ import Testing
     #expect(try found { !$0.folded.contains("a") } == [])
   }
 
+  @Test func anIndexIsUsedForAPrefixOnly() throws {
+    let connection = try QueryFixtures.scratchConnection()
+    try connection.execute(
+      """
+      CREATE TABLE Note (id INTEGER PRIMARY KEY, text TEXT NOT NULL, folded TEXT COLLATE NOCASE);
+      CREATE INDEX texts ON Note (text);
+      CREATE INDEX foldeds ON Note (folded);
+      """)
+    func plan(_ query: StoreQuery<Note>) throws -> [String] {
+      try connection.rows("EXPLAIN QUERY PLAN \(try query.selectText())") { try $0.text(at: 3) }
+    }
+    let long = String(repeating: "a", count: 3_000)
+    #expect(
+      try plan(Note.where { $0.text.hasPrefix("a[") })
+        == ["SEARCH Note USING INDEX texts (text>? AND text<?)"])
+    for condition in [
+      Note.where { $0.text.contains("a") }, Note.where { $0.text.hasSuffix("a") },
+      // The index has another order than the bytes, and these prefixes are no patterns.
+      Note.where { $0.folded.hasPrefix("a") }, Note.where { $0.text.hasPrefix("a\0") },
+      Note.where { $0.text.hasPrefix(long) },
+    ] {
+      #expect(try plan(condition) == ["SCAN Note"])
+    }
+  }
+
   @Test func aLiveQueryFollowsThemRecordByRecord() throws {
     let directory = try TemporaryDirectory()
     let store = try Store(at: directory.file("notes.store"), models: Note.self)
