@@ -6,7 +6,8 @@ import Testing
 @Suite(.tags(.unit)) struct ReadOnlyDriftTests {
   private let directory: TemporaryDirectory
   private let path: String
-  private static let rule = Rule("Artist.name.long", of: "Artist", fields: ["name"], .length(3...))
+  private static let rule = Rule(
+    "Artist.name.long", of: "Artist", fields: ["name"], .condition(sql: "length(name) > 2"))
   private static let binding = FieldBinding.copy(
     \Artist.name, to: \Album.artistName, through: \Album.artistID)
 

@@ -20,6 +20,8 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
     var records: [Element] = []
     /// Whether the records miss a change and must be read again.
     var isStale = false
+    /// The number of the subscription that the records follow, and what ends it.
+    var subscription = 0
     var token: ObservationToken?
   }
 
@@ -51,12 +53,15 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
 
   /// Reads the result as it is now, and follows what comes after it in place of what it followed.
   private func begin() throws {
+    let number = state.withLock { $0.subscription } + 1
     let token = try source.follow { initial in
-      replace(with: initial.insertions.map(\.record))
+      replace(with: initial.insertions.map(\.record), following: number)
     } _: { [weak self] changes in
-      self?.follow(changes)
+      self?.follow(changes, of: number)
     }
     let former = state.withLock { state in
+      // On the delivery queue the list may have begun again before this line.
+      guard state.subscription == number else { return token as ObservationToken? }
       let former = state.token
       state.token = token
       return former
@@ -65,13 +70,16 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
   }
 
   /// Takes over what became of the result. On the delivery queue.
-  private func follow(_ changes: Result<QueryChanges<Element>, any Error>) {
+  private func follow(_ changes: Result<QueryChanges<Element>, any Error>, of number: Int) {
+    let (subscription, isStale, former) = state.withLock {
+      ($0.subscription, $0.isStale, $0.records)
+    }
+    guard subscription == number else { return }
     do {
-      let (isStale, former) = state.withLock { ($0.isStale, $0.records) }
       if case .success(let changes) = changes, !isStale, !changes.isReset {
         var records = former
         changes.apply(to: &records)
-        replace(with: records)
+        replace(with: records, following: number)
       } else {
         // After a reset, rows that stayed may differ in ways that the event does not list. Where a
         // record did not fit, it may have been the old one; otherwise this fails as well.
@@ -85,11 +93,12 @@ public final class LiveRecords<Element: Fetchable>: Observable, Sendable {
     }
   }
 
-  private func replace(with records: [Element]) {
+  private func replace(with records: [Element], following number: Int) {
     let former = state.withLock { state in
       let former = state.records
       state.records = records
       state.isStale = false
+      state.subscription = number
       return former
     }
     // The records that go are released here, outside the lock.
