@@ -73,7 +73,8 @@ import Testing
   /// Unlike in one record, where the left end would lead.
   @Test func inTwoRecordsTheOneThatWasWrittenLeads() throws {
     let models = [
-      ModelSchema(name: "L", fields: [Self.field("id"), Self.field("a"), Self.field("n")], key: ["id"]),
+      ModelSchema(
+        name: "L", fields: [Self.field("id"), Self.field("a"), Self.field("n")], key: ["id"]),
       ModelSchema(
         name: "R",
         fields: [
@@ -98,9 +99,11 @@ import Testing
       try fixture.rows("SELECT a, b FROM L JOIN R ON ref = L.id ORDER BY L.id")
     }
     // One expression still gives the other end, so the pair is in sync.
-    try fixture.connection.execute("UPDATE L SET n = 5 WHERE id = 1; UPDATE R SET m = 2 WHERE id = 2")
+    try fixture.connection.execute(
+      "UPDATE L SET n = 5 WHERE id = 1; UPDATE R SET m = 2 WHERE id = 2")
     #expect(try pairs() == ["2|6", "2|6"])
-    try fixture.connection.execute("UPDATE R SET m = 2 WHERE id = 1; UPDATE L SET n = 5 WHERE id = 2")
+    try fixture.connection.execute(
+      "UPDATE R SET m = 2 WHERE id = 1; UPDATE L SET n = 5 WHERE id = 2")
     #expect(try pairs() == ["3|6", "2|10"])
   }
 
