@@ -101,7 +101,7 @@ private struct PastResult {
     case .failure(let requery):
       throw StoreError(
         .invalidQuery,
-        "What this query of \(query.schema.name) selected at another time cannot be told: \(requery.reason).",
+        "This query of \(query.schema.name) cannot be run as of another position: \(requery.reason).",
         model: query.schema.name)
     }
     self.query = blueprint.base

@@ -82,13 +82,4 @@ import Testing
         == "Item has a unique index through which REPLACE may delete records that the change "
         + "journal does not see. Past records of a model with such an index cannot be read.")
   }
-
-  @Test func aView() throws {
-    let world = try JournalWorld(
-      Self.tables + "CREATE VIEW Long AS SELECT id, a FROM Item WHERE length(a) > 3;")
-    #expect(
-      try refusal("Long", at: .start, in: world)
-        == "Long is a view, and the change journal records tables. "
-        + "Read the tables of the view as of that position.")
-  }
 }

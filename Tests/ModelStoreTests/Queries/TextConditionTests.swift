@@ -162,7 +162,9 @@ import Testing
     let long = String(repeating: "a", count: 3_000)
     #expect(
       try plan(Note.where { $0.text.hasPrefix("a[") })
-        == ["SEARCH Note USING INDEX texts (text>? AND text<?)"])
+        == [
+          "SEARCH Note USING INDEX texts (text>? AND text<?)", "USE TEMP B-TREE FOR ORDER BY",
+        ])
     for condition in [
       Note.where { $0.text.contains("a") }, Note.where { $0.text.hasSuffix("a") },
       // The index has another order than the bytes, and these prefixes are no patterns.

@@ -83,8 +83,9 @@ struct PastRecords {
   private static func obstacle(
     to schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
   ) throws -> Obstacle? {
-    guard schema.kind == .table else { return .view }
-    guard let layout = layouts.layout(of: schema.name) else { return .disabled }
+    guard schema.kind == .table, let layout = layouts.layout(of: schema.name) else {
+      return .disabled
+    }
     guard layout.detail == .full else { return .keysOnly }
     let journal = CompiledJournal(layouts, of: [schema], in: try Catalog(reading: connection))
     guard journal.intactModels.contains(schema.name) else { return .drifted }
@@ -102,7 +103,7 @@ struct PastRecords {
 /// Why the change journal cannot give the records of a model as of a position.
 private enum Obstacle {
   // For every position.
-  case view, disabled, keysOnly, drifted, evictions
+  case disabled, keysOnly, drifted, evictions
   // For positions before it.
   case hadKeysOnly, wasDisabled, missedChanges
 
@@ -115,7 +116,6 @@ private enum Obstacle {
 
   private func reason(_ model: String) -> String {
     switch self {
-    case .view: "\(model) is a view, and the change journal records tables"
     case .disabled: "the change journal does not record \(model)"
     case .keysOnly: "the change journal records only the keys of \(model)"
     case .drifted: "triggers of the change journal on \(model) are missing, changed or too old"
@@ -130,7 +130,6 @@ private enum Obstacle {
 
   private var remedy: String {
     switch self {
-    case .view: "Read the tables of the view as of that position."
     case .disabled, .keysOnly:
       "Enable the change journal in full; then you can use positions from that moment on."
     case .drifted:
