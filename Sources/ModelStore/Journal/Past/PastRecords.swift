@@ -102,9 +102,9 @@ struct PastRecords {
 
 /// Why the change journal cannot give the records of a model as of a position.
 private enum Obstacle {
-  // For every position.
+  // Now, so for every position.
   case disabled, keysOnly, drifted, evictions
-  // For positions before it.
+  // After the position, so a later one may be fine.
   case hadKeysOnly, wasDisabled, missedChanges
 
   func error(_ schema: ModelSchema, _ position: JournalPosition) -> StoreError {
