@@ -1,4 +1,4 @@
-// Two fields that follow each other.
+// Two fields that are kept in sync.
 extension FieldBinding {
   /// Keeps two fields of one record in sync: when you write one, the other follows.
   ///

@@ -1,17 +1,16 @@
-/// What the records of one model were as of a position of the change journal, as far as they are
-/// something else now.
+/// The records of one model at a position of the change journal, if they are different now.
 struct PastRecords {
-  /// Of each such record what it was (`old`) and what it is (`new`), by key.
+  /// The change of each such record since then, by key: its values then (`old`) and now (`new`).
   let changes: [[SQLValue]: RecordChange]
 
-  /// Reads them in the change journal.
+  /// Reads the past records from the change journal.
   ///
   /// - Parameters:
-  ///   - key: The only record that is asked for; nil for all.
+  ///   - key: The only requested record; nil for all.
   ///   - access: Inside a transaction.
-  /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so
-  ///   far, `journalGap` when it does not tell all changes of the model since, `misuse` for a
-  ///   position that is not between two transactions or, where other programs wrote, entries.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` if the journal does not reach back that
+  ///   far; `journalGap` if it lacks changes of the model since then; `misuse` for a position
+  ///   inside a transaction, or inside an entry of another program.
   static func read(
     _ schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
     in access: _TransactionAccess
@@ -79,7 +78,7 @@ struct PastRecords {
     return fold
   }
 
-  /// Why the journal does not record every change of the model in full now; nil when it does.
+  /// Returns why the journal does not record every change of the model in full now; nil if it does.
   private static func obstacle(
     to schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
   ) throws -> Obstacle? {
@@ -92,9 +91,9 @@ struct PastRecords {
     return journal.exactModels.isEmpty ? .evictions : nil
   }
 
-  /// What the only record asked for was, which may have had its key in another spelling.
+  /// Returns the past values of the only requested record. Its key may have had another spelling.
   ///
-  /// - Parameter now: What it is.
+  /// - Parameter now: The current values.
   func image(now: [SQLValue]?) -> [SQLValue]? {
     changes.isEmpty ? now : changes.values.lazy.compactMap(\.old).first
   }
