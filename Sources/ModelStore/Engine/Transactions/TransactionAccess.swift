@@ -49,7 +49,7 @@ public final class _TransactionAccess {
     _ text: SQLText, of schema: ModelSchema, _ body: (borrowing RowView) throws -> Void
   ) throws {
     try runner.run(text.sql, of: schema) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       while try statement.step() { try Self.reading(statement, of: schema, body) }
     }
   }
@@ -135,18 +135,25 @@ public final class _TransactionAccess {
   }
 
   func forEachRow(_ text: SQLText, _ body: (ResultRow) throws -> Void) throws {
+    // SQLite recompiles a kept statement in its first step when the schema has changed. It may
+    // have other columns then.
+    var columns: [String]?
+    try forEachRowView(text) { statement, row in
+      let names = columns ?? statement.columnNames
+      columns = names
+      try body(ResultRow(columns: names, values: try row.values()))
+    }
+  }
+
+  /// Calls `body` with each row of a statement that changes nothing.
+  func forEachRowView(
+    _ text: SQLText, _ body: (borrowing Statement, borrowing RowView) throws -> Void
+  ) throws {
     try StatementPolicy.check(text.sql)
     try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
-      try statement.bind(text.arguments)
-      // SQLite recompiles a kept statement in its first step when the schema has changed. It may
-      // have other columns then.
-      var columns: [String]?
-      try statement.forEachRow { row in
-        let names = columns ?? statement.columnNames
-        columns = names
-        try body(ResultRow(columns: names, values: try row.values()))
-      }
+      try statement.bind(text)
+      try statement.forEachRow { row in try body(statement, row) }
     }
   }
 
@@ -184,7 +191,7 @@ public final class _TransactionAccess {
 
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
     try runner.run(text.sql) { statement in
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       var rows: [Row] = []
       try statement.forEachRow { row in rows.append(try body(row)) }
       return rows
@@ -197,7 +204,7 @@ public final class _TransactionAccess {
     try StatementPolicy.check(text.sql)
     return try runner.run(text.sql, of: schema) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
-      try statement.bind(text.arguments)
+      try statement.bind(text)
       guard try statement.step() else { return nil }
       return try body(RowView(statement: statement.handle))
     }
@@ -294,7 +301,7 @@ public final class _TransactionAccess {
     }
     do {
       try runner.run(text.sql) { statement in
-        try statement.bind(text.arguments)
+        try statement.bind(text)
         try statement.run()
       }
     } catch {

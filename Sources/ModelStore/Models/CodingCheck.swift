@@ -1,0 +1,184 @@
+extension CodableModel {
+  /// Compares the coding keys with the definition's fields, before any record is read: the type
+  /// decodes itself from samples, and the keys that it asks for are noted.
+  ///
+  /// - Throws: ``StoreError`` with code `unsupportedSchema`; the message lists all differences.
+  static func checkCoding() throws(StoreError) {
+    let plan = definition.coding
+    guard plan === definition.coding else {
+      throw StoreError(
+        .unsupportedSchema,
+        "\(schema.name): declare the definition as a static let. It is made again each time it is used.",
+        model: schema.name)
+    }
+    let asked = AskedKeys()
+    do {
+      _ = try Self(from: SampleDecoder(names: plan.names, asked: asked))
+    } catch {
+      // The samples need not be values that the type accepts. The keys up to there are known.
+    }
+    let problems = asked.problems(in: plan)
+    guard let first = problems.first else { return }
+    throw StoreError(
+      .unsupportedSchema,
+      "\(schema.name) and its coding keys differ: \(problems.map(\.text).joined(separator: "; ")).",
+      model: schema.name, field: first.field)
+  }
+}
+
+/// What a type asked its decoder for.
+private final class AskedKeys {
+  private(set) var keys: [(name: String, type: Any.Type?)] = []
+  /// One for each type of coding key: whether it has a key of a name.
+  private var hasKey: [(String) -> Bool] = []
+
+  func note<Key: CodingKey>(_ type: Key.Type) {
+    hasKey.append { Key(stringValue: $0) != nil }
+  }
+
+  func note(_ key: some CodingKey, _ type: Any.Type? = nil) {
+    keys.append((key.stringValue, type))
+  }
+
+  func problems(in plan: CodingPlan) -> [(field: String, text: String)] {
+    guard !hasKey.isEmpty else { return [(plan.names[0], "the type does not decode by keys")] }
+    var problems: [(field: String, text: String)] = []
+    for (name, type) in keys {
+      let isStorable = type.map { $0 is any ColumnValue.Type } ?? true
+      let remedy = isStorable ? "" : "; a \(type.map { "\($0)" } ?? "") is stored as JSON<…>"
+      if !plan.has(name) {
+        problems.append((name, "the key \(name) is not among the fields\(remedy)"))
+      } else if !isStorable {
+        problems.append((name, "no column holds the value of \(name)\(remedy)"))
+      }
+    }
+    for name in plan.names where !hasKey.contains(where: { $0(name) }) {
+      problems.append((name, "the field \(name) is not among the keys"))
+    }
+    return problems
+  }
+}
+
+/// Gives a type values of the right types, so that it goes on asking for its properties.
+private struct SampleDecoder: Decoder {
+  var names: [String] = []
+  /// Notes the keys of the record itself; nil within its values.
+  var asked: AskedKeys?
+  var depth = 0
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    asked?.note(type)
+    return KeyedDecodingContainer(SampleContainer<Key>(decoder: self))
+  }
+
+  func unkeyedContainer() -> any UnkeyedDecodingContainer { SampleValues(decoder: self) }
+  func singleValueContainer() -> any SingleValueDecodingContainer { SampleValues(decoder: self) }
+
+  func sample<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    if let stored = type as? any ColumnValue.Type, let value = stored.sample as? Value {
+      return value
+    }
+    if let cases = type as? any CaseIterable.Type, let value = cases.sample as? Value {
+      return value
+    }
+    guard depth < 16 else { throw NoSample() }
+    return try Value(from: SampleDecoder(depth: depth + 1))
+  }
+}
+
+/// No value of a type could be made.
+private struct NoSample: Error {}
+
+extension ColumnValue {
+  /// A value of the type; nil where none of the usual ones is one, as for an enum of other texts.
+  fileprivate static var sample: Self? {
+    let texts =
+      switch fieldType {
+      case .uuid: ["00000000-0000-0000-0000-000000000000"]
+      case .url: ["about:blank"]
+      case .decimal: ["0"]
+      case .json: ["{}", "[]", "0", "false", "\"\""]
+      default: [""]
+      }
+    let candidates: [SQLValue] =
+      switch fieldType {
+      case .integer, .boolean: [.integer(0), .integer(1)]
+      case .real, .date: [.real(0)]
+      case .blob: [.blob([])]
+      case .any: [.integer(0)]
+      case .text, .uuid, .url, .decimal, .json: texts.map { .text($0) }
+      }
+    return candidates.lazy.compactMap { try? Self(sqlValue: $0) }.first
+  }
+}
+
+extension CaseIterable {
+  fileprivate static var sample: Self? { allCases.first }
+}
+
+private struct SampleContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let decoder: SampleDecoder
+
+  var codingPath: [any CodingKey] { [] }
+  var allKeys: [Key] { decoder.names.compactMap { Key(stringValue: $0) } }
+
+  func contains(_ key: Key) -> Bool {
+    decoder.asked?.note(key)
+    return true
+  }
+
+  func decodeNil(forKey key: Key) -> Bool {
+    decoder.asked?.note(key)
+    return false
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    decoder.asked?.note(key, type)
+    return try decoder.sample(type)
+  }
+
+  func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) -> Value? {
+    decoder.asked?.note(key, type)
+    return nil
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> {
+    decoder.asked?.note(key, [String: Any].self)
+    throw NoSample()
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    decoder.asked?.note(key, [Any].self)
+    throw NoSample()
+  }
+
+  func superDecoder() throws -> any Decoder { throw NoSample() }
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw NoSample() }
+}
+
+/// A single value, or an empty array.
+private struct SampleValues: UnkeyedDecodingContainer, SingleValueDecodingContainer {
+  let decoder: SampleDecoder
+
+  var codingPath: [any CodingKey] { [] }
+  var count: Int? { 0 }
+  var isAtEnd: Bool { true }
+  var currentIndex: Int { 0 }
+
+  func decodeNil() -> Bool { false }
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.sample(type) }
+
+  func nestedContainer<Key: CodingKey>(
+    keyedBy type: Key.Type
+  ) throws -> KeyedDecodingContainer<Key> {
+    throw NoSample()
+  }
+
+  func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NoSample() }
+  func superDecoder() throws -> any Decoder { throw NoSample() }
+}

@@ -1,0 +1,15 @@
+extension SQLText.StringInterpolation {
+  /// A value of any type that a field can have, as an argument in the form in which fields store it.
+  /// `nil` becomes NULL.
+  ///
+  /// If the value cannot be stored, for example an integer over `Int64.max`, the statement throws
+  /// ``StoreError`` with code `invalidValue`.
+  @_disfavoredOverload
+  public mutating func appendInterpolation(_ value: some ColumnValue) {
+    do throws(ColumnError) {
+      appendInterpolation(try value.sqlValue())
+    } catch {
+      appendUnstorable("An interpolated value cannot be stored: \(error)")
+    }
+  }
+}
