@@ -9,18 +9,20 @@ final class CodingPlan: Sendable {
   }
 
   let source: Source
-  /// In column order.
+  /// In column order. Of several columns with one name, all but the first are "" here: no key finds
+  /// them.
   let names: [String]
   /// What each column holds, without its optional; empty where only the values tell.
   let types: [any ColumnValue.Type]
   private let columns: [String: Int]
 
   init(_ source: Source, names: [String], types: [any ColumnValue.Type] = []) {
-    self.source = source
-    self.names = names
-    self.types = types.map { ($0 as? any OptionalColumnValue.Type)?.wrappedType ?? $0 }
-    columns = Dictionary(
+    let columns = Dictionary(
       names.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    self.source = source
+    self.columns = columns
+    self.names = names.enumerated().map { columns[$1] == $0 ? $1 : "" }
+    self.types = types.map { ($0 as? any OptionalColumnValue.Type)?.wrappedType ?? $0 }
   }
 
   /// The column called `name`.
@@ -88,7 +90,7 @@ final class CodingPlan: Sendable {
   }
 
   func unknown(_ name: String) -> StoreError {
-    let known = names.joined(separator: ", ")
+    let known = names.filter { !$0.isEmpty }.joined(separator: ", ")
     switch source {
     case .model(let model):
       return StoreError(

@@ -1,6 +1,6 @@
 extension SQLText.StringInterpolation {
-  /// A value of any type that a field can have, as an argument in the form in which fields store it.
-  /// `nil` becomes NULL.
+  /// Appends a value of any type that a field can have, as an argument in the form in which fields
+  /// store it. `nil` becomes NULL.
   ///
   /// If the value cannot be stored, for example an integer over `Int64.max`, the statement throws
   /// ``StoreError`` with code `invalidValue`.
@@ -9,7 +9,7 @@ extension SQLText.StringInterpolation {
     do throws(ColumnError) {
       appendInterpolation(try value.sqlValue())
     } catch {
-      appendUnstorable("An interpolated value cannot be stored: \(error)")
+      appendUnstorable("\(error)")
     }
   }
 }

@@ -3,19 +3,19 @@ extension TransactionReads where Self: ~Copyable {
   /// columns.
   ///
   /// ```swift
-  /// struct PagesOfAuthor: Decodable {
-  ///   var name: String
+  /// struct Total: Decodable {
+  ///   var shelfMark: String
   ///   var pages: Int
   /// }
   /// let totals = try tx.rows(
-  ///   "SELECT name, sum(pages) AS pages FROM Author JOIN Book ON Book.authorID = Author.id GROUP BY 1",
-  ///   as: PagesOfAuthor.self)
+  ///   "SELECT shelfMark, sum(pages) AS pages FROM Book GROUP BY shelfMark", as: Total.self)
   /// ```
-  /// A column value, such as `Int` or `Date`, reads the first column. Values have the form that
-  /// fields have: see ``ColumnValue``. Columns that the type does not ask for are left out.
+  /// To read only the first column, pass a type that a field can have, such as `Int` or `Date`. The
+  /// values are read in the form in which fields store them: see ``ColumnValue``. Further columns are
+  /// ignored. If several columns have one name, the first counts.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` when a column is missing, `invalidValue` when
-  ///   a value does not fit its property; otherwise as ``rows(_:)``.
+  /// - Throws: ``StoreError`` with code `invalidQuery` if a column is missing, `invalidValue` if a
+  ///   value does not fit its property; otherwise as ``rows(_:)``.
   public borrowing func rows<Row: Decodable>(_ sql: SQLText, as type: Row.Type) throws -> [Row] {
     try access.rows(sql, as: type)
   }
@@ -27,8 +27,8 @@ extension ResultRow {
   /// ```swift
   /// let pages = try row.decode("pages", as: Int.self)
   /// ```
-  /// - Throws: ``StoreError`` with code `invalidQuery` when there is no such column, `invalidValue`
-  ///   when it holds something else.
+  /// - Throws: ``StoreError`` with code `invalidQuery` if there is no such column, `invalidValue` if
+  ///   the value does not fit `Value`.
   public func decode<Value: ColumnValue>(
     _ name: String, as type: Value.Type = Value.self
   ) throws -> Value {
