@@ -26,35 +26,34 @@ final class RowDecoder: Decoder {
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer { throw plan.unkeyed() }
 
-  var names: [String] { plan.names }
+  var names: [String] { plan.names.filter { !$0.isEmpty } }
 
   func has(_ key: some CodingKey) -> Bool { plan.has(key.stringValue) }
 
   func isNull(_ key: some CodingKey) throws -> Bool {
-    var next = next
-    return try row.isNull(at: column(key, &next))
+    row.isNull(at: try column(key))
   }
 
   /// The value for `key` as a type that is known here.
   @inline(__always)
-  func column<Value: ColumnValue>(_ key: some CodingKey) throws -> Value {
-    try Value(row: row, column: try column(key, &next))
+  func known<Value: ColumnValue>(_ key: some CodingKey) throws -> Value {
+    try Value(row: row, column: try nextColumn(key))
   }
 
   /// The value for `key`; nil for NULL.
   @inline(__always)
-  func columnIfPresent<Value: ColumnValue>(_ key: some CodingKey) throws -> Value? {
-    try Value?(row: row, column: try column(key, &next))
+  func knownIfPresent<Value: ColumnValue>(_ key: some CodingKey) throws -> Value? {
+    try Value?(row: row, column: try nextColumn(key))
   }
 
   /// The value for `key` as a type that the column was declared with, or any other column value.
   func value<Value: Decodable>(_ type: Value.Type, _ key: some CodingKey) throws -> Value {
-    try value(type, at: column(key, &next))
+    try value(type, at: nextColumn(key))
   }
 
   func valueIfPresent<Value: Decodable>(_ type: Value.Type, _ key: some CodingKey) throws -> Value?
   {
-    let column = try column(key, &next)
+    let column = try nextColumn(key)
     return row.isNull(at: column) ? nil : try value(type, at: column)
   }
 
@@ -78,11 +77,18 @@ final class RowDecoder: Decoder {
   }
 
   @inline(__always)
-  private func column(_ key: some CodingKey, _ next: inout Int) throws(StoreError) -> Int {
+  private func nextColumn(_ key: some CodingKey) throws(StoreError) -> Int {
+    let column = try column(key)
+    next = column + 1
+    return column
+  }
+
+  @inline(__always)
+  private func column(_ key: some CodingKey) throws(StoreError) -> Int {
     guard isOpen else {
       throw StoreError(.misuse, "A decoder of a row was used after its row was read.")
     }
-    return try plan.column(key.stringValue, next: &next)
+    return try plan.column(key.stringValue, guess: next)
   }
 
   func unkeyed() -> StoreError { plan.unkeyed() }
@@ -99,34 +105,34 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func contains(_ key: Key) -> Bool { decoder.has(key) }
   func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(key) }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.column(key) }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.column(key) }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.column(key) }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.column(key) }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.column(key) }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try decoder.known(key) }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try decoder.known(key) }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try decoder.known(key) }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try decoder.known(key) }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try decoder.known(key) }
 
   func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     try decoder.value(type, key)
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    try decoder.columnIfPresent(key)
+    try decoder.knownIfPresent(key)
   }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try decoder.columnIfPresent(key)
+    try decoder.knownIfPresent(key)
   }
 
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try decoder.columnIfPresent(key)
+    try decoder.knownIfPresent(key)
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try decoder.columnIfPresent(key)
+    try decoder.knownIfPresent(key)
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    try decoder.columnIfPresent(key)
+    try decoder.knownIfPresent(key)
   }
 
   func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {

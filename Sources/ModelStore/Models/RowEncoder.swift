@@ -62,7 +62,9 @@ final class RowEncoder: Encoder {
     guard isOpen else {
       throw StoreError(.misuse, "An encoder of a record was used after the record was written.")
     }
-    return try plan.column(key.stringValue, next: &next)
+    let column = try plan.column(key.stringValue, guess: next)
+    next = column + 1
+    return column
   }
 
   func unkeyed() -> StoreError { plan.unkeyed() }
