@@ -1,4 +1,4 @@
-/// A model that is read and written by its `Codable` conformance, which Swift writes for you.
+/// A model that the store reads and writes by its `Codable` conformance, which Swift writes for you.
 ///
 /// ```swift
 /// struct Artist: CodableModel {
@@ -9,22 +9,24 @@
 ///     "Artist", key: \.id, fields: [.init("id", \.id), .init("name", \.name)])
 /// }
 /// ```
-/// The names of the coding keys are the names of the definition's fields. Opening a store compares
-/// them. Each field is stored as its ``ColumnValue`` conformance says: a `Date` in a record is the
-/// same REAL as in a model by hand, whatever its own `Codable` does. To keep a nested `Codable`
-/// value, declare the property as ``JSON``.
+/// The name of each coding key is the name of a field of the definition. Opening a store compares
+/// them. To do so, it decodes the type once from sample values, such as 0 and the empty text.
 ///
-/// For speed, use the macro or write the conformance to ``Model`` by hand; see
+/// Each field is stored as its ``ColumnValue`` conformance says, whatever its own `Codable` does. For
+/// example, a `Date` is the same REAL as in a model by hand. Declare a nested `Codable` value as
+/// ``JSON``.
+///
+/// For more speed, use the macro, or write the conformance to ``Model`` by hand; see
 /// <doc:models-by-hand-and-by-macro>.
 ///
-/// - Important: Declare `definition` as a `static let`: it also keeps what decoding needs to know.
+/// - Important: Declare `definition` as a `static let`: it also keeps the columns for decoding.
 public protocol CodableModel: Model, Codable {}
 
 extension CodableModel {
   /// Reads the fields by their names.
   ///
-  /// - Throws: ``ColumnError`` when a stored value does not fit its field; otherwise what the
-  ///   type's `init(from:)` throws.
+  /// - Throws: ``ColumnError`` if a stored value does not fit its field; otherwise what the type's
+  ///   `init(from:)` throws.
   @inlinable
   public init(row: borrowing RowView) throws {
     self = try Self.definition.coding.decode(Self.self, from: row)
@@ -49,7 +51,7 @@ extension JSON: Codable {
   }
 }
 
-// A list holds nothing, so it is neither in a row nor in another encoding of its record.
+// The property of a list holds nothing. So it is absent from a row, and from JSON of its record.
 extension KeyedDecodingContainer {
   /// Returns the list without decoding anything.
   public func decode<Element: Model>(

@@ -1,6 +1,7 @@
 extension CodableModel {
-  /// Compares the coding keys with the definition's fields, before any record is read: the type
-  /// decodes itself from samples, and the keys that it asks for are noted.
+  /// Compares the coding keys with the definition's fields before any record is read.
+  ///
+  /// The type decodes itself from sample values. The check notes the keys that it asks for.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema`; the message lists all differences.
   static func checkCoding() throws(StoreError) {
@@ -8,14 +9,15 @@ extension CodableModel {
     guard plan === definition.coding else {
       throw StoreError(
         .unsupportedSchema,
-        "\(schema.name): declare the definition as a static let. It is made again each time it is used.",
+        "\(schema.name): declare the definition as a static let. Now each use creates another one.",
         model: schema.name)
     }
     let asked = AskedKeys()
     do {
       _ = try Self(from: SampleDecoder(names: plan.names, asked: asked))
     } catch {
-      // The samples need not be values that the type accepts. The keys up to there are known.
+      // A type may refuse a sample. The keys up to there are known; a later one that is wrong throws
+      // when a record is read or written.
     }
     let problems = asked.problems(in: plan)
     guard let first = problems.first else { return }
@@ -26,10 +28,10 @@ extension CodableModel {
   }
 }
 
-/// What a type asked its decoder for.
+/// The keys that a type asked its decoder for.
 private final class AskedKeys {
   private(set) var keys: [(name: String, type: Any.Type?)] = []
-  /// One for each type of coding key: whether it has a key of a name.
+  /// One for each type of coding keys: whether it has a key with this name.
   private var hasKey: [(String) -> Bool] = []
 
   func note<Key: CodingKey>(_ type: Key.Type) {
@@ -59,7 +61,7 @@ private final class AskedKeys {
   }
 }
 
-/// Gives a type values of the right types, so that it goes on asking for its properties.
+/// Returns a value of the right type for each property, so that a type goes on to the next one.
 private struct SampleDecoder: Decoder {
   var names: [String] = []
   /// Notes the keys of the record itself; nil within its values.
@@ -93,7 +95,8 @@ private struct SampleDecoder: Decoder {
 private struct NoSample: Error {}
 
 extension ColumnValue {
-  /// A value of the type; nil where none of the usual ones is one, as for an enum of other texts.
+  /// A value of the type; nil if the type accepts none of a few usual ones. For example, an enum
+  /// does not accept the empty text.
   fileprivate static var sample: Self? {
     let texts =
       switch fieldType {

@@ -1,5 +1,5 @@
-/// Which coding key is which column of a row. A model's is made once, with its definition; that of
-/// a statement once per run.
+/// Maps coding keys to columns of a row. A model has one plan, made with its definition; a statement
+/// has one for each run.
 @usableFromInline
 final class CodingPlan: Sendable {
   /// Where the columns come from, for messages.
@@ -12,7 +12,7 @@ final class CodingPlan: Sendable {
   /// In column order. Of several columns with one name, all but the first are "" here: no key finds
   /// them.
   let names: [String]
-  /// What each column holds, without its optional; empty where only the values tell.
+  /// The type of each column, without its optional; empty for a statement, whose columns have none.
   let types: [any ColumnValue.Type]
   private let columns: [String: Int]
 

@@ -3,7 +3,7 @@
 final class RowDecoder: Decoder {
   private let row: RowView
   private let plan: CodingPlan
-  /// The column that is probably asked for next.
+  /// The column that the type probably asks for next.
   private var next = 0
   /// A type may keep its decoder; the row is gone then.
   private var isOpen = true
@@ -94,8 +94,8 @@ final class RowDecoder: Decoder {
   func unkeyed() -> StoreError { plan.unkeyed() }
 }
 
-/// The one container of a row. The types that most properties have are read without looking up
-/// what their column was declared with.
+/// The only container of a row. Properties of the most frequent types are read without a look at
+/// the type of their column.
 private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: RowDecoder
 

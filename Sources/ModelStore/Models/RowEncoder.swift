@@ -70,7 +70,7 @@ final class RowEncoder: Encoder {
   func unkeyed() -> StoreError { plan.unkeyed() }
 }
 
-/// The one container of a record's arguments.
+/// The only container of a record's arguments.
 private struct ArgumentContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let encoder: RowEncoder
 
@@ -100,8 +100,8 @@ private struct ArgumentContainer<Key: CodingKey>: KeyedEncodingContainerProtocol
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
 }
 
-/// Stands where a row has no place for nested values: asking for a container cannot throw, so
-/// encoding into it does.
+/// Refuses nested values, for which a row has no place. Asking for a container cannot throw, so
+/// encoding into it throws.
 private struct RefusedEncoder: Encoder, UnkeyedEncodingContainer, SingleValueEncodingContainer {
   let error: StoreError
 

@@ -41,7 +41,7 @@ import Testing
   @Test func aDefinitionThatIsMadeEachTimeIsRefused() throws {
     #expect(
       try message(Computed.self)
-        == "Computed: declare the definition as a static let. It is made again each time it is used."
+        == "Computed: declare the definition as a static let. Now each use creates another one."
     )
   }
 
