@@ -114,7 +114,14 @@ extension ColumnValue {
       case .any: [.integer(0)]
       case .text, .uuid, .url, .decimal, .json: texts.map { .text($0) }
       }
-    return candidates.lazy.compactMap { try? Self(sqlValue: $0) }.first
+    for candidate in candidates {
+      do {
+        return try Self(sqlValue: candidate)
+      } catch {
+        // The next candidate may be a value of the type.
+      }
+    }
+    return nil
   }
 }
 
