@@ -12,7 +12,7 @@ import Testing
     return error?.message
   }
 
-  @Test func aPropertyThatIsNoFieldIsNamed() throws {
+  @Test func aPropertyWithoutAFieldIsNamed() throws {
     #expect(
       try message(Unlisted.self)
         == "Unlisted and its coding keys differ: the key subtitle is not among the fields; the key tags is not among the fields; a Array<String> is stored as JSON<…>."
