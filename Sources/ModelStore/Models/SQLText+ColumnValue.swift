@@ -4,10 +4,9 @@ extension SQLText.StringInterpolation {
   ///
   /// If the value cannot be stored, for example an integer over `Int64.max`, the statement throws
   /// ``StoreError`` with code `invalidValue`.
-  @_disfavoredOverload
-  public mutating func appendInterpolation(_ value: some ColumnValue) {
+  public mutating func appendInterpolation(_ value: (some ColumnValue)?) {
     do throws(ColumnError) {
-      appendInterpolation(try value.sqlValue())
+      appendInterpolation(try value?.sqlValue() ?? .null)
     } catch {
       appendUnstorable("\(error)")
     }

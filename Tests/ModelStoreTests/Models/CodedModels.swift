@@ -105,15 +105,15 @@ struct Everything: CodableModel, Hashable {
 }
 
 /// A model in five lines.
-struct Shelf: CodableModel, Hashable {
+struct Rack: CodableModel, Hashable {
   var id: Int64
   var name: String
   var bookCount: Int? = nil
   var key: Int64 { id }
-  static let definition = ModelDefinition<Shelf>(
-    "Shelf", key: \.id,
+  static let definition = ModelDefinition<Rack>(
+    "Rack", key: \.id,
     fields: [
-      .init("id", \.id), .init("name", \.name, column: "shelf_name", rules: [.length(1...20)]),
+      .init("id", \.id), .init("name", \.name, column: "rack_name", rules: [.length(1...20)]),
       .init("bookCount", \.bookCount),
     ])
 }
@@ -122,14 +122,14 @@ struct Shelf: CodableModel, Hashable {
 struct Volume: CodableModel, Hashable {
   var id: Int64
   var title: String
-  var shelfID: Int64
-  var neighbours = OrderedList<Shelf>()
+  var rackID: Int64
+  var neighbours = OrderedList<Rack>()
   var key: Int64 { id }
   static let definition = ModelDefinition<Volume>(
     "Volume", key: \.id,
     fields: [
       .init("id", \.id), .init("title", \.title),
-      .init("shelfID", \.shelfID, reference: ReferenceSchema(table: "Shelf")),
+      .init("rackID", \.rackID, reference: ReferenceSchema(table: "Rack")),
     ],
     lists: [ModelList("neighbours", \.neighbours)])
 }

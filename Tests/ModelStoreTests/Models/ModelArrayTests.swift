@@ -4,7 +4,7 @@ import Testing
 /// Models are passed one by one, or as an array that several modules can share.
 @Suite(.tags(.unit)) struct ModelArrayTests {
   @Test func aStoreAndAValidatorTakeAnArrayOfModels() throws {
-    let models: [any Model.Type] = [Artist.self, Album.self, Shelf.self]
+    let models: [any Model.Type] = [Artist.self, Album.self, Rack.self]
     let directory = try TemporaryDirectory()
     let store = try Store(
       at: directory.file("array.store"), models: models,
@@ -13,10 +13,10 @@ import Testing
           changes.changes.count > 2 ? [Rejection("at most 2 changes")] : []
         }
       ])
-    #expect(try store.schema.models.map(\.name).sorted() == ["Album", "Artist", "Shelf"])
+    #expect(store.schema.models.map(\.name).sorted() == ["Album", "Artist", "Rack"])
     try store.write { tx in
       try tx.insert(Artist(id: 1, name: "Ann"))
-      try tx.insert(Shelf(id: 1, name: "south"))
+      try tx.insert(Rack(id: 1, name: "south"))
     }
     let error = failure {
       try store.write { tx in
