@@ -47,11 +47,11 @@ private final class AskedKeys {
     var problems: [(field: String, text: String)] = []
     for (name, type) in keys {
       let isStorable = type.map { $0 is any ColumnValue.Type } ?? true
-      let remedy = isStorable ? "" : "; a \(type.map { "\($0)" } ?? "") is stored as JSON<…>"
+      let remedy = isStorable ? "" : "; a column holds its value only as JSON"
       if !plan.has(name) {
         problems.append((name, "the key \(name) is not among the fields\(remedy)"))
       } else if !isStorable {
-        problems.append((name, "no column holds the value of \(name)\(remedy)"))
+        problems.append((name, "the value of \(name) is not a column value\(remedy)"))
       }
     }
     for name in plan.names where !hasKey.contains(where: { $0(name) }) {

@@ -34,7 +34,7 @@ import Testing
     let entries = try rows(
       """
       SELECT 'unused' AS other, \(day) AS day, 'a' AS name, \(token) AS token, 1 AS id,
-        '0.10' AS price, 1 AS isOpen, 'loud' AS mood, '["x"]' AS tags
+        '0.1' AS price, 1 AS isOpen, 'loud' AS mood, '["x"]' AS tags
       UNION ALL SELECT 'unused', NULL, 'b', NULL, 2, NULL, NULL, NULL, NULL ORDER BY id
       """, as: Entry.self)
     #expect(

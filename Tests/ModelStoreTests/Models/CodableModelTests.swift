@@ -178,7 +178,6 @@ private struct Nesting: CodableModel {
   init(from decoder: any Decoder) throws {
     let outer = try decoder.container(keyedBy: CodingKeys.self)
     id = try outer.decode(Int64.self, forKey: .id)
-    _ = try? outer.nestedUnkeyedContainer(forKey: .id)
     if id == 1 { _ = try outer.nestedContainer(keyedBy: CodingKeys.self, forKey: .id) }
   }
 

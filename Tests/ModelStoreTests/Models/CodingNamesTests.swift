@@ -15,7 +15,7 @@ import Testing
   @Test func aPropertyWithoutAFieldIsNamed() throws {
     #expect(
       try message(Unlisted.self)
-        == "Unlisted and its coding keys differ: the key subtitle is not among the fields; the key tags is not among the fields; a Array<String> is stored as JSON<…>."
+        == "Unlisted and its coding keys differ: the key subtitle is not among the fields; the key tags is not among the fields; a column holds its value only as JSON."
     )
   }
 
