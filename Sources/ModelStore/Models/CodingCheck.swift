@@ -30,7 +30,8 @@ extension CodableModel {
 
 /// The keys that a type asked its decoder for.
 private final class AskedKeys {
-  private(set) var keys: [(name: String, type: Any.Type?)] = []
+  /// Each once. A type may ask whether there is a value before it decodes it.
+  private var keys: [(name: String, type: Any.Type?)] = []
   /// One for each type of coding keys: whether it has a key with this name.
   private var hasKey: [(String) -> Bool] = []
 
@@ -39,7 +40,11 @@ private final class AskedKeys {
   }
 
   func note(_ key: some CodingKey, _ type: Any.Type? = nil) {
-    keys.append((key.stringValue, type))
+    if let index = keys.firstIndex(where: { $0.name == key.stringValue }) {
+      keys[index].type = keys[index].type ?? type
+    } else {
+      keys.append((key.stringValue, type))
+    }
   }
 
   func problems(in plan: CodingPlan) -> [(field: String, text: String)] {
