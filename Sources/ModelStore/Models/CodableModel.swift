@@ -1,4 +1,4 @@
-/// A model that the store reads and writes by its `Codable` conformance, which Swift writes for you.
+/// A model that the store reads and writes by its `Codable` conformance, which Swift writes.
 ///
 /// ```swift
 /// struct Artist: CodableModel {
@@ -12,9 +12,9 @@
 /// The name of each coding key is the name of a field of the definition. Opening a store compares
 /// them. To do so, it decodes the type once from sample values, such as 0 and the empty text.
 ///
-/// Each field is stored as its ``ColumnValue`` conformance says, whatever its own `Codable` does. For
-/// example, a `Date` is the same REAL as in a model by hand. Declare a nested `Codable` value as
-/// ``JSON``.
+/// Each field is stored as its ``ColumnValue`` conformance says, whatever its own `Codable` does.
+/// For example, a `Date` is the same REAL as in a model by hand. Declare a nested `Codable` value
+/// as ``JSON``.
 ///
 /// For more speed, use the macro, or write the conformance to ``Model`` by hand; see
 /// <doc:models-by-hand-and-by-macro>.

@@ -16,8 +16,8 @@ extension CodableModel {
     do {
       _ = try Self(from: SampleDecoder(names: plan.names, asked: asked))
     } catch {
-      // A type may refuse a sample. The keys up to there are known; a later one that is wrong throws
-      // when a record is read or written.
+      // A type may refuse a sample. The keys up to there are known; a later one that is wrong
+      // throws when a record is read or written.
     }
     let problems = asked.problems(in: plan)
     guard let first = problems.first else { return }

@@ -1,5 +1,5 @@
-/// Maps coding keys to columns of a row. A model has one plan, made with its definition; a statement
-/// has one for each run.
+/// Maps coding keys to columns of a row. A model has one plan, made with its definition; a
+/// statement has one for each run.
 @usableFromInline
 final class CodingPlan: Sendable {
   /// Where the columns come from, for messages.

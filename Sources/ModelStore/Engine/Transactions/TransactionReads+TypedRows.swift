@@ -10,9 +10,9 @@ extension TransactionReads where Self: ~Copyable {
   /// let totals = try tx.rows(
   ///   "SELECT shelfMark, sum(pages) AS pages FROM Book GROUP BY shelfMark", as: Total.self)
   /// ```
-  /// To read only the first column, pass a type that a field can have, such as `Int` or `Date`. The
-  /// values are read in the form in which fields store them: see ``ColumnValue``. Further columns are
-  /// ignored. If several columns have one name, the first counts.
+  /// To read only the first column, pass a type that a field can have, such as `Int` or `Date`.
+  /// Values are read in the form in which fields store them: see ``ColumnValue``. Further columns
+  /// are ignored. If several columns have one name, the first counts.
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery` if a column is missing, `invalidValue` if a
   ///   value does not fit its property; otherwise as ``rows(_:)``.
@@ -27,8 +27,8 @@ extension ResultRow {
   /// ```swift
   /// let pages = try row.decode("pages", as: Int.self)
   /// ```
-  /// - Throws: ``StoreError`` with code `invalidQuery` if there is no such column, `invalidValue` if
-  ///   the value does not fit `Value`.
+  /// - Throws: ``StoreError`` with code `invalidQuery` if there is no such column, `invalidValue`
+  ///   if the value does not fit `Value`.
   public func decode<Value: ColumnValue>(
     _ name: String, as type: Value.Type = Value.self
   ) throws -> Value {
