@@ -1,4 +1,4 @@
-/// A migration's statements, checked and run one by one.
+/// What a migration does, checked and run: its statements one by one, or its closure.
 struct MigrationScript {
   private let migration: Migration
   private let statements: [String]
@@ -13,52 +13,78 @@ struct MigrationScript {
   /// - Throws: ``StoreError`` with code `migrationConflict` that names the statement.
   func check() throws(StoreError) {
     for (index, statement) in statements.enumerated() {
-      let source = SQLTokens(statement)
-      let words = source.significant.prefix(2)
-      guard let first = words.first, first.kind == .word else { continue }
-      let keyword = source.text(first.range).uppercased()
-      if let reason = Self.refused[keyword] {
-        throw StoreError(
-          .migrationConflict,
-          "\(place(index)): \(keyword) is not allowed in a migration, \(reason).")
-      }
-      if source.createsTemporary {
-        throw StoreError(
-          .migrationConflict,
-          """
-          \(place(index)): a temporary table, view or trigger is not allowed in a migration, \
-          because it would stay in force after it and hide what the file has.
-          """)
-      }
-      if keyword == "PRAGMA", let name = words.last.map({ source.name($0).asciiFolded }),
-        !Self.pragmas.contains(name)
-      {
-        throw StoreError(
-          .migrationConflict,
-          """
-          \(place(index)): PRAGMA \(name) is not allowed in a migration, because it does nothing \
-          inside a transaction or would stay in force after it.
-          """)
-      }
+      try Self.check(statement, at: place(index))
+    }
+  }
+
+  /// As ``check()``, for one statement.
+  ///
+  /// - Parameter place: How messages begin.
+  static func check(_ statement: String, at place: String) throws(StoreError) {
+    let source = SQLTokens(statement)
+    let words = source.significant.prefix(2)
+    guard let first = words.first, first.kind == .word else { return }
+    let keyword = source.text(first.range).uppercased()
+    if let reason = refused[keyword] {
+      throw StoreError(
+        .migrationConflict, "\(place): \(keyword) is not allowed in a migration, \(reason).")
+    }
+    if source.createsTemporary {
+      throw StoreError(
+        .migrationConflict,
+        """
+        \(place): a temporary table, view or trigger is not allowed in a migration, because it \
+        would stay in force after it and hide what the file has.
+        """)
+    }
+    if keyword == "PRAGMA", let name = words.last.map({ source.name($0).asciiFolded }),
+      !pragmas.contains(name)
+    {
+      throw StoreError(
+        .migrationConflict,
+        """
+        \(place): PRAGMA \(name) is not allowed in a migration, because it does nothing inside a \
+        transaction or would stay in force after it.
+        """)
     }
   }
 
   /// - Precondition: `connection` is in a write transaction.
-  /// - Throws: ``StoreError`` that names the failing statement.
+  /// - Throws: ``StoreError`` that names the failing statement, or what the closure throws.
   func run(on connection: Connection) throws {
-    for (index, statement) in statements.enumerated() {
-      do {
-        let source = SQLTokens(statement)
-        if let first = source.significant.first, source.isKeyword(first, "ALTER") {
-          try AddedColumns.run(SQLText(sql: statement), on: connection)
-        } else {
-          try connection.run(SQLText(sql: statement))
-        }
-      } catch let error as SQLiteError {
-        var failure = StoreError(error)
-        failure.message = "\(place(index)): \(failure.message) Nothing of the migration was kept."
-        throw failure
+    switch migration.content {
+    case .sql:
+      for (index, statement) in statements.enumerated() {
+        try Self.run(SQLText(sql: statement), at: place(index), on: connection)
       }
+    case .swift(let body):
+      let transaction = MigrationTransaction(migration, on: connection)
+      try body(transaction)
+      // The closure may have caught the error that ended it.
+      try transaction.checkIsOpen()
+    }
+  }
+
+  /// Runs one statement.
+  static func run(_ statement: SQLText, at place: String, on connection: Connection) throws {
+    try explaining(place) {
+      let source = SQLTokens(statement.sql)
+      if let first = source.significant.first, source.isKeyword(first, "ALTER") {
+        try AddedColumns.run(statement, on: connection)
+      } else {
+        try connection.run(statement)
+      }
+    }
+  }
+
+  /// Runs `body`, and has an error of SQLite say where it happened.
+  static func explaining<Result>(_ place: String, _ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      var failure = StoreError(error)
+      failure.message = "\(place): \(failure.message) Nothing of the migration was kept."
+      throw failure
     }
   }
 

@@ -1,5 +1,6 @@
 /// Applies numbered migrations, each in one transaction that includes its line in the ledger, so
-/// that a file is never between two versions.
+/// that a file is never between two versions. Where tables of models are missing, those and all
+/// pending migrations are one transaction: ``MigrationPlan``.
 ///
 /// The write lock is taken before the ledger is read: a second process waits for the first, then
 /// finds nothing to do.
@@ -24,42 +25,85 @@ struct Migrator {
   /// without the rows that refer to it being cascaded away, and are checked before the commit:
   /// <https://sqlite.org/lang_altertable.html#otheralter>.
   ///
+  /// - Parameter models: Those whose tables are created before the migrations where the file lacks
+  ///   them and no migration creates them. All of it is one transaction then.
   /// - Returns: What was applied now; empty, and without a write lock taken, when nothing was
   ///   pending.
-  /// - Throws: ``StoreError``. The migrations before the one that failed stay applied; of that one
-  ///   nothing is kept.
+  /// - Throws: ``StoreError``, or what a migration in Swift throws. The migrations before the one
+  ///   that failed stay applied; of that one nothing is kept.
   /// - Precondition: `connection` is not in a transaction.
   @discardableResult
-  func apply(_ migrations: [Migration]) throws -> [Migration] {
+  func apply(_ migrations: [Migration], creating models: [ModelSchema] = []) throws -> [Migration] {
     precondition(!connection.isInTransaction, "A migration needs a transaction of its own.")
     guard try !pending(migrations).isEmpty else { return [] }
     for migration in migrations { try MigrationScript(migration).check() }
     var applied: [Migration] = []
     try withForeignKeysOff {
-      while let migration = try applyNext(of: migrations) { applied.append(migration) }
+      while true {
+        let next = try applyNext(of: migrations, creating: models)
+        guard !next.isEmpty else { break }
+        applied += next
+      }
     }
     return applied
   }
 
-  private func applyNext(of migrations: [Migration]) throws -> Migration? {
+  /// Applies the first pending migration, or all of them when tables are created with them.
+  private func applyNext(
+    of migrations: [Migration], creating models: [ModelSchema]
+  ) throws -> [Migration] {
     try connection.inTransaction {
-      // The migration before may have switched it on, which no rollback ends either.
-      try connection.execute("PRAGMA legacy_alter_table = OFF")
-      guard let migration = try pending(migrations).first else { return nil }
-      let script = MigrationScript(migration)
+      let pending = try pending(migrations)
+      guard let first = pending.first else { return [] }
+      let plan = scope == .app ? try plan(pending, creating: models) : nil
       try preparation(connection)
-      if scope == .app {
-        let earlier = try BrokenReferences(in: connection)
-        try script.run(on: connection)
-        let broken = try BrokenReferences(in: connection).subtracting(earlier)
-        guard broken.isEmpty else { throw dangling(broken, after: migration) }
-      } else {
-        try script.run(on: connection)
+      guard let plan, !plan.isEmpty else {
+        try apply(first)
+        return [first]
       }
-      try ledger.create()
-      try ledger.record(migration)
-      return migration
+      try SchemaValidation(models).check()
+      try Reconciler(connection)
+        .apply(SchemaPlan(created: plan.created.flatMap { SchemaSQL($0).objects }))
+      for migration in pending {
+        if plan.skipped.contains(migration.version) {
+          try record(migration)
+        } else {
+          try apply(migration)
+        }
+      }
+      return pending
     }
+  }
+
+  private func plan(
+    _ pending: [Migration], creating models: [ModelSchema]
+  ) throws -> MigrationPlan {
+    let objects = try connection.rows(
+      "SELECT name FROM sqlite_schema WHERE name NOT GLOB '_ms_*' AND name NOT GLOB 'sqlite_*'"
+    ) { row in try row.text(at: 0) }
+    return try MigrationPlan(
+      pending, models: models, objects: objects,
+      isFresh: objects.isEmpty && ledger.entries().isEmpty)
+  }
+
+  private func apply(_ migration: Migration) throws {
+    // The migration before may have switched it on, which no rollback ends either.
+    try connection.execute("PRAGMA legacy_alter_table = OFF")
+    let script = MigrationScript(migration)
+    if scope == .app {
+      let earlier = try BrokenReferences(in: connection)
+      try script.run(on: connection)
+      let broken = try BrokenReferences(in: connection).subtracting(earlier)
+      guard broken.isEmpty else { throw dangling(broken, after: migration) }
+    } else {
+      try script.run(on: connection)
+    }
+    try record(migration)
+  }
+
+  private func record(_ migration: Migration) throws {
+    try ledger.create()
+    try ledger.record(migration)
   }
 
   private func withForeignKeysOff(_ body: () throws -> Void) throws {

@@ -1,6 +1,7 @@
 /// What a program brings to a store when it opens it.
 package struct Declarations: Sendable {
-  var migrations: [Migration]
+  /// Nil where something is added to a file whose migrations are left as they are.
+  var migrations: [Migration]?
   package var models: [ModelSchema]
   var bindings: [FieldBinding]
   var rules: [Rule]
@@ -18,7 +19,7 @@ package struct Declarations: Sendable {
   }
 
   package init(
-    migrations: [Migration] = [], models: [ModelSchema] = [], bindings: [FieldBinding] = [],
+    migrations: [Migration]? = [], models: [ModelSchema] = [], bindings: [FieldBinding] = [],
     rules: [Rule] = [], validators: [Validator] = [], changeJournal: JournalDetail? = nil
   ) {
     self.migrations = migrations
@@ -30,7 +31,7 @@ package struct Declarations: Sendable {
   }
 
   package var isEmpty: Bool {
-    migrations.isEmpty && models.isEmpty && bindings.isEmpty && rules.isEmpty
+    (migrations ?? []).isEmpty && models.isEmpty && bindings.isEmpty && rules.isEmpty
       && validators.isEmpty
   }
 
@@ -70,7 +71,8 @@ struct CatalogEditor {
   ///
   /// - Returns: Whether the file recorded that it is in order, so that nothing had to be checked.
   /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were
-  ///   complete. Only reading the file again may fail after the declarations are in it.
+  ///   complete, and the tables created for them. Only reading the file again may fail after the
+  ///   declarations are in it.
   @discardableResult
   func declare(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges
@@ -96,10 +98,7 @@ struct CatalogEditor {
         }
         if mayInstall(declarations), !declarations.isEmpty {
           try Migrator(connection: writer.connection, scope: .store).apply(StoreMigrations.all)
-          try Migrator(
-            connection: writer.connection, scope: .app,
-            preparation: { try Reconciler($0).suspendJournal() }
-          ).apply(declarations.migrations)
+          try migrate(declarations, allowing: changes, on: writer.connection)
         } else if configuration.access != .readOnly || !declarations.isEmpty {
           // Refuses what a newer library wrote, without writing. Who only reads what the file says
           // of itself needs no more than catalog entries that this library knows.
@@ -142,11 +141,23 @@ struct CatalogEditor {
     configuration.access != .readOnly && declarations.policy == .install
   }
 
+  /// Applies the migrations that the file has not had. Tables that the file lacks are created
+  /// before them, where opening may create tables.
+  private func migrate(
+    _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
+    on connection: Connection
+  ) throws {
+    guard let migrations = declarations.migrations else { return }
+    try Migrator(
+      connection: connection, scope: .app, preparation: { try Reconciler($0).suspendJournal() }
+    ).apply(migrations, creating: changes == .none ? [] : declarations.models)
+  }
+
   /// Refuses migrations that the file has not had where they may not be applied.
   private func checkMigrations(of declarations: Declarations, on connection: Connection) throws {
     guard declarations.policy == .refuse,
       let first = try Migrator(connection: connection, scope: .app)
-        .pending(declarations.migrations).first
+        .pending(declarations.migrations ?? []).first
     else { return }
     throw StoreError(
       .schemaMismatch,

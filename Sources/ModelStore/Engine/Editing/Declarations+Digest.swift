@@ -25,6 +25,7 @@ extension Migration: Digestible {
     hash.add(version)
     hash.add(name)
     hash.add(sql)
+    hash.add(isSwift)
   }
 }
 
