@@ -26,8 +26,9 @@ struct SchemaContent {
     }
   }
 
+  /// Whether SQLite or the store itself keeps it. Indexes that models declare count as theirs.
   private static func isOfSystem(_ name: String) -> Bool {
-    name.hasPrefix("_ms_") || name.hasPrefix("sqlite_")
+    name.hasPrefix("_ms_") && !name.hasPrefix("_ms_index_") || name.hasPrefix("sqlite_")
   }
 
   private mutating func add(_ table: TableFacts) {
