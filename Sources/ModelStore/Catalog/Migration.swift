@@ -1,19 +1,20 @@
-/// One numbered step of a schema: SQL or Swift that is applied once to each file, in the order of
-/// versions.
+/// One numbered step of a schema, in SQL or Swift. Each file gets it once, in the order of versions.
 ///
-/// A migration changes files that exist. It talks to the database as it is at that point, not to
-/// today's Swift types. A table that a file lacks is created as your model declares it now, so a
-/// migration that only changes such a table is recorded as applied without running. Everything else
-/// runs on fresh files, too: <doc:migration-cookbook>.
+/// A migration brings existing files up to date. Its statements run on the tables as they are at
+/// that point, not on today's Swift types.
 ///
-/// Foreign keys are not enforced while it runs, so ON DELETE and ON UPDATE do nothing and a table
-/// can be rebuilt; a reference that it leaves broken makes it fail.
+/// A fresh file gets the tables of your models in their present form first. So a migration that
+/// only changes such tables is recorded as applied and does not run there. Any other migration in
+/// SQL runs on fresh files too. For recipes, see <doc:migration-cookbook>.
+///
+/// Foreign keys are not enforced while a migration runs, so ON DELETE and ON UPDATE do nothing and
+/// you can rebuild a table. If a reference is broken afterwards, the migration fails.
 public struct Migration: Sendable {
-  /// What a migration does to a fresh file: one without any table of the application.
+  /// What a migration does to a fresh file, which has no tables of your application yet.
   public enum FreshFiles: Hashable, Sendable {
-    /// It runs, after the tables of the models were created.
+    /// The migration runs after the tables of the models were created.
     case run
-    /// It is recorded as applied, and does not run.
+    /// The migration is recorded as applied, and does not run.
     case skip
   }
 
@@ -27,20 +28,21 @@ public struct Migration: Sendable {
   package let version: Int64
   /// For people: `add_due_date`.
   package let name: String
-  /// What the declaration says about fresh files; nil for what ``MigrationPlan`` finds.
+  /// What the declaration says about fresh files. If it is nil, ``MigrationPlan`` decides.
   let onFreshFiles: FreshFiles?
   let content: Content
 
-  /// Declares a migration in SQL. Its text is frozen once it was applied anywhere: its checksum is
-  /// kept in the file.
+  /// Declares a migration in SQL.
   ///
-  /// Checks nothing: what is wrong with a version or a text shows when migrations are applied.
+  /// Do not change the text after a file has had the migration: the file keeps its checksum. The
+  /// version and the text are checked when a store opens.
   ///
   /// - Parameters:
-  ///   - sql: One or more statements. They run in one transaction, which they may not end.
-  ///   - onFreshFiles: What it does to a fresh file. With nil, the store decides from the text: the
-  ///     migration runs, unless it only changes tables that the file gets in their present form.
-  ///     Opening throws `migrationConflict` for a text that does both.
+  ///   - sql: One or more statements. They run in one transaction, which they cannot end.
+  ///   - onFreshFiles: What the migration does to a fresh file. With nil, the store decides: a text
+  ///     that only changes tables which the file gets in their present form does not run; any other
+  ///     text runs. If a text does both, opening throws `migrationConflict`. You can change this
+  ///     argument later.
   public init(version: Int64, name: String, sql: String, onFreshFiles: FreshFiles? = nil) {
     self.version = version
     self.name = name
@@ -56,14 +58,15 @@ public struct Migration: Sendable {
   /// }
   /// ```
   ///
-  /// The file keeps its version and name, and no checksum: two migrations in Swift are equal when
-  /// these are.
+  /// The store cannot read your code. So a table of a model exists before the code runs, unless a
+  /// migration in SQL creates it or renames a table to it. The file keeps the version and the name,
+  /// but no checksum. Do not change the code after a file has had the migration.
   ///
   /// - Parameters:
-  ///   - onFreshFiles: What it does to a fresh file. `.skip` is right for code that changes tables
-  ///     of your models, `.run` for code that adds something that fresh files need.
-  ///   - body: Runs in one transaction together with the migration's row in the file. If it throws,
-  ///     nothing is kept, and opening throws the error. It must not use a store.
+  ///   - onFreshFiles: What the migration does to a fresh file. Pass `.skip` if the code changes
+  ///     tables of your models. Pass `.run` if it adds something that fresh files need.
+  ///   - body: Runs in the transaction that records the migration in the file. If it throws, nothing
+  ///     of the migration is kept, and opening throws the error. It must not use a store.
   public init(
     version: Int64, name: String, onFreshFiles: FreshFiles,
     _ body: @escaping @Sendable (borrowing MigrationTransaction) throws -> Void
@@ -74,12 +77,12 @@ public struct Migration: Sendable {
     content = .swift(body)
   }
 
-  /// The text; empty for a migration in Swift.
+  /// The text. It is empty for a migration in Swift.
   package var sql: String {
     if case .sql(let text) = content { text } else { "" }
   }
 
-  /// Whether it is written in Swift.
+  /// Whether the migration is written in Swift.
   package var isSwift: Bool {
     if case .swift = content { true } else { false }
   }

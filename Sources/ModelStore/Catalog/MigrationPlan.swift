@@ -4,6 +4,9 @@
 /// A table that the file lacks is created as its model declares it now. Migrations that change such
 /// a table are for files that have it in an older form. A table that a migration creates is left to
 /// the migrations, so a schema that comes from migrations alone is replayed from the first.
+///
+/// It reads the text of migrations in SQL. A migration in Swift counts as one that creates, renames
+/// and drops nothing.
 struct MigrationPlan {
   /// The models whose tables are created first.
   private(set) var created: [ModelSchema] = []
@@ -20,8 +23,6 @@ struct MigrationPlan {
   init(
     _ pending: [Migration], models: [ModelSchema], objects: [String], isFresh: Bool
   ) throws(StoreError) {
-    // Code may create or rename what seems to be missing.
-    guard !pending.isEmpty, isFresh || !pending.contains(where: \.isSwift) else { return }
     let found = Set(objects.map { ExactText($0.asciiFolded) })
     let lacking = models.filter { model in
       model.kind == .table && !model.isAdopted && !found.contains(model.tableName)

@@ -79,8 +79,8 @@ private struct Words {
 
   var count: Int { rest.count }
 
-  /// What the tokens name; strings count, because SQLite takes them for names, too.
-  var names: Set<ExactText> { Set(rest.map(name)) }
+  /// What the tokens name. A string could be a value, so it does not count.
+  var names: Set<ExactText> { Set(rest.filter { $0.kind != .string }.map(name)) }
 
   private func name(_ token: SQLTokens.Token) -> ExactText {
     ExactText(source.name(token).asciiFolded)

@@ -225,6 +225,15 @@ extension FreshFileTests {
       ALTER TABLE new_Member RENAME TO Member;
       """, 2
     ),
+    // A string that is equal to a table's name is not that table.
+    (
+      """
+      CREATE TABLE new_Member (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
+      INSERT INTO new_Member VALUES (1, 'member');
+      DROP TABLE Member;
+      ALTER TABLE new_Member RENAME TO Member;
+      """, 2
+    ),
   ]
 
   @Test(arguments: undecided)

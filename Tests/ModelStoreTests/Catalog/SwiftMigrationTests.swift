@@ -48,6 +48,47 @@ import Testing
       try titles(files.open("fresh", [Self.titled], [seed])) == [[.text("a")], [.text("b")]])
   }
 
+  @Test(arguments: [Migration.FreshFiles.run, .skip])
+  func theTableOfANewModelExistsBeforeItRuns(onFreshFiles: Migration.FreshFiles) throws {
+    let files = try Files()
+    try files.create("old", [Self.member], "INSERT INTO Member VALUES (1, 'Ada')")
+    let tag = Files.member(Files.title, table: "Tag")
+    let migrations = [
+      Migration(version: 1, name: "upper", sql: "UPDATE Member SET name = upper(name)"),
+      Migration(version: 2, name: "copy", onFreshFiles: onFreshFiles) { tx in
+        for row in try tx.rows("SELECT name FROM Member") {
+          guard let name = row["name"] else { throw Failed() }
+          try tx.execute("INSERT INTO Tag (title) VALUES (\(name))")
+        }
+      },
+      Migration(version: 3, name: "rename", sql: "ALTER TABLE Tag RENAME COLUMN name TO title"),
+    ]
+    let old = try files.open("old", [Self.member, tag], migrations)
+    let fresh = try files.open("fresh", [Self.member, tag], migrations)
+    let sql: SQLText = "SELECT title FROM Tag"
+    #expect(try old.read { tx in try tx.rows(sql).map(\.values) } == [[.text("ADA")]])
+    #expect(try fresh.read { tx in try tx.rows(sql) } == [])
+    #expect(try old.schemaDifferences(from: fresh) == [])
+    #expect(try files.ledger("old") == files.ledger("fresh"))
+  }
+
+  @Test func codeThatCreatesATableOfAModelFailsOnEveryFile() throws {
+    let files = try Files()
+    try files.create("old", [Self.member])
+    let tag = Files.member(Files.title, table: "Tag")
+    let creating = Migration(version: 1, name: "tag", onFreshFiles: .run) { tx in
+      try tx.execute("CREATE TABLE Tag (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT")
+    }
+    for name in ["old", "fresh"] {
+      let error = failure { try files.open(name, [Self.member, tag], [creating]) }
+      #expect(
+        error?.message.hasPrefix(
+          "Migration 1 tag: SQLite refused the statement: table Tag already exists") == true,
+        "\(error?.message ?? "")")
+      #expect(try files.ledger(name) == [])
+    }
+  }
+
   @Test func aFailureLeavesTheFileAsItWas() throws {
     let files = try Files()
     try files.create("old", [Self.member], "INSERT INTO Member VALUES (1, 'Ada')")

@@ -155,9 +155,8 @@ struct CatalogEditor {
 
   /// Refuses migrations that the file has not had where they may not be applied.
   private func checkMigrations(of declarations: Declarations, on connection: Connection) throws {
-    guard declarations.policy == .refuse,
-      let first = try Migrator(connection: connection, scope: .app)
-        .pending(declarations.migrations ?? []).first
+    guard declarations.policy == .refuse, let migrations = declarations.migrations,
+      let first = try Migrator(connection: connection, scope: .app).pending(migrations).first
     else { return }
     throw StoreError(
       .schemaMismatch,
