@@ -22,7 +22,8 @@ public final class Store: Sendable {
   /// - Parameters:
   ///   - models: The models of the program. Missing tables are created; see
   ///     ``StoreConfiguration/schemaChanges``.
-  ///   - migrations: The program's migrations; those that the file has not had are applied first.
+  ///   - migrations: The program's migrations, of which the store applies those that the file has
+  ///     not had; see ``Migration``.
   ///   - bindings: Fields that the file itself keeps in sync. Installed and synchronised when new.
   ///   - rules: Rules beside those in the models' definitions. Installed when new or changed.
   ///   - validators: Rules in Swift that gate every commit through this store.
@@ -31,6 +32,7 @@ public final class Store: Sendable {
   ///     read that other users may replace. The default writes one line to standard error.
   /// - Throws: ``StoreError``; with code `schemaMismatch` and a list of differences when tables
   ///   exist in another form than declared; `rejected` when records break a new or changed rule.
+  ///   What a migration in Swift throws is thrown unchanged.
   public convenience init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
     bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],

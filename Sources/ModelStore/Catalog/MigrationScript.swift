@@ -68,8 +68,7 @@ struct MigrationScript {
   /// Runs one statement.
   static func run(_ statement: SQLText, at place: String, on connection: Connection) throws {
     try explaining(place) {
-      let source = SQLTokens(statement.sql)
-      if let first = source.significant.first, source.isKeyword(first, "ALTER") {
+      if isAlteration(statement.sql) {
         try AddedColumns.run(statement, on: connection)
       } else {
         try connection.run(statement)
@@ -77,7 +76,13 @@ struct MigrationScript {
     }
   }
 
-  /// Runs `body`, and has an error of SQLite say where it happened.
+  /// Whether a statement is ALTER TABLE, which returns no rows.
+  static func isAlteration(_ statement: String) -> Bool {
+    let source = SQLTokens(statement)
+    return source.significant.first.map { source.isKeyword($0, "ALTER") } ?? false
+  }
+
+  /// Runs `body`, and adds to an error of SQLite where it happened.
   static func explaining<Result>(_ place: String, _ body: () throws -> Result) throws -> Result {
     do {
       return try body()

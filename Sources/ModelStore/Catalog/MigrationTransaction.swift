@@ -1,6 +1,6 @@
-/// The transaction of a migration in Swift: SQL on the tables as they are at that point.
+/// The transaction of a migration in Swift. It runs SQL on the tables as they are at that point.
 ///
-/// It has no typed access to models, because today's Swift types need not fit those tables.
+/// It does not read or write models, because today's Swift types may not fit these tables.
 public struct MigrationTransaction: ~Copyable {
   private let connection: Connection
   private let place: String
@@ -10,10 +10,10 @@ public struct MigrationTransaction: ~Copyable {
     place = "Migration \(migration)"
   }
 
-  /// Runs any single SQL statement, its rows ignored. Interpolated values become arguments.
+  /// Runs any single SQL statement and ignores its rows. Interpolated values become arguments.
   ///
-  /// - Throws: ``StoreError`` that names the migration; with code `migrationConflict` for what a
-  ///   migration may not do, such as BEGIN and COMMIT.
+  /// - Throws: ``StoreError`` that names the migration. Its code is `migrationConflict` for a
+  ///   statement that a migration may not run, such as COMMIT.
   public borrowing func execute(_ sql: SQLText) throws {
     try checkIsOpen()
     try MigrationScript.check(sql.sql, at: place)
@@ -26,11 +26,15 @@ public struct MigrationTransaction: ~Copyable {
   public borrowing func rows(_ sql: SQLText) throws -> [ResultRow] {
     try checkIsOpen()
     try MigrationScript.check(sql.sql, at: place)
+    guard !MigrationScript.isAlteration(sql.sql) else {
+      try MigrationScript.run(sql, at: place, on: connection)
+      return []
+    }
     return try MigrationScript.explaining(place) {
       try connection.withStatement(sql.sql) { statement in
         try statement.bind(sql.arguments)
         var rows: [ResultRow] = []
-        // SQLite may recompile the statement in its first step, with other columns.
+        // In its first step, SQLite may compile the statement again, with other columns.
         var columns: [String]?
         try statement.forEachRow { row in
           let names = columns ?? statement.columnNames

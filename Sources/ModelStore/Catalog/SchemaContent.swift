@@ -40,6 +40,7 @@ struct SchemaContent {
       let checks = table.checks.map { [$0.name ?? "", Self.canonical($0.condition)] }
       parts["the table \(table.name)"] = [
         AnyHashable(table.isStrict), AnyHashable(table.isWithoutRowID), AnyHashable(Set(checks)),
+        AnyHashable(Self.neverReusesKeys(table)),
       ]
       for column in table.columns { parts["the column \(table.name).\(column.name)"] = column }
       for key in table.foreignKeys {
@@ -50,6 +51,11 @@ struct SchemaContent {
         parts["the unique set \(table.name) (\(columns))"] = index.columns
       }
     }
+  }
+
+  private static func neverReusesKeys(_ table: TableFacts) -> Bool {
+    let source = SQLTokens(table.sql)
+    return source.significant.contains { source.isKeyword($0, "AUTOINCREMENT") }
   }
 
   private mutating func addTexts(reading connection: Connection) throws {

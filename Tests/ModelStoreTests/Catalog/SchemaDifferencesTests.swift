@@ -63,6 +63,7 @@ import Testing
     ("'a'", "'b'", "The files differ in the column a.x."),
     ("x <> ''", "x <> 'z'", "The files differ in the table a."),
     (") STRICT", ")", "The files differ in the table a."),
+    ("KEY, x", "KEY AUTOINCREMENT, x", "The files differ in the table a."),
     (
       "REFERENCES b", "REFERENCES b ON DELETE CASCADE", "The files differ in the reference a (y)."
     ),

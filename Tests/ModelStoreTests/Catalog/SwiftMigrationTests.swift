@@ -116,6 +116,29 @@ import Testing
     #expect(try files.ledger("old").map { $0[1] } == [.text("first")])
   }
 
+  private final class Olds {
+    var values: [Result<SQLValue, any Error>] = []
+  }
+
+  @Test(arguments: [false, true])
+  func anAddedColumnIsWrittenIntoTheRows(readsRows: Bool) throws {
+    let file = try SchemaTestFile("CREATE TABLE old (a); INSERT INTO old VALUES (1)")
+    let connection = try file.connect()
+    let sql: SQLText = "ALTER TABLE old ADD COLUMN b DEFAULT 'x'"
+    try Migrator(connection: connection, scope: .app).apply([
+      Migration(version: 1, name: "b", onFreshFiles: .run) { tx in
+        if readsRows { #expect(try tx.rows(sql) == []) } else { try tx.execute(sql) }
+      }
+    ])
+    let olds = Olds()
+    connection.hooks.onRowChange { row in
+      olds.values.append(Result { try row.old(at: .plain(1)) })
+    }
+    try connection.execute("UPDATE old SET a = 2")
+    connection.hooks.onRowChange(nil)
+    #expect(try olds.values.map { try $0.get() } == [.text("x")])
+  }
+
   @Test func aStatementThatFailsCanBeCaught() throws {
     let files = try Files()
     let careful = Migration(version: 1, name: "careful", onFreshFiles: .run) { tx in
