@@ -15,7 +15,7 @@ struct MigrationPlan {
 
   /// - Parameters:
   ///   - pending: In the order of versions.
-  ///   - models: Those whose tables may be created.
+  ///   - models: The models whose tables may be created.
   ///   - objects: The names of the application's tables, views, indexes and triggers in the file.
   ///   - isFresh: Whether the file has no such object, and had no migration.
   /// - Throws: ``StoreError`` with code `migrationConflict` when the text of a migration does not
@@ -45,17 +45,17 @@ struct MigrationPlan {
 
 /// What a file has while migrations are planned.
 private struct PlannedSchema {
-  /// What the file has then, without the tables of models that it lacked.
+  /// The objects of the file at that point, except the tables that are created first.
   var known: Set<ExactText>
-  /// The tables that migrations which run have created, also those that are gone again.
+  /// Tables that running migrations have created, even if a later migration drops them.
   var made: Set<ExactText> = []
-  /// The tables into which migrations which run have inserted rows.
+  /// Tables into which running migrations have inserted rows.
   var seeded: Set<ExactText> = []
-  /// The tables of models that the file lacked.
+  /// The tables of models that the file lacks.
   let declared: Set<ExactText>
-  /// The indexes that are created with them.
+  /// The indexes that are created with these tables.
   let declaredIndexes: Set<ExactText>
-  /// The names that tables of earlier forms of the schema may have had.
+  /// The objects that a pending migration renames or drops. A fresh file never had them.
   let former: Set<ExactText>
   let isFresh: Bool
 
@@ -76,7 +76,7 @@ private struct PlannedSchema {
       })
   }
 
-  /// Whether the file gets the table in its present form, or never had it.
+  /// Whether the file gets the table in its present form, or never has it.
   func isSettled(_ name: ExactText) -> Bool {
     !known.contains(name) && (declared.contains(name) || isFresh && former.contains(name))
   }
@@ -109,7 +109,7 @@ private struct MigrationEffect {
   private var changed: Set<ExactText> = []
   /// The tables that it creates, under all their names.
   private var created: Set<ExactText> = []
-  /// The tables that it creates and leaves, with the statement that does.
+  /// The tables that it creates and does not drop, each with the index of the statement.
   private var left: [ExactText: Int] = [:]
 
   init(_ migration: Migration, in schema: PlannedSchema) {
@@ -187,11 +187,11 @@ private struct MigrationEffect {
   private func isLost(_ statement: MigrationStatement) -> Bool {
     switch statement {
     case .create, .drop, .neutral: false
-    // With rows that another migration has inserted, the table is not as this one expects it.
+    // A running migration has inserted rows, so the table must also have its earlier form.
     case .alter(let name), .rename(let name, _): schema.seeded.contains(name)
     case .createDependent(let name, _):
       !schema.declaredIndexes.contains(name) && !schema.known.contains(name)
-    // A copy of the rows of a table that has none.
+    // Not lost: filling a table that this migration creates from a table without rows.
     case .insert(let name, let names):
       !created.contains(name) || names.isDisjoint(with: changed.filter(hasNoRows))
     case .change(let name): !hasNoRows(name) && !created.contains(name)

@@ -1,6 +1,6 @@
-/// Applies numbered migrations, each in one transaction that includes its line in the ledger, so
-/// that a file is never between two versions. Where tables of models are missing, those and all
-/// pending migrations are one transaction: ``MigrationPlan``.
+/// Applies numbered migrations. Each is one transaction, which also records it in the ledger, so a
+/// file is never between two versions. If ``MigrationPlan`` creates tables or skips migrations, the
+/// tables and all pending migrations are one transaction.
 ///
 /// The write lock is taken before the ledger is read: a second process waits for the first, then
 /// finds nothing to do.
@@ -19,18 +19,17 @@ struct Migrator {
     try scope.pending(of: migrations, after: ledger.entries())
   }
 
-  /// Applies what is pending, in the order of versions.
+  /// Applies the pending migrations in the order of versions.
   ///
   /// Foreign keys are off while an application's migration runs, so that a table can be rebuilt
   /// without the rows that refer to it being cascaded away, and are checked before the commit:
   /// <https://sqlite.org/lang_altertable.html#otheralter>.
   ///
-  /// - Parameter models: Those whose tables are created before the migrations where the file lacks
-  ///   them and no migration creates them. All of it is one transaction then.
-  /// - Returns: What was applied now; empty, and without a write lock taken, when nothing was
-  ///   pending.
-  /// - Throws: ``StoreError``, or what a migration in Swift throws. The migrations before the one
-  ///   that failed stay applied; of that one nothing is kept.
+  /// - Parameter models: The models whose tables may be created before the migrations.
+  /// - Returns: The migrations that were applied or skipped now. If none was pending, the result is
+  ///   empty and no write lock was taken.
+  /// - Throws: ``StoreError``, or what a migration in Swift throws. Nothing of the transaction that
+  ///   failed is kept; transactions before it stay.
   /// - Precondition: `connection` is not in a transaction.
   @discardableResult
   func apply(_ migrations: [Migration], creating models: [ModelSchema] = []) throws -> [Migration] {
@@ -48,7 +47,8 @@ struct Migrator {
     return applied
   }
 
-  /// Applies the first pending migration, or all of them when tables are created with them.
+  /// Applies the first pending migration, or all of them if the plan is not empty: once a table was
+  /// created, another plan would take it for one in an old form.
   private func applyNext(
     of migrations: [Migration], creating models: [ModelSchema]
   ) throws -> [Migration] {
