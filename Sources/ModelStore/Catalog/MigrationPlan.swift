@@ -199,17 +199,30 @@ private struct MigrationEffect {
     }
   }
 
+  /// - Parameter index: The statement that speaks against skipping the migration. With nil, it also
+  ///   changes other tables.
   private func undecided(_ index: Int?) -> StoreError {
+    let choice = "pass onFreshFiles: .run or .skip"
+    let present = "it changes tables that the file gets in their present form, and"
     let reason =
-      if let index {
-        "it changes tables that the file gets in their present form, and statement \(index + 1) does more. Move that statement to a migration of its own"
-      } else {
-        "it changes tables that the file gets in their present form, and tables of earlier migrations. Split it"
+      switch index {
+      case nil: "\(present) tables of earlier migrations. Split it, or \(choice)"
+      case let index? where changesSeeds(statements[index]):
+        "statement \(index + 1) changes a table into which an earlier migration inserts rows. To decide, \(choice)"
+      case let index?:
+        "\(present) statement \(index + 1) does more. Move that statement to a migration of its own, or \(choice)"
       }
     return StoreError(
       .migrationConflict,
-      "The store cannot decide whether the migration \(migration) runs on a fresh file: \(reason), or pass onFreshFiles: .run or .skip. If files have had the migration, pass .skip, and repeat in a new migration what fresh files need. Nothing was changed."
+      "The store cannot decide whether the migration \(migration) runs on a fresh file: \(reason). If files have had the migration, pass .skip, and repeat in a new migration what fresh files need. Nothing was changed."
     )
+  }
+
+  private func changesSeeds(_ statement: MigrationStatement) -> Bool {
+    switch statement {
+    case .alter(let name), .rename(let name, _), .change(let name): schema.seeded.contains(name)
+    case .create, .createDependent, .drop, .insert, .neutral, .other: false
+    }
   }
 }
 
