@@ -228,5 +228,5 @@ private struct MigrationEffect {
 
 extension ModelSchema {
   /// As SQLite compares it.
-  fileprivate var tableName: ExactText { ExactText(table.asciiFolded) }
+  var tableName: ExactText { ExactText(table.asciiFolded) }
 }

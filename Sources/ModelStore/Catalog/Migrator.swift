@@ -91,14 +91,33 @@ struct Migrator {
     try connection.execute("PRAGMA legacy_alter_table = OFF")
     let script = MigrationScript(migration)
     if scope == .app {
+      let tables = try tables()
       let earlier = try BrokenReferences(in: connection)
       try script.run(on: connection)
       let broken = try BrokenReferences(in: connection).subtracting(earlier)
       guard broken.isEmpty else { throw dangling(broken, after: migration) }
+      try forgetModels(of: tables.subtracting(self.tables()))
     } else {
       try script.run(on: connection)
     }
     try record(migration)
+  }
+
+  private func tables() throws -> Set<ExactText> {
+    Set(
+      try connection.rows("SELECT name FROM sqlite_schema WHERE type = 'table'") { row in
+        ExactText(try row.text(at: 0).asciiFolded)
+      })
+  }
+
+  /// Removes the catalog's entries of models whose tables a migration has dropped or renamed. The
+  /// tables of adopted models belong to another program, which may bring them back.
+  private func forgetModels(of tables: Set<ExactText>) throws {
+    guard !tables.isEmpty else { return }
+    let models = try CatalogEntries.models.read(on: connection).filter { model in
+      !model.isAdopted && tables.contains(model.tableName)
+    }
+    try CatalogEntries.models.remove(models.map(\.name), on: connection)
   }
 
   private func record(_ migration: Migration) throws {

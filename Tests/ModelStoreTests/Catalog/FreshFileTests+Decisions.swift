@@ -116,7 +116,8 @@ extension FreshFileTests {
 
   @Test func aFileOfAnotherProgramIsNotFresh() throws {
     let files = try Files()
-    try PlainDatabase(files.path("a")).execute("CREATE TABLE other (x)")
+    try PlainDatabase(files.path("a"))
+      .execute("PRAGMA journal_mode = WAL; CREATE TABLE other (x)")
     let store = try files.open(
       "a", [Self.member],
       [Migration(version: 1, name: "o", sql: "DROP TABLE other", onFreshFiles: .skip)])

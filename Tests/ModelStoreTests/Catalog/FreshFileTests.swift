@@ -149,6 +149,7 @@ import Testing
     #expect(try files.ledger("old").count == migrations.count)
     #expect(try old.contentHash() == fresh.contentHash())
     #expect(try old.schemaDrift() == [])
+    #expect(old.schema.models.map(\.name) == fresh.schema.models.map(\.name))
     // A later opening finds nothing to do.
     fresh.close()
     #expect(try files.open("fresh", change.new, migrations).schemaDifferences(from: old) == [])
