@@ -38,6 +38,13 @@ import Testing
         "ALTER TABLE member RENAME COLUMN name TO title", "CREATE INDEX by_title ON Member (title)",
       ]),
     Change(
+      testDescription: "records are changed before a field is renamed", old: [member],
+      new: [Files.member(Files.title)],
+      migrations: [
+        "UPDATE Member SET name = trim(name); DELETE FROM Member WHERE name = ''",
+        "ALTER TABLE Member RENAME COLUMN name TO title",
+      ]),
+    Change(
       testDescription: "a field is dropped, with an index of that time", old: [member],
       new: [Files.member()],
       migrations: ["DROP INDEX IF EXISTS by_name", "ALTER TABLE \"Member\" DROP COLUMN name"]),
