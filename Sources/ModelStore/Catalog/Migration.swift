@@ -1,4 +1,4 @@
-/// One numbered step of a schema, in SQL or Swift. Each file gets it once, in the order of versions.
+/// One numbered step of a schema, in SQL or Swift. Each file gets it once, in order of versions.
 ///
 /// A migration brings existing files up to date. Its statements run on the tables as they are at
 /// that point, not on today's Swift types.
@@ -65,8 +65,8 @@ public struct Migration: Sendable {
   /// - Parameters:
   ///   - onFreshFiles: What the migration does to a fresh file. Pass `.skip` if the code changes
   ///     tables of your models. Pass `.run` if it adds something that fresh files need.
-  ///   - body: Runs in the transaction that records the migration in the file. If it throws, nothing
-  ///     of the migration is kept, and opening throws the error. It must not use a store.
+  ///   - body: Runs in the transaction that records the migration. If it throws, nothing of the
+  ///     migration is kept, and opening throws the error. It must not use a store.
   public init(
     version: Int64, name: String, onFreshFiles: FreshFiles,
     _ body: @escaping @Sendable (borrowing MigrationTransaction) throws -> Void
