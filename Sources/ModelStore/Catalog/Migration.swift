@@ -23,10 +23,10 @@ public struct Migration: Sendable {
     case swift(@Sendable (borrowing MigrationTransaction) throws -> Void)
   }
 
-  /// Above 0, and above every version applied before: a running number, or a UTC time such as
-  /// 20260820101500.
+  /// The version: above 0, and above every version applied before. Use consecutive numbers, or a
+  /// UTC time such as 20260820101500.
   package let version: Int64
-  /// For people: `add_due_date`.
+  /// A short description, for example `add_due_date`.
   package let name: String
   /// What the declaration says about fresh files. If it is nil, ``MigrationPlan`` decides.
   let onFreshFiles: FreshFiles?
@@ -87,12 +87,12 @@ public struct Migration: Sendable {
     if case .swift = content { true } else { false }
   }
 
-  /// 16 hexadecimal digits over the text without comments and with every run of blanks and line
-  /// ends as one space, so that reformatting does not count as a change. Strings count as written.
-  /// Empty for a migration in Swift.
+  /// A checksum of 16 hexadecimal digits. It ignores comments and treats all whitespace as one
+  /// space, so you may reformat the SQL. Strings count as written. It is empty for a migration in
+  /// Swift.
   package var checksum: String {
     guard !isSwift else { return "" }
-    // FNV-1a, 64 bits: it detects edits. It is no protection against forgery, and needs none.
+    // FNV-1a, 64 bits. It detects edits, but does not protect against forgery.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in SQLTokens(sql).normalized.utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3

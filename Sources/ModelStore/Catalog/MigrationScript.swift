@@ -1,4 +1,4 @@
-/// What a migration does, checked and run: its statements one by one, or its closure.
+/// A migration's statements or closure, which are checked and run.
 struct MigrationScript {
   private let migration: Migration
   private let statements: [String]
@@ -8,7 +8,8 @@ struct MigrationScript {
     statements = SQLTokens(migration.sql).statements
   }
 
-  /// Refuses what would end the migration's transaction, and what does nothing inside one.
+  /// Rejects statements that would end the migration's transaction, or that have no effect in a
+  /// transaction.
   ///
   /// - Throws: ``StoreError`` with code `migrationConflict` that names the statement.
   func check() throws(StoreError) {
@@ -33,8 +34,8 @@ struct MigrationScript {
       throw StoreError(
         .migrationConflict,
         """
-        \(place): a temporary table, view or trigger is not allowed in a migration, because it \
-        would stay in force after it and hide what the file has.
+        \(place): a temporary table, view or trigger is not allowed in a migration, \
+        because it would outlive the migration and hide objects of the file.
         """)
     }
     if keyword == "PRAGMA", let name = words.last.map({ source.name($0).asciiFolded }),
@@ -43,8 +44,8 @@ struct MigrationScript {
       throw StoreError(
         .migrationConflict,
         """
-        \(place): PRAGMA \(name) is not allowed in a migration, because it does nothing inside a \
-        transaction or would stay in force after it.
+        \(place): PRAGMA \(name) is not allowed in a migration, because it does nothing \
+        inside a transaction, or would stay in effect after the migration.
         """)
     }
   }
@@ -88,7 +89,7 @@ struct MigrationScript {
       return try body()
     } catch let error as SQLiteError {
       var failure = StoreError(error)
-      failure.message = "\(place): \(failure.message) Nothing of the migration was kept."
+      failure.message = "\(place): \(failure.message) The migration was rolled back."
       throw failure
     }
   }
@@ -98,7 +99,7 @@ struct MigrationScript {
   }
 
   private static let refused: [String: String] = {
-    let ends = "because its transaction must hold all of it"
+    let ends = "because its transaction must contain all of it"
     let forbidden = "because SQLite does not run it inside a transaction"
     return [
       "BEGIN": ends, "COMMIT": ends, "END": ends, "ROLLBACK": ends, "SAVEPOINT": ends,
@@ -106,7 +107,7 @@ struct MigrationScript {
     ]
   }()
 
-  /// Those that take effect in a transaction and end with it, or belong to the file.
+  /// Pragmas that take effect in a transaction and end with it, or belong to the file.
   private static let pragmas: Set<String> = [
     "application_id", "defer_foreign_keys", "legacy_alter_table", "user_version",
   ]

@@ -2,38 +2,38 @@
 /// file is never between two versions. If ``MigrationPlan`` creates tables or skips migrations, the
 /// tables and all pending migrations are one transaction.
 ///
-/// The write lock is taken before the ledger is read: a second process waits for the first, then
-/// finds nothing to do.
+/// The migrator takes the write lock before it reads the ledger. A second process waits for the
+/// first, and then finds no pending migrations.
 struct Migrator {
   let connection: Connection
   let scope: MigrationLedger.Scope
-  /// What comes first in the transaction of each migration.
+  /// Runs at the beginning of each migration's transaction.
   var preparation: (Connection) throws -> Void = { _ in }
 
   private var ledger: MigrationLedger { MigrationLedger(connection: connection, scope: scope) }
 
-  /// The migrations that the file has not had, in the order of versions. Reads only.
+  /// Returns the migrations that the file has not had, in the order of versions. It only reads.
   ///
   /// - Throws: ``StoreError`` with code `newerFormat` or `migrationConflict`.
   func pending(_ migrations: [Migration]) throws -> [Migration] {
     try scope.pending(of: migrations, after: ledger.entries())
   }
 
-  /// Applies the pending migrations in the order of versions.
+  /// Applies the pending migrations, in the order of versions.
   ///
-  /// Foreign keys are off while an application's migration runs, so that a table can be rebuilt
-  /// without the rows that refer to it being cascaded away, and are checked before the commit:
-  /// <https://sqlite.org/lang_altertable.html#otheralter>.
+  /// Foreign keys are off while an application's migration runs. So a table can be rebuilt without
+  /// cascading deletes in the tables that refer to it. The migrator checks foreign keys before the
+  /// commit: <https://sqlite.org/lang_altertable.html#otheralter>.
   ///
   /// - Parameter models: The models whose tables may be created before the migrations.
   /// - Returns: The migrations that were applied or skipped now. If none was pending, the result is
   ///   empty and no write lock was taken.
-  /// - Throws: ``StoreError``, or what a migration in Swift throws. Nothing of the transaction that
-  ///   failed is kept; transactions before it stay.
+  /// - Throws: ``StoreError``, or what a migration in Swift throws. The failed transaction is
+  ///   rolled back, and transactions before it stay.
   /// - Precondition: `connection` is not in a transaction.
   @discardableResult
   func apply(_ migrations: [Migration], creating models: [ModelSchema] = []) throws -> [Migration] {
-    precondition(!connection.isInTransaction, "A migration needs a transaction of its own.")
+    precondition(!connection.isInTransaction, "A migration needs its own transaction.")
     guard try !pending(migrations).isEmpty else { return [] }
     for migration in migrations { try MigrationScript(migration).check() }
     var applied: [Migration] = []
@@ -87,7 +87,7 @@ struct Migrator {
   }
 
   private func apply(_ migration: Migration) throws {
-    // The migration before may have switched it on, which no rollback ends either.
+    // The migration before may have enabled it, and a rollback does not disable it.
     try connection.execute("PRAGMA legacy_alter_table = OFF")
     let script = MigrationScript(migration)
     if scope == .app {
@@ -133,7 +133,8 @@ struct Migrator {
     do {
       try body()
     } catch {
-      // After such a failure the connection is not used again, nor could the pragma take effect.
+      // After such a failure the connection is not used again, and the pragma could not take
+      // effect.
       if !(error is ConnectionFailure) { try restorePragmas() }
       throw error
     }
@@ -149,7 +150,7 @@ struct Migrator {
       .rejected,
       """
       The migration \(migration) leaves \(broken.count) broken references \
-      (\(broken.reasons.joined(separator: ", "))). Nothing of it was kept.
+      (\(broken.reasons.joined(separator: ", "))). The migration was rolled back.
       """)
   }
 }

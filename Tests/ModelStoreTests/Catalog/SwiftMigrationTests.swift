@@ -111,7 +111,7 @@ import Testing
     #expect(
       error?.message.hasPrefix("Migration 2 bad: SQLite refused the statement: no such table")
         == true
-        && error?.message.hasSuffix("Nothing of the migration was kept.") == true,
+        && error?.message.hasSuffix("The migration was rolled back.") == true,
       "\(error?.message ?? "")")
     #expect(try files.ledger("old").map { $0[1] } == [.text("first")])
   }
