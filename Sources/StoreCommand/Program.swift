@@ -67,13 +67,25 @@ public struct Program: Sendable {
     migrations: [Migration] = [], bindings: [FieldBinding] = [], rules: [Rule] = [],
     validators: [Validator] = [], configuration: StoreConfiguration = StoreConfiguration()
   ) {
+    self.init(
+      name: name, arguments: arguments, database: database, models: models,
+      migrations: migrations, bindings: bindings, rules: rules, validators: validators,
+      configuration: configuration)
+  }
+
+  /// Creates a run of an application's own command line with an array of models.
+  public init(
+    name: String, arguments: [String], database: String? = nil, models: [any Model.Type],
+    migrations: [Migration] = [], bindings: [FieldBinding] = [], rules: [Rule] = [],
+    validators: [Validator] = [], configuration: StoreConfiguration = StoreConfiguration()
+  ) {
     self.name = name
     self.arguments = arguments
     application = Application(
       database: database,
       declarations: Declarations(
-        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+        migrations: migrations, models: models, bindings: bindings, rules: rules,
+        validators: validators, changeJournal: configuration.changeJournal),
       configuration: configuration)
   }
 

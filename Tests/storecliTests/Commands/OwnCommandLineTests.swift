@@ -78,10 +78,12 @@ private func runBookshelf(_ words: String..., database: String) -> Never {
   ).runToExit()
 }
 
-/// As ``runBookshelf(_:database:)``, for a version of the application with a migration more.
+/// As ``runBookshelf(_:database:)``, for a version of the application with a migration more, which
+/// passes its models as an array.
 private func runLaterBookshelf(_ words: String..., database: String) -> Never {
+  let models: [any Model.Type] = [Book.self]
   Program(
-    name: "bookshelf", arguments: words, database: database, models: Book.self,
+    name: "bookshelf", arguments: words, database: database, models: models,
     migrations: [
       Migration(version: 1, name: "shout", sql: "UPDATE Book SET title = upper(title)")
     ],
