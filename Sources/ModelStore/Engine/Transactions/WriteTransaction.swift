@@ -244,7 +244,7 @@ extension WriteTransaction {
   private borrowing func runCounting(_ text: SQLText, of schema: ModelSchema) throws -> Int {
     do {
       try access.runner.run(text.sql, of: schema) { statement in
-        try statement.bind(text.arguments)
+        try statement.bind(text)
         try statement.run()
       }
     } catch {
