@@ -122,7 +122,7 @@ extension Field where V: TextColumnValue {
   ///
   /// - Complexity: With an index on the field, the query reads only the records that match.
   public func hasPrefix(_ prefix: String) -> StoreQuery<M>.Predicate {
-    // SQLite uses an index for GLOB, which is exact but for these.
+    // SQLite uses an index for GLOB, which is exact except for these characters.
     let isExact = !prefix.unicodeScalars.contains { scalar in
       scalar.value == 0 || 0xFFFD...0xFFFF ~= scalar.value
     }
