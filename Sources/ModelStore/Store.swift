@@ -36,6 +36,7 @@ public final class Store: Sendable {
   ///     other users may replace the file. The default writes one line to standard error.
   /// - Throws: ``StoreError`` with code `schemaMismatch` and a list of differences when existing
   ///   tables differ from their declarations; `rejected` when records break a new or changed rule.
+  ///   What a migration in Swift throws is thrown unchanged.
   public convenience init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
     bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],

@@ -168,7 +168,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     let path = place.path("books.store")
     try makeEmma(at: path)
     try #require(
-      try place.run("validators", "add", "Book", "--check", "length(title) > 2", "-d", path).code
+      try place.run("rules", "add", "Book", "--check", "length(title) > 2", "-d", path).code
         == 0)
     let raw = try RawDatabase(path)
     func triggerCount() throws -> String {
@@ -232,7 +232,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
   }
 
   /// The file has the model without the field that the application has added to it since.
-  @Test func aSlotFollowsTheModelAsTheApplicationDeclaresIt() async throws {
+  @Test func aConsumerFollowsTheModelAsTheApplicationDeclaresIt() async throws {
     let place = try Workplace()
     let path = place.path("shelves.store")
     var configuration = StoreConfiguration()
@@ -244,7 +244,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
       configuration.schemaChanges = .additive
       Program(
         name: "bookshelf",
-        arguments: ["watch", "Shelf", "--slot", "s", "--fields", "note", "--timeout", "0s"],
+        arguments: ["watch", "Shelf", "--consumer", "s", "--fields", "note", "--timeout", "0s"],
         database: path, models: Shelf.self, configuration: configuration
       ).runToExit()
     }
