@@ -32,7 +32,7 @@ public struct MigrationTransaction: ~Copyable {
     }
     return try MigrationScript.explaining(place) {
       try connection.withStatement(sql.sql) { statement in
-        try statement.bind(sql.arguments)
+        try statement.bind(sql)
         var rows: [ResultRow] = []
         // In its first step, SQLite may compile the statement again, with other columns.
         var columns: [String]?

@@ -136,8 +136,8 @@ public final class _TransactionAccess {
   }
 
   func forEachRow(_ text: SQLText, _ body: (ResultRow) throws -> Void) throws {
-    // If the schema has changed, SQLite recompiles a cached statement in its first step. It may then
-    // have other columns.
+    // If the schema has changed, SQLite recompiles a cached statement in its first step. It may
+    // then have other columns.
     var columns: [String]?
     try forEachRowView(text) { statement, row in
       let names = columns ?? statement.columnNames
