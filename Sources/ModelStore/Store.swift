@@ -44,10 +44,24 @@ public final class Store: Sendable {
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws {
     try self.init(
+      at: path, models: models, migrations: migrations, bindings: bindings, rules: rules,
+      validators: validators, configuration: configuration, onError: onError)
+  }
+
+  /// Opens the store at `path` with an array of models, for example the models of several modules.
+  ///
+  /// - Throws: As the form with a list of models.
+  public convenience init(
+    at path: String, models: [any Model.Type], migrations: [Migration] = [],
+    bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) throws {
+    try self.init(
       at: path,
       declaring: Declarations(
-        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+        migrations: migrations, models: models, bindings: bindings, rules: rules,
+        validators: validators, changeJournal: configuration.changeJournal),
       configuration: configuration, onError: onError)
   }
 

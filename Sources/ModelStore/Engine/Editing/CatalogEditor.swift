@@ -3,6 +3,8 @@ package struct Declarations: Sendable {
   /// Nil where something is added to a file whose migrations are left as they are.
   var migrations: [Migration]?
   package var models: [ModelSchema]
+  /// Those models that read and write themselves by their coding keys.
+  private(set) var codableModels: [any CodableModel.Type] = []
   var bindings: [FieldBinding]
   var rules: [Rule]
   var validators: [Validator]
@@ -28,6 +30,17 @@ package struct Declarations: Sendable {
     self.rules = rules
     self.validators = validators
     self.changeJournal = changeJournal
+  }
+
+  /// The declarations of a program with types for its models.
+  package init(
+    migrations: [Migration] = [], models: [any Model.Type], bindings: [FieldBinding] = [],
+    rules: [Rule] = [], validators: [Validator] = [], changeJournal: JournalDetail? = nil
+  ) {
+    self.init(
+      migrations: migrations, models: models.map { $0.schema }, bindings: bindings, rules: rules,
+      validators: validators, changeJournal: changeJournal)
+    codableModels = models.compactMap { $0 as? any CodableModel.Type }
   }
 
   package var isEmpty: Bool {
@@ -81,6 +94,7 @@ struct CatalogEditor {
     var declarations = declarations
     declarations.models = try declarations.models.withSlotModels()
     try declarations.checkValidatorNames()
+    for model in declarations.codableModels { try model.checkCoding() }
     return try engine.connections.writer.sync { [declarations] writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
