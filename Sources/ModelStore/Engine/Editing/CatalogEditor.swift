@@ -84,9 +84,9 @@ struct CatalogEditor {
   /// into effect together with the file's existing catalog.
   ///
   /// - Returns: Whether the file recorded that it is in order, so that nothing had to be checked.
-  /// - Throws: ``StoreError``. The file is then unchanged, except for migrations that completed, and
-  ///   the tables created for them. The only error after the declarations are written is a failure
-  ///   to read the file again.
+  /// - Throws: ``StoreError``. The file is then unchanged, except for migrations that completed,
+  ///   and the tables created for them. The only error after the declarations are written is a
+  ///   failure to read the file again.
   @discardableResult
   func declare(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges
