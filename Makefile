@@ -19,7 +19,7 @@ help:
 	@echo 'make skipped           which tests were skipped; fails when one of them can run here'
 	@echo 'make check             all four, in this order: what CI runs'
 	@echo 'make format            repair the format of every Swift file'
-	@echo 'make docs              record the pages that are written from code anew'
+	@echo 'make docs              record again the pages that are written from code'
 	@echo 'make examples          build and run the programs in Examples'
 	@echo 'make site SITE=d       the documentation as a static site, in d or .build/site'
 	@echo 'make bench             compare with raw SQLite and GRDB, in release'
