@@ -9,7 +9,7 @@ final class RowEncoder: Encoder {
   private var isOpen = true
 
   init(writer: consuming ArgumentWriter, plan: CodingPlan) {
-    // `encode(to:)` leaves out what is nil. It is NULL: the cache lends statements without arguments.
+    // `encode(to:)` leaves out what is nil. It is NULL: cached statements come without arguments.
     self.writer = writer
     self.plan = plan
   }
