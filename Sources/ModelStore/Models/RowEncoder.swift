@@ -9,8 +9,7 @@ final class RowEncoder: Encoder {
   private var isOpen = true
 
   init(writer: consuming ArgumentWriter, plan: CodingPlan) {
-    // A statement keeps the arguments of its last run, and `encode(to:)` leaves out what is nil.
-    for column in plan.names.indices { writer.setNull(at: column) }
+    // `encode(to:)` leaves out what is nil. It is NULL: cached statements come without arguments.
     self.writer = writer
     self.plan = plan
   }
