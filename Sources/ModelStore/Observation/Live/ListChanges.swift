@@ -25,7 +25,8 @@ public struct ListChanges<Key: ModelKey>: Sendable {
     public let key: Key
   }
 
-  /// A slot of both lists whose element's record differs in observed fields.
+  /// A slot of both lists whose element's record differs in observed fields, or may differ after a
+  /// reset.
   public struct Update: Hashable, Sendable {
     /// Its index in the list before.
     public let oldIndex: Int
@@ -33,7 +34,7 @@ public struct ListChanges<Key: ModelKey>: Sendable {
     public let newIndex: Int
     /// The element it holds.
     public let key: Key
-    /// The observed fields that differ.
+    /// The observed fields that differ; empty in a reset, where any of them may differ.
     public let fields: [ChangedField]
   }
 
@@ -57,8 +58,9 @@ public struct ListChanges<Key: ModelKey>: Sendable {
   /// Whether this is the first event of an observation that starts with the contents: every slot
   /// is an insertion.
   public let isInitial: Bool
-  /// Whether another connection wrote or the schema changed: deletions, insertions and moves are
-  /// exact, but elements may have other fields without being in `updates`. Fetch them anew.
+  /// Whether another connection wrote or the schema changed. Deletions, insertions and moves are
+  /// exact. ``updates`` lists every element that stayed, if you observe fields of elements: any of
+  /// them may differ. You handle the event like any other.
   public let isReset: Bool
 
   /// Whether both lists are the same and nothing of the elements is known to differ.

@@ -82,8 +82,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 }
 
 extension QueryDelta {
-  /// The rows that entered, left or changed their place between two results whose records in
-  /// between are not known, found by walking both.
+  /// Every row of two results, found by walking both. The records of the older result are not
+  /// known, so a row of both may differ or not.
   ///
   /// - Parameter images: The records of the newer result, in order.
   static func touches(
@@ -96,7 +96,6 @@ extension QueryDelta {
     new.forEach(in: 0..<new.count) { entry in
       let image = next.next()
       let before = left.removeValue(forKey: entry.key)
-      if let before, before == entry { return }
       touches.append(
         Touch(
           key: entry.key, old: before.map { Side(entry: $0, image: nil) },

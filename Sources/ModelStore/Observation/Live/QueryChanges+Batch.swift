@@ -28,7 +28,8 @@ extension QueryChanges {
     public let insertions: [Int]
     /// By ascending index in the list after.
     public let moves: [Move]
-    /// Ascending indices in the list before, of rows that stay and differ.
+    /// Ascending indices in the list before, of rows that stay and differ, or may differ after a
+    /// reset.
     public let reloads: [Int]
     /// Ascending indices in the list after, of rows that were moved and differ: to be reloaded once
     /// the batch is done, since a view takes one row either as moved or as reloaded.
@@ -40,21 +41,21 @@ extension QueryChanges {
     }
   }
 
-  /// The changes as index sets for a table view.
-  ///
-  /// After a reset, rows that stay may differ without being among the reloads; reload the visible
-  /// ones.
+  /// The changes as index sets for a table view, after a reset too.
   ///
   /// - Complexity: O(k log k) for k changes.
   public func batch(moves style: Batch.MoveStyle = .kept) -> Batch {
     let moved = Set(moves.map(\.newIndex))
-    let staying = updates.filter { !moved.contains($0.newIndex) }.map(\.oldIndex).sorted()
+    let differing =
+      updates.map { (old: $0.oldIndex, new: $0.newIndex) }
+      + refreshes.map { (old: $0.oldIndex, new: $0.newIndex) }
+    let staying = differing.filter { !moved.contains($0.new) }.map(\.old).sorted()
     switch style {
     case .kept:
       return Batch(
         deletions: deletions.map(\.index), insertions: insertions.map(\.index),
         moves: moves.map { Batch.Move(from: $0.oldIndex, to: $0.newIndex) }, reloads: staying,
-        reloadsAfterwards: updates.map(\.newIndex).filter(moved.contains))
+        reloadsAfterwards: differing.map(\.new).filter(moved.contains).sorted())
     case .expanded:
       return Batch(
         deletions: (deletions.map(\.index) + moves.map(\.oldIndex)).sorted(),

@@ -24,7 +24,7 @@ extension QueryChanges {
   /// edits before have left it.
   ///
   /// First what leaves its place, from the end of the list to its beginning; then what comes to a
-  /// place, from the beginning to the end; then what differs and stayed. A move is a removal and an
+  /// place, from the beginning to the end; then what stayed and differs, or may differ after a reset. A move is a removal and an
   /// insertion. For a whole array ``apply(to:)`` is faster: each edit of an array moves what is
   /// behind it.
   ///
@@ -36,9 +36,12 @@ extension QueryChanges {
       + moves.map { (index: $0.newIndex, record: $0.record) })
       .sorted { $0.index < $1.index }
     let moved = Set(moves.map(\.newIndex))
-    let differing = updates.filter { !moved.contains($0.newIndex) }
+    let differing =
+      (updates.map { (index: $0.newIndex, record: $0.new) }
+      + refreshes.map { (index: $0.newIndex, record: $0.record) })
+      .filter { !moved.contains($0.index) }
     return leaving.map { .remove(at: $0) }
       + arriving.map { .insert($0.record, at: $0.index) }
-      + differing.map { .replace(at: $0.newIndex, with: $0.new) }
+      + differing.map { .replace(at: $0.index, with: $0.record) }
   }
 }

@@ -77,6 +77,19 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let isRecreated: Bool
   }
 
+  /// A row of both results whose record before is not known, only in a reset. Its fields may differ
+  /// or not.
+  public struct Refresh: Sendable {
+    /// The index in the result before.
+    public let oldIndex: Int
+    /// The index in the result after.
+    public let newIndex: Int
+    /// The record's key values, in key order.
+    public let key: [SQLValue]
+    /// The record as it is in the result after.
+    public let record: Element
+  }
+
   /// The commits between which this happened: the older result is as of `oldVersion`.
   public let oldVersion: UInt64
   /// The commit that the result after is as of.
@@ -97,14 +110,20 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public let moves: [Move]
   /// By ascending new index.
   public let updates: [Update]
+  /// By ascending new index. Empty unless ``isReset`` is set.
+  public let refreshes: [Refresh]
   /// Whether this is the first event of a subscription: every row is an insertion.
   public let isInitial: Bool
-  /// Whether another connection wrote, the schema changed, or more was touched while nobody looked
-  /// than can wait: deletions, insertions and moves are exact, but rows in both results may differ
-  /// in ways that `updates` does not list. Fetch them anew.
+  /// Whether records of the result before are not known, so that ``refreshes`` replaces a part of
+  /// ``updates`` and deletions have no record.
+  ///
+  /// That happens when another connection wrote without a change journal, when the schema changed,
+  /// and when more was touched than can wait. ``apply(to:)``, ``batch(moves:)`` and
+  /// ``sequentialEdits`` include the refreshed rows, so you need not treat such an event in another
+  /// way, nor fetch anything.
   public let isReset: Bool
 
-  /// Turns the old result into the new one.
+  /// Turns the old result into the new one, after a reset too.
   ///
   /// - Parameter list: The records of the result before, in order; afterwards those of the result
   ///   now.
@@ -128,6 +147,7 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     }
     while let stayed = next.next() { list.append(stayed) }
     for update in updates { list[update.newIndex] = update.new }
+    for refresh in refreshes { list[refresh.newIndex] = refresh.record }
   }
 }
 
@@ -172,6 +192,11 @@ extension QueryChanges {
       return Move(
         oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
         record: try element(image))
+    }
+    refreshes = try ranks.refreshes.map { place in
+      Refresh(
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
+        record: try element(touches[place].new?.image ?? []))
     }
     oldVersion = delta.old.version
     newVersion = delta.new.version

@@ -29,7 +29,8 @@ struct QueryDelta: ObservedEvent {
 
   struct Side: Sendable {
     let entry: LiveRows.Entry
-    /// The record's values in field order; nil where only its place is known, after a reset.
+    /// The record's values in field order; nil for a row of the older result whose values were not
+    /// kept, after a reset.
     let image: [SQLValue]?
   }
 
@@ -64,11 +65,12 @@ extension QueryDelta {
     /// The first delta, and what is true of all of them; without touches.
     private var frame: QueryDelta
     private var touches = Folded<[SQLValue], Touch>()
-    /// Whether rows are no longer held that stay where they are.
-    private var hasOnlyPlaces = false
+    /// Whether the records of the older result are no longer held.
+    private var hasOnlyNewRecords = false
 
-    /// How many rows are held at least with their values. Beyond that and half of the result what
-    /// waits would outgrow it, so it is told as a reset.
+    /// How many rows are held at least with both records. Beyond that and half of the result only
+    /// the newer record of each row is held, so that what waits does not outgrow the result; the
+    /// event becomes a reset.
     private static let heldCountMax = 1024
 
     init(_ first: QueryDelta) {
@@ -82,17 +84,17 @@ extension QueryDelta {
       frame.isReset = frame.isReset || later.isReset
       frame.wave = frame.wave.folded(with: later.wave)
       for touch in later.touches {
-        touches.fold(touch.key) { [hasOnlyPlaces] earlier in
+        touches.fold(touch.key) { [hasOnlyNewRecords] earlier in
           let both = earlier.map { $0.followed(by: touch) } ?? touch
-          return hasOnlyPlaces ? both?.asPlace : both
+          return hasOnlyNewRecords ? both?.withoutOldRecord : both
         }
       }
-      if !hasOnlyPlaces, !frame.isInitial,
+      if !hasOnlyNewRecords, !frame.isInitial,
         touches.count > max(Self.heldCountMax, frame.new.count / 2)
       {
-        hasOnlyPlaces = true
+        hasOnlyNewRecords = true
         frame.isReset = true
-        touches.update { $0.asPlace }
+        touches.update { $0.withoutOldRecord }
       }
     }
 
@@ -125,12 +127,11 @@ extension QueryDelta.Touch {
     return both
   }
 
-  /// What a reset tells of it: nil for a row that stays where it is.
-  fileprivate var asPlace: Self? {
-    if let old, let new, old.entry == new.entry { return nil }
-    var place = self
-    place.old = old.map { QueryDelta.Side(entry: $0.entry, image: nil) }
-    place.fields = []
-    return place
+  /// What a reset reports of it: where it was, and what it is.
+  fileprivate var withoutOldRecord: Self {
+    var touch = self
+    touch.old = old.map { QueryDelta.Side(entry: $0.entry, image: nil) }
+    touch.fields = []
+    return touch
   }
 }

@@ -83,6 +83,8 @@ public struct ModelEvent<M: Model>: Sendable {
   public let changes: [ModelChange<M>]
   public let version: UInt64
   /// Whether another connection wrote or the schema changed, so that more may have changed than is
-  /// listed.
+  /// listed. The event cannot say what: read what you derive from the model again.
+  ///
+  /// To keep copies of records, observe a ``LiveQuery`` instead. Its events can always be applied.
   public let isReset: Bool
 }

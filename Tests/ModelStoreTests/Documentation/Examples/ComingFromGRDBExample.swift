@@ -63,11 +63,7 @@ import Testing
     let observing = Task {
       var books: [Book] = []
       for try await changes in try live.changes(options: .initial) {
-        if changes.isReset {
-          books = try store.fetch(live.query)
-        } else {
-          changes.apply(to: &books)
-        }
+        changes.apply(to: &books)
         show(books)
       }
     }

@@ -40,7 +40,6 @@ import Testing
     // snippet: from-core-data-results
     let results = try store.liveQuery(Book.all.order { $0.title })
     let subscription = try results.observe { changes in
-      if changes.isReset { return show("reload all rows") }
       let batch = changes.batch()
       show("delete \(batch.deletions), insert \(batch.insertions), reload \(batch.reloads)")
     }
