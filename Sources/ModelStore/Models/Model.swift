@@ -1,5 +1,16 @@
 /// A type that one row becomes: a ``Model`` or a dynamic ``DynamicRecord``.
 public protocol Fetchable: Sendable {
+  /// What identifies the record: a model's key, or a dynamic record's key values in key order.
+  associatedtype Key: Hashable & Sendable
+
+  /// The record's key, from its key fields.
+  var key: Key { get }
+
+  /// The key with these values, in key order. Not for use by programs.
+  ///
+  /// - Parameter record: The record with that key, where it is known.
+  static func _key(of record: Self?, values: [SQLValue]) throws -> Key
+
   /// Reads the fields of `schema`, in field order from column 0.
   init(row: borrowing RowView, schema: ModelSchema) throws
 }
@@ -50,9 +61,6 @@ public protocol Model: Fetchable, Insertable where Inserted == Self {
   /// tables in a circle; the default asks the definition.
   static var tableName: String { get }
 
-  /// The record's key, from its key fields.
-  var key: Key { get }
-
   /// Reads the fields, in the definition's order from column 0.
   init(row: borrowing RowView) throws
 }
@@ -69,6 +77,11 @@ extension Model {
 
   @inlinable
   public func record(rowID: Int64) throws -> Self { self }
+
+  public static func _key(of record: Self?, values: [SQLValue]) throws -> Key {
+    // The rows of a view that have no key of their own are numbered, so the record goes first.
+    try record?.key ?? Key(sqlValues: values)
+  }
 }
 
 /// What identifies a record among all of its model: one column value, or several in key order.

@@ -196,3 +196,30 @@ extension ListChanges {
     return updates.sorted { $0.newIndex < $1.newIndex }
   }
 }
+
+/// An object with the members `deletions`, `insertions`, `moves`, `updates`, `isInitial` and
+/// `isReset`. Keys stand for the elements.
+extension ListChanges: Encodable where Key: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case deletions, insertions, moves, updates, isInitial, isReset
+  }
+}
+
+/// An object with the members `index` and `key`.
+extension ListChanges.Slot: Encodable where Key: Encodable {}
+
+/// An object with the members `oldIndex`, `newIndex` and `key`.
+extension ListChanges.Move: Encodable where Key: Encodable {}
+
+extension ListChanges.Update: Encodable where Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case oldIndex, newIndex, key, fields }
+
+  /// Writes an object with the members `oldIndex`, `newIndex`, `key` and `fields`, which are names.
+  public func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encode(oldIndex, forKey: .oldIndex)
+    try members.encode(newIndex, forKey: .newIndex)
+    try members.encode(key, forKey: .key)
+    try members.encode(fields.map(\.name), forKey: .fields)
+  }
+}

@@ -5,7 +5,7 @@ extension QueryChanges {
   /// ``deletions``, ``reloads`` and each move's `from` are indices of the list before;
   /// ``insertions`` and each move's `to` are indices of the list after: the rule of
   /// `performBatchUpdates` of the well-known toolkits.
-  public struct Batch: Hashable, Sendable {
+  public struct Batch: Hashable, Encodable, Sendable {
     /// What becomes of a row that changes its place.
     public enum MoveStyle: Hashable, Sendable {
       /// It is moved; where its fields differ too, it is to be reloaded after the batch.
@@ -15,7 +15,7 @@ extension QueryChanges {
     }
 
     /// A row that changes its place.
-    public struct Move: Hashable, Sendable {
+    public struct Move: Hashable, Encodable, Sendable {
       /// Its index in the list before.
       public let from: Int
       /// Its index in the list after.

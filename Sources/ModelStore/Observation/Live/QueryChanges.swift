@@ -4,11 +4,11 @@
 /// and all `newIndex` are positions in the result after. Nothing is sequential, so no arithmetic is
 /// needed: remove the deletions and the moved rows from the old result, put insertions and moved
 /// rows in at their new indices in ascending order, and the new result is there; ``apply(to:)``
-/// does it. A row is in at most one of deletions, insertions and moves; `updates` says which rows
+/// does it. An event of encodable records is itself encodable, to be sent to a client as it is. A row is in at most one of deletions, insertions and moves; `updates` says which rows
 /// of both results differ in some field, moved ones included.
 public struct QueryChanges<Element: Fetchable>: Sendable {
   /// Why a row entered or left the result.
-  public enum Reason: Hashable, Sendable {
+  public enum Reason: String, Hashable, Sendable {
     /// The record was inserted or deleted.
     case record
     /// The record was there before and after; a field that the filter reads changed.
@@ -22,8 +22,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public struct Deletion: Sendable {
     /// Where it stood in the result before.
     public let index: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The record before; nil after a reset, when it is not known any more.
     public let record: Element?
     /// Why it left.
@@ -36,8 +36,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public struct Insertion: Sendable {
     /// Where it stands in the result after.
     public let index: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The record as it is in the result after.
     public let record: Element
     /// Why it entered.
@@ -53,8 +53,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let oldIndex: Int
     /// Where it stands in the result after.
     public let newIndex: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The record as it is in the result after.
     public let record: Element
   }
@@ -65,8 +65,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let oldIndex: Int
     /// Where it stands in the result after.
     public let newIndex: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The record before.
     public let old: Element
     /// The record after.
@@ -84,8 +84,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let oldIndex: Int
     /// The index in the result after.
     public let newIndex: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The record as it is in the result after.
     public let record: Element
   }
@@ -166,37 +166,47 @@ extension QueryChanges {
     }
     let ranks = DeltaRanks(delta)
     let touches = delta.touches
+    func key(_ place: Int, of record: Element?) throws -> Element.Key {
+      do {
+        return try Element._key(of: record, values: touches[place].key)
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: schema)
+      }
+    }
     deletions = try ranks.deletions.map { place in
-      Deletion(
-        index: ranks.old(at: place), key: touches[place].key,
-        record: try touches[place].old?.image.map(element), reason: Reason(touches[place].after),
-        origin: touches[place].origin)
+      let record = try touches[place].old?.image.map(element)
+      return Deletion(
+        index: ranks.old(at: place), key: try key(place, of: record), record: record,
+        reason: Reason(touches[place].after), origin: touches[place].origin)
     }
     insertions = try ranks.insertions.map { place in
-      Insertion(
-        index: ranks.new(at: place), key: touches[place].key,
-        record: try element(touches[place].new?.image ?? []),
+      let record = try element(touches[place].new?.image ?? [])
+      return Insertion(
+        index: ranks.new(at: place), key: try key(place, of: record), record: record,
         reason: Reason(touches[place].before), origin: touches[place].origin)
     }
     updates = try ranks.updates.map { place in
       let before = touches[place].old?.image ?? []
       let after = touches[place].new?.image ?? []
+      let record = try element(after)
       return Update(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
-        old: try element(before), new: try element(after),
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
+        key: try key(place, of: record), old: try element(before), new: record,
         fields: touches[place].changedFields(from: before, to: after, of: schema),
         isRecreated: touches[place].isRecreated)
     }
     moves = try ranks.moves.compactMap { place in
       guard let image = touches[place].new?.image else { return nil }
+      let record = try element(image)
       return Move(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
-        record: try element(image))
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
+        key: try key(place, of: record), record: record)
     }
     refreshes = try ranks.refreshes.map { place in
-      Refresh(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
-        record: try element(touches[place].new?.image ?? []))
+      let record = try element(touches[place].new?.image ?? [])
+      return Refresh(
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
+        key: try key(place, of: record), record: record)
     }
     oldVersion = delta.old.version
     newVersion = delta.new.version
@@ -241,5 +251,51 @@ extension QueryChanges.Reason {
       case .excluded: .filter
       case .admitted: .slid
       }
+  }
+}
+
+// The form for a client that shows the rows. Former records, origins and the keys of whole results
+// are left out: the client has no use for them.
+
+/// An object with the members `oldVersion`, `newVersion`, `oldCount`, `newCount`, `isInitial`,
+/// `isReset`, `deletions`, `insertions`, `moves`, `updates` and `refreshes`.
+extension QueryChanges: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case oldVersion, newVersion, oldCount, newCount, isInitial, isReset
+    case deletions, insertions, moves, updates, refreshes
+  }
+}
+
+/// `record`, `filter` or `slid`.
+extension QueryChanges.Reason: Encodable {}
+
+/// An object with the members `index`, `key` and `reason`.
+extension QueryChanges.Deletion: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case index, key, reason }
+}
+
+/// An object with the members `index`, `key`, `record` and `reason`.
+extension QueryChanges.Insertion: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case index, key, record, reason }
+}
+
+/// An object with the members `oldIndex`, `newIndex`, `key` and `record`.
+extension QueryChanges.Move: Encodable where Element: Encodable, Element.Key: Encodable {}
+
+/// An object with the members `oldIndex`, `newIndex`, `key` and `record`.
+extension QueryChanges.Refresh: Encodable where Element: Encodable, Element.Key: Encodable {}
+
+extension QueryChanges.Update: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case oldIndex, newIndex, key, record, fields }
+
+  /// Writes an object with the members `oldIndex`, `newIndex`, `key`, `record`, which is the new
+  /// one, and `fields`, which are names.
+  public func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encode(oldIndex, forKey: .oldIndex)
+    try members.encode(newIndex, forKey: .newIndex)
+    try members.encode(key, forKey: .key)
+    try members.encode(new, forKey: .record)
+    try members.encode(fields.map(\.name), forKey: .fields)
   }
 }
