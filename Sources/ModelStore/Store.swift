@@ -4,6 +4,11 @@
 /// any thread and task. Two stores on one file in one process share everything below, but each is
 /// open until it is closed itself, or dropped, and what was begun through it ends then: callbacks
 /// are not called again, and loops finish. Keep the store for as long as you use it.
+///
+/// Each call that may wait for the file or for another thread has a synchronous and an asynchronous
+/// form. In an asynchronous function, Swift picks the asynchronous one, which blocks no thread of
+/// your tasks. In a synchronous closure it picks the other, which blocks the calling thread. If you
+/// cancel the task of an asynchronous call, the call stops and throws `CancellationError`.
 public final class Store: Sendable {
   let lease: StoreLease
 
@@ -46,10 +51,24 @@ public final class Store: Sendable {
   }
 
   /// Opens the store at `path` for a program whose declarations were collected before.
-  package init(
+  package convenience init(
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws {
+    self.init(
+      try Self.lease(
+        at: path, declaring: declarations, configuration: configuration, onError: onError))
+  }
+
+  init(_ lease: StoreLease) {
+    self.lease = lease
+  }
+
+  /// A lease of the file at `path`, which has the declarations.
+  static func lease(
+    at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
+    onError: @escaping @Sendable (StoreError) -> Void
+  ) throws -> StoreLease {
     do {
       let lease = try StoreEngines.lease(
         at: path, configuration: configuration, report: onError)
@@ -62,7 +81,7 @@ public final class Store: Sendable {
         lease.end(.whenIdle)
         throw error
       }
-      self.lease = lease
+      return lease
     } catch {
       throw Self.openingError(error, path: path, access: configuration.access)
     }
@@ -141,8 +160,8 @@ extension Store {
     return try engine.write(suppressing: engine.outlets(of: subscriptions), body)
   }
 
-  /// Runs `body` as one transaction, on the writer's thread. Cancelling the task interrupts it;
-  /// then nothing was changed.
+  /// Runs `body` as one transaction, on the writer's thread. If you cancel the task, the running
+  /// statement stops, nothing is changed, and the call throws `CancellationError`.
   ///
   /// In an async function, `try await store.write { … }` calls this form. `body` runs on another
   /// thread, so it may capture only what is Sendable. Capture values by copy, and return what you

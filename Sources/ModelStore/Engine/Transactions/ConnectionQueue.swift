@@ -78,7 +78,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     return false
   }
 
-  /// Runs `body` on the calling thread when everyone before it is done.
+  /// Runs `body` on the calling thread when everyone before it is done. If a task waits for
+  /// it, cancelling the task stops it.
   ///
   /// - Throws: ``StoreError`` with code `misuse` inside another body of the same queue, which
   ///   would otherwise wait for itself, and after ``close()``.
@@ -90,7 +91,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         .misuse,
         "A transaction cannot begin inside another; use the one that was given to the closure.")
     }
-    return try takeTurn { try use(body) }
+    guard let call = StoppableCall.current else { return try takeTurn { try use(body) } }
+    return try takeTurn {
+      let wasShielded = call.isShielded
+      defer { call.isShielded = wasShielded }
+      return try use { resource in
+        let held = connection.withLock { $0 }
+        guard let connection = held.connection else { return try body(&resource) }
+        return try connection.hooks.heeding(call.request) { try body(&resource) }
+      }
+    }
   }
 
   /// Runs `body` on the calling thread in the queue's turn, which remembers what the thread held.
@@ -118,7 +128,10 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   /// Runs `body` on the queue's thread when everyone before it is done. Cancelling the task
-  /// interrupts the running statement; then the error's code is `cancelled`.
+  /// interrupts the running statement.
+  ///
+  /// - Throws: What `body` throws. `CancellationError` if the task was cancelled before `body`
+  ///   began, or if that interrupted it.
   func async<Result: Sendable>(
     _ body: @escaping @Sendable (inout Resource) throws -> Result
   ) async throws -> Result {
@@ -153,21 +166,27 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
     connection.withLock { $0.begin(number) }
     defer { connection.withLock { $0.end() } }
-    guard !isCancelled.withLock({ $0 }) else {
-      throw StoreError(.cancelled, "The task was cancelled before its turn came.")
+    guard !isCancelled.withLock({ $0 }) else { throw CancellationError() }
+    do {
+      return try use(body)
+    } catch let error as StoreError
+      where error.code == .cancelled && isCancelled.withLock({ $0 })
+    {
+      throw CancellationError()
     }
-    return try use(body)
   }
 
   /// From here on the body that runs now is not interrupted when its task is cancelled: until
   /// ``unshield()``, or to its end.
   func shield() {
     connection.withLock { $0.isShielded = true }
+    StoppableCall.current?.isShielded = true
   }
 
   /// Whoever cancelled meanwhile interrupts now.
   func unshield() {
     connection.withLock { $0.unshield() }
+    StoppableCall.current?.isShielded = false
   }
 
   /// Runs `body` on the connection, for code that a body of this queue calls without giving it the

@@ -160,6 +160,7 @@ public struct Consumer: Sendable {
 
   /// The next look will do where somebody else writes, the task was cancelled or the store closed.
   private func reportPassing(_ error: any Error) {
+    if error is CancellationError { return }
     let error = StoreError(reporting: error)
     if ![.busy, .cancelled, .misuse].contains(error.code) { lease.scope.report(error) }
   }

@@ -301,6 +301,15 @@ final class ChangeBroker: Sendable {
     } while turnCount.load(ordering: .sequentiallyConsistent) != count
   }
 
+  /// As ``drainAnswers()``, for a task.
+  func answered() async {
+    var count: UInt64
+    repeat {
+      count = turnCount.load(ordering: .sequentiallyConsistent)
+      await delivered()
+    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+  }
+
   /// How many deliveries have had to be waited for so far. What it grows by while the writer is
   /// held is what the holder has to wait for.
   var awaitedCount: UInt64 { state.withLock { $0.awaitedCount } }
@@ -327,6 +336,19 @@ final class ChangeBroker: Sendable {
   /// Whether this is a callback of any store, or a task that one began: a callback that waited for
   /// another's could wait for itself.
   @TaskLocal private static var isDelivering = false
+
+  /// What another thread must know to go on with the work of this task: the chain of writes that it
+  /// belongs to, and whether a callback began it.
+  struct DeliveryContext: Sendable {
+    private let wave = Wave.current
+    private let isDelivering = ChangeBroker.isDelivering
+
+    func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+      try Wave.$current.withValue(wave) {
+        try ChangeBroker.$isDelivering.withValue(isDelivering, operation: body)
+      }
+    }
+  }
 
   /// Runs `body` as if no callback had called it: what it begins outlives the delivery.
   static func outsideDelivery(_ body: () -> Void) {

@@ -6,7 +6,7 @@
 /// fields shares what is kept.
 public final class LiveList<Key: ModelKey>: Sendable {
   let list: RegisteredList
-  private let store: LiveStore
+  let store: LiveStore
   private let name: String
 
   init(_ list: RegisteredList, store: LiveStore) {

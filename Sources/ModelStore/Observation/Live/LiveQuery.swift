@@ -9,7 +9,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// What was asked for. A window that was moved since stands elsewhere now; see ``window``.
   public let query: StoreQuery<Element>
   let source: any LiveSource
-  private let store: LiveStore
+  let store: LiveStore
 
   init(query: StoreQuery<Element>, source: any LiveSource, store: LiveStore) {
     self.query = query

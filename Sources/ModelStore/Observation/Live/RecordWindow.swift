@@ -6,14 +6,16 @@ public final class RecordWindow<Key: ModelKey>: Sendable {
   private let enter: @Sendable (Key) throws -> Void
   private let leave: @Sendable (Key) -> Void
   private let bag: ObservationBag
+  private let calls: BlockingCalls
   // Not held while observations begin and end: they may wait for a write that waits for this.
   private let observed = Mutex<Set<Key>>([])
 
   init(
-    bag: ObservationBag, enter: @escaping @Sendable (Key) throws -> Void,
+    bag: ObservationBag, calls: BlockingCalls, enter: @escaping @Sendable (Key) throws -> Void,
     leave: @escaping @Sendable (Key) -> Void
   ) {
     self.bag = bag
+    self.calls = calls
     self.enter = enter
     self.leave = leave
   }

@@ -164,6 +164,8 @@ struct GateStore: Sendable {
   /// takes that back.
   var whenOver: @Sendable ([GatePlace], @escaping @Sendable () -> Void) -> @Sendable () -> Void
   var report: @Sendable (any Error) -> Void
+  /// Where tasks have the gate's blocking calls made.
+  var calls: BlockingCalls
 }
 
 /// How a gate holds a draft that it checks.
