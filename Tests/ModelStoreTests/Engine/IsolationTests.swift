@@ -141,7 +141,7 @@ import Testing
     task.cancel()
     mayGoOn.open()
     let result = await task.result
-    #expect(failure { try result.get() }?.code == .cancelled)
+    #expect(throws: CancellationError.self) { try result.get() }
     #expect(try await store.read { tx in try tx.find(Artist.self, 1)?.name } == "a")
     try await store.write { tx in try tx.set(\Artist.name, to: "c", for: 1) }
     store.waitForDelivery()
@@ -167,7 +167,7 @@ import Testing
     for await _ in reached.stream { break }
     task.cancel()
     let result = await task.result
-    #expect(failure { try result.get() }?.code == .cancelled)
+    #expect(throws: CancellationError.self) { try result.get() }
     #expect(try await store.read { tx in try tx.fetch(Artist.all) } == [Artist(id: 1, name: "a")])
   }
 
@@ -179,7 +179,7 @@ import Testing
       try await store.write { tx in try tx.set(\Artist.name, to: "b", for: 1) }
     }
     let result = await task.result
-    #expect(failure { try result.get() }?.code == .cancelled)
+    #expect(throws: CancellationError.self) { try result.get() }
     #expect(try await store.read { tx in try tx.find(Artist.self, 1)?.name } == "a")
   }
 

@@ -196,8 +196,7 @@ import Testing
     }
     for await _ in begun {}
     task.cancel()
-    let error = await #expect(throws: StoreError.self) { try await task.value }
-    #expect(error?.code == .cancelled)
+    await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try store.find(Album.self, 1)?.title == "So What")
     try await store.write { tx in try tx.set(\Artist.name, to: "Goes on", for: 1) }
   }
@@ -219,8 +218,7 @@ import Testing
     }
     for await _ in begun {}
     task.cancel()
-    let error = await #expect(throws: StoreError.self) { try await task.value }
-    #expect(error?.code == .cancelled)
+    await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try store.find(Album.self, 1)?.title == "So What")
   }
 

@@ -53,6 +53,14 @@ public final class RecordWindow<Key: ModelKey>: Sendable {
     }
   }
 
+  /// Observes the records with these keys and no others, as the synchronous form does.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public func move(to keys: some Collection<Key>) async throws {
+    let keys = Array(keys)
+    try await calls.run { [self] in try move(to: keys) }
+  }
+
   /// Begins or ends the observation of one record until it is as it should be: somebody else may
   /// move the window at the same time.
   private func settle(_ key: Key) throws {

@@ -9,6 +9,8 @@
 /// It does not keep the store open. Subscriptions hold what they need of it; it need not be kept.
 public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   let place: Wave.Place
+  /// Where tasks have its blocking calls made.
+  let calls: BlockingCalls
   private let write: @Sendable (Value) throws -> Void
   /// Writes without blocking the caller's thread. Returns the version of its commit, after every
   /// commit up to that one was delivered; nil when nothing was written, because the record is not
@@ -23,7 +25,7 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   public let stream: ValueStream<Value>
 
   init(
-    place: Wave.Place, write: @escaping @Sendable (Value) throws -> Void,
+    place: Wave.Place, calls: BlockingCalls, write: @escaping @Sendable (Value) throws -> Void,
     writeLater: @escaping @Sendable (Value) async -> UInt64?,
     loop: @escaping @Sendable () throws -> ChangeSequence<FieldEvent<Value>>?,
     begin:
@@ -31,6 +33,7 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
     stream: ValueStream<Value>
   ) {
     self.place = place
+    self.calls = calls
     self.write = write
     self.writeLater = writeLater
     self.loop = loop
@@ -44,6 +47,14 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   /// - Throws: ``StoreError`` with code `recordNotFound` when there is no such record, `rejected`
   ///   when a rule refuses the value, `misuse` inside a transaction and after the store was closed.
   public func send(_ value: Value) throws { try write(value) }
+
+  /// Sets the field to `value`, as the synchronous form does.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task. Then nothing was
+  ///   changed.
+  public func send(_ value: Value) async throws {
+    try await calls.run { [write] in try write(value) }
+  }
 }
 
 extension FieldSubject: AsyncSequence {
