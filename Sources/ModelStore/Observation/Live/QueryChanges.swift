@@ -4,8 +4,10 @@
 /// and all `newIndex` are positions in the result after. Nothing is sequential, so no arithmetic is
 /// needed: remove the deletions and the moved rows from the old result, put insertions and moved
 /// rows in at their new indices in ascending order, and the new result is there; ``apply(to:)``
-/// does it. An event of encodable records is itself encodable, to be sent to a client as it is. A row is in at most one of deletions, insertions and moves; `updates` says which rows
+/// does it. A row is in at most one of deletions, insertions and moves; `updates` says which rows
 /// of both results differ in some field, moved ones included.
+///
+/// If the records are `Encodable`, so is the event. You can send it to a client as it is.
 public struct QueryChanges<Element: Fetchable>: Sendable {
   /// Why a row entered or left the result.
   public enum Reason: String, Hashable, Sendable {

@@ -81,3 +81,7 @@ struct Book: Model, Hashable {
   }
 }
 // end
+
+// snippet: web-encodable
+extension Book: Encodable {}
+// end
