@@ -52,9 +52,7 @@ public protocol Insertable<Inserted>: Sendable {
 ///   }
 /// }
 /// ```
-public protocol Model: Fetchable, Insertable where Inserted == Self {
-  associatedtype Key: ModelKey
-
+public protocol Model: Fetchable, Insertable where Inserted == Self, Key: ModelKey {
   static var definition: ModelDefinition<Self> { get }
 
   /// The name of the model's table. A type of its own constant lets definitions name each other's

@@ -24,6 +24,7 @@ final class StoppableCall: Sendable {
   var request: StopRequest { StopRequest { [self] in isCancelled && !isShielded } }
 
   /// Runs `body` to its end although the task of the current call may be cancelled.
+  @discardableResult
   static func shielding<Result>(_ body: () throws -> Result) rethrows -> Result {
     guard let call = current else { return try body() }
     let before = call.isShielded
