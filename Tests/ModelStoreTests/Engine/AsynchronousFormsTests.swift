@@ -185,7 +185,7 @@ import Testing
     "liveQuery": { _ = try await $0.liveQuery(Artist.all) },
     "consumer": { _ = try await $0.consumer("c") },
     "write": { try await $0.write { tx in try tx.set(\Artist.name, to: "b", for: 1) } },
-    "drop": { try await $0.write { tx in try tx.delete(Artist.self, 1) } },
+    "delete": { _ = try await $0.write { tx in try tx.delete(Artist.self, 1) } },
   ]
 
   @Test(arguments: calls.keys.sorted())

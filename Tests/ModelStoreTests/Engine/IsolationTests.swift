@@ -97,7 +97,7 @@ import Testing
     let directory = try TemporaryDirectory()
     var configuration = StoreConfiguration()
     configuration.durability = .normal
-    let store = try Store(
+    let store = try await Store(
       at: directory.file("n.store"), models: Artist.self, configuration: configuration)
     try await store.write { tx in _ = try tx.insert(Artist(id: 1, name: "0")) }
     let versions = Recorder<UInt64>()
@@ -116,7 +116,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    store.waitForDelivery()
+    await store.waitForDelivery()
     #expect(try await store.read { tx in try tx.find(Artist.self, 1)?.name } == "200")
     #expect(versions.events == versions.events.sorted())
     #expect(versions.events.count == 200)
@@ -144,7 +144,7 @@ import Testing
     #expect(throws: CancellationError.self) { try result.get() }
     #expect(try await store.read { tx in try tx.find(Artist.self, 1)?.name } == "a")
     try await store.write { tx in try tx.set(\Artist.name, to: "c", for: 1) }
-    store.waitForDelivery()
+    await store.waitForDelivery()
     #expect(recorder.events == ["told"])
     subscription.cancel()
   }

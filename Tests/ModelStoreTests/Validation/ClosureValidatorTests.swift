@@ -197,7 +197,7 @@ import Testing
     for await _ in begun {}
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(try store.find(Album.self, 1)?.title == "So What")
+    #expect(try await store.find(Album.self, 1)?.title == "So What")
     try await store.write { tx in try tx.set(\Artist.name, to: "Goes on", for: 1) }
   }
 
@@ -219,7 +219,7 @@ import Testing
     for await _ in begun {}
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(try store.find(Album.self, 1)?.title == "So What")
+    #expect(try await store.find(Album.self, 1)?.title == "So What")
   }
 
   @Test func whatCannotBeAskedIsRefusedWhereItIsDeclared() throws {
