@@ -73,12 +73,12 @@ import Testing
         #"{"deletions":[],"insertions":[{"index":0,"key":1,"reason":"slid","record":{"id":1,"title":"A","year":1959}},"#
           + #"{"index":1,"key":2,"reason":"slid","record":{"id":2,"title":"B"}},"#
           + #"{"index":2,"key":3,"reason":"slid","record":{"id":3,"title":"C","year":1970}}],"#
-          + #""isInitial":true,"isReset":false,"moves":[],"newCount":3,"newVersion":1,"oldCount":0,"oldVersion":1,"refreshes":[],"updates":[]}"#,
+          + #""isInitial":true,"isReset":false,"moves":[],"newCount":3,"newVersion":2,"oldCount":0,"oldVersion":2,"refreshes":[],"updates":[]}"#,
         #"{"deletions":[{"index":0,"key":1,"reason":"record"}],"#
           + #""insertions":[{"index":2,"key":4,"reason":"record","record":{"id":4,"title":"D"}}],"#
           + #""isInitial":false,"isReset":false,"#
           + #""moves":[{"key":3,"newIndex":0,"oldIndex":2,"record":{"id":3,"title":"0","year":1970}}],"#
-          + #""newCount":3,"newVersion":2,"oldCount":3,"oldVersion":1,"refreshes":[],"#
+          + #""newCount":3,"newVersion":3,"oldCount":3,"oldVersion":2,"refreshes":[],"#
           + #""updates":[{"fields":["title"],"key":3,"newIndex":0,"oldIndex":2,"record":{"id":3,"title":"0","year":1970}},"#
           + #"{"fields":["year"],"key":2,"newIndex":1,"oldIndex":1,"record":{"id":2,"title":"B","year":1964}}]}"#,
       ])

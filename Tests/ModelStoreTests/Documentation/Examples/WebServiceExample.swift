@@ -1,5 +1,6 @@
 import Foundation
 import ModelStore
+import Synchronization
 import Testing
 
 @Suite(.tags(.unit)) struct WebServiceExample {
@@ -143,12 +144,15 @@ import Testing
     // end
     let socket = Socket()
     let connection = Task { try await follow(socket) }
-    var rows: [Row] = []
-    var messages = socket.messages.makeAsyncIterator()
+    let rows = Mutex<[Row]>([])
     func receive(until titles: [String]) async throws {
-      while rows.map(\.title) != titles {
-        let message = try #require(await messages.next())
-        try JSONDecoder().decode(Event.self, from: message).apply(to: &rows)
+      for await message in socket.messages {
+        let event = try JSONDecoder().decode(Event.self, from: message)
+        let shown = rows.withLock { rows in
+          event.apply(to: &rows)
+          return rows.map(\.title)
+        }
+        if shown == titles { return }
       }
     }
     try await receive(until: ["Gifts", "Voices"])
