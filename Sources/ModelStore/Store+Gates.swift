@@ -88,7 +88,8 @@ extension StoreLease {
         }
         return scope.add(places.map { ObservedPath(model: $0.model, key: $0.key) }, end: end)
       },
-      report: { [report = scope.report] error in report(StoreError(reporting: error)) })
+      report: { [report = scope.report] error in report(StoreError(reporting: error)) },
+      calls: engine.calls)
   }
 }
 

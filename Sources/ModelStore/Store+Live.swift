@@ -18,7 +18,7 @@ extension LiveStore {
   /// The parts of a store that live queries need. They do not keep it open.
   init(_ lease: StoreLease) {
     let broker = lease.engine.broker
-    self.init(scope: lease.scope) { [weak lease] body in
+    self.init(scope: lease.scope, calls: lease.engine.calls) { [weak lease] body in
       let engine = try lease.open
       try engine.atPublishedState { writer in
         let connection = writer.connection

@@ -45,7 +45,7 @@ extension Store {
   ) throws -> RecordWindow<M.Key> {
     let bag = ObservationBag()
     let window = RecordWindow<M.Key>(
-      bag: bag,
+      bag: bag, calls: try open.calls,
       enter: { [weak lease] key in
         guard let lease else { throw StoreLease.closed }
         try lease.observe(.field(field, of: key), in: bag, options: options) { body(key, $0) }

@@ -13,7 +13,7 @@ extension Store {
     _ = try engine.observedSchema(M.self)
     let place = Wave.Place(store: engine.number, path: path)
     return FieldSubject(
-      place: place,
+      place: place, calls: engine.calls,
       write: { [weak lease] value in
         try lease.open.write { tx in try tx.set(field, to: value, for: key) }
       },

@@ -1,12 +1,14 @@
 /// A store: one SQLite file, opened with the models, bindings and validators of your program.
 ///
 /// Use it from any thread and task. Several stores in one process can share one file. They then
-/// share
-/// one engine, but each is closed separately. Closing or dropping a store ends the observations
-/// that
-/// began through it: callbacks are not called again, and loops finish. Keep the store for as long
-/// as
-/// you use it.
+/// share one engine, but each is closed separately. Closing or dropping a store ends the
+/// observations that began through it: callbacks are not called again, and loops finish. Keep the
+/// store for as long as you use it.
+///
+/// Each call that may wait for the file or for another thread has a synchronous and an asynchronous
+/// form. In an asynchronous function, Swift picks the asynchronous one, which blocks no thread of
+/// your tasks. In a synchronous closure it picks the other, which blocks the calling thread. If you
+/// cancel the task of an asynchronous call, the call stops and throws `CancellationError`.
 public final class Store: Sendable {
   let lease: StoreLease
 
@@ -66,10 +68,24 @@ public final class Store: Sendable {
   }
 
   /// Opens the store at `path` with declarations that were collected before.
-  package init(
+  package convenience init(
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws {
+    self.init(
+      try Self.lease(
+        at: path, declaring: declarations, configuration: configuration, onError: onError))
+  }
+
+  init(_ lease: StoreLease) {
+    self.lease = lease
+  }
+
+  /// A lease of the file at `path`, which has the declarations.
+  static func lease(
+    at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
+    onError: @escaping @Sendable (StoreError) -> Void
+  ) throws -> StoreLease {
     do {
       let lease = try StoreEngines.lease(
         at: path, configuration: configuration, report: onError)
@@ -82,7 +98,7 @@ public final class Store: Sendable {
         lease.end(.whenIdle)
         throw error
       }
-      self.lease = lease
+      return lease
     } catch {
       throw Self.openingError(error, path: path, access: configuration.access)
     }
@@ -162,8 +178,8 @@ extension Store {
     return try engine.write(suppressing: engine.outlets(of: subscriptions), body)
   }
 
-  /// Runs `body` as one transaction, on the writer's thread. Cancelling the task interrupts it;
-  /// then nothing was changed.
+  /// Runs `body` as one transaction, on the writer's thread. If you cancel the task, the running
+  /// statement stops, nothing is changed, and the call throws `CancellationError`.
   ///
   /// In an async function, `try await store.write { … }` calls this form. `body` runs on another
   /// thread, so it may capture only Sendable values. Capture values by copy, and return what you

@@ -168,13 +168,13 @@ final class ForeignSync: Sendable {
         // The resync includes what others committed until now.
         _ = try writer.noticeForeignCommit()
         try writer.passJournal()
-        broker.publish(.reset)
+        StoppableCall.shielding { broker.publish(.reset) }
         try connection.withStatement("COMMIT") { try $0.run() }
       }
     } catch {
       let failure = writer.noting(connection.rollBack(after: error))
       reports.send(StoreError(reporting: schema.models.storeError(failure, about: nil)))
-      broker.publish(.reset)
+      StoppableCall.shielding { broker.publish(.reset) }
     }
   }
 }

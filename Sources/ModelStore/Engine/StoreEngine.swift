@@ -14,6 +14,8 @@ final class StoreEngine: Sendable {
   let liveResults = SharedResults<StoreQuery<DynamicRecord>, RegisteredResult>()
   let liveLists = SharedResults<ListResult.Identity, RegisteredList>()
   let observedFields = ObservedFields.Pool()
+  /// Where tasks have blocking calls made.
+  let calls = BlockingCalls()
   let foreignSync: ForeignSync
   let maintenance: Maintenance
   /// Consumers and sequences that wait for new entries in the change journal.

@@ -149,7 +149,7 @@ extension StoreLease {
           waiting.put(try telling.events(of: commit, current: current))
         } catch let error as ColumnError {
           throw StoreError(error, reading: schema)
-        } catch  where self?.scope.hasEnded ?? true {
+        } catch  where Task.isCancelled || self?.scope.hasEnded ?? true {
           return nil
         }
         if let event = waiting.next() { return event }

@@ -28,4 +28,24 @@ public struct DynamicRecord: Fetchable, Hashable {
   public var key: [SQLValue] {
     schema.keyIndices.map { values[$0] }
   }
+
+  public static func _key(of record: Self?, values: [SQLValue]) throws -> [SQLValue] { values }
+}
+
+extension DynamicRecord: Encodable {
+  private struct FieldName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// Writes an object with the values by field name, each in the form of ``SQLValue``.
+  public func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: FieldName.self)
+    for (field, value) in zip(schema.fields, values) {
+      try members.encode(value, forKey: FieldName(stringValue: field.name))
+    }
+  }
 }

@@ -1,5 +1,16 @@
 /// A type that can be read from one row: a ``Model`` or a ``DynamicRecord``.
 public protocol Fetchable: Sendable {
+  /// What identifies the record: a model's key, or a dynamic record's key values in key order.
+  associatedtype Key: Hashable & Sendable
+
+  /// The record's key, from its key fields.
+  var key: Key { get }
+
+  /// The key with these values, in key order. Not for use by programs.
+  ///
+  /// - Parameter record: The record with that key, where it is known.
+  static func _key(of record: Self?, values: [SQLValue]) throws -> Key
+
   /// Reads the fields of `schema`, in field order from column 0.
   init(row: borrowing RowView, schema: ModelSchema) throws
 }
@@ -41,17 +52,12 @@ public protocol Insertable<Inserted>: Sendable {
 ///   }
 /// }
 /// ```
-public protocol Model: Fetchable, Insertable where Inserted == Self {
-  associatedtype Key: ModelKey
-
+public protocol Model: Fetchable, Insertable where Inserted == Self, Key: ModelKey {
   static var definition: ModelDefinition<Self> { get }
 
   /// The name of the model's table. The default comes from the definition. If definitions of
   /// several types refer to each other's tables, declare a constant here to avoid an endless loop.
   static var tableName: String { get }
-
-  /// The record's key, from its key fields.
-  var key: Key { get }
 
   /// Reads the fields, in the definition's order from column 0.
   init(row: borrowing RowView) throws
@@ -69,6 +75,11 @@ extension Model {
 
   @inlinable
   public func record(rowID: Int64) throws -> Self { self }
+
+  public static func _key(of record: Self?, values: [SQLValue]) throws -> Key {
+    // The rows of a view that have no key of their own are numbered, so the record goes first.
+    try record?.key ?? Key(sqlValues: values)
+  }
 }
 
 /// The identity of a record within its model: one column value, or several in key order.

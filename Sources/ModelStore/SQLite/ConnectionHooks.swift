@@ -14,6 +14,8 @@ final class ConnectionHooks {
   private let database: OpaquePointer
   private let busyTimeout: Duration
   private let stopRequest: StopRequest?
+  /// The request of the call that uses the connection now.
+  private var callRequest: StopRequest?
   private var busySince: ContinuousClock.Instant?
   private var mayWait = true
   private var mayStop = true
@@ -37,13 +39,15 @@ final class ConnectionHooks {
     heedStopRequest()
   }
 
-  private var isStopRequested: Bool { stopRequest?.isMade() == true }
+  private var isStopRequested: Bool {
+    stopRequest?.isMade() == true || callRequest?.isMade() == true
+  }
 
   /// Stops running statements from now on if the program requests it. Call it again after another
   /// progress handler was set, because there is only one slot:
   /// <https://sqlite.org/c3ref/progress_handler.html>.
   func heedStopRequest() {
-    guard stopRequest != nil else {
+    guard stopRequest != nil || callRequest != nil else {
       sqlite3_progress_handler(database, 0, nil, nil)
       return
     }
@@ -53,6 +57,18 @@ final class ConnectionHooks {
         let hooks = hooks(context)
         return hooks.mayStop && hooks.isStopRequested ? 1 : 0
       }, context)
+  }
+
+  /// Runs `body`, which `request` can stop too.
+  func heeding<Result>(_ request: StopRequest, in body: () throws -> Result) rethrows -> Result {
+    let before = callRequest
+    callRequest = request
+    heedStopRequest()
+    defer {
+      callRequest = before
+      heedStopRequest()
+    }
+    return try body()
   }
 
   /// In steps of SQLite's virtual machine.

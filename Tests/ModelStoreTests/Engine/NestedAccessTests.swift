@@ -131,9 +131,9 @@ extension NestedAccessTests {
   @Test func aConsumerMayBeReleasedLastByTheReaderThatItUsed() async throws {
     for round in 1...200 {
       let directory = try TemporaryDirectory()
-      var store: Store? = try Store(at: directory.file("a.store"), models: Artist.self)
-      try store?.changeJournal.enable(for: ["Artist"])
-      var consumer = try store?.consumer("last")
+      var store: Store? = try await Store(at: directory.file("a.store"), models: Artist.self)
+      try await store?.changeJournal.enable(for: ["Artist"])
+      var consumer = try await store?.consumer("last")
       #expect(try await consumer?.nextOnQueue(limit: 1) == nil, "round \(round)")
       store = nil
       consumer = nil

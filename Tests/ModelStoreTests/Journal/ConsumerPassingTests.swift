@@ -12,9 +12,9 @@ import Testing
     try PlainDatabase(path).execute(ConsumerTests.tables)
     var configuration = StoreConfiguration()
     configuration.maxReaderCount = 1
-    let store = try Store(at: path, configuration: configuration)
-    try store.adopt()
-    try store.changeJournal.enable(for: ["Item"])
+    let store = try await Store(at: path, configuration: configuration)
+    try await store.adopt()
+    try await store.changeJournal.enable(for: ["Item"])
     let consumers = try (1...32).map { try store.consumer("\($0)") }
     for _ in 0..<1000 {
       try await store.write { tx in try tx.execute("UPDATE Sum SET id = 1") }

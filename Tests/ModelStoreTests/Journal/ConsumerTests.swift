@@ -359,7 +359,7 @@ import Testing
     let task = Task {
       defer { continuation.finish() }
       for try await batch in consumer.batches(of: limit) {
-        try batch.acknowledge()
+        try await batch.acknowledge()
         continuation.yield(batch.changes.map { $0.key[0] })
       }
     }
@@ -368,13 +368,13 @@ import Testing
 
   @Test(.timeLimit(.minutes(30))) func ownAndForeignCommitsWakeIt() async throws {
     let world = try Self.world()
-    let consumer = try world.store.consumer("index")
+    let consumer = try await world.store.consumer("index")
     let (task, stream) = Self.follow(consumer)
     var batches = stream.makeAsyncIterator()
     for id in 1...20 {
       if id % 3 == 0 {
         try world.other.execute("INSERT INTO Item VALUES (\(id), 0)")
-        try world.store.refresh()
+        try await world.store.refresh()
       } else {
         try await world.store.write { tx in
           try tx.execute("INSERT INTO Item VALUES (\(id), 0)")
@@ -387,23 +387,23 @@ import Testing
     #expect(await batches.next() == nil)
     #expect(world.store.engine.journalListeners.waitingCount == 0)
     while !world.store.engine.journalListeners.isEmpty { await Task.yield() }
-    #expect(try consumer.status().lag == 0)
+    #expect(try await consumer.status().lag == 0)
   }
 
   @Test(.timeLimit(.minutes(30))) func theGrowthOfTheJournalIsItsNewestPosition() async throws {
     let world = try Self.world()
     let journal = world.store.changeJournal
-    let start = try journal.position().rawValue
+    let start = try await journal.position().rawValue
     var growth = journal.growth(after: .start).makeAsyncIterator()
     #expect(try await growth.next()?.rawValue == start)
     try await world.store.write { tx in try tx.execute("INSERT INTO Item VALUES (1, 0)") }
     #expect(try await growth.next()?.rawValue == start + 2)
     try world.other.execute("INSERT INTO Item VALUES (2, 0)")
-    try world.store.refresh()
+    try await world.store.refresh()
     #expect(try await growth.next()?.rawValue == start + 3)
     try world.other.execute("DELETE FROM _ms_journal; INSERT INTO Item VALUES (3, 0)")
     #expect(try await growth.next()?.rawValue == 1)
-    world.store.close()
+    await world.store.close()
     #expect(try await growth.next()?.rawValue == nil)
   }
 
@@ -411,14 +411,14 @@ import Testing
   {
     let world = try Self.world()
     let journal = world.store.changeJournal
-    let start = try journal.position()
+    let start = try await journal.position()
     var growth = journal.growth(after: start).makeAsyncIterator()
     #expect(journal.damagedModels == [])
     try world.other.execute("DROP TRIGGER _ms_journal_Item_update")
-    try world.store.refresh()
+    try await world.store.refresh()
     #expect(try await growth.next() == start)
     #expect(journal.damagedModels == ["Item"])
-    try journal.enable(for: ["Item"])
+    try await journal.enable(for: ["Item"])
     #expect(try await growth.next() == JournalPosition(rawValue: start.rawValue + 1))
     #expect(journal.damagedModels == [])
   }
@@ -428,7 +428,7 @@ import Testing
     let listeners = world.store.engine.journalListeners
     let tasks = try ["a", "b", "c"].map { Self.follow(try world.store.consumer($0)).0 }
     while listeners.waitingCount < 3 { await Task.yield() }
-    world.store.close()
+    await world.store.close()
     for task in tasks { try await task.value }
     #expect(listeners.waitingCount == 0)
     while !listeners.isEmpty { await Task.yield() }
@@ -470,9 +470,9 @@ import Testing
 
   @Test(.timeLimit(.minutes(30))) func aDroppedConsumerIsToldWhileItWaits() async throws {
     let world = try Self.world()
-    let (task, _) = Self.follow(try world.store.consumer("index"))
+    let (task, _) = await Self.follow(try world.store.consumer("index"))
     while world.store.engine.journalListeners.waitingCount < 1 { await Task.yield() }
-    try world.store.dropConsumer("index")
+    try await world.store.dropConsumer("index")
     await #expect(throws: StoreError.self) { try await task.value }
   }
 }

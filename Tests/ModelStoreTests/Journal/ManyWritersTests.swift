@@ -65,11 +65,11 @@ import Testing
     let title = KeptField("song 2")
     let albums = try KeptQuery(store)
     let songs = KeptList(keys: [1, 2, 2, 3])
-    let subscriptions = [
+    let subscriptions = await [
       try store.observe(.field(\Song.plays, of: 1)) { plays.note($0) },
-      try store.observe(list: \Mix.songs, of: 1) { songs.note($0) },
-      try store.observe(.field(\Song.plays, of: 1)) { twin.note($0) },
-      try store.observe(.field(\Song.title, of: 2)) { title.note($0) },
+      try await store.observe(list: \Mix.songs, of: 1) { songs.note($0) },
+      try await store.observe(.field(\Song.plays, of: 1)) { twin.note($0) },
+      try await store.observe(.field(\Song.title, of: 2)) { title.note($0) },
     ]
     let watchers = try WatchingProcess.program.map { try Watchers($0, of: world) }
     for round in 0..<Self.roundCount {
@@ -78,8 +78,8 @@ import Testing
         try Self.compare(plays, albums, songs, in: store)
       }
       try watchers?.check(round, world)
-      try store.refresh()
-      store.waitForDelivery()
+      try await store.refresh()
+      await store.waitForDelivery()
       let database = world.other
       #expect([[plays.value]] == (try database.rows(Self.playsText.sql)))
       #expect(albums.images == (try database.rows(Self.albumsText.sql)))
@@ -102,7 +102,7 @@ import Testing
     #expect(plays.value == .integer(Int64(playCount)))
     try watchers?.finish(
       world, playCount: playCount, plays: plays.values.events, titles: title.values.events)
-    #expect(try store.checkIntegrity() == [])
+    #expect(try await store.checkIntegrity() == [])
     #expect(world.errors.events == [])
     print(
       "many writers: \(4 * count) commits and those of storecli, "

@@ -188,7 +188,7 @@ import Testing
 
   @Test func changesComeAsASequence() async throws {
     let world = try ListWorld(songs: [1, 2])
-    var changes = try world.store.changes(ofList: \Mix.songs, of: 1).makeAsyncIterator()
+    var changes = try await world.store.changes(ofList: \Mix.songs, of: 1).makeAsyncIterator()
     try await world.store.write { tx in
       let list = try tx.list(\Mix.songs, of: 1)
       try list.move(from: 0, to: 1)

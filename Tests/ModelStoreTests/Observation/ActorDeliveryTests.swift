@@ -31,12 +31,14 @@ import Testing
   @Test func eventsComeInOrderOnTheActor() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
-    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1), options: .initial)
-      .deliver(to: shelf) { shelf, change in
-        shelf.preconditionIsolated()
-        await Task.yield()
-        shelf.hear(change.text)
-      }
+    let subscription = try await shop.store.changes(
+      of: .field(\Album.title, of: 1), options: .initial
+    )
+    .deliver(to: shelf) { shelf, change in
+      shelf.preconditionIsolated()
+      await Task.yield()
+      shelf.hear(change.text)
+    }
     for number in 1...50 {
       try await shop.store.write { tx in try tx.set(\Album.title, to: "\(number)", for: 1) }
     }
@@ -63,7 +65,7 @@ import Testing
     #expect(shop.registry == [])
     // Another reader hears a later commit; the first one's turn would have come before.
     let later = Shelf()
-    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1))
+    let subscription = try await shop.store.changes(of: .field(\Album.title, of: 1))
       .deliver(to: later) { $0.hear($1.text) }
     try await shop.store.write { tx in try tx.set(\Album.title, to: "d", for: 1) }
     #expect(await later.titles(atLeast: 1) == ["c → d"])
@@ -75,7 +77,7 @@ import Testing
     let shop = try MusicShop()
     var shelf: Shelf? = Shelf()
     weak let gone = shelf
-    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1))
+    let subscription = try await shop.store.changes(of: .field(\Album.title, of: 1))
       .deliver(to: try #require(shelf)) { $0.hear($1.text) }
     shelf = nil
     #expect(gone == nil, "the observation does not keep it")
@@ -88,8 +90,8 @@ import Testing
   @Test func aSlowActorGetsWhatItsBacklogHolds() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
-    let albums = try shop.store.liveQuery(Album.all.order { $0.title })
-    let subscription = try albums.changes(coalescing: .latest).deliver(to: shelf) {
+    let albums = try await shop.store.liveQuery(Album.all.order { $0.title })
+    let subscription = try await albums.changes(coalescing: .latest).deliver(to: shelf) {
       shelf, changes in
       shelf.hear("\(changes.old.count) → \(changes.new.count)")
     }
@@ -106,14 +108,14 @@ import Testing
   @Test func anEventThatCannotBeMadeIsReportedAndTheNextOneComes() async throws {
     let shop = try MusicShop()
     let shelf = Shelf()
-    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1))
+    let subscription = try await shop.store.changes(of: .field(\Album.title, of: 1))
       .deliver(to: shelf) { $0.hear($1.text) }
     let shell = try PlainDatabase(shop.directory.file("shop.store"))
     try shell.execute("UPDATE Album SET title = CAST(x'ff' AS TEXT) WHERE id = 1")
-    try shop.store.refresh()
+    try await shop.store.refresh()
     while shop.failures.events.isEmpty { await Task.yield() }
     try shell.execute("UPDATE Album SET title = 'readable' WHERE id = 1")
-    try shop.store.refresh()
+    try await shop.store.refresh()
     #expect(await shelf.titles(atLeast: 1) == ["none → readable"])
     #expect(shop.failures.events == ["invalidValue"])
     subscription.cancel()
@@ -121,9 +123,9 @@ import Testing
 
   @Test func aGroupIsALoopToo() async throws {
     let shop = try MusicShop()
-    let artists = try shop.store.liveQuery(Artist.all)
-    let albums = try shop.store.liveQuery(Album.all.order { $0.title })
-    let changes = try shop.store.changes(of: artists, albums, options: .initial)
+    let artists = try await shop.store.liveQuery(Artist.all)
+    let albums = try await shop.store.liveQuery(Album.all.order { $0.title })
+    let changes = try await shop.store.changes(of: artists, albums, options: .initial)
     try await shop.store.write { tx in try tx.set(\Artist.name, to: "b", for: 1) }
     try await shop.store.write { tx in try tx.delete(Album.self, 3) }
     var told: [[Int?]] = []
@@ -140,7 +142,7 @@ import Testing
     let shelf = Shelf()
     let count = Mutex(0)
     let held = Mutex<ObservationToken?>(nil)
-    let synchronous = try shop.store.observe(
+    let synchronous = try await shop.store.observe(
       .field(\Album.title, of: 2), options: .synchronous
     ) { _ in count.withLock { $0 += 1 } }
     let beginning = try shop.store.observe(\Album.title, of: 3) { [store = shop.store] _ in

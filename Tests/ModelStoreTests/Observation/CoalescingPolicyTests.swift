@@ -164,8 +164,8 @@ import Testing
     let shop = try MusicShop { $0.durability = .normal }
     let steps = Recorder<[String?]>()
     try shop.setTitle("0")
-    shop.store.waitForDelivery()
-    let subscription = try shop.store.observe(
+    await shop.store.waitForDelivery()
+    let subscription = try await shop.store.observe(
       .field(\Album.title, of: 1), coalescing: .bounded(3)
     ) { steps.add([$0.old, $0.new]) }
     let store = shop.store
@@ -196,8 +196,8 @@ import Testing
 
   @Test func aLoopTakesWhatItsBacklogHolds() async throws {
     let shop = try MusicShop()
-    let latest = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
-    let every = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
+    let latest = try await shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
+    let every = try await shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
     for title in ["a", "b", "c"] {
       try await shop.store.write { tx in try tx.set(\Album.title, to: title, for: 1) }
     }
@@ -217,9 +217,9 @@ import Testing
 
   @Test func aSuppressedWriteIsNotToldToThoseItLeavesOut() async throws {
     let shop = try MusicShop()
-    let albums = try shop.store.liveQuery(Album.all.order { $0.title })
+    let albums = try await shop.store.liveQuery(Album.all.order { $0.title })
     let field = try shop.store.observe(\Album.title, of: 1) { shop.told.add("field \($0.text)") }
-    let list = try albums.observe { changes in
+    let list = try await albums.observe { changes in
       shop.told.add(
         "list \(changes.oldVersion != 0) \(changes.old.map(\.self)) \(changes.new.map(\.self))")
     }

@@ -198,7 +198,7 @@ import Testing
       }
     }
     let back = try two.stream.bind(to: one)
-    try one.send("a")
+    try await one.send("a")
     var iterator = written.makeAsyncIterator()
     await iterator.next()
     shop.settle()

@@ -140,15 +140,15 @@ import Testing
     let g = try Self.schema("g", in: file)
     let query = StoreQuery<DynamicRecord>(g, orderings: [QueryOrdering(fieldIndex: 1)])
     for window in [nil, 2] as [Int?] {
-      let live = try file.store.liveQuery(query.limit(window))
+      let live = try await file.store.liveQuery(query.limit(window))
       let told = Recorder<String>()
       let line: @Sendable (QueryChanges<DynamicRecord>) -> String = { event in
         "\(event.isInitial) \(event.oldCount) +\(event.insertions.map { "\($0.index) \($0.key)" })"
       }
-      let subscription = try live.observe(options: .initial) { told.add(line($0)) }
-      var changes = try live.changes(options: .initial).makeAsyncIterator()
+      let subscription = try await live.observe(options: .initial) { told.add(line($0)) }
+      var changes = try await live.changes(options: .initial).makeAsyncIterator()
       try await file.store.write { try $0.execute("INSERT INTO g VALUES (9, 'a')") }
-      file.store.waitForDelivery()
+      await file.store.waitForDelivery()
       let rest = window == nil ? ", \"2 [2]\"" : ""
       let expected = [
         "true 0 +[\"0 [1]\", \"1 [3]\"\(rest)]", "false \(window ?? 3) +[\"0 [9]\"]",

@@ -143,8 +143,8 @@ import Testing
     var configuration = StoreConfiguration()
     configuration.durability = .normal
     configuration.checkpointFrameCount = 50
-    let store = try Store(at: path, configuration: configuration)
-    let schema = try #require(try store.adopt(["g", "item"]).last)
+    let store = try await Store(at: path, configuration: configuration)
+    let schema = try await #require(try store.adopt(["g", "item"]).last)
     let database = try PlainDatabase(path)
     let watches = try Self.queries.indices.map { try Watch(store, schema, $0) }
     var readers = watches.map { $0.slow.makeAsyncIterator() }

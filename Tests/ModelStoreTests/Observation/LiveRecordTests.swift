@@ -68,7 +68,7 @@ import Testing
 
   @Test func observationsGiveEachState() async throws {
     let shop = try MusicShop()
-    let album = try shop.store.liveRecord(Album.self, 1)
+    let album = try await shop.store.liveRecord(Album.self, 1)
     let titles = Observations { album.title }
     var iterator = titles.makeAsyncIterator()
     #expect(await iterator.next() == "one")
@@ -143,7 +143,7 @@ import Testing
 
   @Test func readersAndWritersOnManyThreads() async throws {
     let shop = try MusicShop { $0.durability = .normal }
-    let album = try shop.store.liveRecord(Album.self, 1)
+    let album = try await shop.store.liveRecord(Album.self, 1)
     let store = shop.store
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -170,7 +170,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    store.waitForDelivery()
+    await store.waitForDelivery()
     #expect(album.title == "199")
   }
 }

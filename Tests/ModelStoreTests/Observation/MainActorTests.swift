@@ -55,7 +55,7 @@ import Testing
     await settle { label.text == "A" && other.text == "a" }
     try shop.setTitle("b")
     // It waits for the main actor, which cancels first.
-    shop.store.waitForDelivery()
+    await shop.store.waitForDelivery()
     binding.cancel()
     await settle { other.text == "b" }
     #expect(label.shown == ["A"])
@@ -84,14 +84,16 @@ import Testing
   func delivery() async throws {
     let shop = try MusicShop()
     let label = Label()
-    let subscription = try shop.store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
-      .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
+    let subscription = try await shop.store.changes(
+      of: .field(\Album.title, of: 1), coalescing: .every
+    )
+    .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
     let titles = (1...20).map { "title \($0)" }
     for title in titles { try shop.setTitle(title) }
     await settle { label.text == titles[19] }
     #expect(label.shown == titles)
     try shop.setTitle("more")
-    shop.store.waitForDelivery()
+    await shop.store.waitForDelivery()
     subscription.cancel()
     for _ in 0..<10 { await Task.yield() }
     #expect(label.shown == titles)
@@ -103,7 +105,7 @@ import Testing
     let form = Form()
     let events = Recorder<String>()
     let watching = try shop.store.observe(\Album.title, of: 1) { events.add($0.new ?? "none") }
-    let binding = try shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
+    let binding = try await shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
     await settle { form.title == "one" }
     form.title = "typed"
     try await settle { try shop.store.find(Album.self, 1)?.title == "typed" }
@@ -122,10 +124,10 @@ import Testing
     binding.cancel()
     form.title = "alone"
     try shop.setTitle("apart")
-    shop.store.waitForDelivery()
+    await shop.store.waitForDelivery()
     for _ in 0..<10 { await Task.yield() }
     #expect(form.title == "alone")
-    #expect(try shop.store.find(Album.self, 1)?.title == "apart")
+    #expect(try await shop.store.find(Album.self, 1)?.title == "apart")
     watching.cancel()
     #expect(shop.registry == [])
   }
@@ -162,7 +164,7 @@ import Testing
         try title.stream.subscribe { [delivery] value in
           if held.contains(value) { delivery.wait() }
         },
-        try title.bindBothWays(to: page, \.title),
+        try await title.bindBothWays(to: page, \.title),
         try title.stream.bind(to: label, \.text),
       ]
       await settle { [page] in page.title == "one" }
@@ -288,7 +290,7 @@ import Testing
   func aPausedFormKeepsItsRefusedValue() async throws {
     let shop = try MusicShop()
     let form = Form()
-    let binding = try shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
+    let binding = try await shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
     await settle { form.title == "one" }
     binding.pause()
     form.title = "a"
@@ -296,7 +298,7 @@ import Testing
     form.title = ""
     await settle { shop.failures.events == ["rejected"] }
     binding.resume()
-    shop.store.waitForDelivery()
+    await shop.store.waitForDelivery()
     for _ in 0..<100 { await Task.yield() }
     #expect(form.title == "")
     // What others write is shown.
@@ -315,7 +317,7 @@ import Testing
   func aSetterThatClips() async throws {
     let shop = try MusicShop()
     let form = ShortForm()
-    let binding = try shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
+    let binding = try await shop.store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
     await settle { form.title == "one" }
     try shop.setTitle("a long title")
     try await settle { try shop.store.find(Album.self, 1)?.title == "a lo" }
@@ -343,13 +345,13 @@ import Testing
     let titles = Recorder<String>()
     let watching = try shop.store.observe(\Album.title, of: 1) { titles.add($0.new ?? "none") }
     let subject = try shop.store.subject(\Album.title, of: 1)
-    let bindings = [
+    let bindings = await [
       try subject.bindBothWays(to: loud, \.title), try subject.bindBothWays(to: quiet, \.title),
     ]
     await settle { loud.title == "ONE" && quiet.title == "one" }
     // Turns enough for many more rounds.
     for _ in 0..<1000 {
-      shop.store.waitForDelivery()
+      await shop.store.waitForDelivery()
       await Task.yield()
     }
     #expect(titles.events.count <= 2, "\(titles.events)")
@@ -368,12 +370,12 @@ import Testing
   func notANumber() async throws {
     let directory = try TemporaryDirectory()
     let failures = Recorder<StoreError.Code>()
-    let store = try Store(at: directory.file("a.store"), models: Weight.self) {
+    let store = try await Store(at: directory.file("a.store"), models: Weight.self) {
       failures.add($0.code)
     }
     try await store.write { tx in try tx.insert(Weight(id: 1, value: 1.5)) }
     let entry = Entry()
-    let binding = try store.subject(\Weight.value, of: 1).bindBothWays(to: entry, \.value)
+    let binding = try await store.subject(\Weight.value, of: 1).bindBothWays(to: entry, \.value)
     await settle { entry.value == 1.5 }
     entry.value = .nan
     await settle { !failures.events.isEmpty }
@@ -395,7 +397,8 @@ import Testing
     let bindings = try [form, kept].compactMap { form in
       try form.map { try subject.bindBothWays(to: $0, \.title) }
     }
-    let other = try shop.store.subject(\Album.title, of: 99).bindBothWays(to: missing, \.title)
+    let other = try await shop.store.subject(\Album.title, of: 99).bindBothWays(
+      to: missing, \.title)
     form = nil
     await settle { gone == nil }
     missing.title = "nowhere"

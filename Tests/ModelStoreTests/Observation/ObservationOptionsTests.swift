@@ -126,7 +126,7 @@ import Testing
 
   @Test func aSequenceCanBeginWithThePresent() async throws {
     let shop = try MusicShop()
-    let changes = try shop.store.changes(
+    let changes = try await shop.store.changes(
       of: .fields([\Album.title, \Album.artistName], of: 1), options: [.initial, .prior])
     try await shop.store.write { tx in try tx.set(\Album.title, to: "two", for: 1) }
     var seen: [String] = []
@@ -203,7 +203,7 @@ import Testing
       }
       group.addTask {
         for number in 0..<100 {
-          try store.observe(
+          try await store.observe(
             .field(\Album.title, of: 1), in: bag, context: "\(number)", options: .initial
           ) { change in
             steps.add(
@@ -216,7 +216,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    store.waitForDelivery()
+    await store.waitForDelivery()
     let stories = Dictionary(grouping: steps.events, by: \.observer)
     #expect(stories.count == 100)
     for (number, story) in stories {

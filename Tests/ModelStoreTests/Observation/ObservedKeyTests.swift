@@ -58,9 +58,9 @@ import Testing
   /// What was folded into the first event was lost for a key that was given in another spelling.
   @Test func theBeginningAndAChangeAreFoldedUnderAnySpelling() async throws {
     let directory = try TemporaryDirectory()
-    let store = try Store(at: directory.file("word.store"), models: Word.self)
+    let store = try await Store(at: directory.file("word.store"), models: Word.self)
     try await store.write { tx in try tx.insert(Word(name: "abc", count: 1)) }
-    let counts = try store.changes(
+    let counts = try await store.changes(
       of: .field(\Word.count, of: "ABC"), options: .initial, coalescing: .latest)
     try await store.write { tx in try tx.set(\Word.count, to: 2, for: "abc") }
     try await store.write { tx in try tx.set(\Word.name, to: "Abc", for: "abc") }

@@ -372,7 +372,7 @@ import Testing
 
   @Test func aSequenceEndsWhenItsTaskIsCancelled() async throws {
     let shop = try Shop()
-    let changes = try shop.store.liveQuery(Artist.all.order { $0.name }).changes()
+    let changes = try await shop.store.liveQuery(Artist.all.order { $0.name }).changes()
     let (events, continuation) = AsyncStream.makeStream(of: Int.self)
     let task = Task {
       for try await event in changes { continuation.yield(event.newCount) }
@@ -437,8 +437,8 @@ import Testing
       }
       try await group.waitForAll()
     }
-    store.waitForDelivery()
-    let title = try #require(try store.find(Album.self, 1)).title
+    await store.waitForDelivery()
+    let title = try await #require(try store.find(Album.self, 1)).title
     #expect(last.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, title) }))
     for subscription in staying { subscription.cancel() }
     #expect(store.engine.broker.interests().isEmpty)

@@ -107,7 +107,7 @@ import Testing
 
   @Test func movesFromSeveralThreadsSettle() async throws {
     let shop = try MusicShop()
-    let window = try shop.store.observe(\Album.title, ofEach: []) { _, _ in }
+    let window = try await shop.store.observe(\Album.title, ofEach: []) { _, _ in }
     await withTaskGroup(of: Void.self) { group in
       for task in 0..<4 as Range<Int64> {
         group.addTask {

@@ -74,12 +74,12 @@ import Testing
     let task = Task { try await run() }
     await Task.yield()
     switch ending {
-    case .close: store?.close()
+    case .close: await store?.close()
     case .drop: store = nil
     }
     try await task.value
     // The other store on the file is not concerned.
-    #expect(try other.fetch(Mix.all).count == 1)
+    #expect(try await other.fetch(Mix.all).count == 1)
     withExtendedLifetime(store) {}
   }
 
@@ -88,7 +88,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
     let run = try loop.begin(store)
-    store.close()
+    await store.close()
     await #expect(throws: Never.self) { try await run() }
   }
 
@@ -96,12 +96,12 @@ import Testing
   func readsWhatWaits() async throws {
     let directory = try TemporaryDirectory()
     let store = try Self.store(directory)
-    let titles = try store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
-    let albums = try store.liveQuery(Album.all).changes(coalescing: .every)
+    let titles = try await store.changes(of: .field(\Album.title, of: 1), coalescing: .every)
+    let albums = try await store.liveQuery(Album.all).changes(coalescing: .every)
     for title in ["a", "b", "c"] {
       try await store.write { tx in _ = try tx.upsert(Album(id: 1, title: title)) }
     }
-    store.close()
+    await store.close()
     var seen: [String?] = []
     for try await change in titles { seen.append(change.new) }
     #expect(seen == ["a", "b", "c"])

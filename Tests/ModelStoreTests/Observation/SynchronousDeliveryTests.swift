@@ -7,13 +7,13 @@ import Testing
   /// A live query's turn is that of its making, not of its subscribers'.
   @Test func theWriteReturnsAfterTheCallback() async throws {
     let shop = try MusicShop()
-    let albums = try shop.store.liveQuery(Album.all)
-    let subscriptions = [
+    let albums = try await shop.store.liveQuery(Album.all)
+    let subscriptions = await [
       try shop.store.observe(.field(\Album.title, of: 1), options: .synchronous) {
         shop.told.add("field \($0.text)")
       },
-      try albums.observe(options: .synchronous) { shop.told.add("query \($0.newCount)") },
-      try shop.store.observe(albums, albums, options: .synchronous) { first, second in
+      try await albums.observe(options: .synchronous) { shop.told.add("query \($0.newCount)") },
+      try await shop.store.observe(albums, albums, options: .synchronous) { first, second in
         shop.told.add("group \(first?.newCount ?? 0) \(second?.newCount ?? 0)")
       },
     ]
@@ -21,9 +21,10 @@ import Testing
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field one → a"])
     try await shop.store.write { tx in try tx.set(\Album.title, to: "b", for: 1) }
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field a → b"])
-    _ = try shop.store.writeReturningChanges { tx in try tx.set(\Album.title, to: "c", for: 1) }
+    _ = try await shop.store.writeReturningChanges { tx in try tx.set(\Album.title, to: "c", for: 1)
+    }
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field b → c"])
-    try shop.store.subject(\Album.title, of: 1).send("d")
+    try await shop.store.subject(\Album.title, of: 1).send("d")
     #expect(shop.told.taken() == ["query 3", "group 3 3", "field c → d"])
     for subscription in subscriptions { subscription.cancel() }
   }
@@ -136,7 +137,7 @@ import Testing
     let shop = try MusicShop()
     let gate = DispatchGate()
     let blocking = try shop.store.observe(Artist.self) { _ in gate.wait() }
-    let subscription = try shop.store.observe(
+    let subscription = try await shop.store.observe(
       .field(\Album.title, of: 1), options: .synchronous
     ) { shop.told.add($0.text) }
     try await shop.store.write { tx in try tx.set(\Artist.name, to: "blocks", for: 1) }

@@ -128,9 +128,9 @@ import Testing
     let event = try #require(told.events.first)
     #expect(told.events.count == 1)
     #expect(event.isReset)
-    #expect(event.deletions.map(\.key) == [[.integer(3)]])
+    #expect(event.deletions.map(\.key) == [3])
     #expect(event.insertions.map(\.record.title) == ["new"])
-    #expect(event.moves.map(\.key) == [[.integer(6)], [.integer(8)]])
+    #expect(event.moves.map(\.key) == [6, 8])
     #expect(event.updates.isEmpty)
     event.apply(to: &list)
     #expect(

@@ -18,7 +18,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("killed.store")
     let acknowledged = directory.file("acknowledged")
-    do { _ = try Store(at: path, models: Artist.self) }
+    do { _ = try await Store(at: path, models: Artist.self) }
     try write([], to: acknowledged)
     var total = 0
     for round in 0..<Self.roundCount {
@@ -47,13 +47,13 @@ import Testing
       }
       let told = try String(contentsOfFile: acknowledged, encoding: .utf8)
         .split(separator: "\n").compactMap { Int64($0) }
-      let store = try Store(at: path, models: Artist.self)
-      let found = Set(try store.fetch(Artist.all).map(\.id))
+      let store = try await Store(at: path, models: Artist.self)
+      let found = Set(try await store.fetch(Artist.all).map(\.id))
       #expect(Set(told).subtracting(found) == [], "round \(round), seed \(seed)")
       #expect(found.filter { !found.contains(-$0 - 1) } == [], "round \(round), seed \(seed)")
       // At most the one write that was under way in each round.
       #expect(found.count / 2 - told.count <= round + 1, "round \(round), seed \(seed)")
-      #expect(try store.checkIntegrity() == [], "round \(round), seed \(seed)")
+      #expect(try await store.checkIntegrity() == [], "round \(round), seed \(seed)")
       total = told.count
     }
     print("kills: \(Self.roundCount) rounds, \(total) acknowledged, none lost")

@@ -56,7 +56,7 @@ import Testing
 
   @Test func aLoopOverVerdictsEndsWithTheGate() async throws {
     let draft = LiveDraft(0)
-    let ended = try Gate(GateCheck("positive", of: draft, \.self) { $0 > 0 })
+    let ended = try await Gate(GateCheck("positive", of: draft, \.self) { $0 > 0 })
     let verdicts = ended.verdicts
     draft.value = 1
     ended.end()
@@ -64,7 +64,7 @@ import Testing
     for await verdict in verdicts { heard.append(verdict.isValid) }
     #expect(heard == [true])
     for await _ in ended.verdicts { Issue.record("A gate that has ended tells nothing.") }
-    var dropped: Gate? = try Gate(GateCheck("positive", of: draft, \.self) { $0 > 0 })
+    var dropped: Gate? = try await Gate(GateCheck("positive", of: draft, \.self) { $0 > 0 })
     let rest = try #require(dropped?.verdicts)
     dropped = nil
     for await _ in rest { Issue.record("A gate that is gone tells nothing.") }

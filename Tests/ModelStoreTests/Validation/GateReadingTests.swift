@@ -84,7 +84,7 @@ import Testing
     let shop = try WriteCycleTests.Shop()
     let other = try WriteCycleTests.Shop()
     let store = shop.store
-    let gate = try Gate(
+    let gate = try await Gate(
       store.check("own", \Album.title, of: 1) { $0 == "So What" },
       other.store.check("other", \Album.title, of: 2) { $0 == "Red" })
     func write() async throws -> Int {
@@ -101,11 +101,11 @@ import Testing
       }
     }
     #expect(try await refusal() == ["other"])
-    #expect(try store.find(Album.self, 1)?.title == "So What")
+    #expect(try await store.find(Album.self, 1)?.title == "So What")
     try await other.store.write { tx in try tx.set(\Album.title, to: "Red", for: 2) }
     #expect(try await refusal() == ["written 7"])
     #expect(try await refusal() == ["own"])
-    #expect(try store.find(Album.self, 1)?.title == "Green")
+    #expect(try await store.find(Album.self, 1)?.title == "Green")
   }
 
   @Test func ofChecksOfOneNameTheErrorIsAboutTheOneThatFailed() throws {

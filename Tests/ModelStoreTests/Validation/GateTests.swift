@@ -343,7 +343,7 @@ import Testing
   }
 
   @Test func verdictsAreASequenceToo() async throws {
-    let gate = try Gate(name())
+    let gate = try await Gate(name())
     var loop = gate.verdicts.makeAsyncIterator()
     login.name = "Ada"
     #expect(await loop.next() == Self.verdict(true, changed: ["name"]))
@@ -355,7 +355,7 @@ import Testing
   @Test func changesOfManyThreadsAreToldOneAtATimeAndNoneIsLost() async throws {
     let draft = LiveDraft(0)
     let running = Recorder<Int>()
-    let gate = try Gate(GateCheck("count", of: draft, \.self) { _ in true })
+    let gate = try await Gate(GateCheck("count", of: draft, \.self) { _ in true })
     let watching = gate.observe { _ in running.add(1) }
     await withTaskGroup(of: Void.self) { group in
       for worker in 1...4 {

@@ -109,7 +109,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
   @Test func theApplicationsValidatorRefusesWhatItsCommandLineInserts() async throws {
     let place = try Workplace()
     let path = place.path("books.store")
-    try Store(at: path, models: Book.self, validators: [Book.noDrafts]).close()
+    try await Store(at: path, models: Book.self, validators: [Book.noDrafts]).close()
     let refused = await #expect(
       processExitsWith: .exitCode(4), observing: [\.standardErrorContent]
     ) { [path = path as String] in
@@ -137,7 +137,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
   @Test func aDryRunDoesNotAddDeclarationsAndAWriteDoes() async throws {
     let place = try Workplace()
     let path = place.path("books.store")
-    try Store(at: path, models: Book.self).close()
+    try await Store(at: path, models: Book.self).close()
     func declared() throws -> [String] {
       try Store(at: place.path("books.store"), models: Book.self).declaredValidators().map(\.name)
     }
@@ -237,7 +237,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     let path = place.path("shelves.store")
     var configuration = StoreConfiguration()
     configuration.changeJournal = .full
-    try Store(at: path, models: OlderShelf.self, configuration: configuration).close()
+    try await Store(at: path, models: OlderShelf.self, configuration: configuration).close()
     await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
       var configuration = StoreConfiguration()
       configuration.changeJournal = .full

@@ -82,7 +82,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     return false
   }
 
-  /// Runs `body` on the calling thread after all earlier bodies.
+  /// Runs `body` on the calling thread after all earlier bodies. If a task waits for it, cancelling
+  /// the task stops it.
   ///
   /// - Throws: ``StoreError`` with code `misuse` inside another body of the same queue, which would
   ///   wait for itself, and after ``close()``.
@@ -96,7 +97,16 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
         "A transaction cannot begin inside another. Use the transaction that is passed to the closure."
       )
     }
-    return try takeTurn { try use(body) }
+    guard let call = StoppableCall.current else { return try takeTurn { try use(body) } }
+    return try takeTurn {
+      let wasShielded = call.isShielded
+      defer { call.isShielded = wasShielded }
+      return try use { resource in
+        let held = connection.withLock { $0 }
+        guard let connection = held.connection else { return try body(&resource) }
+        return try connection.hooks.heeding(call.request) { try body(&resource) }
+      }
+    }
   }
 
   /// Runs `body` on the calling thread in the queue's turn, which remembers what queue the thread
@@ -125,7 +135,10 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   /// Runs `body` on the queue's thread after all earlier bodies. Cancelling the task interrupts the
-  /// running statement; the error's code is then `cancelled`.
+  /// running statement.
+  ///
+  /// - Throws: What `body` throws. `CancellationError` if the task was cancelled before `body`
+  ///   began, or if that interrupted it.
   func async<Result: Sendable>(
     _ body: @escaping @Sendable (inout Resource) throws -> Result
   ) async throws -> Result {
@@ -160,20 +173,26 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
     connection.withLock { $0.begin(number) }
     defer { connection.withLock { $0.end() } }
-    guard !isCancelled.withLock({ $0 }) else {
-      throw StoreError(.cancelled, "The task was cancelled before the transaction began.")
+    guard !isCancelled.withLock({ $0 }) else { throw CancellationError() }
+    do {
+      return try use(body)
+    } catch let error as StoreError
+      where error.code == .cancelled && isCancelled.withLock({ $0 })
+    {
+      throw CancellationError()
     }
-    return try use(body)
   }
 
   /// Protects the running body from cancellation, until ``unshield()`` or until the body ends.
   func shield() {
     connection.withLock { $0.isShielded = true }
+    StoppableCall.current?.isShielded = true
   }
 
   /// Ends the protection. If the task was cancelled in the meantime, interrupts the body now.
   func unshield() {
     connection.withLock { $0.unshield() }
+    StoppableCall.current?.isShielded = false
   }
 
   /// Runs `body` on the connection, for code that a body of this queue calls without passing the

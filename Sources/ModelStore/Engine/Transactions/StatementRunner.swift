@@ -68,7 +68,7 @@ struct StatementRunner {
   }
 
   static func checkNotCancelled(_ connection: Connection) throws(StoreError) {
-    if connection.isInterrupted {
+    if connection.isInterrupted || StoppableCall.current?.request.isMade() == true {
       throw StoreError(.cancelled, "The task was cancelled. The transaction was rolled back.")
     }
   }

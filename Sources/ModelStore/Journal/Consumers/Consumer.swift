@@ -167,6 +167,7 @@ public struct Consumer: Sendable {
   /// Reports the error, unless the next poll can try again: another connection writes, the task was
   /// cancelled, or the store is closed.
   private func reportPassing(_ error: any Error) {
+    if error is CancellationError { return }
     let error = StoreError(reporting: error)
     if ![.busy, .cancelled, .misuse].contains(error.code) { lease.scope.report(error) }
   }

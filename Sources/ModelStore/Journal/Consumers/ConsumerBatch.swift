@@ -10,7 +10,7 @@ public struct ConsumerBatch: Sendable {
     case gap(models: [String])
   }
 
-  private let consumer: Consumer
+  let consumer: Consumer
   private let cursor: JournalConsumers.Cursor
   /// The transactions in the order of commits, without those that recorded no changes.
   ///

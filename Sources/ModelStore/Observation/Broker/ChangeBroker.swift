@@ -304,6 +304,15 @@ final class ChangeBroker: Sendable {
     } while turnCount.load(ordering: .sequentiallyConsistent) != count
   }
 
+  /// As ``drainAnswers()``, for a task.
+  func answered() async {
+    var count: UInt64
+    repeat {
+      count = turnCount.load(ordering: .sequentiallyConsistent)
+      await delivered()
+    } while turnCount.load(ordering: .sequentiallyConsistent) != count
+  }
+
   /// The number of awaited deliveries so far. The thread that holds the writer waits for as many as
   /// this count grows while it does.
   var awaitedCount: UInt64 { state.withLock { $0.awaitedCount } }
@@ -330,6 +339,19 @@ final class ChangeBroker: Sendable {
   /// Whether this is a callback of any store, or a task that a callback started. A callback that
   /// waited for another delivery could wait for itself.
   @TaskLocal private static var isDelivering = false
+
+  /// What another thread must know to go on with the work of this task: the chain of writes that it
+  /// belongs to, and whether a callback began it.
+  struct DeliveryContext: Sendable {
+    private let wave = Wave.current
+    private let isDelivering = ChangeBroker.isDelivering
+
+    func run<Result>(_ body: () throws -> Result) rethrows -> Result {
+      try Wave.$current.withValue(wave) {
+        try ChangeBroker.$isDelivering.withValue(isDelivering, operation: body)
+      }
+    }
+  }
 
   /// Runs `body` outside any delivery: work that it starts outlives the callback.
   static func outsideDelivery(_ body: () -> Void) {

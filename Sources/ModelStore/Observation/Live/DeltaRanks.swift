@@ -9,6 +9,9 @@ struct DeltaRanks {
   /// Positions among the touches, by ascending index in the new result. These rows are in both
   /// results, and at least one field differs.
   let updates: [Int]
+  /// Positions among the touches, by ascending index in the new result. These rows are in both
+  /// results, and the old record is unknown.
+  let refreshes: [Int]
   /// Positions among the touches, by ascending index in the new result.
   let moves: [Int]
 
@@ -17,7 +20,8 @@ struct DeltaRanks {
     let (old, new, touches) = (delta.old, delta.new, delta.touches)
     var rows: [CanonicalMoves.Row] = []
     rows.reserveCapacity(touches.count)
-    var (deletions, insertions, updates): ([Int], [Int], [Int]) = ([], [], [])
+    var (deletions, insertions): ([Int], [Int]) = ([], [])
+    var (updates, refreshes): ([Int], [Int]) = ([], [])
     // If every touched row kept its rank, so did all other rows.
     let areInPlace = touches.indices.allSatisfy { touches[$0].isInPlace }
     for place in touches.indices {
@@ -30,7 +34,9 @@ struct DeltaRanks {
       switch (oldRank, newRank) {
       case (.some, nil): deletions.append(place)
       case (nil, .some): if touches[place].new?.image != nil { insertions.append(place) }
-      case (.some, .some): if touches[place].isUpdate { updates.append(place) }
+      case (.some, .some):
+        if touches[place].isUpdate { updates.append(place) }
+        if touches[place].isRefresh { refreshes.append(place) }
       case (nil, nil): continue
       }
     }
@@ -38,6 +44,7 @@ struct DeltaRanks {
     self.deletions = Self.sorted(deletions) { rows[$0].oldRank ?? 0 }
     self.insertions = Self.sorted(insertions) { rows[$0].newRank ?? 0 }
     self.updates = Self.sorted(updates) { rows[$0].newRank ?? 0 }
+    self.refreshes = Self.sorted(refreshes) { rows[$0].newRank ?? 0 }
     moves = areInPlace ? [] : CanonicalMoves.offsets(in: rows)
   }
 
@@ -65,6 +72,9 @@ extension QueryDelta.Touch {
     guard let before = old?.image, let after = new?.image else { return false }
     return before != after
   }
+
+  /// Whether only the new record of the row is known.
+  fileprivate var isRefresh: Bool { old?.image == nil && new?.image != nil }
 
   /// Returns the fields that differ between the two images, each with its origin and cause.
   func changedFields(

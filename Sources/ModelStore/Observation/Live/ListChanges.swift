@@ -27,7 +27,8 @@ public struct ListChanges<Key: ModelKey>: Sendable {
     public let key: Key
   }
 
-  /// A slot of both lists whose element's record differs in observed fields.
+  /// A slot of both lists whose element's record differs in observed fields, or may differ after a
+  /// reset.
   public struct Update: Hashable, Sendable {
     /// Its index in the list before.
     public let oldIndex: Int
@@ -35,7 +36,7 @@ public struct ListChanges<Key: ModelKey>: Sendable {
     public let newIndex: Int
     /// The element in the slot.
     public let key: Key
-    /// The observed fields that differ.
+    /// The observed fields that differ; empty in a reset, where any of them may differ.
     public let fields: [ChangedField]
   }
 
@@ -61,7 +62,8 @@ public struct ListChanges<Key: ModelKey>: Sendable {
   /// slot is then an insertion.
   public let isInitial: Bool
   /// Whether another connection wrote or the schema changed. Deletions, insertions and moves are
-  /// exact, but ``updates`` may be incomplete. Refetch the elements.
+  /// exact. If you observe fields of elements, ``updates`` lists every element that stayed, because
+  /// any of them may differ. You handle the event like any other.
   public let isReset: Bool
 
   /// Whether the lists are equal and no element is known to differ.
@@ -196,5 +198,32 @@ extension ListChanges {
       }
     }
     return updates.sorted { $0.newIndex < $1.newIndex }
+  }
+}
+
+/// An object with the members `deletions`, `insertions`, `moves`, `updates`, `isInitial` and
+/// `isReset`. Keys stand for the elements.
+extension ListChanges: Encodable where Key: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case deletions, insertions, moves, updates, isInitial, isReset
+  }
+}
+
+/// An object with the members `index` and `key`.
+extension ListChanges.Slot: Encodable where Key: Encodable {}
+
+/// An object with the members `oldIndex`, `newIndex` and `key`.
+extension ListChanges.Move: Encodable where Key: Encodable {}
+
+extension ListChanges.Update: Encodable where Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case oldIndex, newIndex, key, fields }
+
+  /// Writes an object with the members `oldIndex`, `newIndex`, `key` and `fields`, which are names.
+  public func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encode(oldIndex, forKey: .oldIndex)
+    try members.encode(newIndex, forKey: .newIndex)
+    try members.encode(key, forKey: .key)
+    try members.encode(fields.map(\.name), forKey: .fields)
   }
 }

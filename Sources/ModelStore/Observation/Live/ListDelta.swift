@@ -65,6 +65,8 @@ struct ListDelta: ObservedEvent {
     let element: SortKey
     /// In field order.
     var fields: [ChangedField]
+    /// Whether other fields may differ too, after a reset; then `fields` says nothing.
+    var isUnknown = false
     /// The slots that held it after the commit that changed it.
     var places: [ListPlace]
   }
@@ -119,6 +121,10 @@ extension ListDelta {
       for touch in later.elements {
         elements.fold(touch.element) { earlier in
           guard let earlier else { return touch }
+          if earlier.isUnknown || touch.isUnknown {
+            return ElementTouch(
+              element: touch.element, fields: [], isUnknown: true, places: touch.places)
+          }
           let fields = earlier.fields(followedBy: touch.fields)
           // A slot that stays in the list is among the places of both.
           return fields.isEmpty

@@ -227,10 +227,28 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
       state.rows = ListRows(tree: tree, version: version)
       state.occurrences = occurrences
       return ListDelta(
-        old: old, new: state.rows, touches: Self.touches(from: old.tree, to: tree), elements: [],
-        operations: nil, isReset: true)
+        old: old, new: state.rows, touches: Self.touches(from: old.tree, to: tree),
+        elements: rule.fields.isEmpty ? [] : unknownElements(in: tree), operations: nil,
+        isReset: true)
     }
     return subscribers.receive(delta)
+  }
+
+  /// Returns every element of the list. The observed fields of each may differ.
+  private func unknownElements(
+    in tree: RankedTree<ListRows.Entry>
+  ) -> [ListDelta.ElementTouch] {
+    var places: [SortKey: [ListPlace]] = [:]
+    var elements: [SortKey] = []
+    for entry in tree {
+      let element = rule.identity(entry.element)
+      if places[element] == nil { elements.append(element) }
+      places[element, default: []].append(entry.place)
+    }
+    return elements.map { element in
+      ListDelta.ElementTouch(
+        element: element, fields: [], isUnknown: true, places: places[element] ?? [])
+    }
   }
 
   /// Returns the slots that were inserted, deleted, moved or given another element. Compares both

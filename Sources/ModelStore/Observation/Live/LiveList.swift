@@ -7,7 +7,7 @@
 /// list with the same fields share one result.
 public final class LiveList<Key: ModelKey>: Sendable {
   let list: RegisteredList
-  private let store: LiveStore
+  let store: LiveStore
   private let name: String
 
   init(_ list: RegisteredList, store: LiveStore) {

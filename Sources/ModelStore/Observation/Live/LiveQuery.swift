@@ -11,7 +11,7 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
   /// The query as it was requested. For the current window see ``window``.
   public let query: StoreQuery<Element>
   let source: any LiveSource
-  private let store: LiveStore
+  let store: LiveStore
 
   init(query: StoreQuery<Element>, source: any LiveSource, store: LiveStore) {
     self.query = query

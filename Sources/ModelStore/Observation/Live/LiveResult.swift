@@ -83,8 +83,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 }
 
 extension QueryDelta {
-  /// Returns the rows that entered, left or moved between two results. The commits in between are
-  /// unknown, so both results are compared in full.
+  /// Returns every row of two results. The commits in between are unknown, so both results are
+  /// compared in full, and a row of both may differ or not.
   ///
   /// - Parameter images: The records of the newer result, in order.
   static func touches(
@@ -97,7 +97,6 @@ extension QueryDelta {
     new.forEach(in: 0..<new.count) { entry in
       let image = next.next()
       let before = left.removeValue(forKey: entry.key)
-      if let before, before == entry { return }
       touches.append(
         Touch(
           key: entry.key, old: before.map { Side(entry: $0, image: nil) },

@@ -2,14 +2,17 @@
 struct LiveStore: Sendable {
   /// The store's observations.
   let scope: ObservationScope
+  /// Where tasks have its blocking calls made.
+  let calls: BlockingCalls
   private let run: @Sendable ((Reading) throws -> Void) throws -> Void
 
   /// - Parameter run: Runs its argument so that no commit of this store can come between.
   init(
-    scope: ObservationScope,
+    scope: ObservationScope, calls: BlockingCalls,
     run: @escaping @Sendable ((Reading) throws -> Void) throws -> Void
   ) {
     self.scope = scope
+    self.calls = calls
     self.run = run
   }
 

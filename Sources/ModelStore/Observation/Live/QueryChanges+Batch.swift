@@ -4,7 +4,7 @@ extension QueryChanges {
   /// ``deletions``, ``reloads`` and each move's `from` are indices in the list before.
   /// ``insertions`` and each move's `to` are indices in the list after. `performBatchUpdates` of UI
   /// toolkits uses the same rule.
-  public struct Batch: Hashable, Sendable {
+  public struct Batch: Hashable, Encodable, Sendable {
     /// How a row that moves is reported.
     public enum MoveStyle: Hashable, Sendable {
       /// As a move. If its fields differ too, reload it after the batch.
@@ -14,7 +14,7 @@ extension QueryChanges {
     }
 
     /// A row that moves.
-    public struct Move: Hashable, Sendable {
+    public struct Move: Hashable, Encodable, Sendable {
       /// Its index in the list before.
       public let from: Int
       /// Its index in the list after.
@@ -27,7 +27,8 @@ extension QueryChanges {
     public let insertions: [Int]
     /// By ascending index in the list after.
     public let moves: [Move]
-    /// Ascending indices in the list before, of rows that stay and differ.
+    /// Ascending indices in the list before, of rows that stay and differ, or may differ after a
+    /// reset.
     public let reloads: [Int]
     /// Ascending indices in the list after, of rows that moved and differ. Reload them after the
     /// batch, because a view accepts a row either as moved or as reloaded.
@@ -39,21 +40,21 @@ extension QueryChanges {
     }
   }
 
-  /// Returns the changes as index sets for a table view.
-  ///
-  /// After a reset, rows that stay may differ without being among the reloads. Reload the visible
-  /// rows.
+  /// Returns the changes as index sets for a table view, also after a reset.
   ///
   /// - Complexity: O(k log k) for k changes.
   public func batch(moves style: Batch.MoveStyle = .kept) -> Batch {
     let moved = Set(moves.map(\.newIndex))
-    let staying = updates.filter { !moved.contains($0.newIndex) }.map(\.oldIndex).sorted()
+    let differing =
+      updates.map { (old: $0.oldIndex, new: $0.newIndex) }
+      + refreshes.map { (old: $0.oldIndex, new: $0.newIndex) }
+    let staying = differing.filter { !moved.contains($0.new) }.map(\.old).sorted()
     switch style {
     case .kept:
       return Batch(
         deletions: deletions.map(\.index), insertions: insertions.map(\.index),
         moves: moves.map { Batch.Move(from: $0.oldIndex, to: $0.newIndex) }, reloads: staying,
-        reloadsAfterwards: updates.map(\.newIndex).filter(moved.contains))
+        reloadsAfterwards: differing.map(\.new).filter(moved.contains).sorted())
     case .expanded:
       return Batch(
         deletions: (deletions.map(\.index) + moves.map(\.oldIndex)).sorted(),

@@ -3,7 +3,7 @@ extension QueryChanges {
   /// contain changes of fields.
   ///
   /// - Complexity: O(k log k) for k changes.
-  public var keyDifference: CollectionDifference<[SQLValue]> {
+  public var keyDifference: CollectionDifference<Element.Key> {
     Self.difference(
       removing: deletions.map { ($0.index, $0.key, nil) }
         + moves.map { ($0.oldIndex, $0.key, $0.newIndex) },

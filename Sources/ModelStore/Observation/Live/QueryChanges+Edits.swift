@@ -24,8 +24,8 @@ extension QueryChanges {
   /// after the edits before it.
   ///
   /// Removals come first, from the end of the list to its beginning. Insertions follow, from the
-  /// beginning to the end, then replacements of rows that stayed. A move is a removal and an
-  /// insertion. For a whole array ``apply(to:)`` is faster, because each edit of an array shifts
+  /// beginning to the end, then replacements of rows that stayed and differ, or may differ after a
+  /// reset. A move is a removal and an insertion. For a whole array ``apply(to:)`` is faster, because each edit of an array shifts
   /// all elements behind it.
   ///
   /// - Complexity: O(k log k) for k changes.
@@ -36,9 +36,12 @@ extension QueryChanges {
       + moves.map { (index: $0.newIndex, record: $0.record) })
       .sorted { $0.index < $1.index }
     let moved = Set(moves.map(\.newIndex))
-    let differing = updates.filter { !moved.contains($0.newIndex) }
+    let differing =
+      (updates.map { (index: $0.newIndex, record: $0.new) }
+      + refreshes.map { (index: $0.newIndex, record: $0.record) })
+      .filter { !moved.contains($0.index) }
     return leaving.map { .remove(at: $0) }
       + arriving.map { .insert($0.record, at: $0.index) }
-      + differing.map { .replace(at: $0.newIndex, with: $0.new) }
+      + differing.map { .replace(at: $0.index, with: $0.record) }
   }
 }

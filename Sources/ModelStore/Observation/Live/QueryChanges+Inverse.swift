@@ -31,7 +31,7 @@ extension QueryChanges {
           oldIndex: move.newIndex, newIndex: move.oldIndex, key: move.key, record: record)
       }.sorted { $0.newIndex < $1.newIndex },
       updates: updates.map(\.inverse).sorted { $0.newIndex < $1.newIndex },
-      isInitial: false, isReset: false)
+      refreshes: [], isInitial: false, isReset: false)
   }
 
   /// Each move with the old record; nil after a reset.

@@ -6,9 +6,11 @@
 ///
 /// A row is in at most one of deletions, insertions and moves. `updates` lists the rows of both
 /// results that differ in some field, including moved ones.
+///
+/// If the records are `Encodable`, so is the event. You can send it to a client.
 public struct QueryChanges<Element: Fetchable>: Sendable {
   /// Why a row entered or left the result.
-  public enum Reason: Hashable, Sendable {
+  public enum Reason: String, Hashable, Sendable {
     /// The record was inserted or deleted.
     case record
     /// The record exists before and after; a field that the filter reads changed.
@@ -22,8 +24,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public struct Deletion: Sendable {
     /// Its index in the old result.
     public let index: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The old record; nil after a reset, when it is unknown.
     public let record: Element?
     /// Why it left.
@@ -36,8 +38,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public struct Insertion: Sendable {
     /// Its index in the new result.
     public let index: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The new record.
     public let record: Element
     /// Why it entered.
@@ -53,8 +55,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let oldIndex: Int
     /// Its index in the new result.
     public let newIndex: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The new record.
     public let record: Element
   }
@@ -65,8 +67,8 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let oldIndex: Int
     /// Its index in the new result.
     public let newIndex: Int
-    /// The record's key values, in key order.
-    public let key: [SQLValue]
+    /// The record's key.
+    public let key: Element.Key
     /// The old record.
     public let old: Element
     /// The new record.
@@ -75,6 +77,18 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let fields: [ChangedField]
     /// Whether the record was deleted and inserted again in between.
     public let isRecreated: Bool
+  }
+
+  /// A row of both results whose old record is unknown, after a reset. Its fields may differ or not.
+  public struct Refresh: Sendable {
+    /// Its index in the old result.
+    public let oldIndex: Int
+    /// Its index in the new result.
+    public let newIndex: Int
+    /// The record's key.
+    public let key: Element.Key
+    /// The new record.
+    public let record: Element
   }
 
   /// The commit of the old result.
@@ -97,17 +111,20 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public let moves: [Move]
   /// By ascending new index.
   public let updates: [Update]
+  /// By ascending new index. Empty unless ``isReset`` is set.
+  public let refreshes: [Refresh]
   /// Whether this is the first event of a subscription with ``ObservationOptions/initial``. Every
   /// row is then an insertion.
   public let isInitial: Bool
-  /// Whether rows may differ without being in `updates`. Deletions, insertions and moves are exact.
-  /// Refetch the rows that stay.
+  /// Whether old records are unknown. ``refreshes`` then lists the rows that stay and may differ, and
+  /// deletions have no record.
   ///
   /// A reset happens when another connection wrote, when the schema changed, and when more changes
-  /// waited than can be coalesced.
+  /// waited than can be coalesced. You handle it like any other event: ``apply(to:)``,
+  /// ``batch(moves:)`` and ``sequentialEdits`` include the refreshed rows.
   public let isReset: Bool
 
-  /// Applies the changes to the old result, which gives the new one.
+  /// Applies the changes to the old result, which gives the new one, also after a reset.
   ///
   /// - Parameter list: The records of the old result, in order. Afterwards, those of the new
   ///   result.
@@ -131,6 +148,7 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     }
     while let stayed = next.next() { list.append(stayed) }
     for update in updates { list[update.newIndex] = update.new }
+    for refresh in refreshes { list[refresh.newIndex] = refresh.record }
   }
 }
 
@@ -150,32 +168,47 @@ extension QueryChanges {
     }
     let ranks = DeltaRanks(delta)
     let touches = delta.touches
+    func key(_ place: Int, of record: Element?) throws -> Element.Key {
+      do {
+        return try Element._key(of: record, values: touches[place].key)
+      } catch let error as ColumnError {
+        throw StoreError(error, reading: schema)
+      }
+    }
     deletions = try ranks.deletions.map { place in
-      Deletion(
-        index: ranks.old(at: place), key: touches[place].key,
-        record: try touches[place].old?.image.map(element), reason: Reason(touches[place].after),
-        origin: touches[place].origin)
+      let record = try touches[place].old?.image.map(element)
+      return Deletion(
+        index: ranks.old(at: place), key: try key(place, of: record), record: record,
+        reason: Reason(touches[place].after), origin: touches[place].origin)
     }
     insertions = try ranks.insertions.map { place in
-      Insertion(
-        index: ranks.new(at: place), key: touches[place].key,
-        record: try element(touches[place].new?.image ?? []),
+      let record = try element(touches[place].new?.image ?? [])
+      return Insertion(
+        index: ranks.new(at: place), key: try key(place, of: record), record: record,
         reason: Reason(touches[place].before), origin: touches[place].origin)
     }
     updates = try ranks.updates.map { place in
       let before = touches[place].old?.image ?? []
       let after = touches[place].new?.image ?? []
+      let record = try element(after)
       return Update(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
-        old: try element(before), new: try element(after),
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
+        key: try key(place, of: record), old: try element(before), new: record,
         fields: touches[place].changedFields(from: before, to: after, of: schema),
         isRecreated: touches[place].isRecreated)
     }
     moves = try ranks.moves.compactMap { place in
       guard let image = touches[place].new?.image else { return nil }
+      let record = try element(image)
       return Move(
-        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place), key: touches[place].key,
-        record: try element(image))
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
+        key: try key(place, of: record), record: record)
+    }
+    refreshes = try ranks.refreshes.map { place in
+      let record = try element(touches[place].new?.image ?? [])
+      return Refresh(
+        oldIndex: ranks.old(at: place), newIndex: ranks.new(at: place),
+        key: try key(place, of: record), record: record)
     }
     oldVersion = delta.old.version
     newVersion = delta.new.version
@@ -219,5 +252,51 @@ extension QueryChanges.Reason {
       case .excluded: .filter
       case .admitted: .slid
       }
+  }
+}
+
+// The form for a client that shows the rows. Former records, origins and the keys of whole results
+// are left out: the client has no use for them.
+
+/// An object with the members `oldVersion`, `newVersion`, `oldCount`, `newCount`, `isInitial`,
+/// `isReset`, `deletions`, `insertions`, `moves`, `updates` and `refreshes`.
+extension QueryChanges: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case oldVersion, newVersion, oldCount, newCount, isInitial, isReset
+    case deletions, insertions, moves, updates, refreshes
+  }
+}
+
+/// `record`, `filter` or `slid`.
+extension QueryChanges.Reason: Encodable {}
+
+/// An object with the members `index`, `key` and `reason`.
+extension QueryChanges.Deletion: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case index, key, reason }
+}
+
+/// An object with the members `index`, `key`, `record` and `reason`.
+extension QueryChanges.Insertion: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case index, key, record, reason }
+}
+
+/// An object with the members `oldIndex`, `newIndex`, `key` and `record`.
+extension QueryChanges.Move: Encodable where Element: Encodable, Element.Key: Encodable {}
+
+/// An object with the members `oldIndex`, `newIndex`, `key` and `record`.
+extension QueryChanges.Refresh: Encodable where Element: Encodable, Element.Key: Encodable {}
+
+extension QueryChanges.Update: Encodable where Element: Encodable, Element.Key: Encodable {
+  private enum CodingKeys: String, CodingKey { case oldIndex, newIndex, key, record, fields }
+
+  /// Writes an object with the members `oldIndex`, `newIndex`, `key`, `record`, which is the new
+  /// one, and `fields`, which are names.
+  public func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: CodingKeys.self)
+    try members.encode(oldIndex, forKey: .oldIndex)
+    try members.encode(newIndex, forKey: .newIndex)
+    try members.encode(key, forKey: .key)
+    try members.encode(new, forKey: .record)
+    try members.encode(fields.map(\.name), forKey: .fields)
   }
 }

@@ -29,7 +29,8 @@ struct QueryDelta: ObservedEvent {
 
   struct Side: Sendable {
     let entry: LiveRows.Entry
-    /// The record's values in field order; nil after a reset, when only its place is known.
+    /// The record's values in field order; nil for a row of the old result after a reset, when its
+    /// values are unknown.
     let image: [SQLValue]?
   }
 
@@ -64,11 +65,12 @@ extension QueryDelta {
     /// The first delta and the common properties of all, without touches.
     private var frame: QueryDelta
     private var touches = Folded<[SQLValue], Touch>()
-    /// Whether only places are stored, and rows that keep their place are dropped.
-    private var hasOnlyPlaces = false
+    /// Whether the old records are no longer stored.
+    private var hasOnlyNewRecords = false
 
-    /// The minimum limit of rows stored with their values. Beyond this and half of the result, the
-    /// waiting delta would outgrow the result, so it becomes a reset.
+    /// The minimum limit of rows stored with both records. Beyond this and half of the result, the
+    /// waiting delta would outgrow the result, so only new records are stored and the event becomes
+    /// a reset.
     private static let heldCountMax = 1024
 
     init(_ first: QueryDelta) {
@@ -82,17 +84,17 @@ extension QueryDelta {
       frame.isReset = frame.isReset || later.isReset
       frame.wave = frame.wave.folded(with: later.wave)
       for touch in later.touches {
-        touches.fold(touch.key) { [hasOnlyPlaces] earlier in
+        touches.fold(touch.key) { [hasOnlyNewRecords] earlier in
           let both = earlier.map { $0.followed(by: touch) } ?? touch
-          return hasOnlyPlaces ? both?.asPlace : both
+          return hasOnlyNewRecords ? both?.withoutOldRecord : both
         }
       }
-      if !hasOnlyPlaces, !frame.isInitial,
+      if !hasOnlyNewRecords, !frame.isInitial,
         touches.count > max(Self.heldCountMax, frame.new.count / 2)
       {
-        hasOnlyPlaces = true
+        hasOnlyNewRecords = true
         frame.isReset = true
-        touches.update { $0.asPlace }
+        touches.update { $0.withoutOldRecord }
       }
     }
 
@@ -125,12 +127,11 @@ extension QueryDelta.Touch {
     return both
   }
 
-  /// The part that a reset reports: nil for a row that keeps its place.
-  fileprivate var asPlace: Self? {
-    if let old, let new, old.entry == new.entry { return nil }
-    var place = self
-    place.old = old.map { QueryDelta.Side(entry: $0.entry, image: nil) }
-    place.fields = []
-    return place
+  /// The part that a reset reports: the old place and the new record.
+  fileprivate var withoutOldRecord: Self {
+    var touch = self
+    touch.old = old.map { QueryDelta.Side(entry: $0.entry, image: nil) }
+    touch.fields = []
+    return touch
   }
 }

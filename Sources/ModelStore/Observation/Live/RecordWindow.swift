@@ -8,14 +8,16 @@ public final class RecordWindow<Key: ModelKey>: Sendable {
   private let enter: @Sendable (Key) throws -> Void
   private let leave: @Sendable (Key) -> Void
   private let bag: ObservationBag
+  private let calls: BlockingCalls
   // Not held while observations begin and end: they may wait for a write that waits for this lock.
   private let observed = Mutex<Set<Key>>([])
 
   init(
-    bag: ObservationBag, enter: @escaping @Sendable (Key) throws -> Void,
+    bag: ObservationBag, calls: BlockingCalls, enter: @escaping @Sendable (Key) throws -> Void,
     leave: @escaping @Sendable (Key) -> Void
   ) {
     self.bag = bag
+    self.calls = calls
     self.enter = enter
     self.leave = leave
   }
@@ -51,6 +53,14 @@ public final class RecordWindow<Key: ModelKey>: Sendable {
       observed.withLock { $0.subtract(entering) }
       throw error
     }
+  }
+
+  /// Observes the records with these keys and no others, as the synchronous form does.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public func move(to keys: some Collection<Key>) async throws {
+    let keys = Array(keys)
+    try await calls.run { [self] in try move(to: keys) }
   }
 
   /// Begins or ends the observation of one record, and repeats until it matches `keys`. Another

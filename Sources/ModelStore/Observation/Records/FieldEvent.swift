@@ -82,6 +82,9 @@ public struct ModelEvent<M: Model>: Sendable {
   /// In the order in which the transaction first touched the records.
   public let changes: [ModelChange<M>]
   public let version: UInt64
-  /// Whether another connection wrote or the schema changed. `changes` may then be incomplete.
+  /// Whether another connection wrote or the schema changed. `changes` may then be incomplete, so
+  /// read again what you derive from the model.
+  ///
+  /// To keep copies of records, observe a ``LiveQuery`` instead. You can always apply its events.
   public let isReset: Bool
 }

@@ -32,17 +32,34 @@ extension FieldSubject where Value: Equatable {
   public func bindBothWays<Target: AnyObject & Observable>(
     to target: Target, _ property: ReferenceWritableKeyPath<Target, Value>
   ) throws -> ObservationToken {
-    let property = MainActorProperty(target, property)
-    let binding = PropertyBinding(
-      read: { property.value }, set: { property.set($0) }, write: writeLater)
+    let binding = makeBinding(to: target, property)
     let assignment = binding.assignment
-    let subscription = try begin { assignment.put(.init(value: $0, version: $1)) }
-    binding.track()
-    return ObservationToken(subscription.outlet) {
-      assignment.end()
-      binding.flags.withLock { $0.hasEnded = true }
-      subscription.cancel()
+    return binding.begun(try begin { assignment.put(.init(value: $0, version: $1)) })
+  }
+
+  /// Keeps the field and a property equal, as the synchronous form does. The main actor does not
+  /// wait while the field is read.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  @MainActor
+  public func bindBothWays<Target: AnyObject & Observable>(
+    to target: Target, _ property: ReferenceWritableKeyPath<Target, Value>
+  ) async throws -> ObservationToken {
+    let binding = makeBinding(to: target, property)
+    let assignment = binding.assignment
+    let subscription = try await calls.run { [begin] in
+      try begin { assignment.put(.init(value: $0, version: $1)) }
     }
+    return binding.begun(subscription)
+  }
+
+  @MainActor
+  private func makeBinding<Target: AnyObject & Observable>(
+    to target: Target, _ property: ReferenceWritableKeyPath<Target, Value>
+  ) -> PropertyBinding<Value> {
+    let property = MainActorProperty(target, property)
+    return PropertyBinding(
+      read: { property.value }, set: { property.set($0) }, write: writeLater)
   }
 }
 
@@ -95,6 +112,18 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     self.set = set
     self.write = write
     common = read()
+  }
+
+  /// Begins to follow the property. The field is followed already, by `subscription`.
+  ///
+  /// - Returns: What ends both and keeps the binding.
+  func begun(_ subscription: ObservationToken) -> ObservationToken {
+    track()
+    return ObservationToken(subscription.outlet) { [self, assignment] in
+      assignment.end()
+      flags.withLock { $0.hasEnded = true }
+      subscription.cancel()
+    }
   }
 
   /// Observes the next change of the property.

@@ -10,6 +10,8 @@
 /// need.
 public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   let place: Wave.Place
+  /// Where tasks have its blocking calls made.
+  let calls: BlockingCalls
   private let write: @Sendable (Value) throws -> Void
   /// Writes without blocking the calling thread. Returns the commit's version, after every commit
   /// up to it was delivered. Returns nil when nothing was written because the record does not
@@ -24,7 +26,7 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   public let stream: ValueStream<Value>
 
   init(
-    place: Wave.Place, write: @escaping @Sendable (Value) throws -> Void,
+    place: Wave.Place, calls: BlockingCalls, write: @escaping @Sendable (Value) throws -> Void,
     writeLater: @escaping @Sendable (Value) async -> UInt64?,
     loop: @escaping @Sendable () throws -> ChangeSequence<FieldEvent<Value>>?,
     begin:
@@ -32,6 +34,7 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
     stream: ValueStream<Value>
   ) {
     self.place = place
+    self.calls = calls
     self.write = write
     self.writeLater = writeLater
     self.loop = loop
@@ -46,6 +49,14 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   ///   when a rule rejects the value, and `misuse` inside a transaction and after the store was
   ///   closed.
   public func send(_ value: Value) throws { try write(value) }
+
+  /// Sets the field to `value`, as the synchronous form does.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task. Then nothing was
+  ///   changed.
+  public func send(_ value: Value) async throws {
+    try await calls.run { [write] in try write(value) }
+  }
 }
 
 extension FieldSubject: AsyncSequence {

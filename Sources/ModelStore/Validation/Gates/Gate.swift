@@ -88,7 +88,18 @@ public final class Gate: Sendable {
   public convenience init<each Value: Sendable>(
     _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all
   ) throws {
-    try self.init(Self.conditions(of: repeat each checks), reduction, overall: nil)
+    self.init(Self.conditions(of: repeat each checks), reduction, overall: nil)
+    try begin()
+  }
+
+  /// Creates the gate without blocking the task's thread while it reads records.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public convenience init<each Value: Sendable>(
+    _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all
+  ) async throws {
+    self.init(Self.conditions(of: repeat each checks), reduction, overall: nil)
+    try await call { [self] in try begin() }
   }
 
   /// - Parameters:
@@ -101,18 +112,30 @@ public final class Gate: Sendable {
     _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all,
     overall: @escaping @Sendable (repeat each Value) -> Bool
   ) throws {
-    try self.init(
+    self.init(
       Self.conditions(of: repeat each checks), reduction, overall: Self.erased(overall))
+    try begin()
+  }
+
+  /// Creates the gate without blocking the task's thread while it reads records.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public convenience init<each Value: Sendable>(
+    _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all,
+    overall: @escaping @Sendable (repeat each Value) -> Bool
+  ) async throws {
+    self.init(
+      Self.conditions(of: repeat each checks), reduction, overall: Self.erased(overall))
+    try await call { [self] in try begin() }
   }
 
   private init(
     _ conditions: [GateCondition], _ reduction: Reduction,
     overall: (@Sendable ([any Sendable]) -> Bool)?
-  ) throws {
+  ) {
     self.conditions = conditions
     evaluation = GateEvaluation(conditions: conditions, reduction: reduction, overall: overall)
     state = Mutex(State(cells: Array(repeating: nil, count: conditions.count)))
-    try begin()
   }
 
   private static func conditions<each Value: Sendable>(
@@ -165,6 +188,22 @@ public final class Gate: Sendable {
       if state.changeCount == changeCount { state.latest = verdict }
     }
     return verdict
+  }
+
+  /// Reads all fields as they are now and evaluates every condition, as the synchronous form does.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public func validate() async throws -> Verdict {
+    try await call { [self] in try validate() }
+  }
+
+  /// Makes a blocking call on a thread of the first store whose records the gate reads. A gate of
+  /// drafts alone never blocks.
+  private func call<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    guard let store = recordParts.first?.store else { return try body() }
+    return try await store.calls.run(body)
   }
 
   /// Calls `body` with each later verdict, one for each change. While the observation is paused,

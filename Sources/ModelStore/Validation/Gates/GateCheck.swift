@@ -166,6 +166,8 @@ struct GateStore: Sendable {
   /// closure that cancels this.
   var whenOver: @Sendable ([GatePlace], @escaping @Sendable () -> Void) -> @Sendable () -> Void
   var report: @Sendable (any Error) -> Void
+  /// Where tasks have the gate's blocking calls made.
+  var calls: BlockingCalls
 }
 
 /// How a gate references a draft that it checks.

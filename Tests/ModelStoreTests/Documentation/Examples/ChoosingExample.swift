@@ -79,7 +79,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let store = try Self.library(at: directory.file("library.store"))
     // snippet: choosing-live-record
-    let gifts = try store.liveRecord(Book.self, 1)
+    let gifts = try await store.liveRecord(Book.self, 1)
     let titles = Observations { gifts.title ?? "deleted" }
     // end
     var iterator = titles.makeAsyncIterator()

@@ -6,7 +6,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: from-grdb-open
-    let store = try Store(at: path, models: Author.self, Book.self)
+    let store = try await Store(at: path, models: Author.self, Book.self)
     // end
     // snippet: from-grdb-insert
     try await store.write { tx in
@@ -16,11 +16,11 @@ import Testing
     }
     // end
     // snippet: from-grdb-find
-    let gifts = try store.find(Book.self, 1)
+    let gifts = try await store.find(Book.self, 1)
     // end
     // snippet: from-grdb-query
     let long = Book.where { $0.pages > 300 && $0.title.hasPrefix("V") }.order { $0.title }
-    let books = try store.fetch(long.limit(20))
+    let books = try await store.fetch(long.limit(20))
     let count = try await store.read { tx in try tx.count(long) }
     // end
     #expect(gifts?.title == "Gifts")
@@ -41,7 +41,7 @@ import Testing
       try tx.delete(Book.where { $0.rating < 2 })
     }
     // end
-    #expect(try store.fetch(Book.all).map(\.rating) == [4])
+    #expect(try await store.fetch(Book.all).map(\.rating) == [4])
     // snippet: from-grdb-raw-sql
     let minimum = 200
     let rows = try await store.read { tx in
@@ -59,15 +59,11 @@ import Testing
     let shown = Recorder<[String]>()
     @Sendable func show(_ books: [Book]) { shown.add(books.map(\.title)) }
     // snippet: from-grdb-observe
-    let live = try store.liveQuery(Book.all.order { $0.title })
+    let live = try await store.liveQuery(Book.all.order { $0.title })
     let observing = Task {
       var books: [Book] = []
-      for try await changes in try live.changes(options: .initial) {
-        if changes.isReset {
-          books = try store.fetch(live.query)
-        } else {
-          changes.apply(to: &books)
-        }
+      for try await changes in try await live.changes(options: .initial) {
+        changes.apply(to: &books)
         show(books)
       }
     }

@@ -8,7 +8,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: from-core-data-open
-    let store = try Store(at: path, models: Author.self, Book.self)
+    let store = try await Store(at: path, models: Author.self, Book.self)
     // end
     // snippet: from-core-data-insert
     try await store.write { tx in
@@ -19,7 +19,7 @@ import Testing
     // snippet: from-core-data-fetch
     let parser = PredicateParser(schema: Book.schema, now: Date())
     let condition = try parser.condition(parsing: "pages > 200 and title like 'G%'")
-    let books = try store.fetch(Book.all.filter(condition).order { $0.title })
+    let books = try await store.fetch(Book.all.filter(condition).order { $0.title })
     // end
     #expect(books.map(\.title) == ["Gifts"])
     // snippet: from-core-data-relationship
@@ -38,32 +38,31 @@ import Testing
     let log = Recorder<String>()
     @Sendable func show(_ line: String) { log.add(line) }
     // snippet: from-core-data-results
-    let results = try store.liveQuery(Book.all.order { $0.title })
-    let subscription = try results.observe { changes in
-      if changes.isReset { return show("reload all rows") }
+    let results = try await store.liveQuery(Book.all.order { $0.title })
+    let subscription = try await results.observe { changes in
       let batch = changes.batch()
       show("delete \(batch.deletions), insert \(batch.insertions), reload \(batch.reloads)")
     }
     // end
     // snippet: from-core-data-object
-    let book = try store.liveRecord(Book.self, 1)
+    let book = try await store.liveRecord(Book.self, 1)
     let titles = Observations { book.title ?? "deleted" }
     // end
     var iterator = titles.makeAsyncIterator()
     #expect(await iterator.next() == "Gifts")
     // snippet: from-core-data-undo
-    try store.changeJournal.enable()
+    try await store.changeJournal.enable()
     try await store.write { tx in try tx.set(\Book.title, to: "Presents", for: 1) }
-    try store.undo()
+    try await store.undo()
     // end
-    store.waitForDelivery()
-    #expect(try store.find(Book.self, 1)?.title == "Gifts")
+    await store.waitForDelivery()
+    #expect(try await store.find(Book.self, 1)?.title == "Gifts")
     subscription.cancel()
     // snippet: from-core-data-history
-    let consumer = try store.consumer("index", startingAt: .start)
-    while let batch = try consumer.next() {
+    let consumer = try await store.consumer("index", startingAt: .start)
+    while let batch = try await consumer.next() {
       for change in batch.changes { show("\(change.operation) \(change.model) \(change.key)") }
-      try batch.acknowledge()
+      try await batch.acknowledge()
     }
     // end
     #expect(log.events.suffix(2) == ["update Book [1]", "update Book [1]"])
@@ -73,6 +72,6 @@ import Testing
       try tx.delete(Book.where { $0.pages < 300 })
     }
     // end
-    #expect(try store.fetch(Book.all).isEmpty)
+    #expect(try await store.fetch(Book.all).isEmpty)
   }
 }

@@ -9,15 +9,15 @@ import Testing
     // snippet: consumers-loop
     var configuration = StoreConfiguration()
     configuration.changeJournal = .full
-    let store = try Store(
+    let store = try await Store(
       at: path, models: Author.self, Book.self, configuration: configuration)
     let index = Mutex<[SQLValue: SQLValue]>([:])
 
-    let consumer = try store.consumer("search-index", startingAt: .start)
+    let consumer = try await store.consumer("search-index", startingAt: .start)
     let indexing = Task {
       for try await batch in consumer.batches(of: 500) {
         if batch.reset != nil {
-          let books = try store.fetch(Book.all)
+          let books = try await store.fetch(Book.all)
           index.withLock { index in
             index = [:]
             for book in books { index[.integer(book.id)] = .text(book.title) }
@@ -33,7 +33,7 @@ import Testing
             }
           }
         }
-        try batch.acknowledge()
+        try await batch.acknowledge()
       }
     }
     try await store.write { tx in

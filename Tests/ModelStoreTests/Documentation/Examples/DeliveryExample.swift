@@ -62,7 +62,7 @@ import Testing
       var title: String?
     }
     let reader = Reader()
-    let subscription = try store.changes(of: .field(\Book.title, of: 1), coalescing: .latest)
+    let subscription = try await store.changes(of: .field(\Book.title, of: 1), coalescing: .latest)
       .deliver(to: reader) { reader, change in reader.title = change.new }
     // end
     try await store.write { tx in try tx.set(\Book.title, to: "The Dispossessed", for: 1) }
@@ -80,14 +80,14 @@ import Testing
     let store = try Self.library(directory)
     let label = Label()
     // snippet: delivery-main-actor
-    let subscription = try store.changes(of: .field(\Book.title, of: 1), coalescing: .latest)
+    let subscription = try await store.changes(of: .field(\Book.title, of: 1), coalescing: .latest)
       .deliver(to: MainActor.shared) { [weak label] change in label?.text = change.new ?? "" }
     // end
     try await store.write { tx in try tx.set(\Book.title, to: "Always Coming Home", for: 1) }
     while label.text != "Always Coming Home" { await Task.yield() }
     subscription.cancel()
     try await store.write { tx in try tx.set(\Book.title, to: "Gifts", for: 1) }
-    store.waitForDelivery()
+    await store.waitForDelivery()
     await Task.yield()
     #expect(label.text == "Always Coming Home")
   }

@@ -55,3 +55,7 @@ struct Author: Model, Hashable {
   }
 }
 // end
+
+// snippet: web-encodable
+extension Book: Encodable {}
+// end

@@ -47,7 +47,7 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: observing-changes-in-a-loop
-    let store = try Store(at: path, models: Author.self, Book.self)
+    let store = try await Store(at: path, models: Author.self, Book.self)
     let changes = try store.changes(of: \Book.pages, of: 1)
     try await store.write { tx in try tx.insert(Book(id: 1, title: "Malafrena", pages: 360)) }
     try await store.write { tx in try tx.set(\Book.pages, to: 369, for: 1) }

@@ -16,7 +16,7 @@ import Testing
 
   @MainActor @Test func aLabelAndAFormFollowAField() async throws {
     let directory = try TemporaryDirectory()
-    let store = try Store(
+    let store = try await Store(
       at: directory.file("library.store"), models: Author.self, Book.self)
     try await store.write { tx in _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274)) }
     let label = Label()
@@ -25,12 +25,12 @@ import Testing
     let shown = try title.stream.bind(to: label, \.text)
 
     let form = TitleForm()
-    let edited = try title.bindBothWays(to: form, \.title)
+    let edited = try await title.bindBothWays(to: form, \.title)
     // end
     while form.title != "Gifts" { await Task.yield() }
     form.title = "Voices"
     while label.text != "Voices" { await Task.yield() }
-    #expect(try store.find(Book.self, 1)?.title == "Voices")
+    #expect(try await store.find(Book.self, 1)?.title == "Voices")
     withExtendedLifetime((shown, edited)) {}
   }
 
@@ -72,12 +72,12 @@ import Testing
     let directory = try TemporaryDirectory()
     let path = directory.file("library.store")
     // snippet: live-records
-    let store = try Store(at: path, models: Author.self, Book.self)
+    let store = try await Store(at: path, models: Author.self, Book.self)
     try await store.write { tx in
       _ = try tx.insert(Book(id: 1, title: "Gifts", pages: 274))
     }
 
-    let book = try store.liveRecord(Book.self, 1)
+    let book = try await store.liveRecord(Book.self, 1)
     let lines = Observations { "\(book.title ?? "none"), \(book.pages ?? 0) pages" }
     var iterator = lines.makeAsyncIterator()
     let first = await iterator.next()

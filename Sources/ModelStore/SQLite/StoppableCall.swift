@@ -1,0 +1,35 @@
+internal import Synchronization
+
+/// A blocking call that a task waits for. When the task is cancelled, the call's statements stop as
+/// by a ``StopRequest``.
+final class StoppableCall: Sendable {
+  /// The call that this thread makes now; nil if no task waits for it.
+  @TaskLocal static var current: StoppableCall?
+
+  private let cancelled = Atomic(false)
+  private let shielded = Atomic(false)
+
+  /// Whether the task was cancelled.
+  var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+  func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+  /// Whether the call is at something that must come to its end. Only the call's thread sets it.
+  var isShielded: Bool {
+    get { shielded.load(ordering: .relaxed) }
+    set { shielded.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Whether statements stop now. Any thread may ask.
+  var request: StopRequest { StopRequest { [self] in isCancelled && !isShielded } }
+
+  /// Runs `body` to its end although the task of the current call may be cancelled.
+  @discardableResult
+  static func shielding<Result>(_ body: () throws -> Result) rethrows -> Result {
+    guard let call = current else { return try body() }
+    let before = call.isShielded
+    call.isShielded = true
+    defer { call.isShielded = before }
+    return try body()
+  }
+}

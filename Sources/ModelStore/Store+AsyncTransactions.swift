@@ -1,0 +1,142 @@
+// Asynchronous forms of opening, writing and reading. Swift picks them in asynchronous functions.
+extension Store {
+  /// Opens the store at `path` without blocking the task's thread, for example the main actor's.
+  ///
+  /// - Parameter models: The models of the program. The other parameters are those of the
+  ///   synchronous form.
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public convenience init(
+    at path: String, models: any Model.Type..., migrations: [Migration] = [],
+    bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) async throws {
+    let declarations = Declarations(
+      migrations: migrations, models: models.map { $0.schema }, bindings: bindings, rules: rules,
+      validators: validators, changeJournal: configuration.changeJournal)
+    self.init(
+      try await BlockingCalls().run {
+        try Self.lease(
+          at: path, declaring: declarations, configuration: configuration, onError: onError)
+      })
+  }
+
+  /// Closes the store as the synchronous form does. It goes on to its end if you cancel the task.
+  public func close() async {
+    await BlockingCalls.runToEnd { [self] in close() }
+  }
+}
+
+// Writing.
+extension Store {
+  /// Commits and returns what exactly the commit changed, as the synchronous form does.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task. Then nothing
+  ///   was changed.
+  public func writeReturningChanges<Result: Sendable>(
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
+  ) async throws -> (value: Result, changes: ChangeSet) {
+    let engine = try open
+    let cycle = WriteCycle(engine: engine, demand: .everything)
+    return try await engine.turns.takeOnQueue { writer in try cycle.run(on: &writer, body) }
+  }
+
+  /// Returns what a write would change, as the synchronous form does, and changes nothing.
+  ///
+  /// - Throws: As the synchronous form; `CancellationError` if you cancel the task.
+  public func preview<Result: Sendable>(
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
+  ) async throws -> (value: Result, changes: ChangeSet) {
+    try await open.calls.run { [self] in try preview(body) }
+  }
+}
+
+// Reading.
+extension Store {
+  /// Returns the records that `query` selects, in its order: one statement, so one state of the
+  /// store.
+  ///
+  /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
+  @inlinable
+  public func fetch<Element>(_ query: StoreQuery<Element>) async throws -> [Element] {
+    try await singleOnQueue { access in
+      try access.records(try query.selectText(), of: query.schema)
+    }
+  }
+
+  /// Returns the record with that key, or nil if there is none.
+  ///
+  /// - Throws: ``StoreError``; `CancellationError` if you cancel the task.
+  @inlinable
+  public func find<M: Model>(_ model: M.Type, _ key: M.Key) async throws -> M? {
+    try await singleOnQueue { access in try access.record(model, key: key) }
+  }
+
+  /// Runs one statement, which is a read transaction of its own, on a reader's thread.
+  @usableFromInline
+  func singleOnQueue<Result: Sendable>(
+    _ body: @escaping @Sendable (_TransactionAccess) throws -> Result
+  ) async throws -> Result {
+    let engine = try open
+    return try await engine.connections.readers.async { connection in
+      try body(
+        _TransactionAccess(
+          connection: connection, models: engine.models, capture: nil, isWritable: false))
+    }
+  }
+
+  /// Returns the content hash of the store's records, as the synchronous form does.
+  public func contentHash() async throws -> ContentHash {
+    try await read { reads in try reads.contentHash() }
+  }
+
+  /// Returns the content hash of all records of a model, as the synchronous form does.
+  public func contentHash<M: Model>(of model: M.Type) async throws -> ContentHash {
+    try await read { reads in try reads.contentHash(of: model) }
+  }
+
+  /// Returns the content hash of the records that `query` selects, as the synchronous form does.
+  public func contentHash<Element>(of query: StoreQuery<Element>) async throws -> ContentHash {
+    try await read { reads in try reads.contentHash(of: query) }
+  }
+
+  /// Returns what is wrong with a record or draft if it were written now, as the synchronous form
+  /// does.
+  public func violations<Value: Insertable>(of value: Value) async throws -> [Violation] {
+    try await read { reads in try reads.violations(of: value) }
+  }
+}
+
+// Upkeep.
+extension Store {
+  /// Copies the write-ahead log into the database now, as the synchronous form does.
+  public func checkpoint() async throws {
+    try await open.calls.run { [self] in try checkpoint() }
+  }
+
+  /// Looks for damage and broken references, as the synchronous form does.
+  ///
+  /// - Parameter onUncheckedTable: Called on a thread of the store.
+  public func checkIntegrity(
+    onUncheckedTable: (@Sendable (StoreError) throws -> Void)? = nil
+  ) async throws -> [String] {
+    try await open.calls.run { [self] in
+      try checkIntegrity(onUncheckedTable: onUncheckedTable)
+    }
+  }
+
+  /// Waits until every commit so far has been delivered to every callback.
+  public func waitForDelivery() async {
+    await engine.broker.delivered()
+  }
+
+  /// Waits as ``waitForDelivery()`` until callbacks have no further writes to deliver.
+  public func waitUntilQuiet() async {
+    await engine.broker.answered()
+  }
+
+  /// Polls for commits of other processes, as the synchronous form does.
+  public func refresh() async throws {
+    try await open.calls.run { [self] in try refresh() }
+  }
+}
