@@ -46,13 +46,22 @@ public final class Store: Sendable {
   }
 
   /// Opens the store at `path` for a program whose declarations were collected before.
-  package init(
+  package convenience init(
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws {
+    try self.init(declaring: declarations, configuration: configuration, name: path) {
+      try StoreEngines.lease(at: path, configuration: configuration, report: onError)
+    }
+  }
+
+  /// - Parameter name: What errors call the database.
+  init(
+    declaring declarations: Declarations, configuration: StoreConfiguration, name: String,
+    leasing lend: () throws -> StoreLease
+  ) throws {
     do {
-      let lease = try StoreEngines.lease(
-        at: path, configuration: configuration, report: onError)
+      let lease = try lend()
       do {
         let catalog = lease.engine.catalog
         let isInOrder = try catalog.declare(
@@ -64,7 +73,7 @@ public final class Store: Sendable {
       }
       self.lease = lease
     } catch {
-      throw Self.openingError(error, path: path, access: configuration.access)
+      throw Self.openingError(error, path: name, access: configuration.access)
     }
   }
 
@@ -98,7 +107,8 @@ public final class Store: Sendable {
     }
   }
 
-  /// The path of the file itself: every symbolic link was followed when the store was opened.
+  /// The path of the file itself: every symbolic link was followed when the store was opened. Of a
+  /// store in memory it is a name that no other store of the process has, such as `:memory:1`.
   public var path: String { engine.file.path }
 
   /// Whether the file has a write-ahead log, as every store has that was not opened with

@@ -51,6 +51,24 @@ enum StoreEngines {
     return StoreLease(engine, report: report)
   }
 
+  /// A lease of a new engine in memory, which no other store shares.
+  ///
+  /// - Throws: ``StoreError`` with code `configurationConflict` for a configuration that only reads.
+  static func leaseInMemory(
+    _ configuration: StoreConfiguration, report: @escaping @Sendable (StoreError) -> Void
+  ) throws -> StoreLease {
+    guard configuration.access != .readOnly else {
+      throw StoreError(
+        .configurationConflict,
+        "A store in memory begins empty, so it cannot be read-only. Open it with another value of StoreConfiguration.access."
+      )
+    }
+    var configuration = configuration
+    configuration.fileSystem = MemoryFileSystem.name
+    let file = DatabaseFile(MemoryDatabase.make())
+    return StoreLease(try StoreEngine(file: file, configuration: configuration), report: report)
+  }
+
   /// The engine in use for `file`, with one more lease; nil when there is none.
   private static func present(
     for file: DatabaseFile, _ configuration: StoreConfiguration

@@ -23,6 +23,8 @@ final class ChangeSignal: Sendable {
     /// By notification where the system gives one, else by looking again and again.
     case best
     case polling
+    /// Not at all: no other process can reach the file.
+    case nothing
   }
 
   private let path: String
@@ -58,7 +60,7 @@ final class ChangeSignal: Sendable {
   ) {
     state.withLock { state in
       let isListening = state.listening != nil
-      let isToListen = isWanted() && !state.hasEnded
+      let isToListen = isWanted() && !state.hasEnded && means != .nothing
       guard isListening != isToListen else { return }
       if isToListen {
         state.listening = Listening(

@@ -21,6 +21,8 @@ struct DatabaseFile {
 
   enum Problem: Error, Hashable {
     case emptyPath
+    /// SQLite's name for a database in memory, where no file is meant.
+    case namesMemory(path: String)
     case notFound(path: String)
     case directoryNotFound(path: String)
     case isDirectory(path: String)
@@ -51,6 +53,8 @@ struct DatabaseFile {
   /// The file itself, without symbolic links.
   let path: String
   let identity: Identity
+  /// Whether it is a ``MemoryDatabase``: then `path` is its name, and no other process can reach it.
+  let isInMemory: Bool
   /// Why what is read may not be what its owner wrote; nil where other users cannot replace the
   /// file. Only a file that is opened for reading has a doubt.
   let doubt: Problem?
@@ -67,10 +71,12 @@ struct DatabaseFile {
     sharing: StoreConfiguration.Sharing = .owner, _membership: GroupMembership = .system
   ) throws(Problem) {
     guard !path.isEmpty else { throw .emptyPath }
+    guard !Self.namesMemory(path) else { throw .namesMemory(path: path) }
     guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
     let user = geteuid()
     let real = try RealPath(path, user: user, _membership: _membership)
     self.path = real.path
+    isInMemory = false
     guard real.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
     guard let directory = try Self.status(of: real.directory) else {
       throw .directoryNotFound(path: real.directory)
@@ -111,6 +117,28 @@ struct DatabaseFile {
     }
   }
 
+  /// A database in memory, which only this process can reach.
+  init(_ database: MemoryDatabase) {
+    path = database.name
+    identity = Identity(device: .max, inode: database.number)
+    isInMemory = true
+    doubt = nil
+    let user = geteuid()
+    let own = FileOwnership(user: user, group: getegid(), mode: 0o600)
+    safety = LocationSafety(
+      user: user, file: own, directory: own, sharing: .owner, _membership: .system)
+    size = 0
+    hasLog = false
+  }
+
+  /// Whether SQLite's own programs would open a database in memory at `path`. As the name of a file
+  /// it is never meant.
+  private static func namesMemory(_ path: String) -> Bool {
+    if path.hasPrefix(MemoryDatabase.namePrefix) { return true }
+    guard path.hasPrefix("file:") else { return false }
+    return [":memory:", "mode=memory", "vfs=memdb"].contains(where: path.contains)
+  }
+
   /// SQLite's unix layer takes 512 bytes, of which the longest suffix and the end need some.
   private static let pathLengthMax = 512 - "-journal".utf8.count - 1
 
@@ -133,6 +161,7 @@ struct DatabaseFile {
   ///
   /// - Parameter access: What the store may do; one that only reads creates nothing.
   func checkCompanions(for access: StoreConfiguration.Access) throws(Problem) {
+    guard !isInMemory else { return }
     if isExposed, access != .readOnly { try Self.createCompanions(of: path, safety) }
     _ = try Self.checkCompanions(of: path, safety)
   }
@@ -180,6 +209,7 @@ struct DatabaseFile {
 
   /// Whether the file at `path` is still the one that was opened.
   func isStillThere() -> Bool {
+    guard !isInMemory else { return true }
     var status = stat()
     return lstat(path, &status) == 0 && UInt64(status.st_dev) == identity.device
       && UInt64(status.st_ino) == identity.inode

@@ -30,6 +30,7 @@ extension DatabaseFile.Problem {
   private var code: StoreError.Code {
     switch self {
     case .emptyPath, .notFound, .directoryNotFound: .fileNotFound
+    case .namesMemory: .invalidValue
     case .tooShort: .notADatabase
     case .foreignLog, .staleLog: .fileReplaced
     case .refused: .permissionDenied
@@ -42,7 +43,9 @@ extension DatabaseFile.Problem {
   private var sentence: String {
     switch self {
     case .emptyPath:
-      "The path of the store is empty; name a file."
+      "The path of the store is empty. Name a file, or call Store.inMemory for a store without one."
+    case .namesMemory(let path):
+      "\(path) is a name for a database in memory, not for a file. Call Store.inMemory to open a store in memory, or write ./ before the name of a file."
     case .notFound(let path):
       "There is no file at \(path)."
     case .directoryNotFound(let path):

@@ -1,0 +1,47 @@
+extension Store {
+  /// Opens a new, empty store in the memory of this process. It is gone when it is closed.
+  ///
+  /// It does all that a store on a file does, with the same snapshots and the same order of events.
+  /// Each call opens a store of its own, so tests that run in parallel never meet:
+  ///
+  /// ```swift
+  /// let store = try Store.inMemory(models: Author.self, Book.self)
+  /// try store.write { tx in try tx.insert(Author(id: 1, name: "Ursula K. Le Guin")) }
+  /// ```
+  ///
+  /// Nothing of it outlives the process, and no other process or store can open it. So settings of
+  /// `configuration` that are about files have no effect: `durability`, `journalMode`, `sharing`
+  /// and `busyTimeout`.
+  ///
+  /// - Parameters:
+  ///   - models: The models of the program, whose tables are created.
+  ///   - migrations: The program's migrations, all of which are applied.
+  ///   - bindings: Fields that the store keeps in sync.
+  ///   - rules: Rules beside those in the models' definitions.
+  ///   - validators: Rules in Swift that gate every commit.
+  ///   - configuration: As for a store on a file, so that you can pass your program's own.
+  ///   - onError: Receives failures that no caller receives. The default writes one line to standard
+  ///     error.
+  /// - Throws: ``StoreError``, as ``init(at:models:migrations:bindings:rules:validators:configuration:onError:)``
+  ///   does; with code `configurationConflict` when ``StoreConfiguration/access`` is `readOnly`.
+  public static func inMemory(
+    models: any Model.Type..., migrations: [Migration] = [], bindings: [FieldBinding] = [],
+    rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) throws -> Store {
+    try Store(
+      declaring: Declarations(
+        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
+        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+      configuration: configuration, name: "The store in memory"
+    ) {
+      try StoreEngines.leaseInMemory(configuration, report: onError)
+    }
+  }
+
+  /// Has `body` called when the store closes or goes; at once when it has already.
+  package func whenClosed(_ body: @escaping @Sendable () -> Void) {
+    _ = lease.scope.add([], end: body)
+  }
+}
