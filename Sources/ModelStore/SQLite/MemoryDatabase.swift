@@ -76,9 +76,6 @@ final class MemoryDatabase: Sendable {
     }
   }
 
-  /// How many databases there are now.
-  static var count: Int { databases.withLock { $0.count } }
-
   // Files
 
   /// - Returns: The number that stands for the opened file, for its locks.
