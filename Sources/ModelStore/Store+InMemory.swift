@@ -1,5 +1,5 @@
 extension Store {
-  /// Opens a new, empty store in the memory of this process. It is gone when it is closed.
+  /// Opens a new, empty store in the memory of this process, which is freed when you close it.
   ///
   /// It does all that a store on a file does, with the same snapshots and the same order of events.
   /// Each call opens a store of its own, so tests that run in parallel never meet:
@@ -9,9 +9,8 @@ extension Store {
   /// try store.write { tx in try tx.insert(Author(id: 1, name: "Ursula K. Le Guin")) }
   /// ```
   ///
-  /// Nothing of it outlives the process, and no other process or store can open it. So settings of
-  /// `configuration` that are about files have no effect: `durability`, `journalMode`, `sharing`
-  /// and `busyTimeout`.
+  /// No other store or process can open it, and it creates no file. So settings of `configuration`
+  /// that are about files have no effect: `durability`, `journalMode`, `sharing` and `busyTimeout`.
   ///
   /// - Parameters:
   ///   - models: The models of the program, whose tables are created.
@@ -40,7 +39,7 @@ extension Store {
     }
   }
 
-  /// Has `body` called when the store closes or goes; at once when it has already.
+  /// Calls `body` when the store closes or is released; immediately if it has closed already.
   package func whenClosed(_ body: @escaping @Sendable () -> Void) {
     _ = lease.scope.add([], end: body)
   }

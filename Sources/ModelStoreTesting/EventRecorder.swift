@@ -47,11 +47,6 @@ public final class EventRecorder<Event: Sendable>: Sendable {
     store.whenClosed { [weak self] in self?.end() }
   }
 
-  deinit {
-    let waiters = state.withLock { $0.waiters }
-    for waiter in waiters { waiter.continuation.resume(throwing: RecordingEnded()) }
-  }
-
   /// Keeps what observes for this recorder, until the recorder goes.
   func keep(_ observation: any Sendable) { state.withLock { $0.kept.append(observation) } }
 
@@ -95,7 +90,8 @@ public final class EventRecorder<Event: Sendable>: Sendable {
         let ready: Result<Event, any Error>? = state.withLock { state in
           if !state.events.isEmpty { return .success(state.events.removeFirst()) }
           if state.hasEnded { return .failure(RecordingEnded()) }
-          // Asked under the lock: the handler below takes it after the task was cancelled.
+          // Asked under the lock, which the handler below takes after the cancellation. So either
+          // this sees the cancellation, or the handler finds the waiter.
           if Task.isCancelled { return .failure(CancellationError()) }
           state.waiters.append(Waiter(number: number, continuation: continuation))
           return nil

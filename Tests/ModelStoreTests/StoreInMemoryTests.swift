@@ -1,3 +1,4 @@
+import Foundation
 import ModelStoreTesting
 import Testing
 
@@ -74,6 +75,34 @@ import Testing
     let preview = try store.preview { tx in try tx.insert(Artist(id: 1, name: "Miles")) }
     #expect(preview.changes.changes.map(\.operation) == [.insert])
     #expect(try store.fetch(Artist.all) == [])
+  }
+
+  @Test func transactionsAndStatementsLargerThanTheCacheAreWhole() throws {
+    let store = try Self.music { $0.cacheSize = 64 * 1024 }
+    let name = String(repeating: "x", count: 100)
+    let ids = Int64(1)...2000
+    try store.write { tx in
+      for id in ids { try tx.insert(Artist(id: id, name: name)) }
+    }
+    struct Refusal: Error {}
+    #expect(throws: Refusal.self) {
+      try store.write { tx in
+        for id in ids { try tx.set(\Artist.name, to: "y", for: id) }
+        throw Refusal()
+      }
+    }
+    // The last row breaks the length rule, so SQLite takes the rows before it back.
+    try store.write { tx in
+      var refused: StoreError?
+      do {
+        try tx.execute("UPDATE Artist SET name = CASE id WHEN 2000 THEN '' ELSE name || 'y' END")
+      } catch let error as StoreError {
+        refused = error
+      }
+      #expect(refused?.code == .rejected)
+    }
+    #expect(try store.fetch(Artist.all) == ids.map { Artist(id: $0, name: name) })
+    #expect(try store.checkIntegrity() == [])
   }
 
   // Rules
@@ -270,6 +299,24 @@ import Testing
     #expect(database == nil)
     #expect(MemoryDatabase.find(path) == nil)
     #expect(failure { try store.fetch(Artist.all) }?.code == .misuse)
+  }
+
+  @Test func droppingTheStoreFreesTheMemory() throws {
+    var store: Store? = try Self.music()
+    let path = try #require(store?.path)
+    #expect(MemoryDatabase.find(path) != nil)
+    store = nil
+    #expect(MemoryDatabase.find(path) == nil)
+  }
+
+  @Test func nothingIsWatchedAndNoFileIsCreated() throws {
+    let store = try Self.music { $0.changeJournal = .full }
+    let artists = try store.recorder(of: Artist.self)
+    try store.write { tx in try tx.insert(Artist(id: 1, name: "Nina")) }
+    #expect(artists.takeAll() == [[RecordedChange(new: Artist(id: 1, name: "Nina"))]])
+    #expect(!store.engine.foreignSync.signal.isListening)
+    let files = ["", "-wal", "-shm", "-journal", "-reserve"].map { store.path + $0 }
+    #expect(files.filter { FileManager.default.fileExists(atPath: $0) } == [])
   }
 
   @Test(arguments: [

@@ -75,6 +75,9 @@ final class ChangeSignal: Sendable {
     }
   }
 
+  /// Whether looks are made.
+  var isListening: Bool { state.withLock { $0.listening != nil } }
+
   /// Stops to listen, for good.
   func end() {
     state.withLock { state in

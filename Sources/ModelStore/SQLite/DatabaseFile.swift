@@ -21,7 +21,7 @@ struct DatabaseFile {
 
   enum Problem: Error, Hashable {
     case emptyPath
-    /// SQLite's name for a database in memory, where no file is meant.
+    /// SQLite's name for a database in memory, not a file.
     case namesMemory(path: String)
     case notFound(path: String)
     case directoryNotFound(path: String)
@@ -131,8 +131,8 @@ struct DatabaseFile {
     hasLog = false
   }
 
-  /// Whether SQLite's own programs would open a database in memory at `path`. As the name of a file
-  /// it is never meant.
+  /// Whether `path` is how other SQLite libraries name a database in memory. A user who passes it
+  /// does not mean a file of this name.
   private static func namesMemory(_ path: String) -> Bool {
     if path.hasPrefix(MemoryDatabase.namePrefix) { return true }
     guard path.hasPrefix("file:") else { return false }

@@ -1,8 +1,8 @@
 internal import CSQLite
 internal import Synchronization
 
-/// A database in the memory of this process, with its log: what the connections of one store
-/// share. It is gone when the last of them closes.
+/// A database in the memory of this process, with its log. The connections of one store share it,
+/// and it is freed when the last of them closes.
 ///
 /// It keeps SQLite's two kinds of locks, so that every connection sees its own snapshot, as with a
 /// file: the locks of the file (<https://sqlite.org/lockingv3.html>) and those of the log
@@ -48,7 +48,7 @@ final class MemoryDatabase: Sendable {
   private static let numbers = Atomic<UInt64>(0)
   private static let databases = Mutex<[String: MemoryDatabase]>([:])
 
-  /// What the names of all databases begin with, and no file that a store opens.
+  /// The beginning of every name. A store opens no file whose path begins like this.
   static let namePrefix = ":memory:"
 
   private init(number: UInt64) {
@@ -120,15 +120,15 @@ final class MemoryDatabase: Sendable {
 
   // Locks of the file
 
-  /// Raises the level of `holder`, which waits for nothing.
+  /// Raises the level of `holder`. Never waits.
   ///
-  /// - Returns: Whether it has the level; otherwise another connection is in the way.
+  /// - Returns: Whether it has the level; false when another connection's lock excludes it.
   func lock(_ holder: Int, _ level: Int32) -> Bool {
     state.withLock { state in
       guard let own = state.holders[holder]?.level, own < level else { return true }
       let highest = state.others(than: holder).map(\.level).max() ?? SQLITE_LOCK_NONE
       guard level > SQLITE_LOCK_SHARED else {
-        // Whoever waits for the last reader to leave lets none in.
+        // While a connection waits for the last reader to leave, no reader may enter.
         guard highest < SQLITE_LOCK_PENDING else { return false }
         state.holders[holder]?.level = level
         return true
@@ -188,12 +188,12 @@ final class MemoryDatabase: Sendable {
     for address in addresses { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
   }
 
-  /// Takes or gives back locks of the log, which waits for nothing.
+  /// Takes or releases locks of the log. Never waits.
   ///
   /// - Parameters:
   ///   - locks: One bit for each.
   ///   - flags: Of `xShmLock`.
-  /// - Returns: Whether it is done; otherwise another connection is in the way.
+  /// - Returns: Whether it is done; false when another connection's lock excludes it.
   func lockIndex(_ holder: Int, _ locks: UInt32, _ flags: Int32) -> Bool {
     state.withLock { state in
       let isExclusive = flags & SQLITE_SHM_EXCLUSIVE != 0

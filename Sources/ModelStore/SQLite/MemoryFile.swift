@@ -1,12 +1,12 @@
 internal import CSQLite
 internal import Synchronization
 
-/// A part of a ``MemoryDatabase`` that one connection has open, and what SQLite calls on it:
-/// <https://sqlite.org/c3ref/io_methods.html>.
+/// A part of a ``MemoryDatabase`` that one connection has open, and the functions that SQLite calls
+/// on it: <https://sqlite.org/c3ref/io_methods.html>.
 final class MemoryFile: Sendable {
   private let database: MemoryDatabase
   private let part: MemoryDatabase.Part
-  /// Whose locks are those of this file.
+  /// The number under which the database keeps this file's locks.
   private let holder: Int
 
   init(_ database: MemoryDatabase, _ part: MemoryDatabase.Part) {
@@ -17,32 +17,32 @@ final class MemoryFile: Sendable {
 
   // SQLite's structure, followed by a reference to this object
 
+  private typealias Reference = Unmanaged<MemoryFile>
+
   private static let referenceOffset = MemoryLayout<sqlite3_file>.stride
 
   /// The bytes that SQLite keeps for an open file.
-  static let structureSize = Int32(
-    referenceOffset + MemoryLayout<Unmanaged<MemoryFile>>.size)
+  static let structureSize = Int32(referenceOffset + MemoryLayout<Reference>.size)
 
   /// Puts a reference to this object into `structure`, which keeps it until the file is closed.
   func place(in structure: UnsafeMutablePointer<sqlite3_file>) {
     UnsafeMutableRawPointer(structure).storeBytes(
-      of: Unmanaged.passRetained(self), toByteOffset: Self.referenceOffset,
-      as: Unmanaged<MemoryFile>.self)
+      of: Reference.passRetained(self), toByteOffset: Self.referenceOffset, as: Reference.self)
   }
 
   private static func reference(
     in structure: UnsafeMutablePointer<sqlite3_file>?
-  ) -> Unmanaged<MemoryFile> {
+  ) -> Reference {
     guard let structure else { preconditionFailure("SQLite passes the file that it calls.") }
     return UnsafeMutableRawPointer(structure).load(
-      fromByteOffset: referenceOffset, as: Unmanaged<MemoryFile>.self)
+      fromByteOffset: referenceOffset, as: Reference.self)
   }
 
   private static func at(_ structure: UnsafeMutablePointer<sqlite3_file>?) -> MemoryFile {
     reference(in: structure).takeUnretainedValue()
   }
 
-  // What SQLite calls
+  // The functions that SQLite calls
 
   static var methods: sqlite3_io_methods {
     var methods = sqlite3_io_methods()

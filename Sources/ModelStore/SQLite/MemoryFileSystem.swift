@@ -13,7 +13,7 @@ enum MemoryFileSystem {
     return name
   }()
 
-  /// Everything besides files, such as the time, is the system's VFS.
+  /// Takes everything except files, such as the time, from the system's VFS.
   private static func register(as name: String) {
     guard let system = sqlite3_vfs_find("unix") ?? sqlite3_vfs_find(nil) else {
       preconditionFailure("SQLite was built without access to files.")
