@@ -28,11 +28,11 @@ public final class EventRecorder<Event: Sendable>: Sendable {
 
   private struct State {
     var events: [Event] = []
-    /// Tasks that wait, the first one first. While there are any, there is no event.
+    /// Tasks that wait, the first one first. While any task waits, `events` is empty.
     var waiters: [Waiter] = []
     var nextNumber: UInt64 = 0
     var hasEnded = false
-    /// What observes for the recorder.
+    /// The observations that this recorder began.
     var kept: [any Sendable] = []
   }
 
@@ -47,7 +47,7 @@ public final class EventRecorder<Event: Sendable>: Sendable {
     store.whenClosed { [weak self] in self?.end() }
   }
 
-  /// Keeps what observes for this recorder, until the recorder goes.
+  /// Keeps an observation for as long as this recorder.
   func keep(_ observation: any Sendable) { state.withLock { $0.kept.append(observation) } }
 
   /// Adds an event. Call it in the callback of your observation.

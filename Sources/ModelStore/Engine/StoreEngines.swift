@@ -60,7 +60,7 @@ enum StoreEngines {
     guard configuration.access != .readOnly else {
       throw StoreError(
         .configurationConflict,
-        "A store in memory begins empty, so it cannot be read-only. Open it with another value of StoreConfiguration.access."
+        "A store in memory is empty when it opens, so it cannot be read-only. Set StoreConfiguration.access to readWriteCreate."
       )
     }
     var configuration = configuration

@@ -48,13 +48,13 @@ struct MemoryBytes: Sendable {
     count = max(count, end)
   }
 
-  /// Removes everything from `end` on.
+  /// Sets the size: removes everything from `end` on, or adds zeros up to `end`.
   mutating func truncate(to end: Int) {
     guard end < count else { return grow(to: end) }
     count = end
     let (full, rest) = end.quotientAndRemainder(dividingBy: Self.blockSize)
     blocks.removeSubrange((full + (rest == 0 ? 0 : 1))...)
-    // What grows again has zeros.
+    // If the file grows again, it has zeros here.
     if rest > 0 {
       blocks[full].replaceSubrange(
         rest..., with: repeatElement(0, count: Self.blockSize - rest))

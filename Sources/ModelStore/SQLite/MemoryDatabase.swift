@@ -154,8 +154,8 @@ final class MemoryDatabase: Sendable {
 
   // The index of the log, and its locks
 
-  /// The memory of a region of the index, which stays where it is until no connection uses the
-  /// index; nil for one that does not exist and is not to be created.
+  /// The memory of a region of the index, which does not move while any connection uses the index;
+  /// nil when there is no such region and `creating` is false.
   func mapIndex(
     _ holder: Int, region: Int, byteCount: Int, creating: Bool
   ) -> UnsafeMutableRawPointer? {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// SQLite's own databases in memory have no write-ahead log, so a reader there would keep the
 /// writer waiting, or see what is not committed. <https://sqlite.org/c3ref/vfs.html>
 enum MemoryFileSystem {
-  /// The name to open databases with; SQLite knows it from the first use on.
+  /// The name to open databases with. The first use registers the VFS with SQLite.
   static let name: String = {
     let name = "modelstore-memory"
     register(as: name)
@@ -55,13 +55,13 @@ enum MemoryFileSystem {
     }
     vfs.pointee.xFullPathname = { _, name, capacity, result in
       guard let name, let result else { return SQLITE_CANTOPEN }
-      // There are no folders: a name is as full as it can be.
+      // There are no folders, so every name is a full path.
       let bytes = UnsafeBufferPointer(start: name, count: String(cString: name).utf8.count + 1)
       guard bytes.count <= capacity else { return SQLITE_CANTOPEN }
       _ = UnsafeMutableBufferPointer(start: result, count: bytes.count).update(from: bytes)
       return SQLITE_OK
     }
     let code = sqlite3_vfs_register(vfs, 0)
-    precondition(code == SQLITE_OK, "SQLite takes no further VFS: \(code)")
+    precondition(code == SQLITE_OK, "SQLite refused the VFS: \(code)")
   }
 }

@@ -61,7 +61,7 @@ import Testing
     #expect(!database.lock(reader, SQLITE_LOCK_RESERVED))
     #expect(!database.lock(writer, SQLITE_LOCK_EXCLUSIVE))
     database.unlock(reader, to: SQLITE_LOCK_NONE)
-    // The writer waits for readers to leave, and none comes.
+    // While the writer waits for readers to leave, no reader may enter.
     #expect(!database.lock(reader, SQLITE_LOCK_SHARED))
     #expect(database.lock(writer, SQLITE_LOCK_EXCLUSIVE))
     database.unlock(writer, to: SQLITE_LOCK_SHARED)
@@ -84,7 +84,7 @@ import Testing
     #expect(database.lockIndex(other, 0b1100, SQLITE_SHM_LOCK | exclusive))
   }
 
-  @Test func theIndexGoesWithItsLastUser() throws {
+  @Test func theLastConnectionToUnmapTheIndexFreesIt() throws {
     let database = MemoryDatabase.make()
     let (one, other) = (database.open(.main), database.open(.main))
     defer { for file in [one, other] { database.close(file) } }
@@ -98,7 +98,7 @@ import Testing
     #expect(database.mapIndex(other, region: 1, byteCount: 32, creating: false) == nil)
   }
 
-  @Test func aNameThatIsNoDatabaseCannotBeOpened() {
+  @Test func anUnknownNameCannotBeOpened() {
     let error = #expect(throws: SQLiteError.self) {
       var policy = StoreConfiguration().connectionPolicy
       policy.fileSystem = MemoryFileSystem.name
