@@ -29,6 +29,21 @@ extension Store {
     configuration: StoreConfiguration = StoreConfiguration(),
     onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
   ) throws -> Store {
+    try inMemory(
+      models: models, migrations: migrations, bindings: bindings, rules: rules,
+      validators: validators, configuration: configuration, onError: onError)
+  }
+
+  /// Opens a new, empty store in memory with an array of models, such as the one that your program
+  /// opens its file with.
+  ///
+  /// - Throws: As the form with a list of models.
+  public static func inMemory(
+    models: [any Model.Type], migrations: [Migration] = [], bindings: [FieldBinding] = [],
+    rules: [Rule] = [], validators: [Validator] = [],
+    configuration: StoreConfiguration = StoreConfiguration(),
+    onError: @escaping @Sendable (StoreError) -> Void = StoreError.writeToStandardError
+  ) throws -> Store {
     try Store(
       declaring: Declarations(
         migrations: migrations, models: models.map { $0.schema }, bindings: bindings,

@@ -282,6 +282,12 @@ import Testing
         == (1...8).map { Array(repeating: "\($0)", count: $0) })
   }
 
+  @Test func modelsMayBeAnArray() throws {
+    let models: [any Model.Type] = [Artist.self, Album.self]
+    let store = try Store.inMemory(models: models, bindings: [Self.copiedName])
+    #expect(store.schema.models.map(\.name).sorted() == ["Album", "Artist"])
+  }
+
   @Test func migrationsAreApplied() throws {
     let table = Migration(version: 1, name: "tally", sql: "CREATE TABLE tally (count INTEGER)")
     let store = try Store.inMemory(models: Artist.self, migrations: [table])
@@ -325,7 +331,7 @@ import Testing
   ])
   func aPathThatNamesMemoryIsRefusedWithTheWayToOpenOne(path: String) {
     let refused = failure { try Store(at: path, models: Artist.self) }
-    #expect(refused?.code == .invalidValue)
+    #expect(refused?.code == .unsafeLocation)
     #expect(refused?.message.contains("Store.inMemory") == true)
   }
 

@@ -30,12 +30,11 @@ extension DatabaseFile.Problem {
   private var code: StoreError.Code {
     switch self {
     case .emptyPath, .notFound, .directoryNotFound: .fileNotFound
-    case .namesMemory: .invalidValue
     case .tooShort: .notADatabase
     case .foreignLog, .staleLog: .fileReplaced
     case .refused: .permissionDenied
-    case .isDirectory, .danglingLink, .untrustedLink, .notAFile, .unusableName, .unsafeCompanion,
-      .hardLinked, .unsuitableFileSystem, .replaceable, .planted:
+    case .namesMemory, .isDirectory, .danglingLink, .untrustedLink, .notAFile, .unusableName,
+      .unsafeCompanion, .hardLinked, .unsuitableFileSystem, .replaceable, .planted:
       .unsafeLocation
     }
   }
