@@ -262,6 +262,21 @@ import Testing
     _ = await reading.result
   }
 
+  // Upkeep
+
+  @Test func checkpointsAndHashesAreThoseOfAStoreOnAFile() throws {
+    let directory = try TemporaryDirectory()
+    let memory = try Store.inMemory(models: Artist.self)
+    let file = try Store(at: directory.file("music.store"), models: Artist.self)
+    for store in [memory, file] {
+      try store.write { tx in try tx.insert(Artist(id: 1, name: "Nina")) }
+      try store.checkpoint()
+    }
+    #expect(try memory.contentHash() == file.contentHash())
+    try memory.write { tx in try tx.delete(Artist.self, 1) }
+    #expect(try memory.contentHash() != file.contentHash())
+  }
+
   // Opening
 
   @Test func storesOfTheSameModelsAreIndependent() async throws {
