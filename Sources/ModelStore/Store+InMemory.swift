@@ -19,10 +19,10 @@ extension Store {
   ///   - rules: Rules beside those in the models' definitions.
   ///   - validators: Rules in Swift that gate every commit.
   ///   - configuration: As for a store on a file, so that you can pass your program's own.
-  ///   - onError: Receives failures that no caller receives. The default writes one line to standard
-  ///     error.
-  /// - Throws: ``StoreError``, as ``init(at:models:migrations:bindings:rules:validators:configuration:onError:)``
-  ///   does; with code `configurationConflict` when ``StoreConfiguration/access`` is `readOnly`.
+  ///   - onError: Receives failures that no caller receives. The default writes one line to
+  ///     standard error.
+  /// - Throws: ``StoreError``, as opening a file does; with code `configurationConflict` when
+  ///   ``StoreConfiguration/access`` is `readOnly`.
   public static func inMemory(
     models: any Model.Type..., migrations: [Migration] = [], bindings: [FieldBinding] = [],
     rules: [Rule] = [], validators: [Validator] = [],

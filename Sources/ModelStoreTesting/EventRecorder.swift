@@ -64,8 +64,8 @@ public final class EventRecorder<Event: Sendable>: Sendable {
 
   /// Returns every event up to the latest commit, oldest first, and forgets them.
   ///
-  /// It first waits until the store has delivered all commits so far. So it also proves that nothing
-  /// else happened: `#expect(recorder.takeAll() == [])`.
+  /// It first waits until the store has delivered all commits so far. So it also proves that
+  /// nothing else happened: `#expect(recorder.takeAll() == [])`.
   ///
   /// - Precondition: Do not call it inside a write or inside a callback of the store.
   public func takeAll() -> [Event] {

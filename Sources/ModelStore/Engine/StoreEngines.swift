@@ -53,7 +53,7 @@ enum StoreEngines {
 
   /// A lease of a new engine in memory, which no other store shares.
   ///
-  /// - Throws: ``StoreError`` with code `configurationConflict` for a configuration that only reads.
+  /// - Throws: ``StoreError`` with code `configurationConflict` for a read-only configuration.
   static func leaseInMemory(
     _ configuration: StoreConfiguration, report: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreLease {
