@@ -53,7 +53,7 @@ struct DatabaseFile {
   /// The file itself, without symbolic links.
   let path: String
   let identity: Identity
-  /// Whether it is a ``MemoryDatabase``. Then `path` is its name, and other processes cannot open it.
+  /// Whether it is a ``MemoryDatabase``. Then `path` is its name, and no other process can open it.
   let isInMemory: Bool
   /// Why what is read may not be what its owner wrote; nil where other users cannot replace the
   /// file. Only a file that is opened for reading has a doubt.

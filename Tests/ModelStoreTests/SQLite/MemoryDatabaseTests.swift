@@ -16,7 +16,7 @@ import Testing
     bytes.withUnsafeBytes { file.write($0, at: offset) }
   }
 
-  @Test func aFileIsWhatWasWrittenToIt() {
+  @Test func aFileIsWhatWasWrittenToIt() throws {
     var file = MemoryBytes()
     var model: [UInt8] = []
     var random = SeededGenerator(seed: 7)
@@ -34,8 +34,9 @@ import Testing
         model += [UInt8](repeating: 0, count: max(0, offset + count - model.count))
         model.replaceSubrange(offset..<offset + count, with: written)
       }
-      #expect(file.count == model.count)
-      #expect(Self.bytes(of: file, 0..<400_000) == model)
+      // Not compared in the macro, which would list the differences of so many bytes.
+      let isEqual = Self.bytes(of: file, 0..<400_000) == model
+      try #require(isEqual)
     }
   }
 
