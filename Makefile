@@ -4,9 +4,10 @@ SHELL = /bin/sh
 PREFIX ?= /usr/local
 SEED ?=
 ROUNDS ?= 10000
+SITE ?= .build/site
 
 .PHONY: help demo quick test laws faults skipped check audit lint format warnings release docs \
-	examples bench fuzz sanitize install clean sqlite
+	examples site bench fuzz sanitize install clean sqlite
 
 help:
 	@echo 'make demo              the story of the store in half a minute'
@@ -14,12 +15,13 @@ help:
 	@echo 'make test              build everything and run every test except the fault tests'
 	@echo 'make laws              the laws with many more rounds; ROUNDS=n SEED=n'
 	@echo 'make faults            kills, power cuts and damaged files; KILLS=n CUTS=n MUTATIONS=n SEED=n'
-	@echo 'make audit             format, warnings, a release build and examples, after make test'
+	@echo 'make audit             format, warnings, the site, a release build, examples; after make test'
 	@echo 'make skipped           which tests were skipped; fails when one of them can run here'
 	@echo 'make check             all four, in this order: what CI runs'
 	@echo 'make format            repair the format of every Swift file'
 	@echo 'make docs              record the pages that are written from code anew'
 	@echo 'make examples          build and run the programs in Examples'
+	@echo 'make site SITE=d       the documentation as a static site, in d or .build/site'
 	@echo 'make bench             compare with raw SQLite and GRDB, in release'
 	@echo 'make fuzz SEED=n       run the seeded tests with that seed; without it, a new one'
 	@echo 'make sanitize          run the tests under the thread sanitizer'
@@ -83,7 +85,7 @@ skipped:
 
 check: test faults audit skipped
 
-audit: lint warnings release examples
+audit: lint warnings site release examples
 	@echo '==> All checks passed'
 
 lint:
@@ -110,6 +112,13 @@ examples: sqlite
 	@echo '==> Building and running the examples'
 	@swift build --package-path Examples --scratch-path .build/examples -Xswiftc -warnings-as-errors
 	@Scripts/check-examples .build/examples/debug
+	@echo '==> Pasting the quick start into an empty package'
+	@Scripts/check-quickstart .build/quickstart
+
+# The documentation as a static site for any web server; BASE is its path there.
+site: sqlite
+	@echo '==> Writing the documentation as a site'
+	@Scripts/site '$(SITE)' '$(BASE)'
 
 bench: sqlite
 	swift run -c release --package-path Benchmarks --scratch-path .build/benchmarks benchmarks

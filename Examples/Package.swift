@@ -8,7 +8,10 @@ let package = Package(
   dependencies: [.package(name: "ModelStore", path: "..")],
   targets: [
     .executableTarget(
-      name: "playlist", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
+      name: "quickstart", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
+    .executableTarget(
+      name: "playlist", dependencies: [.product(name: "ModelStore", package: "ModelStore")],
+      exclude: ["output.txt"]),
     .executableTarget(
       name: "browse", dependencies: [.product(name: "ModelStore", package: "ModelStore")]),
     .executableTarget(
@@ -17,6 +20,12 @@ let package = Package(
         .product(name: "ModelStore", package: "ModelStore"),
         .product(name: "StoreCommand", package: "ModelStore"),
       ]),
+    .executableTarget(
+      name: "recipes", dependencies: [.product(name: "ModelStore", package: "ModelStore")],
+      exclude: ["output.txt"]),
+    .testTarget(
+      name: "recipesTests",
+      dependencies: ["recipes", .product(name: "ModelStoreTesting", package: "ModelStore")]),
   ],
   swiftLanguageModes: [.v6]
 )

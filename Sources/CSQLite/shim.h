@@ -1,5 +1,5 @@
-// The only place that includes <sqlite3.h>: what Swift cannot import (macros with casts,
-// variadic functions) is spelled out here, and nothing else.
+// The only file that includes <sqlite3.h>. It contains only what Swift cannot import: macros with
+// casts and variadic functions.
 #ifndef MODELSTORE_CSQLITE_SHIM_H
 #define MODELSTORE_CSQLITE_SHIM_H
 
@@ -21,8 +21,8 @@ static inline int csqlite_db_config_set(sqlite3 *db, int option, int value) {
   return sqlite3_db_config(db, option, value, (int *)0);
 }
 
-// The error number of the log's latest failed call. COMMIT does not note it where
-// sqlite3_system_errno() looks. 0 without a log.
+// The error number of the log's latest failed call. sqlite3_system_errno() does not return it after
+// a COMMIT. 0 without a log.
 static inline int csqlite_log_errno(sqlite3 *db) {
   sqlite3_file *log = 0;
   int number = 0;
@@ -33,7 +33,7 @@ static inline int csqlite_log_errno(sqlite3 *db) {
   return number;
 }
 
-// Whether the system started the program with rights that its user lacks.
+// Whether the system started the program with rights that its user does not have.
 static inline int csqlite_is_elevated(void) {
 #ifdef __linux__
   return getauxval(AT_SECURE) != 0;
@@ -42,7 +42,7 @@ static inline int csqlite_is_elevated(void) {
 #endif
 }
 
-// Reads the beginning of the database's own file, without its log; an SQLite result code.
+// Reads the beginning of the database's own file, without its log. Returns an SQLite result code.
 static inline int csqlite_read_file(sqlite3 *db, void *buffer, int count) {
   sqlite3_file *file = 0;
   int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
@@ -51,7 +51,7 @@ static inline int csqlite_read_file(sqlite3 *db, void *buffer, int count) {
   return file->pMethods->xRead(file, buffer, count, 0);
 }
 
-// Reads the beginning of the database's log; an SQLite result code.
+// Reads the beginning of the database's log. Returns an SQLite result code.
 static inline int csqlite_read_log(sqlite3 *db, void *buffer, int count) {
   sqlite3_file *log = 0;
   int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
@@ -60,8 +60,8 @@ static inline int csqlite_read_log(sqlite3 *db, void *buffer, int count) {
   return log->pMethods->xRead(log, buffer, count, 0);
 }
 
-// Whether every frame of the log is copied into the database, so that the next one may begin the
-// log again: mxFrame and nBackfill of https://sqlite.org/walformat.html#wal_index_format. The
+// Whether every frame of the log is copied into the database, so that the next frame may restart
+// the log: mxFrame and nBackfill of https://sqlite.org/walformat.html#wal_index_format. The
 // connection must hold the write lock and the lock for checkpoints in WAL mode.
 static inline int csqlite_log_is_copied(sqlite3 *db) {
   sqlite3_file *file = 0;
@@ -74,7 +74,7 @@ static inline int csqlite_log_is_copied(sqlite3 *db) {
   return words[4] == words[24];
 }
 
-// Takes or releases the lock that every checkpoint of the file needs, in any program: byte 121 of
+// Acquires or releases the lock that every checkpoint of the file needs, in any program: byte 121 of
 // the "-shm" file, https://sqlite.org/walformat.html#wal_locks. The connection must have a
 // transaction open in WAL mode, so that it has mapped the wal-index.
 static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
@@ -86,7 +86,7 @@ static inline int csqlite_checkpoint_lock(sqlite3 *db, int is_taking) {
   return file->pMethods->xShmLock(file, 1, 1, action | SQLITE_SHM_EXCLUSIVE);
 }
 
-// In Swift the structure hides the function of the same name. 0 where the system cannot tell.
+// In Swift the structure hides the function of the same name. 0 if the type is unknown.
 static inline unsigned int csqlite_file_system_type(const char *path) {
 #ifdef __linux__
   struct statfs status;
@@ -97,7 +97,7 @@ static inline unsigned int csqlite_file_system_type(const char *path) {
 #endif
 }
 
-// The bytes that this user may still allocate where `path` is; -1 where the system cannot tell.
+// The bytes that this user may still allocate on the file system of `path`; -1 if unknown.
 static inline long long csqlite_free_byte_count(const char *path) {
   struct statvfs status;
   if (statvfs(path, &status) != 0) return -1;

@@ -1,6 +1,6 @@
 extension ChangeJournal {
-  /// The position of the newest entry, whenever there are newer ones, whoever wrote them: what to
-  /// wait for to read on.
+  /// Returns the position of the newest entry each time that the journal grows, from any writer.
+  /// Use it to wait for new entries.
   ///
   /// ```swift
   /// for try await end in store.changeJournal.growth(after: position) {
@@ -9,16 +9,17 @@ extension ChangeJournal {
   /// }
   /// ```
   ///
-  /// Several commits may come as one; only the newest position counts. One that is smaller than the
-  /// one before says that somebody emptied the journal by hand; when it has grown beyond that place
-  /// since, only something else stands there. It ends when the task is cancelled, and when the
-  /// store closes or is dropped. Unlike a ``Consumer`` it keeps nothing in the file, so it needs no
-  /// right to write, and the journal may be trimmed past it.
+  /// Several commits may be reported once, with the newest position. A smaller position than the
+  /// previous one means that a program emptied the journal by hand. If the journal has grown past
+  /// that position since, this cannot be detected. The sequence ends when the task is cancelled,
+  /// and when the store is closed or dropped. Unlike a ``Consumer`` it stores nothing in the file.
+  /// So it needs no right to write, and the journal may be trimmed past it.
   ///
-  /// The same position again says that ``ChangeJournal/damagedModels`` has grown: what comes next
-  /// may not be entered.
+  /// The same position again means that ``ChangeJournal/damagedModels`` has grown: later changes
+  /// may not be recorded.
   ///
-  /// - Parameter position: Where the reader stands: what is there beyond it already comes first.
+  /// - Parameter position: The position of the reader. If entries exist after it, they are reported
+  ///   first.
   public func growth(after position: JournalPosition)
     -> some AsyncSequence<JournalPosition, any Error> & Sendable
   {
@@ -27,13 +28,13 @@ extension ChangeJournal {
   }
 }
 
-/// The end of a change journal as it moves on: ``ChangeJournal/growth(after:)``.
+/// The growing end of a change journal: ``ChangeJournal/growth(after:)``.
 package struct JournalGrowth: AsyncSequence, Sendable {
   package typealias Element = JournalPosition
 
   let lease: StoreLease
   let position: JournalPosition
-  /// When it began.
+  /// The damaged models when the sequence began.
   let damagedModels: Set<String>
 
   package func makeAsyncIterator() -> AsyncIterator {
@@ -42,15 +43,15 @@ package struct JournalGrowth: AsyncSequence, Sendable {
       listener: JournalListeners.Listener(lease))
   }
 
-  /// Waits for one growth at a time.
+  /// An iterator that waits for one growth at a time.
   package struct AsyncIterator: AsyncIteratorProtocol {
     let lease: StoreLease
     var position: JournalPosition
     var damagedModels: Set<String>
     let listener: JournalListeners.Listener
 
-    /// The next other position, waited for, or the same when more models are damaged; nil when the
-    /// task was cancelled, or the store closed or dropped.
+    /// Waits for and returns the next position that differs, or the same position when more models
+    /// are damaged. Returns nil when the task was cancelled, or the store was closed or dropped.
     ///
     /// - Throws: ``StoreError`` when the journal cannot be read.
     package mutating func next() async throws -> JournalPosition? {

@@ -1,2 +1,2 @@
-// Programs write `import ModelStore` alone: what declares and compiles schemas comes with it.
+// Programs only write `import ModelStore`: the types that declare schemas come with it.
 @_exported public import SchemaCompiler

@@ -1,14 +1,14 @@
 // Adopted models whose tables change.
 extension Store {
-  /// Returns how adopted models differ from their tables: another program may have added, renamed
+  /// Returns how adopted models differ from their tables. Another program may have added, renamed
   /// or dropped columns, or the table itself.
   ///
-  /// A store compares them when it is opened, and reports what differs once to `onError` with code
-  /// `outdatedModel`. Opening never fails because of it, and the models stay as they are until
-  /// ``refreshAdopted(_:mode:)``.
+  /// A store compares them when it is opened, and reports differences once to `onError` with code
+  /// `outdatedModel`. Opening never fails because of them. The models stay as they are until you
+  /// call ``refreshAdopted(_:mode:)``.
   ///
-  /// - Returns: One value for each model that differs, in the order of names; its owner is
-  ///   ``SchemaDrift/Owner/model(_:)``, and every difference has a sentence.
+  /// - Returns: One value for each model that differs, ordered by name. Its owner is
+  ///   ``SchemaDrift/Owner/model(_:)``, and each difference has a sentence.
   /// - Complexity: Reads the file's schema and no record.
   public func adoptedDrift() throws -> [SchemaDrift] {
     try open.catalog.adoptedDrift()
@@ -17,12 +17,12 @@ extension Store {
   /// Brings adopted models up to date with their tables, in one transaction: the catalog, the
   /// layout of the change journal, and the triggers of bindings, rules and the journal.
   ///
-  /// New columns become fields, with types as ``adoptableTables()`` decides them. Columns that are
-  /// gone leave the model. A column that remains keeps its type, unless the column is declared with
-  /// another type now and the type of the field was not chosen with ``adopt(_:types:)``. A model
-  /// whose table is gone, or can no longer be a model, leaves the store with its own bindings and
-  /// rules. SQLite does not record a renaming. So a renamed column is one that is gone and one that
-  /// is new, and so is a renamed table.
+  /// New columns become fields, with types as ``adoptableTables()`` decides them. Dropped columns
+  /// leave the model. A remaining column keeps its type, except if its declared type changed and
+  /// you have not chosen the field's type with ``adopt(_:types:)``. If the table is gone, or can no
+  /// longer be a model, the model leaves the store with its bindings and rules. SQLite does not
+  /// record that something was renamed. So a renamed column counts as one dropped and one new
+  /// column, and the same is true for a renamed table.
   ///
   /// ```swift
   /// for drift in try store.refreshAdopted(mode: .preview) {
@@ -31,16 +31,16 @@ extension Store {
   /// try store.refreshAdopted()
   /// ```
   ///
-  /// Stores that are open keep the fields of their models. Close and open a store to use the new
-  /// fields; this one, too.
+  /// Open stores keep the fields of their models. To use the new fields, close and open each store,
+  /// including this one.
   ///
   /// - Parameters:
   ///   - names: The models; nil for all adopted models.
   ///   - mode: ``WriteMode/preview`` only reports what would be written.
-  /// - Returns: How the models differed from their tables, in the order of names.
+  /// - Returns: How the models differed from their tables, ordered by name.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a model that a
   ///   program declares in Swift, and when a binding or rule needs a column or table that is gone:
-  ///   drop it first. Then nothing was changed.
+  ///   drop the binding or rule first. Then nothing was changed.
   /// - Complexity: Reads the file's schema, and rows of tables with new columns as
   ///   ``adoptableTables()`` does.
   @discardableResult
@@ -50,7 +50,7 @@ extension Store {
     try modelRefreshes(names, mode: mode).map(\.drift)
   }
 
-  /// As ``refreshAdopted(_:mode:)``, with what becomes of each model.
+  /// As ``refreshAdopted(_:mode:)``, and returns what happens to each model.
   package func modelRefreshes(
     _ names: [String]? = nil, mode: WriteMode = .commit
   ) throws -> [ModelRefresh] {
@@ -60,18 +60,18 @@ extension Store {
   /// Undoes adoption: removes the models' entries from the catalog, with their bindings, added
   /// rules and lists, and the triggers of the change journal. Tables and rows stay as they are.
   ///
-  /// Entries of the journal about these models stay as long as other models remain. With the last
-  /// model the store's own tables go, and the file's schema is what it was before adoption. The
-  /// file keeps its write-ahead log.
+  /// The journal keeps its entries about these models while other models remain. Leaving the last
+  /// model also removes the store's own tables, and the file's schema is the same as before
+  /// adoption. The file keeps its write-ahead log.
   ///
   /// - Parameters:
   ///   - names: The models; nil for all adopted models.
-  ///   - policy: What to do when bindings, rules, validators or lists of other models need these,
-  ///     or when the change journal goes with its entries and consumers.
+  ///   - policy: What to do when bindings, rules, validators or lists of other models need these
+  ///     models, or when the change journal is removed with its entries and consumers.
   ///   - mode: ``WriteMode/preview`` only reports what would be removed.
   /// - Returns: What is removed.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a model that a
-  ///   program declares in Swift or that holds the places of a list; `conflict` when something else
+  ///   program declares in Swift or that holds the slots of a list; `conflict` when something else
   ///   needs the models or would be lost, and `policy` refuses that; `configurationConflict` for a
   ///   model that is observed in this process. Then nothing was changed.
   @discardableResult

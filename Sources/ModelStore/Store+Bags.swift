@@ -1,20 +1,20 @@
 // Observations that belong to an observer.
 extension Store {
-  /// Tells what happens to something, from now on, for as long as `bag` is held and has the
-  /// observation.
+  /// Calls `body` for each change of the observed thing from now on, for as long as `bag` exists
+  /// and contains the observation.
   ///
   /// Observing the same thing with the same context again does not add an observation.
   ///
   /// - Parameters:
-  ///   - observed: Several fields are as many observations with one callback.
-  ///   - context: Tells this observation from others of the same thing in the bag.
-  ///   - coalescing: What becomes of commits while a call is running.
-  ///   - duplicate: What becomes of the observation that is there already.
+  ///   - observed: If it names several fields, each is an observation with the same callback.
+  ///   - context: Distinguishes this observation from others of the same thing in the bag.
+  ///   - coalescing: How commits are coalesced while a call is running.
+  ///   - duplicate: What to do with an equal observation that is already in the bag.
   ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
-  ///     commit order. It may write, observe and remove observations, its own too.
+  ///     commit order. It may write, observe, and remove observations, including its own.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
-  ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not take.
-  ///   Nothing is added then.
+  ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not
+  ///   support. Nothing is added then.
   /// - Complexity: O(log n) for n observations; ``ObservationOptions/initial`` reads the record.
   public func observe<Event>(
     _ observed: Observed<Event>, in bag: ObservationBag, context: String? = nil,
@@ -27,12 +27,13 @@ extension Store {
       ifPresent: duplicate, body)
   }
 
-  /// Tells what happens to something, from now on, for as long as `owner` lives. Nobody has to keep
-  /// anything: the store holds the observation, and holds `owner` only weakly.
+  /// Calls `body` for each change of the observed thing from now on, for as long as `owner` exists.
+  /// You do not have to keep a token: the store holds the observation, and holds `owner` only
+  /// weakly.
   ///
   /// - Parameters:
-  ///   - owner: The observer. When it is gone no new call begins.
-  ///   - body: Called as in a bag, with `owner`, which is kept for the call.
+  ///   - owner: The observer. After it is released, no new call begins.
+  ///   - body: Called as in a bag, with `owner`, which is retained during the call.
   public func observe<Event, Owner: AnyObject & Sendable>(
     _ observed: Observed<Event>, owner: Owner, context: String? = nil,
     options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
@@ -52,17 +53,17 @@ extension Store {
     }
   }
 
-  /// The observations that `owner` is the owner of, to ask or to end.
+  /// Returns the observations that belong to `owner`. Use them to list or to end its observations.
   public func observations(by owner: some AnyObject & Sendable) -> ObservationBag {
     lease.scope.ownedBags.bag(of: owner)
   }
 }
 
-// Who observes what.
+// A list of who observes what.
 extension Store {
-  /// Returns every observation of this store, in the order in which they began: those with a
-  /// callback, and sequences from when they are made until they are dropped. A live query or list
-  /// counts once for each subscription and sequence, and not at all while it has none.
+  /// Returns every observation of this store, in the order in which they began. Sequences count
+  /// from their creation until they are dropped. A live query or list counts once for each
+  /// subscription and sequence, and does not count while it has none.
   ///
   /// - Complexity: O(n log n) for n observations of the file's stores.
   package func observations() -> [ObservationEntry] {
@@ -70,7 +71,8 @@ extension Store {
     return lease.scope.entries
   }
 
-  /// The bags in which that is observed, each once, by the order of their first observations of it.
+  /// Returns the bags that observe `observed`, each once, in the order of their first such
+  /// observation.
   ///
   /// - Complexity: O(n log n) for n observations of the store.
   public func observers<Event>(of observed: Observed<Event>) -> [ObservationBag] {
@@ -85,9 +87,9 @@ extension Store {
     }
   }
 
-  /// Ends the observations of that in several bags at once.
+  /// Ends the observations of `observed` in several bags at once.
   ///
-  /// - Parameter bags: nil for every bag. What a ``ObservationToken`` holds goes on.
+  /// - Parameter bags: nil for every bag. Observations that a ``ObservationToken`` holds continue.
   public func endObservations<Event>(of observed: Observed<Event>, in bags: [ObservationBag]? = nil)
   {
     for bag in bags ?? observers(of: observed) { bag.remove(observed) }

@@ -1,11 +1,11 @@
 // Durable readers of the change journal.
 extension Store {
-  /// The consumer called `name`, which is made when there is none.
+  /// Returns the consumer called `name`, and creates it if it does not exist.
   ///
   /// - Parameters:
   ///   - name: Unique in the file.
-  ///   - start: Where a new one begins. One that exists goes on where it was.
-  /// - Throws: ``StoreError`` with code `readOnly` for a new one in a store that cannot be written,
+  ///   - start: Where a new consumer begins. An existing one continues at its position.
+  /// - Throws: ``StoreError`` with code `readOnly` for a new consumer in a store that cannot write,
   ///   `misuse` for an empty name.
   public func consumer(
     _ name: String, startingAt start: Consumer.Start = .end
@@ -18,12 +18,12 @@ extension Store {
         }
       }
     }
-    // A file that no store has written to yet has nowhere to put it.
+    // In a file that no store has written to yet, the table of consumers does not exist.
     if isKnown == nil { try open.catalog.changing { _ in } }
     if isKnown != true {
       try open.maintenance.transaction { connection in
         let consumers = JournalConsumers(connection: connection)
-        // Another process may have been faster.
+        // Another process may have created it meanwhile.
         guard try consumers.cursor(of: name) == nil else { return }
         try consumers.put(
           name, at: Self.position(start, on: connection), time: WritingProgram.now)
@@ -32,7 +32,7 @@ extension Store {
     return Consumer(name: name, lease: lease)
   }
 
-  /// How far each consumer of the file has come, by name.
+  /// Returns the position of each consumer of the file, by name.
   public func consumers() throws -> [ConsumerStatus] {
     try open.connections.readers.sync { connection in
       try engine.read(connection) { tx in
@@ -47,10 +47,10 @@ extension Store {
     }
   }
 
-  /// Moves a consumer to another place, forwards or backwards: what it was given before cannot be
-  /// acknowledged any more.
+  /// Moves a consumer to another position, forwards or backwards. Batches that it received before
+  /// can no longer be acknowledged.
   ///
-  /// - Parameter start: Behind the journal's end counts as the end.
+  /// - Parameter start: A position after the journal's end counts as the end.
   /// - Throws: ``StoreError`` with code `unknownConsumer`.
   public func resetConsumer(_ name: String, to start: Consumer.Start) throws {
     try open.maintenance.transaction { connection in
@@ -61,7 +61,7 @@ extension Store {
     engine.journalListeners.ring()
   }
 
-  /// Forgets a consumer, for whose sake the journal keeps nothing any more.
+  /// Deletes a consumer. The journal then keeps no entries for it.
   ///
   /// - Throws: ``StoreError`` with code `unknownConsumer`.
   public func dropConsumer(_ name: String) throws {

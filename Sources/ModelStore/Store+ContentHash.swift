@@ -1,6 +1,6 @@
-// Comparing what stores hold.
+// Comparing the contents of stores.
 extension Store {
-  /// The content hash of the store's records on one state; see
+  /// Returns the content hash of the store's records, from one state; see
   /// ``TransactionReads/contentHash()``.
   ///
   /// ```swift
@@ -10,13 +10,13 @@ extension Store {
     try read { reads in try reads.contentHash() }
   }
 
-  /// The content hash of all records of a model; see
+  /// Returns the content hash of all records of a model; see
   /// ``TransactionReads/contentHash(of:)-(M.Type)``.
   public func contentHash<M: Model>(of model: M.Type) throws -> ContentHash {
     try read { reads in try reads.contentHash(of: model) }
   }
 
-  /// The content hash of the records that `query` selects; see
+  /// Returns the content hash of the records that `query` selects; see
   /// ``TransactionReads/contentHash(of:)-(StoreQuery<Element>)``.
   public func contentHash<Element>(of query: StoreQuery<Element>) throws -> ContentHash {
     try read { reads in try reads.contentHash(of: query) }

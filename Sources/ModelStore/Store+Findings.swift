@@ -1,5 +1,5 @@
 extension TransactionReads where Self: ~Copyable {
-  /// The records of `schema` for which `offence` is true; nil when there are none.
+  /// Returns the records of `schema` for which `offence` is true; nil when there are none.
   borrowing func finding(
     _ violation: Violation, _ offence: SQLText, in schema: ModelSchema, maxKeyCount: Int
   ) throws -> RuleFinding? {
@@ -12,16 +12,16 @@ extension TransactionReads where Self: ~Copyable {
 }
 
 extension Store {
-  /// Holds every stored record of `schema` against its rules: values that must be there, the types
-  /// of fields, references, conditions, and rules that were added, those that only warn too. Rules
-  /// in Swift run only when something is written.
+  /// Checks every stored record of `schema` against its rules: required values, types of fields,
+  /// references, conditions, and added rules, including those that only warn. Rules in Swift run
+  /// only on writes.
   ///
   /// - Parameters:
-  ///   - maxKeyCount: The most keys in one finding, at least 0.
-  ///   - onProgress: Called on this thread before each reading of the records, with how many
-  ///     readings are done and how many there are in all.
-  /// - Returns: The rules that are broken, in the order of fields, then those over several fields,
-  ///   then texts that are not UTF-8; none for a view.
+  ///   - maxKeyCount: The maximum number of keys in one finding, at least 0.
+  ///   - onProgress: Called on this thread before each pass over the records, with the number of
+  ///     passes done and the total.
+  /// - Returns: The broken rules, in the order of fields, then rules over several fields, then
+  ///   texts that are not UTF-8. Empty for a view.
   /// - Complexity: Reads all records once for each rule.
   public func findings(
     in schema: ModelSchema, maxKeyCount: Int = 5,
@@ -45,7 +45,8 @@ extension Store {
     }
   }
 
-  /// SQLite stores any bytes as text; those that are not UTF-8 nobody can read as text.
+  /// Returns the fields with texts that cannot be read: SQLite stores any bytes as text, also if
+  /// they are not UTF-8.
   private static func unreadableTexts(
     of schema: ModelSchema, _ reads: borrowing ReadTransaction, _ maxKeyCount: Int
   ) throws -> [RuleFinding] {
@@ -77,21 +78,21 @@ extension Store {
 }
 
 extension Store {
-  /// Compares the triggers and the values of all bindings with what the file's catalog says.
+  /// Compares the triggers and the values of all bindings with the file's catalog.
   ///
-  /// - Parameter maxKeyCount: The most keys in one finding, at least 0.
-  /// - Returns: The bindings that are not kept; sources come before what follows them.
-  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  /// - Parameter maxKeyCount: The maximum number of keys in one finding, at least 0.
+  /// - Returns: The bindings with wrong triggers or values, sources before their targets.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that does not exist.
   /// - Complexity: Reads all records of each bound model once for each binding.
   public func bindingFindings(maxKeyCount: Int = 5) throws -> [BindingFinding] {
     try open.catalog.bindingFindings(maxKeyCount: maxKeyCount)
   }
 
-  /// The two-way bindings that lose something on the way there and back, with the number of stored
-  /// records that show it.
+  /// Returns the two-way bindings whose conversion there and back loses something, with the number
+  /// of stored records that show it.
   ///
-  /// - Returns: Sources before what follows them; empty when all come back as they were.
-  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  /// - Returns: Sources before their targets; empty when all values survive the conversion.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that does not exist.
   /// - Complexity: Reads all records of each model that is bound both ways once for each binding.
   package func lossyConversions() throws -> [LossyConversion] {
     try open.catalog.lossyConversions()
@@ -100,7 +101,7 @@ extension Store {
 
 extension Store {
   /// Compares the tables, indexes and triggers of the file with the models and with the file's
-  /// catalog. Reads no records: for what they hold see ``bindingFindings(maxKeyCount:)`` and
+  /// catalog. It reads no records: for their values see ``bindingFindings(maxKeyCount:)`` and
   /// ``findings(in:maxKeyCount:onProgress:)``.
   ///
   /// ```swift
@@ -109,13 +110,13 @@ extension Store {
   /// }
   /// ```
   ///
-  /// ``rebuildBindings()`` and ``rebuildRules()`` end the drift of bindings and rules, and
+  /// ``rebuildBindings()`` and ``rebuildRules()`` repair the drift of bindings and rules, and
   /// ``ChangeJournal/enable(_:for:mode:)`` that of the journal.
   ///
-  /// - Returns: One value for each model, binding, rule or journal of a model that differs: models
-  ///   in the order of the schema; bindings, sources before what follows them; rules by name, then
-  ///   those that name a model or field that is gone; models of the journal by name.
-  /// - Throws: ``StoreError`` when a binding names a model, field or table that is not there.
+  /// - Returns: One value for each model, binding, rule or journal of a model that differs. Models
+  ///   are in the order of the schema, bindings with sources before their targets, rules by name
+  ///   followed by rules of models or fields that are gone, and models of the journal by name.
+  /// - Throws: ``StoreError`` when a binding names a model, field or table that does not exist.
   public func schemaDrift() throws -> [SchemaDrift] {
     try schemaDrift(of: Set(SchemaDrift.Part.allCases))
   }

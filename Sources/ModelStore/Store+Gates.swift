@@ -1,11 +1,11 @@
 extension Store {
-  /// A condition over one field of one record, for a ``Gate``.
+  /// Returns a condition over one field of one record, for a ``Gate``.
   ///
   /// - Parameters:
-  ///   - name: What the verdict calls it.
-  ///   - key: The record's key. While there is no such record, the condition is not met.
-  ///   - message: What is demanded, to follow the name: "must not be empty".
-  ///   - predicate: Whether the value is good.
+  ///   - name: The name of the condition in the verdict.
+  ///   - key: The record's key. While the record does not exist, the condition is not met.
+  ///   - message: The requirement, worded to follow the name: "must not be empty".
+  ///   - predicate: Returns whether the value is valid.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
   ///   `unsupportedSchema` when the field cannot be observed.
   public func check<M: Model, Value: ColumnValue & Sendable>(
@@ -34,11 +34,11 @@ extension Store {
             }))))
   }
 
-  /// Runs `body` as one transaction, on the calling thread, if `gate` is met when it begins: its
-  /// records are read inside the transaction, its drafts as they are then.
+  /// Runs `body` as one transaction, on the calling thread, if `gate` is met when it begins. The
+  /// gate's records are read inside the transaction. Its drafts count with their current values.
   ///
-  /// - Throws: As ``write(_:)-(_)``; ``StoreError`` with code `rejected` and the condition that
-  ///   failed when the gate is not met.
+  /// - Throws: As `write(_:)`; ``StoreError`` with code `rejected` and the failed condition
+  ///   when the gate is not met.
   @discardableResult
   public func write<Result>(
     if gate: Gate, _ body: (borrowing WriteTransaction) throws -> Result
@@ -64,7 +64,7 @@ extension Store {
 }
 
 extension StoreLease {
-  /// What gates need of this store. It does not keep it open.
+  /// The parts of this store that gates need. They do not keep it open.
   fileprivate var gateStore: GateStore {
     GateStore(
       identity: scope.number, coreIdentity: engine.number,
@@ -93,8 +93,8 @@ extension StoreLease {
 }
 
 extension StoreEngine {
-  /// Has `feed` receive every later commit that touches its records, and calls `start` with them as
-  /// they are now while no commit can come between.
+  /// Subscribes `feed` to every later commit that touches its records, and calls `start` with their
+  /// current values before another commit can happen.
   fileprivate func begin(_ feed: GateFeed, _ start: ([[SQLValue]?]) throws -> Void) throws {
     try connections.writer.sync { writer in
       try self.foreignSync.atPublishedState(&writer) { writer in

@@ -1,16 +1,18 @@
 extension Store {
-  /// Calls `body` once for each commit that changes at least one of several live queries and lists,
-  /// with what it did to each of them, from now on: so that a list and what depends on it are never
-  /// seen in different states.
+  /// Calls `body` once for each commit that changes at least one of several live queries and lists.
+  /// One call reports the changes of all members, so a list and its dependents never appear in
+  /// different states.
   ///
   /// A record or a field is a query, too: `Track.where { $0.id == 7 }`.
   ///
   /// - Parameters:
-  ///   - options: With ``ObservationOptions/initial``, the first batch has each of them as it is.
-  ///     ``ObservationOptions/prior`` is refused.
-  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
-  ///   - body: Called on the delivery queue with the changes of each, in the order given, nil for
-  ///     those that the commit did not change. Moving one query's window is a batch of its own.
+  ///   - options: With ``ObservationOptions/initial``, the first batch contains the current state
+  ///     of each member. ``ObservationOptions/prior`` is refused.
+  ///   - coalescing: How commits are coalesced while a call is running or the subscription is
+  ///     paused.
+  ///   - body: Called on the delivery queue with the changes of each member, in the given order;
+  ///     nil for a member that the commit did not change. Moving a query's window is a separate
+  ///     batch.
   /// - Returns: Keep it: dropping it ends the observation. It keeps the members alive.
   /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for initial results
   ///   also inside a write of this store, and as fetching does.
@@ -36,7 +38,7 @@ extension Store {
     return try begin(mailbox, repeat each members, options: options)
   }
 
-  /// What commits do to several live queries and lists, batch by batch, for one `for try await`
+  /// Returns the changes of several live queries and lists, batch by batch, for one `for try await`
   /// loop. Parameters and errors as for ``observe(_:options:coalescing:body:)``; a loop cannot be
   /// ``ObservationOptions/synchronous``.
   public func changes<each Member: _LiveMember>(
@@ -54,7 +56,7 @@ extension Store {
     }
   }
 
-  /// What a batch says to the caller; nil when all of it comes to nothing.
+  /// Returns the batch for the caller; nil when it has no net change.
   private static func told<each Member: _LiveMember>(
     _ batch: QueryGroup.Batch, by members: repeat each Member
   ) throws -> (repeat (each Member).Changes?)? {
@@ -86,7 +88,8 @@ extension Store {
     let broker = try open.broker
     let scope = lease.scope
     func subscribe() -> ObservationToken {
-      // Behind the members' own results, so that those have noted a commit when the group does.
+      // The group is registered after its members' results, so they have processed a commit before
+      // it.
       let ends = group.subscribe() + [broker.add(group)]
       let leave = scope.add(models.sorted().map { ObservedPath(model: $0) }) {
         mailbox.finish()

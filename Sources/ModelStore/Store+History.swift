@@ -1,17 +1,17 @@
-// What the change journal tells of the past.
+// The past transactions in the change journal.
 extension ChangeJournal {
-  /// The transactions that ended behind `start` and not behind `end`, oldest first. None is split:
-  /// one that began before `start` is whole.
+  /// Returns the transactions that ended after `start` and not after `end`, oldest first. A
+  /// transaction that began before `start` is returned whole.
   ///
   /// - Parameters:
-  ///   - start: nil for from the oldest that is kept.
-  ///   - end: nil for up to the newest.
-  ///   - filter: Which are wanted, and which of their changes.
-  ///   - limit: The most to return; nil for all.
-  /// - Throws: ``StoreError`` with code `journalTrimmed` when some behind `start` are gone, or the
-  ///   one whose id is asked for.
-  /// - Complexity: Reads the entries behind `start` until there are enough; for a transaction by
-  ///   its id only that one.
+  ///   - start: nil to begin with the oldest kept transaction.
+  ///   - end: nil to end with the newest transaction.
+  ///   - filter: Which transactions to return, and which of their changes.
+  ///   - limit: The maximum number of transactions; nil for all.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` when some transactions after `start`, or
+  ///   the transaction with the requested id, have been trimmed.
+  /// - Complexity: Reads the entries after `start` until there are enough; for a transaction by its
+  ///   id only that transaction.
   public func transactions(
     after start: JournalPosition? = nil, through end: JournalPosition? = nil,
     matching filter: JournalFilter = JournalFilter(), limit: Int? = nil
@@ -40,13 +40,13 @@ extension ChangeJournal {
     } ?? []
   }
 
-  /// The transactions that ended before `position`, newest first, as far back as the journal is
-  /// kept.
+  /// Returns the transactions that ended before `position`, newest first, as far back as the
+  /// journal is kept.
   ///
   /// - Parameters:
-  ///   - position: nil for from the newest.
-  ///   - filter: Which are wanted, and which of their changes.
-  ///   - limit: The most to return; nil for all.
+  ///   - position: nil to begin with the newest transaction.
+  ///   - filter: Which transactions to return, and which of their changes.
+  ///   - limit: The maximum number of transactions; nil for all.
   /// - Complexity: Reads back from the end until there are enough.
   public func newestTransactions(
     before position: JournalPosition? = nil, matching filter: JournalFilter = JournalFilter(),
@@ -63,7 +63,7 @@ extension ChangeJournal {
     } ?? []
   }
 
-  /// Reads every entry, to find out whether all can be read.
+  /// Reads every entry, to check that all can be read.
   ///
   /// - Throws: ``StoreError``, as reading them all would.
   /// - Complexity: O(entries) in time, O(1) in memory.
@@ -71,7 +71,7 @@ extension ChangeJournal {
     _ = try reading { history in try history.check() }
   }
 
-  /// What is wanted of the transactions read.
+  /// The transactions collected so far, and the filter for them.
   private struct Collected {
     let filter: JournalFilter
     let limit: Int
@@ -91,7 +91,7 @@ extension ChangeJournal {
 
     var takesMore: Bool { transactions.count < limit }
 
-    /// - Returns: Whether more are wanted.
+    /// - Returns: Whether more transactions are needed.
     mutating func take(_ logged: LoggedTransaction) -> Bool {
       let transaction = JournalTransaction(
         logged, layouts: layouts, filter: filter, bindings: bindings)
@@ -104,7 +104,7 @@ extension ChangeJournal {
 
   /// Runs `body` on one state of the journal.
   ///
-  /// - Returns: nil when nothing was ever entered.
+  /// - Returns: nil when nothing was ever recorded.
   func reading<Result>(_ body: (JournalHistory) throws -> Result) throws -> Result? {
     try engine.connections.readers.sync { connection in
       try engine.read(connection) { tx in

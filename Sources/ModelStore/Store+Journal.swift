@@ -3,35 +3,35 @@ extension Store {
   public var changeJournal: ChangeJournal { ChangeJournal(store: self) }
 }
 
-/// The durable log of changes in a store's file: what every program changed, in the order of
-/// commits. Not SQLite's rollback journal or write-ahead log, which are gone after a commit.
+/// The durable log of changes in a store's file: every change by every program, in the order of
+/// commits. It is not SQLite's rollback journal or write-ahead log, which are gone after a commit.
 ///
-/// Triggers in the file fill it, in the transaction of the change itself, so that the plain
-/// `sqlite3` shell is heard too and nothing is missing after a crash. It is off until somebody
-/// turns it on; see ``StoreConfiguration/changeJournal`` for doing so when a program opens its
+/// Triggers in the file write it, in the transaction of the change itself. So it also records
+/// changes by the plain `sqlite3` shell, and nothing is missing after a crash. It is off by
+/// default; see ``StoreConfiguration/changeJournal`` for turning it on when a program opens its
 /// store.
 ///
-/// A value that stands for the log; all calls may be made from any thread, and each reads the file.
-/// It keeps the store open.
+/// This value represents the log. Call it from any thread; each call reads the file. It keeps the
+/// store open.
 public struct ChangeJournal: Sendable {
   let store: Store
 
   var engine: StoreEngine { get throws { try store.open } }
 
-  /// Enters the changes of models from now on, by every writer.
+  /// Records the changes of models from now on, by every writer.
   ///
-  /// Where something is entered already, in the same detail, nothing happens. Tables that the
-  /// journal cannot hold, and models whose tables lack their columns, are left out unless they are
-  /// asked for by name; ``details()`` tells of
-  /// which models something is entered.
+  /// If a model is recorded already in the same detail, nothing happens. Tables that the journal
+  /// cannot hold, and models whose tables lack their columns, are left out unless you name them.
+  /// ``ChangeJournal/status()`` returns what is recorded.
   ///
   /// - Parameters:
   ///   - detail: How much of each change is kept.
-  ///   - models: Their names; the slots of their ordered lists come along. All tables when nil.
-  ///   - mode: ``WriteMode/preview`` rolls it back again and tells why it would be refused.
+  ///   - models: Their names, which include the slots of their ordered lists. All tables when nil.
+  ///   - mode: ``WriteMode/preview`` rolls back again, and throws the reason if it would be
+  ///     refused.
   /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` for a view, and for a
-  ///   key of more than 10 fields; `schemaMismatch` where the model's table, or a column of it, is
-  ///   not in the file.
+  ///   key of more than 10 fields; `schemaMismatch` if the model's table, or a column of it, is not
+  ///   in the file.
   /// - Complexity: O(models); no record is read.
   public func enable(
     _ detail: JournalDetail = .full, for models: [String]? = nil, mode: WriteMode = .commit
@@ -44,7 +44,7 @@ public struct ChangeJournal: Sendable {
         where models != nil || !unfit.contains(name) {
           details[name] = detail
         }
-        // One that is on already would be let alone.
+        // A model that is recorded already would be left unchanged.
         if let schema = known.first(where: { schema in
           models?.contains(schema.name) == true
             && !catalog.hasColumns(of: schema)
@@ -55,12 +55,12 @@ public struct ChangeJournal: Sendable {
     }
   }
 
-  /// Enters the changes of models no more. What was entered stays until it is trimmed.
+  /// Stops recording changes of the models. Recorded entries stay until they are trimmed.
   ///
-  /// Readers of the journal are told that changes may be missing when it is turned on again.
+  /// If you turn it on again, readers of the journal are notified that changes may be missing.
   ///
   /// - Parameters:
-  ///   - models: Their names; the slots of their ordered lists come along. All when nil.
+  ///   - models: Their names, which include the slots of their ordered lists. All when nil.
   ///   - mode: As for ``enable(_:for:mode:)``.
   /// - Throws: ``StoreError`` with code `unknownModel`.
   public func disable(for models: [String]? = nil, mode: WriteMode = .commit) throws {
@@ -71,8 +71,8 @@ public struct ChangeJournal: Sendable {
     }
   }
 
-  /// How much is entered of each model's changes, by the model's name; without those of which
-  /// nothing is.
+  /// Returns in how much detail each model is recorded, by the model's name. Models that are not
+  /// recorded are left out.
   package func details() throws -> [String: JournalDetail] {
     try engine.connections.readers.sync { connection in
       let layouts = try JournalLayouts(reading: connection) ?? JournalLayouts()
@@ -80,7 +80,7 @@ public struct ChangeJournal: Sendable {
     }
   }
 
-  /// The position of the newest entry; ``JournalPosition/start`` when there is none.
+  /// Returns the position of the newest entry; ``JournalPosition/start`` when there is none.
   public func position() throws -> JournalPosition {
     try engine.connections.readers.sync { connection in try Self.position(on: connection) }
   }
@@ -108,8 +108,9 @@ public struct ChangeJournal: Sendable {
     try JournalReader.end(on: connection).map { JournalPosition(rawValue: $0) } ?? .start
   }
 
-  /// The position of the entry row that is the `count`th behind `start`, or `end` when there are
-  /// fewer up to there: a page of the journal, however far apart its positions are.
+  /// Returns the position of the `count`th entry row after `start`, or `end` when there are fewer
+  /// up to there. Such a page of the journal has `count` rows, even if there are gaps between
+  /// positions.
   ///
   /// - Complexity: O(`count`).
   package func place(
@@ -125,8 +126,7 @@ public struct ChangeJournal: Sendable {
     }
   }
 
-  /// What stands in the row at `position`; nil where none is: trimmed, before the first, or without
-  /// a journal.
+  /// Returns the contents of the row at `position`; nil if no row exists there.
   ///
   /// - Complexity: One seek.
   package func row(at position: JournalPosition) throws -> [SQLValue]? {
@@ -136,7 +136,7 @@ public struct ChangeJournal: Sendable {
     }
   }
 
-  /// The models called `names` and the slots of their lists.
+  /// Returns the names of the models called `names` and of the slots of their lists.
   private static func names(_ names: [String]?, in models: [ModelSchema]) throws -> [String] {
     guard let names else {
       return models.filter { JournalLayout.refusal(of: $0) == nil }.map(\.name)

@@ -1,16 +1,17 @@
 // One record's ordered list.
 extension Store {
-  /// Follows one record's list from now on: elements that come, go and move, with their indices,
-  /// and changes of the elements' own fields.
+  /// Follows one record's list from now on: elements that are inserted, removed and moved, with
+  /// their indices, and changes of the elements' own fields.
   ///
   /// - Parameters:
   ///   - key: The owner's key; its record need not exist yet.
-  ///   - fields: The fields of elements to tell about, at every index that an element occupies, as
-  ///     long as it is in the list; without any, elements are not observed.
-  /// - Throws: ``StoreError`` with code `unknownField` for what is no list of the owner or no
-  ///   stored field of its elements; `misuse` inside a write of this store.
-  /// A list that records share (``ModelList``) is the one to which the owner refers now. When the
-  /// owner comes to refer to another, this goes on with the former: observe the field to notice.
+  ///   - fields: The fields of elements to observe while an element is in the list. A change is
+  ///     reported at every index of the element. If empty, elements are not observed.
+  /// - Throws: ``StoreError`` with code `unknownField` for a name that is not a list of the owner
+  ///   or not a stored field of its elements; `misuse` inside a write of this store. If records
+  ///   share the list (``ModelList``), you follow the list to which the owner refers now. If the
+  ///   owner later refers to another list, this continues with the former. To notice that, observe
+  ///   the field.
   ///
   /// - Complexity: Reads the list once, while writers wait, unless it is followed already; then
   ///   O(log n) for each changed slot.
@@ -37,7 +38,7 @@ extension Store {
       store: LiveStore(lease))
   }
 
-  /// The same by the names of the list and of its elements' fields, for programs that have no Swift
+  /// Follows a list by its name and the names of its elements' fields, for programs without a Swift
   /// type for the model.
   ///
   /// - Parameter key: The owner's key, of one field.
@@ -61,8 +62,9 @@ extension Store {
       store: LiveStore(lease))
   }
 
-  /// Tells each change of one record's list, from now on: ``liveList(_:of:fields:)`` and
-  /// ``LiveList/observe(options:coalescing:_:)`` in one, with their parameters and errors.
+  /// Calls `body` for each change of one record's list, from now on. Combines
+  /// ``liveList(_:of:fields:)`` and ``LiveList/observe(options:coalescing:_:)``, with their
+  /// parameters and errors.
   public func observe<Owner: Model, Element: Model>(
     list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
     fields: [any PartialKeyPath<Element> & Sendable] = [], options: ObservationOptions = [],
@@ -73,8 +75,8 @@ extension Store {
       .observe(options: options, coalescing: coalescing, body)
   }
 
-  /// The changes of one record's list from now on, for one `for try await` loop:
-  /// ``liveList(_:of:fields:)`` and ``LiveList/changes(options:coalescing:)`` in one, with their
+  /// Returns the changes of one record's list from now on, for one `for try await` loop. Combines
+  /// ``liveList(_:of:fields:)`` and ``LiveList/changes(options:coalescing:)``, with their
   /// parameters and errors.
   public func changes<Owner: Model, Element: Model>(
     ofList list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key,
@@ -86,7 +88,7 @@ extension Store {
 }
 
 extension StoreEngine {
-  /// The list, as somebody follows it already or from now on.
+  /// Returns the list, either one that is already followed or a new one.
   fileprivate func follow(_ rule: ListResult.Rule) throws -> RegisteredList {
     let text = SlotSQL(rule.slots, owner: rule.ownerKey).rows
     let reload: @Sendable (Connection) throws -> [[SQLValue]] = { connection in

@@ -1,13 +1,13 @@
 extension Store {
-  /// Keeps the result of `query` true from now on. Its ``LiveQuery/plan`` says how: record by
-  /// record, or, for a condition or order that only SQLite can evaluate and for a view, by running
-  /// the query again after each commit that touches what it reads.
+  /// Keeps the result of `query` up to date from now on. Its ``LiveQuery/plan`` describes how. Most
+  /// results are updated record by record. For a view, or a condition or order that only SQLite can
+  /// evaluate, the query is re-executed after each commit that touches the data it reads.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` for a query that reads a table which is no
-  ///   model, whose changes nobody sees; `misuse` inside a write of this store.
-  /// - Complexity: Reads the result once, while others write; a query that is run again, and a
-  ///   window, are read while writers wait. Where an equal query lives already that is followed by
-  ///   a tree of places, with or without a window, nothing is read. Then see ``LivePlan``.
+  /// - Throws: ``StoreError`` with code `invalidQuery` for a query that reads a table which is not
+  ///   a model, because its changes cannot be observed; `misuse` inside a write of this store.
+  /// - Complexity: Reads the result once, while others write. A re-executed query, and a window,
+  ///   are read while writers wait. If an equal query is already live and kept in a tree, with or
+  ///   without a window, nothing is read. For later costs see ``LivePlan``.
   public func liveQuery<Element>(_ query: StoreQuery<Element>) throws -> LiveQuery<Element> {
     let source = try open.source(for: try LiveBlueprint(query))
     return LiveQuery(query: query, source: source, store: LiveStore(lease))
@@ -15,7 +15,7 @@ extension Store {
 }
 
 extension LiveStore {
-  /// What live queries of a store need. They do not keep it open.
+  /// The parts of a store that live queries need. They do not keep it open.
   init(_ lease: StoreLease) {
     let broker = lease.engine.broker
     self.init(scope: lease.scope) { [weak lease] body in

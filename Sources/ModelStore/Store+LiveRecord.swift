@@ -1,8 +1,8 @@
 extension Store {
-  /// Keeps one record true from now on, for the standard library's Observation.
+  /// Keeps one record up to date from now on, for the standard library's Observation.
   ///
   /// - Parameter key: The record's key; it need not exist yet.
-  /// - Throws: ``StoreError`` with code `misuse` inside a write, where the record is not settled.
+  /// - Throws: ``StoreError`` with code `misuse` inside a write, where the record may still change.
   /// - Complexity: Reads the record once, while writers wait.
   public func liveRecord<M: Model>(_ model: M.Type, _ key: M.Key) throws -> LiveRecord<M> {
     let engine = try open

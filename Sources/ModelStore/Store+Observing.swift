@@ -1,15 +1,18 @@
 // Anything that can be observed.
 extension Store {
-  /// Tells what happens to something, from now on, until the subscription is cancelled or dropped.
+  /// Calls `body` for each change of the observed thing from now on, until the subscription is
+  /// cancelled or dropped.
   ///
   /// - Parameters:
-  ///   - options: What to tell besides the changes, and whether writes wait for `body`.
-  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
+  ///   - options: What to report in addition to the changes, and whether writes wait for `body`.
+  ///   - coalescing: How commits are coalesced while a call is running or the subscription is
+  ///     paused.
   ///   - body: Called on the store's delivery queue, once for each commit that changes it, in
   ///     commit order. It may write, observe and cancel.
   /// - Returns: Keep it: dropping it ends the observation.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
-  ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not take.
+  ///   `unsupportedSchema` when it cannot be observed; `misuse` for options that it does not
+  ///   support.
   public func observe<Event>(
     _ observed: Observed<Event>, options: ObservationOptions = [],
     coalescing: CoalescingPolicy = .standard,
@@ -18,8 +21,9 @@ extension Store {
     try lease.start(observed, options: options, coalescing: coalescing, body)
   }
 
-  /// What happens to something, from now on, for one `for try await` loop. Parameters and errors as
-  /// for ``observe(_:options:coalescing:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  /// Returns the changes of the observed thing from now on, for one `for try await` loop.
+  /// Parameters and errors as for ``observe(_:options:coalescing:_:)``; a loop cannot be
+  /// ``ObservationOptions/synchronous``.
   public func changes<Event>(
     of observed: Observed<Event>, options: ObservationOptions = [],
     coalescing: CoalescingPolicy = .standard
@@ -27,7 +31,8 @@ extension Store {
     try lease.sequence(observed, options: options, coalescing: coalescing)
   }
 
-  /// Tells each change of one field of several records, which can be exchanged for others.
+  /// Calls `body` for each change of one field of several records. You can exchange the records
+  /// later.
   ///
   /// - Parameters:
   ///   - keys: The records to begin with; they need not exist.
@@ -51,9 +56,10 @@ extension Store {
   }
 }
 
-// The usual ones, without options.
+// Shorter forms for fields, records and models, without options.
 extension Store {
-  /// Tells each change of one field of one record, from now on: ``Observed/field(_:of:)``.
+  /// Calls `body` for each change of one field of one record, from now on:
+  /// ``Observed/field(_:of:)``.
   ///
   /// - Parameters:
   ///   - key: The record's key; it need not exist yet.
@@ -66,15 +72,15 @@ extension Store {
     try observe(.field(field, of: key), body)
   }
 
-  /// The changes of one field of one record from now on, for one `for try await` loop.
+  /// Returns the changes of one field of one record from now on, for one `for try await` loop.
   public func changes<M: Model, Value: ColumnValue>(
     of field: any KeyPath<M, Value> & Sendable, of key: M.Key
   ) throws -> ChangeSequence<FieldEvent<Value>> {
     try changes(of: .field(field, of: key))
   }
 
-  /// Tells each change of one record, from now on; with `fields`, only those in which one of them
-  /// differs: ``Observed/record(_:_:fields:)``.
+  /// Calls `body` for each change of one record, from now on. With `fields`, only if one of these
+  /// fields differs: ``Observed/record(_:_:fields:)``.
   ///
   /// - Parameter body: Called as for anything observed.
   public func observe<M: Model>(
@@ -84,15 +90,16 @@ extension Store {
     try observe(.record(model, key, fields: fields), body)
   }
 
-  /// The changes of one record from now on, for one `for try await` loop; with `fields`, only
-  /// those in which one of them differs.
+  /// Returns the changes of one record from now on, for one `for try await` loop. With `fields`,
+  /// only those in which one of these fields differs.
   public func changes<M: Model>(
     of model: M.Type, key: M.Key, fields: [any PartialKeyPath<M> & Sendable] = []
   ) throws -> ChangeSequence<RecordEvent<M>> {
     try changes(of: .record(model, key, fields: fields))
   }
 
-  /// Tells each commit that changes records of a model, from now on: ``Observed/model(_:)``.
+  /// Calls `body` for each commit that changes records of a model, from now on:
+  /// ``Observed/model(_:)``.
   ///
   /// - Parameter body: Called as for anything observed.
   public func observe<M: Model>(
@@ -101,15 +108,15 @@ extension Store {
     try observe(.model(model), body)
   }
 
-  /// The commits that change records of a model from now on, for one `for try await` loop.
+  /// Returns the commits that change records of a model from now on, for one `for try await` loop.
   public func changes<M: Model>(of model: M.Type) throws -> ChangeSequence<ModelEvent<M>> {
     try changes(of: .model(model))
   }
 }
 
 extension Store {
-  /// Waits until every commit so far has been delivered to every callback. What callbacks write in
-  /// answer may still be on its way; see ``waitUntilQuiet()``.
+  /// Waits until every commit so far has been delivered to every callback. Writes by these
+  /// callbacks may still be undelivered; see ``waitUntilQuiet()``.
   ///
   /// - Precondition: Neither inside a callback nor inside a write, where a callback that writes
   ///   would wait for the caller.
@@ -119,11 +126,11 @@ extension Store {
     engine.broker.drain()
   }
 
-  /// Waits until every commit so far has been delivered to every callback, and so has everything
-  /// that callbacks wrote in answer, and the answers to that: until nothing is left to deliver.
+  /// Waits until every commit so far has been delivered to every callback, and so have the commits
+  /// that callbacks wrote in response, until nothing is left to deliver.
   ///
-  /// What a callback only began, such as a task or a write that it does not wait for, is not
-  /// covered. While other threads go on writing to observed records, this goes on waiting.
+  /// Work that a callback only started, such as a task or a write that it does not wait for, is not
+  /// covered. While other threads keep writing to observed records, this keeps waiting.
   ///
   /// - Precondition: As for ``waitForDelivery()``.
   public func waitUntilQuiet() {
@@ -132,8 +139,9 @@ extension Store {
     engine.broker.drainAnswers()
   }
 
-  /// Looks whether another process has written since, and tells observers if so; reads live queries
-  /// again that could not be read after an earlier commit. Every write does this too.
+  /// Checks whether another process has written since the last check, and notifies observers if so.
+  /// Also reads live queries again that could not be read after an earlier commit. Every write does
+  /// this too.
   public func refresh() throws {
     let engine = try open
     try engine.atPublishedState { _ in }

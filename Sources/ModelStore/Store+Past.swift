@@ -1,15 +1,16 @@
-// Reading as of a position of the change journal: what is stored now, led back entry by entry.
+// Reading as of a position of the change journal. The current state is reverted entry by entry.
 extension Store {
-  /// The records that `query` selected as of `position`, in its order. Exact or refused.
+  /// Returns the records that `query` selected as of `position`, in its order. The result is exact,
+  /// or the call throws.
   ///
-  /// - Parameter position: Between two transactions, as the journal's own positions are. Tables
-  ///   that other programs write to may be asked for behind any of their entries.
-  /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so
+  /// - Parameter position: A position between two transactions, as the journal returns them. For
+  ///   tables that other programs write to, any position after one of their entries.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back that
   ///   far; `journalGap` when it was off for the model at some time since, or keeps only keys of
   ///   it; `invalidQuery` for a view and for a condition or order that only SQLite can evaluate;
   ///   `misuse` for a position inside a transaction or an entry, or in the future.
   /// - Complexity: Reads the entries since `position`, one record for each record that they name,
-  ///   and the result of the query now, of which a limit needs only a part.
+  ///   and the current result of the query, of which a limit needs only a part.
   public func fetch<Element>(
     _ query: StoreQuery<Element>, at position: JournalPosition
   ) throws -> [Element] {
@@ -25,7 +26,7 @@ extension Store {
     }
   }
 
-  /// The record with that key as of `position`, or nil when there was none. Errors as for
+  /// Returns the record with that key as of `position`, or nil if it did not exist. Errors as for
   /// ``fetch(_:at:)``.
   ///
   /// - Complexity: Reads the entries since `position`.
@@ -41,8 +42,8 @@ extension Store {
     }
   }
 
-  /// The record of `schema` with that key as of `position`, or nil when there was none. Errors as
-  /// for ``fetch(_:at:)``.
+  /// Returns the record of `schema` with that key as of `position`, or nil if it did not exist.
+  /// Errors as for ``fetch(_:at:)``.
   public func find(
     _ schema: ModelSchema, key: [SQLValue], at position: JournalPosition
   ) throws -> DynamicRecord? {
@@ -53,11 +54,11 @@ extension Store {
     }
   }
 
-  /// What happened to the result of `query` between two positions: the older result is as of
-  /// `start`, the newer as of `end`. Errors as for ``fetch(_:at:)``.
+  /// Returns how the result of `query` changed between two positions: from the older result as of
+  /// `start` to the newer as of `end`. Errors as for ``fetch(_:at:)``.
   ///
-  /// The versions in the answer are the positions. Every origin is `foreign`: the journal does not
-  /// tell which statement changed a value.
+  /// The versions in the answer are the positions. Every origin is `foreign`, because the journal
+  /// does not record which statement changed a value.
   ///
   /// - Parameter end: nil for now.
   /// - Complexity: As ``fetch(_:at:)`` twice.
@@ -87,7 +88,7 @@ extension StoreEngine {
   }
 }
 
-/// A query whose result as of another time is worked out here.
+/// A query whose past result is computed here.
 private struct PastResult {
   let query: StoreQuery<DynamicRecord>
   let window: QueryWindow?
@@ -101,18 +102,18 @@ private struct PastResult {
     case .failure(let requery):
       throw StoreError(
         .invalidQuery,
-        "What this query of \(query.schema.name) selected at another time cannot be told: \(requery.reason).",
+        "The past result of this query of \(query.schema.name) cannot be computed: \(requery.reason).",
         model: query.schema.name)
     }
     self.query = blueprint.base
     window = blueprint.window
   }
 
-  /// The result then, in order.
+  /// Returns the past result, in order.
   func images(_ past: PastRecords, reading access: _TransactionAccess) throws -> [[SQLValue]] {
     var query = query
     if let limit = window?.limit {
-      // Those of the result then that did not change are among so many of the result now.
+      // The unchanged records of the past result are among this many records of the current result.
       let (end, first) = limit.addingReportingOverflow(window?.offset ?? 0)
       let (count, second) = end.addingReportingOverflow(past.changes.count)
       if !first, !second { query.limit = count }
@@ -146,7 +147,7 @@ private struct PastResult {
       isReset: false)
   }
 
-  /// What the records that changed since either position did between them.
+  /// Returns the changes between the positions of records that changed after either position.
   private static func changes(
     from old: PastRecords, to new: PastRecords
   ) -> [[SQLValue]: RecordChange] {

@@ -1,6 +1,6 @@
-// What the journal keeps.
+// How much the journal keeps.
 extension ChangeJournal {
-  /// How the journal stands: what is entered, how much is kept, and who reads it.
+  /// Returns the status of the journal: what is recorded, how much is kept, and who reads it.
   ///
   /// - Complexity: Reads every page of the journal, to count its bytes.
   public func status() throws -> JournalStatus {
@@ -8,32 +8,34 @@ extension ChangeJournal {
     return try engine.connections.readers.sync { connection in
       try engine.read(connection) { tx in
         let connection = tx.access.connection
-        // The triggers follow the file, also where a model keeps its fields in this process.
+        // The triggers match the file's models, even if this process keeps an older form of a
+        // model.
         return try JournalStatus(
           reading: connection, models: try engine.schema.filed(on: connection))
       }
     }
   }
 
-  /// The models whose changes are to be entered but may be missing from now on, in name order,
-  /// until somebody makes their triggers anew: see ``JournalStatus/drift``.
+  /// The models whose later changes may be missing from the journal, in name order, until their
+  /// triggers are recreated: see ``JournalStatus/drift``.
   ///
-  /// As far as this store has heard: it looks when it opens, when it writes, and after each commit
-  /// of others while somebody observes or waits for ``growth(after:)``. ``status()`` looks at the
-  /// file.
+  /// This is what the store knows so far. It checks when it opens and when it writes. While
+  /// something is observed or ``growth(after:)`` is in use, it also checks after each commit of
+  /// others. ``status()`` checks the file.
   public var damagedModels: [String] { store.engine.models.damagedJournals.sorted() }
 
-  /// Removes the oldest entries that `retention` does not keep, in steps of about 1,000 that are
-  /// each a short transaction of their own; other writers get their turn in between.
+  /// Removes the oldest entries that `retention` does not keep. It works in steps of about 1,000
+  /// entries, each in a short transaction, and other writers get their turn in between.
   ///
-  /// Whole transactions of stores go, however large, and the newest one stays. The file does not
-  /// shrink: what is entered next takes the place. On a full disk the steps are smaller.
+  /// It removes whole transactions of stores, even large ones, and keeps the newest. The file does
+  /// not shrink: later entries reuse the space. On a full disk the steps are smaller.
   ///
-  /// - Parameter mode: Whether nothing is removed: it tells what would be.
-  /// - Returns: What went and what is kept. Where other programs write meanwhile, as of the end.
-  /// - Throws: ``StoreError``. Steps before it stand; then the message says how many entries they
-  ///   removed.
-  /// - Complexity: O(what is removed). With an age also O(entries of other programs behind that).
+  /// - Parameter mode: ``WriteMode/preview`` removes nothing and returns what would be removed.
+  /// - Returns: What was removed and what is kept. If other programs write meanwhile, as of the
+  ///   end.
+  /// - Throws: ``StoreError``. Earlier steps remain committed; the message then states how many
+  ///   entries they removed.
+  /// - Complexity: O(removed entries). With an age also O(later entries of other programs).
   @discardableResult
   public func trim(
     _ retention: JournalRetention, mode: WriteMode = .commit

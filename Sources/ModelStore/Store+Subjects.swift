@@ -1,5 +1,5 @@
 extension Store {
-  /// One field of one record as a source of values and a place to send them to.
+  /// Returns one field of one record as a publisher of values that also accepts values.
   ///
   /// - Parameter key: The record's key; it need not exist yet.
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField`, `invalidValue` or
@@ -26,20 +26,20 @@ extension Store {
           await engine.broker.delivered()
           return version
         } catch let error as StoreError where error.code == .recordNotFound {
-          // There is nowhere to put the value.
+          // A closed store cannot store the value.
         } catch {
           report(StoreError(reporting: error))
         }
         return nil
       },
       loop: { [weak lease] in
-        // A loop over a subject of a closed store finishes, as one that began before does.
+        // A loop over a subject of a closed store finishes, like a loop that began before closing.
         guard let lease, !lease.scope.hasEnded else { return nil }
         return try lease.sequence(observed, options: [], coalescing: .standard)
       },
       begin: { [weak lease] body in
         guard let lease else { throw StoreLease.closed }
-        // Not `.latest`: a value that is written here and undone by others at once has to be told.
+        // Not `.latest`: if others undo a value at once, both changes must be reported.
         return try lease.start(observed, options: .initial, coalescing: .standard) { change in
           if let value = change.new { body(value, change.version) }
         }

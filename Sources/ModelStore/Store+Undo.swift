@@ -1,39 +1,40 @@
-/// A transaction that took back what others did.
+/// A transaction that reverted the changes of others.
 public struct Reversal: Hashable, Sendable {
-  /// What was taken back; nil for a range of the journal.
+  /// The reverted transaction; nil for a range of the journal.
   public let reverted: TransactionID?
-  /// The transaction that did it, which can be taken back in its turn.
+  /// The transaction that reverted it. You can revert it in turn.
   public let transaction: TransactionID
-  /// What it changed, bound fields included.
+  /// The changes that it made, bound fields included.
   public let changes: ChangeSet
 }
 
-/// What taking back several transactions would do, one after the other.
+/// The result of reverting several transactions, one after the other, without committing.
 package struct ReversalPreview: Hashable, Sendable {
-  /// What would be taken back, in that order: fewer than asked for where there are no more.
+  /// The transactions that would be reverted, in that order. Fewer than requested if no more exist.
   package let reverted: [TransactionID]
-  /// What all of it comes to, record by record, bound fields included.
+  /// The net change of all of them, record by record, bound fields included.
   package let changes: ChangeSet
 }
 
-// Taking back, with the change journal.
+// Reverting transactions with the change journal.
 extension Store {
-  /// Takes back what one transaction did to models with a full journal, as one new transaction
-  /// through rules, bindings and validators.
+  /// Reverts the changes of one transaction to models with a full journal, as one new transaction
+  /// that runs rules, bindings and validators.
   ///
-  /// Records and fields that it left alone stay as they are now. What it changed must still be as
-  /// it left it, but for bound fields, which follow. Nothing else may change along, except what
-  /// bindings and triggers do.
+  /// Records and fields that the transaction left unchanged stay as they are now. Records and
+  /// fields that it changed must still have its values, except for bound fields, which are updated.
+  /// Nothing else may change as a side effect, except through bindings and triggers.
   ///
   /// - Parameters:
-  ///   - author: Who takes it back; the new transaction is signed so.
-  ///   - mode: ``WriteMode/preview`` rolls it back again and tells what would be done or why it
-  ///     would be refused, and nothing is announced.
-  /// - Returns: What was done; nil when there was nothing to take back.
-  /// - Throws: ``StoreError`` with code `conflict` and every such record as a violation, `rejected`
-  ///   when a rule refuses, `unknownTransaction`, `journalTrimmed` when it is not kept any more,
-  ///   `journalGap` when the journal does not tell all of it, or has only keys of one of its
-  ///   models, or is not on in full for each of them now. Then nothing was changed.
+  ///   - author: The author of the new transaction.
+  ///   - mode: ``WriteMode/preview`` rolls back again, and returns what would be done or throws why
+  ///     it would be refused. Observers are not notified.
+  /// - Returns: What was done; nil when there was nothing to revert.
+  /// - Throws: ``StoreError`` with code `conflict` and every conflicting record as a violation,
+  ///   `rejected` when a rule refuses the change, `unknownTransaction`, `journalTrimmed` when the
+  ///   transaction has been trimmed, `journalGap` when the journal has only part of it, or has only
+  ///   keys of one of its models, or is not on in full for each of them now. Then nothing was
+  ///   changed.
   /// - Complexity: Reads the transaction's entries and the records that they name.
   @discardableResult
   public func revert(
@@ -49,9 +50,9 @@ extension Store {
     }
   }
 
-  /// Takes back everything that was done behind `start` and not behind `end`, by other programs
-  /// too, as one new transaction. As ``revert(_:by:mode:)``, for whole transactions. Unlike
-  /// those that are taken back one by one, they do not count as undone for ``undo(by:mode:)``.
+  /// Reverts everything that was done after `start` and not after `end`, by other programs too, as
+  /// one new transaction. As ``revert(_:by:mode:)``, for whole transactions. The reverted
+  /// transactions do not count as undone for ``undo(by:mode:)``.
   ///
   /// - Parameter end: nil for up to now.
   @discardableResult
@@ -69,14 +70,14 @@ extension Store {
     }
   }
 
-  /// Takes back this program's newest transaction that is not taken back yet and did not itself
-  /// take back another, in any process. As ``revert(_:by:mode:)``.
+  /// Reverts this program's newest transaction that is neither reverted nor itself a reversal, in any
+  /// process. As ``revert(_:by:mode:)``.
   ///
   /// - Parameters:
-  ///   - author: Only transactions that ``WriteTransaction/sign(author:tag:)`` signed so; nil for
-  ///     everybody's.
+  ///   - author: Only transactions that ``WriteTransaction/sign(author:tag:)`` gave this author;
+  ///     nil for all authors.
   ///   - mode: As for ``revert(_:by:mode:)``.
-  /// - Returns: nil when there is none.
+  /// - Returns: nil when there is nothing to undo.
   /// - Throws: As ``revert(_:by:mode:)``; `journalGap` also when the journal is off.
   /// - Complexity: Also reads back from the end of the journal to that transaction.
   @discardableResult
@@ -86,15 +87,15 @@ extension Store {
     }
   }
 
-  /// Takes back this program's newest ``undo(by:mode:)`` that is not taken back yet, so that
-  /// what was undone holds again. A new change ends that: what was undone before it is not done
-  /// again. ``revert(_:by:mode:)`` of the undo does it all the same.
+  /// Reverts this program's newest ``undo(by:mode:)`` that is not yet redone, so that the undone
+  /// change takes effect again. After a new change, earlier undos can no longer be redone.
+  /// ``revert(_:by:mode:)`` of the undo still works.
   ///
   /// - Parameters:
-  ///   - author: Only what was undone by this author, and only changes of this author end it; nil
-  ///     for everybody's.
+  ///   - author: Only undos by this author are redone, and only changes by this author prevent it;
+  ///     nil for all authors.
   ///   - mode: As for ``revert(_:by:mode:)``.
-  /// - Returns: nil when there is none.
+  /// - Returns: nil when there is nothing to redo.
   /// - Throws: As ``revert(_:by:mode:)``; `journalGap` also when the journal is off.
   /// - Complexity: Also reads back from the end of the journal to that undo.
   @discardableResult
@@ -104,26 +105,26 @@ extension Store {
     }
   }
 
-  /// What so many calls of ``undo(by:mode:)`` would do.
+  /// Returns what `count` calls of ``undo(by:mode:)`` would do.
   ///
-  /// They are made in one transaction, which is rolled back. So each is refused where it would be,
-  /// but for what is judged at the end of a transaction: validators in Swift, deferred references
-  /// and what may not change along are held against what all of them come to.
+  /// All of them run in one transaction, which is rolled back. Each is refused where the real call
+  /// would be, with one exception. Checks at the end of a transaction see only the net result of
+  /// all calls: validators in Swift, deferred references, and the check for side effects.
   ///
   /// - Returns: nil when there is nothing to undo.
-  /// - Throws: As ``undo(by:mode:)``, for whichever would be refused.
+  /// - Throws: As ``undo(by:mode:)``, for the first call that would be refused.
   package func previewUndo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
     try previewing(count) { try $0.newestDone(of: WritingProgram(), author, except: $1) }
   }
 
-  /// What so many calls of ``redo(by:mode:)`` would do. As ``previewUndo(_:by:)``.
+  /// Returns what `count` calls of ``redo(by:mode:)`` would do. As ``previewUndo(_:by:)``.
   ///
   /// - Returns: nil when there is nothing to redo.
   package func previewRedo(_ count: Int, by author: String? = nil) throws -> ReversalPreview? {
     try previewing(count) { try $0.newestUndone(of: WritingProgram(), author, except: $1) }
   }
 
-  /// - Parameter next: Finds out what to take back next, given what was before.
+  /// - Parameter next: Returns the next transaction to revert, given the previous ones.
   private func previewing(
     _ count: Int, _ next: (JournalHistory, Set<TransactionID>) throws -> [LoggedTransaction]
   ) throws -> ReversalPreview? {
@@ -147,8 +148,8 @@ extension Store {
 
   /// Returns the journal, or nil when it is on and nothing has been recorded yet.
   ///
-  /// - Throws: ``StoreError`` with code `journalGap` when the journal is off: then nothing can be
-  ///   taken back, which is not the same as nothing to take back.
+  /// - Throws: ``StoreError`` with code `journalGap` when the journal is off. Then nothing can be
+  ///   reverted, which differs from having nothing to revert.
   private func recordedHistory(_ connection: Connection) throws -> JournalHistory? {
     guard try JournalLayouts(reading: connection)?.current.isEmpty == false else {
       throw StoreError(
@@ -159,7 +160,7 @@ extension Store {
     return try JournalHistory(reading: connection)
   }
 
-  /// - Throws: ``StoreError`` with code `journalGap` when the journal does not tell all of it.
+  /// - Throws: ``StoreError`` with code `journalGap` when the journal has only part of it.
   private func reversion(
     of found: [LoggedTransaction], _ history: JournalHistory, _ access: _TransactionAccess
   ) throws -> Reversion {
@@ -171,7 +172,7 @@ extension Store {
     return reversion
   }
 
-  /// - Parameter transactions: Finds out what to take back, oldest first.
+  /// - Parameter transactions: Returns the transactions to revert, oldest first.
   private func reverting(
     by author: String?, asRange: Bool = false, mode: WriteMode = .commit,
     _ transactions: (JournalHistory) throws -> [LoggedTransaction]
@@ -185,7 +186,8 @@ extension Store {
       access.notes.signature = TransactionSignature(author: author)
       let mark = asRange ? nil : found.first?.mark
       access.notes.reversal = mark.map { JournalMark.Reversal(of: $0) }
-      // What comes to nothing is taken back too, or it would be found again.
+      // A transaction without a net change is also recorded as reverted, or it would be found
+      // again.
       access.notes.isSignedAnyway = mark != nil
       guard mark != nil || !reversion.isEmpty else { return nil }
       access.notes.review = try reversion.apply(in: tx)
@@ -197,10 +199,11 @@ extension Store {
 }
 
 extension JournalHistory {
-  /// The newest transaction of a program that took nothing back and holds; empty when there is
-  /// none.
+  /// Returns the program's newest transaction that is not a reversal and is in effect; empty when
+  /// there is none.
   ///
-  /// - Parameter taken: Those that do not hold any more, although no mark says so.
+  /// - Parameter taken: Transactions that are no longer in effect, although no commit record says
+  ///   so.
   fileprivate func newestDone(
     of program: WritingProgram, _ author: String?, except taken: Set<TransactionID> = []
   ) throws -> [LoggedTransaction] {
@@ -214,10 +217,10 @@ extension JournalHistory {
     return try whole(done)
   }
 
-  /// The newest undo of a program that was not taken back; empty when there is none, or a newer
-  /// transaction of the program that took nothing back.
+  /// Returns the program's newest undo that was not redone; empty when there is none, or when a
+  /// newer transaction of the program is not a reversal.
   ///
-  /// - Parameter taken: Those that were taken back, although no mark says so.
+  /// - Parameter taken: Transactions that were reverted, although no commit record says so.
   fileprivate func newestUndone(
     of program: WritingProgram, _ author: String?, except taken: Set<TransactionID> = []
   ) throws -> [LoggedTransaction] {

@@ -1,13 +1,16 @@
-/// One SQLite file and everything that knows about it: the front door.
+/// A store: one SQLite file, opened with the models, bindings and validators of your program.
 ///
-/// A store is opened with the models, bindings and validators of the program. It may be used from
-/// any thread and task. Two stores on one file in one process share everything below, but each is
-/// open until it is closed itself, or dropped, and what was begun through it ends then: callbacks
-/// are not called again, and loops finish. Keep the store for as long as you use it.
+/// Use it from any thread and task. Several stores in one process can share one file. They then
+/// share
+/// one engine, but each is closed separately. Closing or dropping a store ends the observations
+/// that
+/// began through it: callbacks are not called again, and loops finish. Keep the store for as long
+/// as
+/// you use it.
 public final class Store: Sendable {
   let lease: StoreLease
 
-  /// What the stores on one file share, whether this one is open or not.
+  /// The engine that all stores on one file share. It stays available after this store is closed.
   var engine: StoreEngine { lease.engine }
 
   /// The engine, while the store is open.
@@ -22,15 +25,17 @@ public final class Store: Sendable {
   /// - Parameters:
   ///   - models: The models of the program. Missing tables are created; see
   ///     ``StoreConfiguration/schemaChanges``.
-  ///   - migrations: The program's migrations; those that the file has not had are applied first.
+  ///   - migrations: The program's migrations. Those that the file does not have yet are applied
+  ///     first.
   ///   - bindings: Fields that the file itself keeps in sync. Installed and synchronised when new.
-  ///   - rules: Rules beside those in the models' definitions. Installed when new or changed.
-  ///   - validators: Rules in Swift that gate every commit through this store.
-  ///   - onError: Receives failures that no caller receives, such as a stored value that does not
-  ///     fit the type an observer expects, and a warning with code `unsafeLocation` when a file is
-  ///     read that other users may replace. The default writes one line to standard error.
-  /// - Throws: ``StoreError``; with code `schemaMismatch` and a list of differences when tables
-  ///   exist in another form than declared; `rejected` when records break a new or changed rule.
+  ///   - rules: Rules in addition to those in the models' definitions. Installed when new or
+  ///     changed.
+  ///   - validators: Rules in Swift that check every commit through this store.
+  ///   - onError: Receives failures that no caller receives. For example, a stored value that does
+  ///     not fit the type that an observer expects, or a warning with code `unsafeLocation` when
+  ///     other users may replace the file. The default writes one line to standard error.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` and a list of differences when existing
+  ///   tables differ from their declarations; `rejected` when records break a new or changed rule.
   public convenience init(
     at path: String, models: any Model.Type..., migrations: [Migration] = [],
     bindings: [FieldBinding] = [], rules: [Rule] = [], validators: [Validator] = [],
@@ -45,7 +50,7 @@ public final class Store: Sendable {
       configuration: configuration, onError: onError)
   }
 
-  /// Opens the store at `path` for a program whose declarations were collected before.
+  /// Opens the store at `path` with declarations that were collected before.
   package convenience init(
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
@@ -88,14 +93,14 @@ public final class Store: Sendable {
     case let error as SQLiteError where error.code == .readOnlyRollback:
       StoreError(
         .readOnly,
-        "\(path): a program ended in the middle of a transaction, which must be rolled back before anything can be read. Open the database once for writing.",
+        "\(path): a program ended in the middle of a transaction, which must be rolled back before the file can be read. Open the database once for writing.",
         sqliteCode: error.code.rawValue)
-    // Readers of a write-ahead log meet in a file beside it, which somebody must have made:
+    // Readers of a write-ahead log share a file beside it, which must exist already:
     // https://sqlite.org/wal.html#read_only_databases
     case let error as SQLiteError where access == .readOnly && error.code.primary == .readOnly:
       StoreError(
         .permissionDenied,
-        "\(path): reading takes a -shm file beside the database, which this user may not make in its directory. Make the directory writable, or copy the database and open the copy.",
+        "\(path): reading needs a -shm file beside the database, and this user may not create it in that directory. Make the directory writable, or copy the database and open the copy.",
         sqliteCode: error.code.rawValue)
     case let error as SQLiteError:
       {
@@ -107,41 +112,42 @@ public final class Store: Sendable {
     }
   }
 
-  /// The path of the file itself: every symbolic link was followed when the store was opened. Of a
-  /// store in memory it is a name that no other store of the process has, such as `:memory:1`.
+  /// The path of the file itself. Symbolic links were resolved when the store was opened. For a
+  /// store in memory, a name that no other store of the process has, such as `:memory:1`.
   public var path: String { engine.file.path }
 
-  /// Whether the file has a write-ahead log, as every store has that was not opened with
-  /// ``StoreConfiguration/JournalMode/asFound`` or read-only: without one, readers and writers wait
-  /// for each other.
+  /// Whether the file has a write-ahead log. Without it, readers and writers wait for each other.
+  /// Only a store opened with ``StoreConfiguration/JournalMode/asFound`` or read-only may have
+  /// none.
   package var usesWriteAheadLog: Bool { engine.connections.usesWriteAheadLog }
 
   /// Every model that the store knows.
   public var schema: StoreSchema { engine.models.schema }
 
-  /// Ends everything that was begun through this store: no callback is called again, and sequences
-  /// finish, after the changes that wait in them. Later calls throw `misuse`. Dropping the store
-  /// does the same.
+  /// Closes the store. No callback is called again. Sequences finish after the changes that are
+  /// already queued. Later calls throw `misuse`. Dropping the store does the same.
   ///
-  /// Other stores on the file stay open. The last one closes every connection, after what runs now
-  /// has ended.
+  /// Other stores on the file stay open. The last one closes every connection, after the current
+  /// work has ended.
   ///
-  /// In a child of the process that opened the store this does nothing.
+  /// In a child of the process that opened the store, this does nothing.
   public func close() { lease.end(.waiting) }
 }
 
 // Writing.
 extension Store {
-  /// Runs `body` as one transaction, on the calling thread: all of it commits, or nothing.
+  /// Runs `body` as one transaction, on the calling thread. If `body` returns, the transaction
+  /// commits; if it throws, it rolls back.
   ///
-  /// - Parameter subscriptions: Who is not told of it, because whoever observes there has made the
-  ///   change and shows it already. Their next event begins with the state after this commit;
-  ///   events of earlier commits that wait still come, and are not folded with later ones.
-  /// - Returns: What `body` returned, after COMMIT did.
-  /// - Throws: What `body` threw; ``StoreError`` with code `rejected` when a rule refuses, `busy`
-  ///   when another process holds the file for longer than the busy timeout, `outcomeUnknown` when
-  ///   COMMIT failed half-way, `misuse` for a subscription of another store. Except after
-  ///   `outcomeUnknown`, nothing was changed.
+  /// - Parameter subscriptions: Subscriptions that are not notified of this commit, because their
+  ///   observer made the change and already shows it. Their next event begins with the state after
+  ///   this commit. Queued events of earlier commits are still delivered, and are not coalesced
+  ///   with later ones.
+  /// - Returns: The result of `body`, after COMMIT succeeded.
+  /// - Throws: The error of `body`; ``StoreError`` with code `rejected` when a rule refuses the
+  ///   change, `busy` when another process locks the file for longer than the busy timeout,
+  ///   `outcomeUnknown` when COMMIT failed half-way, `misuse` for a subscription of another store.
+  ///   Except after `outcomeUnknown`, nothing was changed.
   @discardableResult
   public func write<Result>(
     suppressing subscriptions: [ObservationToken] = [],
@@ -155,11 +161,11 @@ extension Store {
   /// then nothing was changed.
   ///
   /// In an async function, `try await store.write { … }` calls this form. `body` runs on another
-  /// thread, so it may capture only what is Sendable. Capture values by copy, and return what you
+  /// thread, so it may capture only Sendable values. Capture values by copy, and return what you
   /// need: `let count = try await store.write { [titles] tx in … }`. To run a transaction on the
   /// thread of an async function, call a synchronous function that writes.
   ///
-  /// - Parameter subscriptions: Who is not told of it.
+  /// - Parameter subscriptions: Subscriptions that are not notified of this commit.
   @discardableResult
   public func write<Result: Sendable>(
     suppressing subscriptions: [ObservationToken] = [],
@@ -169,8 +175,8 @@ extension Store {
     return try await engine.writeOnQueue(suppressing: engine.outlets(of: subscriptions), body)
   }
 
-  /// As ``write(_:)-(WriteTransaction)``, and tells what exactly the commit changed, bound fields
-  /// included.
+  /// Runs `body` as `write(_:)` does, and also returns the changes of the
+  /// commit, bound fields included.
   ///
   /// - Complexity: Reads every touched record before and after.
   public func writeReturningChanges<Result>(
@@ -181,8 +187,8 @@ extension Store {
     return try engine.turns.take { writer in try cycle.run(on: &writer, body) }
   }
 
-  /// Runs `body` and all validators as one transaction, then rolls it back: tells what a write
-  /// would change or why it would be refused. Nothing is announced.
+  /// Runs `body` and all validators as one transaction, then rolls it back. Returns the changes
+  /// that a write would make, or throws the error that it would throw. Observers are not notified.
   public func preview<Result>(
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> (value: Result, changes: ChangeSet) {
@@ -194,7 +200,7 @@ extension Store {
 // Reading.
 extension Store {
   /// Runs `body` on one state of the store, on the calling thread. Inside a write, that is the
-  /// state before it.
+  /// state before the write.
   public func read<Result>(
     _ body: (borrowing ReadTransaction) throws -> Result
   ) throws -> Result {
@@ -211,7 +217,8 @@ extension Store {
     }
   }
 
-  /// The records that `query` selects, in its order: one statement, so one state of the store.
+  /// Returns the records that `query` selects, in its order. It is one statement, so all records
+  /// are from the same state.
   ///
   /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; call
   ///   ``TransactionReads/fetch(_:)`` on the transaction.
@@ -224,7 +231,7 @@ extension Store {
     return records
   }
 
-  /// The record with that key, or nil when there is none.
+  /// Returns the record with that key, or nil if it does not exist.
   ///
   /// - Throws: ``StoreError`` with code `misuse` inside a write of this store; call
   ///   ``TransactionReads/find(_:_:)`` on the transaction.
@@ -248,7 +255,7 @@ extension Store {
       try engine.presence.process.check()
       throw StoreError(
         .misuse,
-        "find and fetch of a store do not see the changes of a running write; inside write, call them on the transaction. Store.read sees what is committed."
+        "find and fetch of a store do not see the changes of a running write. Inside write, call them on the transaction. Store.read sees the committed state."
       )
     }
     try engine.connections.readers.sync { connection in
@@ -259,15 +266,15 @@ extension Store {
   }
 }
 
-// What the file holds.
+// The contents of the file.
 extension Store {
-  /// The bindings that the file keeps, by name, this program's and others'.
+  /// Returns all bindings of the file, by name, including those of other programs.
   public func bindings() throws -> [BindingSchema] {
     try open.catalog.catalogEntries(.bindings)
   }
 
-  /// The validators in Swift that programs have declared for this file, by name. A program that
-  /// lacks one cannot check it, and is told so here.
+  /// Returns the validators in Swift that programs have declared for this file, by name. A program
+  /// that lacks one of them cannot run it, and finds its name here.
   package func declaredValidators() throws -> [DeclaredValidator] {
     let engine = try open
     let own = Set(engine.schema.validators.map(\.name))
@@ -280,8 +287,8 @@ extension Store {
   /// are damaged.
   ///
   /// A store opened with ``StoreConfiguration/Access/readOnly`` leaves such parts out of
-  /// ``schema``, ``bindings()``, ``rules()`` and ``declaredValidators()``, so that everything else
-  /// can still be read. A store that writes refuses to open: an unknown entry may say something of
+  /// ``schema``, ``bindings()`` and ``rules()``, so that everything else
+  /// can still be read. A store that writes refuses to open, because an unknown entry may affect
   /// any record.
   ///
   /// - Returns: One error for each entry, with code `newerFormat` or `corrupt`; for a model,
@@ -290,15 +297,14 @@ extension Store {
     try open.catalog.catalogProblems()
   }
 
-  /// Every table and view that is not a model yet, with the model it would make or the reason why
-  /// not.
+  /// Returns every table and view that is not a model yet, with its possible model or the reason
+  /// why it cannot become one.
   ///
-  /// The declared types of the columns say what their values mean, by SQLite's affinity rules and
-  /// by convention: `BOOLEAN`, `DATETIME`, `DECIMAL(10,2)`. Where a declaration leaves something
-  /// open, such as the form of dates, the stored values decide. ``AdoptableTable/decisions`` lists
-  /// these columns.
+  /// The types of the fields follow from the declared types of the columns, by SQLite's affinity
+  /// rules and by convention: `BOOLEAN`, `DATETIME`, `DECIMAL(10,2)`. If a declaration leaves
+  /// something open, such as the form of dates, the stored values decide.
   ///
-  /// - Complexity: Reads at most ``TypeDecision/rowCountMax`` rows of each table that has such
+  /// - Complexity: Reads at most 10,000 rows of each table that has such
   ///   columns.
   public func adoptableTables() throws -> [AdoptableTable] {
     try open.catalog.adoptableTables()
@@ -316,13 +322,13 @@ extension Store {
   ///
   /// - Parameters:
   ///   - tables: Their names; nil for every table and view that can be a model.
-  ///   - types: What fields mean, instead of what adoption decides. The models are among `tables`
-  ///     or were adopted before. Each stored value is compared with the new type.
-  /// - Returns: The new models, in the order of names given, or of all names.
+  ///   - types: Types of fields, instead of those that adoption decides. The models are among
+  ///     `tables` or were adopted before. Each stored value is compared with the new type.
+  /// - Returns: The new models, in the order of the given names, or ordered by name.
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason, for a named table that
-  ///   cannot be a model, for a type that the column does not keep, and for a type with which a
-  ///   binding could not be kept; `invalidValue`, saying how many, when stored values do not fit a
-  ///   type. Then nothing is adopted and no type is set.
+  ///   cannot be a model, for a type that the column cannot store, and for a type that prevents a
+  ///   binding; `invalidValue` with a count when stored values do not fit a type. Then nothing is
+  ///   adopted and no type is set.
   @discardableResult
   public func adopt(
     _ tables: [String]? = nil, types: [TypeChoice] = []
@@ -330,7 +336,7 @@ extension Store {
     try open.catalog.adopt(tables, types: types)
   }
 
-  /// What ``adopt(_:types:)`` would record for a choice, without writing.
+  /// Returns the decision that ``adopt(_:types:)`` would record for a choice, without writing.
   ///
   /// - Throws: ``StoreError`` as ``adopt(_:types:)`` does.
   /// - Complexity: Reads the column of all rows.
@@ -338,7 +344,8 @@ extension Store {
     try open.catalog.decisions([choice])[0]
   }
 
-  /// What ``adopt(_:types:)`` would record for choices that are made together, without writing.
+  /// Returns the decisions that ``adopt(_:types:)`` would record for several choices together,
+  /// without writing.
   ///
   /// - Returns: In the order of `choices`.
   /// - Throws: ``StoreError`` as ``adopt(_:types:)`` does.
@@ -347,9 +354,11 @@ extension Store {
     try open.catalog.decisions(choices)
   }
 
-  /// Makes the rows of a table of an existing database ordered lists: those of one owner, in the
-  /// order of an integer column. The table itself stays as it is; the file's catalog remembers the
-  /// list. Afterwards the table is no model by its own name, but the slots of the list.
+  /// Makes the rows of a table of an existing database ordered lists. Each list holds the rows of
+  /// one owner, in the order of an integer column.
+  ///
+  /// The table itself stays as it is; the file's catalog stores the list. Afterwards the table is
+  /// not a model under its own name: it holds the slots of the list.
   ///
   /// ```swift
   /// try store.adopt(
@@ -360,20 +369,20 @@ extension Store {
   /// ```
   ///
   /// - Parameters:
-  ///   - list: With ``ListSchema/columns``.
+  ///   - list: With the columns of its table.
   ///   - owner: The name of an adopted model. A model of a Swift type declares its lists itself;
   ///     see ``ModelList``.
   /// - Returns: The model of the slots, called `owner.list`, with a field for each column.
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason, when rows of the table
   ///   cannot be slots; `configurationConflict` when the owner has such a list, or a binding or
-  ///   rule speaks of the table; `unknownModel`. Then nothing is adopted.
+  ///   rule refers to the table; `unknownModel`. Then nothing is adopted.
   @discardableResult
   public func adopt(_ list: ListSchema, of owner: String) throws -> ModelSchema {
     try open.catalog.adopt(list, of: owner)
   }
 }
 
-// Upkeep.
+// Maintenance.
 extension Store {
   /// The version of the SQLite library that this process uses, such as "3.51.3".
   public static var sqliteVersion: String { Connection.libraryVersion }
@@ -385,22 +394,23 @@ extension Store {
         try writer.checkpoint()
       } catch let error as SQLiteError {
         throw StoreError(error).following(
-          "Every commit stands; copying the write-ahead log into the database failed")
+          "Every commit is complete; copying the write-ahead log into the database failed")
       }
     }
   }
 
-  /// Looks for damage and broken references, as SQLite's own checks find them, and for tables that
-  /// are no longer what programs declare. For the tables of adopted models see ``adoptedDrift()``.
-  /// For the records themselves see ``findings(in:maxKeyCount:onProgress:)``, for bindings
-  /// ``bindingFindings(maxKeyCount:)``, for the triggers of added rules ``schemaDrift()``.
+  /// Checks the file for damage and broken references with SQLite's own checks, and for tables that
+  /// differ from their declarations.
   ///
-  /// A table that needs a function or collation which only the program that made it has cannot be
-  /// checked.
+  /// Other checks cover the rest: ``adoptedDrift()`` the tables of adopted models,
+  /// ``findings(in:maxKeyCount:onProgress:)`` the records, ``bindingFindings(maxKeyCount:)`` the
+  /// bindings, and ``schemaDrift()`` the triggers of added rules.
+  ///
+  /// A table cannot be checked if it needs a function or collation that only another program has.
   ///
   /// - Parameter onUncheckedTable: Called with the reason for each such table. Without it, the
   ///   reason is one of the findings.
-  /// - Returns: One sentence for each finding; empty when all is well.
+  /// - Returns: One sentence for each finding; empty when there are none.
   /// - Complexity: Reads the whole file.
   public func checkIntegrity(onUncheckedTable: ((StoreError) throws -> Void)? = nil) throws
     -> [String]

@@ -1,7 +1,7 @@
-/// Every knob of a store, with its unit, its default and the reason for it.
+/// The settings of a store, each with its unit, its default and the reason for it.
 ///
-/// Two stores on one file in one process share one engine, so they must ask for the same; only
-/// `schemaChanges`, `changeJournal`, `sharing` and whether a writing store makes the file may
+/// Two stores on one file in one process share one engine, so their settings must be equal. Only
+/// `schemaChanges`, `changeJournal`, `sharing`, and whether a writing store creates the file may
 /// differ.
 public struct StoreConfiguration: Hashable, Sendable {
   /// What the store may do with the file.
@@ -10,16 +10,16 @@ public struct StoreConfiguration: Hashable, Sendable {
     case readWriteCreate
     /// Read and write an existing file.
     case readWrite
-    /// Read an existing file. Nothing of it changes, and no write can be begun.
+    /// Read an existing file. Nothing of it changes, and no write can begin.
     case readOnly
   }
 
-  /// What a returned commit promises against a power cut. A crash of the process loses nothing
+  /// How safe a committed transaction is against a power cut. A crash of the process loses nothing
   /// either way.
   public enum Durability: String, Hashable, Sendable {
     /// Every commit is on the disk before it returns (`synchronous=FULL`). The default.
     case full
-    /// A power cut may lose the latest commits, never damage the file (`synchronous=NORMAL`).
+    /// A power cut may lose the latest commits, but never damages the file (`synchronous=NORMAL`).
     /// Several times faster for small transactions.
     case normal
 
@@ -35,18 +35,18 @@ public struct StoreConfiguration: Hashable, Sendable {
     case group
   }
 
-  /// Which users share the file. A store refuses a log that any other user may have made, and a
-  /// directory in which any other user may replace the file. What one of the sharing users writes,
-  /// all others accept.
+  /// Which users share the file. A store refuses a log that any other user may have created, and a
+  /// directory in which any other user may replace the file. Each of the sharing users accepts what
+  /// the others write.
   public var sharing: Sharing = .owner
-  /// Whether the store may write, and whether it makes a file that is not there.
+  /// Whether the store may write, and whether it creates a missing file.
   public var access: Access = .readWriteCreate
-  /// What an acknowledged write survives.
+  /// What happens to a committed write at a power cut.
   public var durability: Durability = .full
   /// How long a write waits for another process's write before it fails with
   /// ``StoreError/Code/busy``.
   public var busyTimeout: Duration = .seconds(5)
-  /// The most read transactions running at once; a further one waits. At least 1.
+  /// The maximum number of read transactions that run at once, at least 1. Further ones wait.
   public var maxReaderCount = 4
   /// Page cache of each connection, in bytes. SQLite's own 2 MB makes random updates 2–3 times
   /// slower.
@@ -57,7 +57,7 @@ public struct StoreConfiguration: Hashable, Sendable {
   public var statementCacheCapacity = 128
   /// The largest text, blob or row that is read or written, in bytes. The default, 1,000,000,000,
   /// is SQLite's own limit. Reading a larger value throws ``StoreError/Code/invalidValue`` with its
-  /// model, field and key, and takes no memory for it.
+  /// model, field and key, without allocating memory for it.
   ///
   /// For example, a program that copies each value once or twice and may use 500 MB sets
   /// 100,000,000.
@@ -69,85 +69,86 @@ public struct StoreConfiguration: Hashable, Sendable {
   /// What a writing store does with a file that has a rollback journal. An empty file always gets a
   /// write-ahead log, and reading never changes the file.
   public enum JournalMode: Hashable, Sendable {
-    /// Changes the file to a write-ahead log, for good: readers and the writer then do not wait for
-    /// each other. When the file holds tables of another program and no catalog of a store yet, the
-    /// store reports this to `onError` with code `configurationConflict`. Other programs need
-    /// nothing but an SQLite since version 3.7.0 and the right to make files in the directory.
+    /// Changes the file permanently to a write-ahead log, so that readers and the writer do not
+    /// wait for each other. When the file holds tables of another program and no catalog of a store
+    /// yet, the store reports this to `onError` with code `configurationConflict`. Other programs
+    /// only need SQLite 3.7.0 or later and the right to create files in the directory.
     case writeAheadLog
-    /// Leaves the file as it is. With a rollback journal everything is as safe, but readers and
+    /// Leaves the file as it is. With a rollback journal everything is as safe. But readers and
     /// writers wait for each other, up to ``StoreConfiguration/busyTimeout``, and fail with
-    /// ``StoreError/Code/busy``; and observers are notified of other processes' commits up to a
-    /// second late. For tools that write once and close the store.
+    /// ``StoreError/Code/busy``. Observers are notified of other processes' commits up to a second
+    /// late. For tools that write once and close the store.
     case asFound
   }
 
-  /// How much is told of a write that rules refuse.
+  /// How much the store reports about a write that rules refuse.
   public var refusals = Refusals()
 
-  /// How much is told of a write that rules refuse.
+  /// How much a store reports about a write that rules refuse.
   public struct Refusals: Hashable, Sendable {
-    /// Whether validators stop at the first rule that is broken. By default all of them judge, so
-    /// that a form can show everything at once.
+    /// Whether validators stop at the first broken rule. By default all of them run, so that a form
+    /// can show every violation at once.
     public var stopsAtFirst = false
-    /// The most violations that one error lists; at least 1. All are counted.
+    /// The maximum number of violations that one error lists, at least 1. All are counted.
     public var maxViolationCount = 100
-    /// Whether violations carry the values that break a rule. By default they do not: an error is
-    /// often logged, and values may be nobody's business there.
+    /// Whether violations contain the values that break a rule. By default they do not, because
+    /// errors are often logged, and values may be private.
     public var includesValues = false
-    /// The most changes of rows that are held in memory to tell what else is wrong with a statement
-    /// that was refused; of a larger one only the first refusal is told.
+    /// The maximum number of row changes held in memory to find further violations of a refused
+    /// statement. For a larger statement, only the first violation is reported.
     package var heldChangeCountMax = 100_000
 
-    /// The defaults.
+    /// Creates the default settings.
     public init() {}
   }
 
-  /// Whether missing tables and columns are added when the store opens. Renames, removals and
-  /// changes of type are never made by opening: they take a migration.
+  /// Whether missing tables and columns are added when the store opens. Opening never renames,
+  /// removes or changes the type of anything: write a migration for that.
   public var schemaChanges: SchemaChanges = .createTables
 
   /// What opening a store may add to its file.
   public enum SchemaChanges: Hashable, Sendable {
-    /// Create tables that do not exist. Any other difference is an error that lists them all.
-    /// Declared bindings and rules in Swift are entered in the file under any setting.
+    /// Create tables that do not exist. Any other difference is an error that lists all
+    /// differences. Declared bindings and rules in Swift are added to the file under any setting.
     case createTables
-    /// Also add columns and indexes that are missing: changes that lose nothing.
+    /// Also add missing columns and indexes. No data is lost.
     case additive
     /// Change nothing; any difference is an error.
     case none
   }
 
-  /// Whether the changes of the declared models are entered in the file's change journal, and how
-  /// much of them. By default each model is as the file says, at first without: an insertion then
-  /// costs about three times as much, which only who needs history or other processes should pay.
-  /// See ``ChangeJournal``.
+  /// Whether the file's change journal records the changes of the declared models, and in how much
+  /// detail. By default each model keeps the setting of the file, which is off at first. With the
+  /// journal an insertion takes about three times as long, so turn it on only if you need history
+  /// or other processes. See ``ChangeJournal``.
   public var changeJournal: JournalDetail?
 
-  /// How much the change journal keeps. By default everything: what to forget is for the program to
-  /// say. Removed in small steps after commits of this store, about one for every 500 entries; see
-  /// also ``ChangeJournal/trim(_:mode:)``.
+  /// How much the change journal keeps. By default it keeps everything, and your program decides
+  /// what to delete. Old entries are removed in small steps after commits of this store, about one
+  /// step for every 500 entries. See also ``ChangeJournal/trim(_:mode:)``.
   public var journalRetention: JournalRetention?
 
   /// Functions in Swift that bindings may call; see ``FieldBinding/calling(_:)``. By default there
-  /// are none: what calls one can be written by no other program.
+  /// are none. Other programs cannot write records whose binding calls such a function.
   public var functions: Set<SQLFunction> = []
 
   /// The name of the SQLite VFS to open through; tests inject faults with it.
   package var fileSystem: String?
 
-  /// Whether reads use the writer's connection while nothing else does. For programs that end after
-  /// one task: each further connection reads the whole schema. Nothing may be observed meanwhile,
-  /// because a read would keep the changes of others waiting.
+  /// Whether reads use the writer's connection while it is idle. For programs that end after one
+  /// task, because each further connection reads the whole schema. Do not observe anything in this
+  /// mode, because a read would delay the changes of other programs.
   package var readsOnWriter = false
 
-  /// Whether the program wants its statements to end; a signal handler sets it.
+  /// Set by a signal handler when the program wants its statements to end.
   package var stopRequest: StopRequest?
 
-  /// The values that a service wants: read, write, make the file, and survive a loss of power.
+  /// Creates the values for a typical service: read, write, create the file, and survive a loss of
+  /// power.
   public init() {}
 
-  /// Whether two stores on one file may share an engine. What opening adds to the file and how its
-  /// place is checked is each one's own.
+  /// Whether two stores on one file may share an engine. Each store has its own settings for schema
+  /// changes on opening and for checking the file's location.
   func isCompatible(with other: StoreConfiguration) -> Bool {
     var mine = self
     mine.schemaChanges = other.schemaChanges

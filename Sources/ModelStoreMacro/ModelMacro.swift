@@ -12,17 +12,18 @@
 /// }
 /// ```
 ///
-/// The struct gets its ``Model`` conformance with `definition`, `tableName` and `key`, positional
-/// reading and writing, a memberwise initializer unless its body has an initializer, and `Draft`, a
-/// record not yet inserted. A draft may leave out a single integer key, which SQLite then assigns,
-/// and a single `UUID` key, which is then made up. Several `@Key` properties make a composite key
-/// with a nested `Key` type. With a single key called `id` the struct is `Identifiable` too.
+/// The struct gets its ``Model`` conformance with `definition`, `tableName` and `key`, and
+/// positional reading and writing. It gets a memberwise initializer unless its body declares an
+/// initializer. It also gets `Draft`, a record that is not inserted yet. A draft may leave out a
+/// single integer key, which SQLite then assigns, or a single `UUID` key, which is then generated.
+/// Several `@Key` properties make a composite key with a nested `Key` type. With a single key
+/// called `id` the struct is `Identifiable` too.
 ///
-/// What is generated is as accessible as the struct; initializers at most as their least accessible
-/// property. Computed and static properties are no fields. Generic types, lazy properties and
-/// properties without a written type are refused.
+/// The generated members are as accessible as the struct; initializers at most as their least
+/// accessible property. Computed and static properties are not fields. Generic types, lazy
+/// properties and properties without a written type are refused.
 ///
-/// - Parameter table: The table's name where it is not the struct's.
+/// - Parameter table: The table's name, if it differs from the struct's.
 @attached(
   member,
   names: named(tableName), named(definition), named(key), named(Key), named(init), named(encode),
@@ -39,44 +40,45 @@ public macro Model(table: String? = nil) =
 public macro Key() =
   #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")
 
-/// Lets no two records have the same value in this field. NULL is never the same as another NULL.
+/// Makes the values of a field unique. NULL never equals another NULL.
 @attached(peer)
 public macro Unique() =
   #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")
 
-/// Says how a field's column differs from what its property says.
+/// Sets the properties of a field's column that do not follow from its property.
 ///
 /// - Parameters:
-///   - name: The column's name where it is not the property's.
+///   - name: The column's name, if it differs from the property's.
 ///   - collation: How texts compare.
-///   - default: An SQL expression for records inserted by writers that leave the field out; no
-///     default for Swift, whose drafts take the property's initial value.
+///   - default: An SQL expression for records inserted by writers that leave the field out. It is
+///     not a default for Swift, whose drafts take the property's initial value.
 @attached(peer)
 public macro Column(
   name: String? = nil, collation: Collation = .binary, default: String? = nil
 ) = #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")
 
-/// Adds rules that every record must meet. They become CHECK constraints, so they hold for every
-/// writer. A rule over several fields is a `Rule.condition`.
+/// Adds rules that every record must meet. They become CHECK constraints, so they apply to every
+/// writer. For a rule over several fields, use `Rule.condition`.
 @attached(peer)
 public macro Validate(_ rules: FieldRule...) =
   #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")
 
-/// Lets a field hold only keys of another model's records: a foreign key.
+/// Restricts a field to keys of another model's records: a foreign key.
 ///
 /// - Parameters:
 ///   - model: The other model, or this one.
-///   - onDelete: What happens to the record when the other is deleted. By default that is refused.
-///   - onUpdate: What happens to the record when the other's key changes. By default that is
-///     refused.
+///   - onDelete: What happens to the record when the other one is deleted. By default the deletion
+///     is refused.
+///   - onUpdate: What happens to the record when the other one's key changes. By default the change
+///     is refused.
 @attached(peer)
 public macro Reference(
   _ model: any Model.Type, onDelete: ReferenceSchema.Action = .noAction,
   onUpdate: ReferenceSchema.Action = .noAction
 ) = #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")
 
-/// Makes a property of type `OrderedList` a list that each record owns. It is no column: its
-/// elements stand in a table of their own, in order, duplicates allowed.
+/// Makes a property of type `OrderedList` a list that each record owns. It is not a column: its
+/// elements are in a separate table, in order, with duplicates allowed.
 @attached(peer)
 public macro Ordered() =
   #externalMacro(module: "ModelStoreMacroPlugin", type: "FieldMarkerMacro")

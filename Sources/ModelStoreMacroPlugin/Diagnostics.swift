@@ -78,7 +78,7 @@ struct Refusal: DiagnosticMessage {
     Refusal(
       "constantWithValue",
       "'let \(property)' has its value already and cannot be read from a record; write "
-        + "'var \(property)', or 'static let \(property)' if it is no field")
+        + "'var \(property)', or 'static let \(property)' if it is not a field")
   }
 
   static let conditionalField = Refusal(
@@ -93,8 +93,8 @@ struct Refusal: DiagnosticMessage {
   static func duplicateColumn(_ column: String, property: String) -> Refusal {
     Refusal(
       "duplicateColumn",
-      "the column '\(column)' is that of '\(property)' already; SQLite does not tell upper from "
-        + "lower case in names; choose another with @Column(name:)")
+      "the column '\(column)' belongs to '\(property)' already; SQLite does not distinguish upper "
+        + "from lower case in names; choose another with @Column(name:)")
   }
 
   static func markerNeedsField(_ marker: String) -> Refusal {
@@ -111,7 +111,7 @@ struct Refusal: DiagnosticMessage {
 
   static func markerOnList(_ marker: String) -> Refusal {
     Refusal(
-      "markerOnList", "an ordered list is no column of its record; remove @\(marker)")
+      "markerOnList", "an ordered list is not a column of its record; remove @\(marker)")
   }
 
   static func repeatedMarker(_ marker: String) -> Refusal {
@@ -136,10 +136,10 @@ struct Refusal: DiagnosticMessage {
   }
 
   static let listNeedsOrdered = Refusal(
-    "listNeedsOrdered", "an OrderedList is no column of its record; write @Ordered before it")
+    "listNeedsOrdered", "an OrderedList is not a column of its record; write @Ordered before it")
 }
 
-/// What a fix-it does, as shown in its menu.
+/// The action of a fix-it, as shown in its menu.
 struct Remedy: FixItMessage {
   let fixItID: MessageID
   let message: String
@@ -151,7 +151,7 @@ struct Remedy: FixItMessage {
 }
 
 extension FixIt {
-  /// Writes `text` in place of `node`, leaving the space around it.
+  /// Returns a fix-it that replaces `node` with `text`, leaving the space around it.
   static func write(
     _ text: String, insteadOf node: some SyntaxProtocol, message: String
   ) -> FixIt {
@@ -164,7 +164,7 @@ extension FixIt {
       ])
   }
 
-  /// Writes `text` right before `node`.
+  /// Returns a fix-it that inserts `text` right before `node`.
   static func insert(
     _ text: String, before node: some SyntaxProtocol, message: String
   ) -> FixIt {
@@ -174,7 +174,7 @@ extension FixIt {
       changes: [.replaceText(range: position..<position, with: text, in: Syntax(node))])
   }
 
-  /// Writes `text` right after `node`.
+  /// Returns a fix-it that inserts `text` right after `node`.
   static func insert(
     _ text: String, after node: some SyntaxProtocol, message: String
   ) -> FixIt {
@@ -184,7 +184,7 @@ extension FixIt {
       changes: [.replaceText(range: position..<position, with: text, in: Syntax(node))])
   }
 
-  /// Removes `node` with the space that follows it.
+  /// Returns a fix-it that removes `node` and the space after it.
   static func remove(_ node: some SyntaxProtocol) -> FixIt {
     let end =
       node.lastToken(viewMode: .sourceAccurate)?.nextToken(viewMode: .sourceAccurate)?

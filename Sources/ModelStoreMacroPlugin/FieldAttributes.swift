@@ -1,6 +1,6 @@
 internal import SwiftSyntax
 
-/// The attributes that say more about a stored property, by their names.
+/// The attributes of stored properties, by their names.
 enum FieldMarker: String, CaseIterable {
   case key = "Key"
   case unique = "Unique"
@@ -24,17 +24,17 @@ struct FieldAttributes {
     nodes.first { $0.marker == marker }?.node
   }
 
-  /// The arguments of every attribute called `marker`, in source order.
+  /// Returns the arguments of every attribute called `marker`, in source order.
   func arguments(of marker: FieldMarker) -> [LabeledExprSyntax] {
     nodes.filter { $0.marker == marker }.flatMap(\.node.labeledArguments)
   }
 
-  /// The argument with `label` of the attribute called `marker`.
+  /// Returns the argument with `label` of the attribute called `marker`.
   func argument(_ label: String, of marker: FieldMarker) -> ExprSyntax? {
     arguments(of: marker).first { $0.label?.text == label }?.expression
   }
 
-  /// The attributes that repeat an earlier one. Only rules may come in several.
+  /// The attributes that repeat an earlier one. Only rules may be repeated.
   var repeated: [AttributeSyntax] {
     var seen: Set<FieldMarker> = [.validate]
     var repeated: [AttributeSyntax] = []

@@ -2,8 +2,8 @@ internal import SwiftDiagnostics
 internal import SwiftSyntax
 internal import SwiftSyntaxMacros
 
-/// `@Key`, `@Unique`, `@Column`, `@Validate`, `@Reference` and `@Ordered`. They expand to nothing:
-/// `@Model` reads them. Here is only refused what `@Model` would never see.
+/// `@Key`, `@Unique`, `@Column`, `@Validate`, `@Reference` and `@Ordered`. They expand to nothing,
+/// because `@Model` reads them. This only refuses misplaced attributes that `@Model` never sees.
 struct FieldMarkerMacro: PeerMacro {
   static func expansion(
     of node: AttributeSyntax, providingPeersOf declaration: some DeclSyntaxProtocol,

@@ -1,21 +1,22 @@
-/// What a `@Model` struct says, as plain text: all that printing needs, and no syntax tree.
+/// The contents of a `@Model` struct as plain text: everything that printing needs, without a
+/// syntax tree.
 struct ModelDescription {
   /// The struct's name as written, backticks included.
   var identifier: String
   /// The model's name.
   var name: String
-  /// The access of what is generated; the compiler caps it at the struct's own.
+  /// The access of the generated members; the compiler limits it to the struct's own.
   var access: AccessLevel
   /// The struct's `@available` attributes.
   var availability: [String]
-  /// The table's name, an expression.
+  /// The table's name, as an expression.
   var table: String
-  /// In the order of the columns.
+  /// The fields, in the order of the columns.
   var fields: [FieldDescription]
   /// The positions of the key's fields in ``fields``, in key order; at least one.
   var keyIndices: [Int]
   var lists: [ListDescription]
-  /// Whether the struct's body has an initializer, so that no memberwise one is due.
+  /// Whether the struct's body has an initializer, so that no memberwise initializer is generated.
   var declaresInitializer: Bool
 
   var keyFields: [FieldDescription] { keyIndices.map { fields[$0] } }
@@ -29,7 +30,8 @@ struct ModelDescription {
     singleKey.flatMap { $0.isRowNumber ? $0 : nil }
   }
 
-  /// Identifiable too where `id` is the key and as accessible as the conformance has to be.
+  /// The conformances to generate. `Identifiable` is included if `id` is the key and as accessible
+  /// as the conformance must be.
   var conformances: [String] {
     guard let singleKey, singleKey.name == "id", singleKey.access >= access else {
       return ["ModelStore.Model"]
@@ -62,7 +64,7 @@ struct FieldDescription {
     ["Int64", "Int", "Int32", "UInt32"].contains(plainType)
   }
 
-  /// The type without the name of the module that it is known to come from.
+  /// The type without the name of its module.
   var plainType: Substring {
     for module in ["Swift.", "Foundation.", "FoundationEssentials."] where type.hasPrefix(module) {
       return type.dropFirst(module.count)
@@ -71,7 +73,7 @@ struct FieldDescription {
   }
 }
 
-/// One `@Ordered` property: a list that each record owns, and no column.
+/// One `@Ordered` property: a list that each record owns. It is not a column.
 struct ListDescription {
   var identifier: String
   var name: String
@@ -80,12 +82,12 @@ struct ListDescription {
   var hasInitialValue: Bool
 }
 
-/// How far a declaration is seen.
+/// The access level of a declaration.
 enum AccessLevel: Comparable {
   case `private`, `fileprivate`, `internal`, `package`, `public`
 
-  /// What to write before a member of the model. A private member would be out of the draft's
-  /// reach, so it is given to the file.
+  /// The modifier to write before a member of the model. The draft could not use a private member,
+  /// so it becomes fileprivate.
   var prefix: String {
     switch self {
     case .private, .fileprivate: "fileprivate "

@@ -3,7 +3,8 @@ internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 internal import SwiftSyntaxMacros
 
-/// `@Model`: reads the struct into a ``ModelDescription`` and prints what makes it a model.
+/// `@Model`: reads the struct into a ``ModelDescription`` and prints the members of its
+/// conformance.
 struct ModelMacro {
   private static func description(
     of declaration: some DeclGroupSyntax, attribute: AttributeSyntax,
@@ -33,11 +34,11 @@ extension ModelMacro: ExtensionMacro {
     providingExtensionsOf type: some TypeSyntaxProtocol, conformingTo protocols: [TypeSyntax],
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
-    // The member expansion has already reported what is refused.
+    // The member expansion has already reported the diagnostics.
     guard let description = description(of: declaration, attribute: node, in: context).0 else {
       return []
     }
-    // The compiler leaves out the protocols to which the declaration conforms by itself.
+    // The compiler leaves out protocols to which the declaration already conforms.
     let missing = Set(protocols.map { $0.trimmedDescription.split(separator: ".").last })
     let conformances = description.conformances.filter {
       missing.contains($0.split(separator: ".").last)

@@ -1,7 +1,7 @@
 internal import SwiftDiagnostics
 internal import SwiftSyntax
 
-/// Reads a declaration into a ``ModelDescription`` and notes what is refused.
+/// Reads a declaration into a ``ModelDescription`` and collects diagnostics.
 struct ModelParser {
   let attribute: AttributeSyntax
   /// The declarations around the model, innermost first.
@@ -13,7 +13,8 @@ struct ModelParser {
     self.lexicalContext = lexicalContext
   }
 
-  /// The model, or nil when it is no struct at all. Only complete without ``diagnostics``.
+  /// Returns the model, or nil when the declaration is not a struct. It is complete only if there
+  /// are no ``diagnostics``.
   mutating func parse(_ declaration: some DeclGroupSyntax) -> ModelDescription? {
     guard let declaration = declaration.as(StructDeclSyntax.self) else {
       refuseKind(of: declaration)
@@ -46,7 +47,8 @@ struct ModelParser {
       })
   }
 
-  /// Without a level of its own, a declaration in an extension has the extension's.
+  /// Returns the access of a declaration. In an extension, a declaration without a level has the
+  /// extension's level.
   private func access(of declaration: StructDeclSyntax) -> AccessLevel {
     AccessLevel(declaration.modifiers)
       ?? lexicalContext.first?.as(ExtensionDeclSyntax.self).flatMap { AccessLevel($0.modifiers) }

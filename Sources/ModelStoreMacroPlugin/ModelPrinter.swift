@@ -1,7 +1,7 @@
 internal import SwiftSyntax
 internal import SwiftSyntaxBuilder
 
-/// Prints the members of a model: declarations, and in each of them one call per field.
+/// Prints the members of a model: declarations, each with one call per field.
 struct ModelPrinter {
   let model: ModelDescription
 
@@ -32,7 +32,7 @@ struct ModelPrinter {
     if !model.lists.isEmpty {
       arguments.append("lists: [\n\(indented(model.lists.map(definition(of:))))\n]")
     }
-    // With its type written out, so that a property called `definition` does not hide it.
+    // The type is written out, so that a property called `definition` does not shadow it.
     let type = "ModelStore.ModelDefinition<\(model.identifier)>"
     return """
       \(access)static let definition: \(type) = .init(
@@ -58,7 +58,7 @@ struct ModelPrinter {
     ".init(\(literal(list.name)), \\\(model.identifier).\(list.identifier))"
   }
 
-  /// `var key`, unless the key's property is called so itself.
+  /// `var key`, unless the key's property has that name itself.
   private var key: String? {
     guard let single = model.singleKey else {
       let parts = model.keyFields.map { "\($0.identifier): self.\($0.identifier)" }
@@ -116,7 +116,8 @@ struct ModelPrinter {
       """
   }
 
-  /// Makes the record of a draft without the struct's own initializers, which may demand anything.
+  /// The initializer that makes the record of a draft. It does not use the struct's own
+  /// initializers, whose parameters are unknown.
   private var draftInitializer: String {
     let assigned = model.assignedKey
     let fields = model.fields.map { field in
@@ -162,8 +163,8 @@ struct ModelPrinter {
       """
   }
 
-  /// The model's fields, except that a key which somebody else can choose may be left out: an
-  /// integer is SQLite's to assign, a UUID is made on the spot.
+  /// The model's fields. A key that can be assigned may be left out: SQLite assigns an integer, and
+  /// a UUID is generated.
   private var draftFields: [FieldDescription] {
     var fields = model.fields
     guard model.keyIndices.count == 1, let index = model.keyIndices.first else { return fields }
@@ -203,20 +204,21 @@ struct ModelPrinter {
       """
   }
 
-  /// No more than the least accessible field's: its type might be as hidden as the field.
+  /// At most the access of the least accessible field, because its type may be hidden too.
   private var memberwiseAccess: AccessLevel { access(of: model.fields) }
 
-  /// How far something that shows `fields` may be seen.
+  /// Returns the access of a declaration that mentions `fields`.
   private func access(of fields: [FieldDescription]) -> AccessLevel {
     fields.map(\.access).reduce(model.access, min)
   }
 
-  /// One part of a composite key: its type need not be as visible as the model.
+  /// Returns one part of a composite key. Its type may be less accessible than the model.
   private func part(_ field: FieldDescription) -> String {
     "\(access(of: [field]).prefix)var \(field.identifier): \(field.type)"
   }
 
-  /// A list's property carries no elements; they live in the list's own table.
+  /// The initial values of lists. A list's property holds no elements; they are in the list's own
+  /// table.
   private var emptyLists: [String] {
     model.lists.filter { !$0.hasInitialValue }.map { "self.\($0.identifier) = .init()" }
   }

@@ -3,7 +3,7 @@ internal import SwiftSyntax
 
 /// Reads a model's members, one after the other, into fields and lists.
 struct PropertyParser {
-  /// A field and where in the source it came from.
+  /// A field and its place in the source.
   struct Field {
     var description: FieldDescription
     var nameNode: TokenSyntax
@@ -26,7 +26,8 @@ struct PropertyParser {
   private(set) var fields: [Field] = []
   private(set) var lists: [ListDescription] = []
   private(set) var diagnostics: [Diagnostic] = []
-  /// Whether a property that was to be the key was refused: its absence needs no second word.
+  /// Whether a property that was to be the key was refused. Then no second diagnostic about a
+  /// missing key is needed.
   private(set) var hasRefusedKey = false
 
   init(modelIdentifier: String) {
@@ -70,7 +71,7 @@ struct PropertyParser {
     }
     let bindings = Array(variable.bindings)
     for (index, binding) in bindings.enumerated() where !binding.isComputed {
-      // In `var x, y: Double` the type stands with the last name.
+      // In `var x, y: Double` the type belongs to the last name.
       let annotation =
         bindings[index...].prefix { $0.typeAnnotation != nil || $0.initializer == nil }
         .compactMap(\.typeAnnotation).first
@@ -168,7 +169,7 @@ struct PropertyParser {
         type, .setNullNeedsOptional(name.text, type: type.trimmedDescription),
         fixIts: [.insert("?", after: type, message: "write '\(type.trimmedDescription)?'")])
     }
-    // Not through the other model's definition: two models may refer to each other.
+    // Not through the other model's definition, because two models may refer to each other.
     let table = "table: \(text(model)).tableName"
     return ([table] + actions.map { "\($0.label?.text ?? ""): \(text($0.expression))" })
       .joined(separator: ", ")
@@ -196,7 +197,8 @@ struct PropertyParser {
         hasInitialValue: binding.initializer != nil))
   }
 
-  /// The node as text that means the same inside `Draft` and `Key`, where `Self` is another type.
+  /// Returns the node as text that has the same meaning inside `Draft` and `Key`, where `Self` is
+  /// another type.
   private func text(_ node: some SyntaxProtocol) -> String {
     node.trimmed.tokens(viewMode: .sourceAccurate).map { token in
       token.tokenKind == .keyword(.Self)

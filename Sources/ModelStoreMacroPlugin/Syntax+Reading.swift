@@ -33,7 +33,7 @@ extension PatternBindingSyntax {
 }
 
 extension TypeSyntax {
-  /// What an optional type wraps, in any of its spellings; nil for another type.
+  /// The wrapped type of an optional type, in any of its spellings; nil for another type.
   var wrappedType: TypeSyntax? {
     if let type = self.as(OptionalTypeSyntax.self) { return type.wrappedType }
     if let type = self.as(ImplicitlyUnwrappedOptionalTypeSyntax.self) { return type.wrappedType }
@@ -75,7 +75,7 @@ extension ExprSyntax {
     return segment.content.text
   }
 
-  /// The type that a value shows by its spelling: a plain literal's, or that of a call such as
+  /// The type that the spelling of a value shows: of a plain literal, or of a call such as
   /// `UUID()`.
   var writtenType: String? {
     if self.is(StringLiteralExprSyntax.self) { return "String" }
@@ -93,7 +93,7 @@ extension ExprSyntax {
 }
 
 extension AccessLevel {
-  /// The level that `modifiers` give for reading, or nil when they name none; a setter's own level
+  /// The access level for reading in `modifiers`, or nil when they name none. A setter's own level
   /// does not count.
   init?(_ modifiers: DeclModifierListSyntax) {
     for modifier in modifiers where modifier.detail == nil {

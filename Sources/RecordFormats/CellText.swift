@@ -11,9 +11,10 @@
 ///
 /// A real always has a fraction or an exponent, or is `inf` or `-inf`.
 ///
-/// CSV tells empty text (`""`) from null; plain does not, and is for people and for `cut`.
+/// CSV distinguishes empty text (`""`) from null. Plain does not; it is for people and for `cut`.
 package enum CellText {
-  /// The text for a person: short, one line, with nothing in it that could steer a terminal.
+  /// Returns the text for a person: short, on one line, without characters that could control a
+  /// terminal.
   package static func display(_ value: CellValue, as meaning: OutputColumn.Meaning = .stored)
     -> String
   {
@@ -28,9 +29,9 @@ package enum CellText {
     }
   }
 
-  /// As ``display(_:as:)``, and of a longer text only its first `scalarCountMax` scalars.
+  /// As ``display(_:as:)``, but only the first `scalarCountMax` scalars of a longer text.
   ///
-  /// - Returns: The text, which ends in an ellipsis where it was cut.
+  /// - Returns: The text, which ends in an ellipsis if it was cut.
   package static func display(
     _ value: CellValue, as meaning: OutputColumn.Meaning, scalarCountMax: Int
   ) -> (text: String, isCut: Bool) {
@@ -43,7 +44,7 @@ package enum CellText {
     return (visible(beginning) + DisplayWidth.ellipsis, true)
   }
 
-  /// The whole value for a program; nil for null, whose spelling is the format's.
+  /// Returns the whole value for a program; nil for null, which each format spells in its own way.
   package static func exchange(_ value: CellValue, as meaning: OutputColumn.Meaning = .stored)
     -> String?
   {
@@ -58,10 +59,10 @@ package enum CellText {
     }
   }
 
-  /// `text` with each character that has no shape of its own, or that reorders others, spelled out:
-  /// `\n`, `\t`, `\u{1b}`. A backslash stays as it is, so this is not reversible.
+  /// Returns `text` with invisible and reordering characters spelled out: `\n`, `\t`, `\u{1b}`. A
+  /// backslash stays as it is, so this is not reversible.
   package static func visible(_ text: String) -> String {
-    // The first bytes of what is invisible beyond ASCII are C2, D8 and E2.
+    // The first bytes of invisible characters beyond ASCII are C2, D8 and E2.
     guard
       text.utf8.contains(where: {
         $0 < 0x20 || $0 == 0x7F || $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2
@@ -79,7 +80,7 @@ package enum CellText {
     return shown
   }
 
-  /// Whether a character has no shape of its own, or reorders others: controls, line and paragraph
+  /// Returns whether a character is invisible or reorders others: controls, line and paragraph
   /// separators, and all bidirectional marks, embeddings, overrides and isolates.
   package static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {

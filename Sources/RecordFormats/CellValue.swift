@@ -1,7 +1,7 @@
-/// One value of a record, as the formats write it and read it.
+/// One value of a record, as the formats write and read it.
 ///
-/// Numbers are exact: integers have all 64 bits, and a real stays apart from an integer. JSON marks
-/// bytes, so that they are not text; see ``JSONValue/init(_:)``.
+/// Numbers are exact: integers have all 64 bits, and a real is distinct from an integer. In JSON,
+/// bytes are marked to distinguish them from text; see ``JSONValue/init(_:)``.
 package enum CellValue: Hashable, Sendable {
   case null
   case integer(Int64)

@@ -1,6 +1,6 @@
-/// Hands on some columns of each row, in the order chosen.
+/// Passes on some columns of each row, in the chosen order.
 package struct ChosenColumns: RowWriter {
-  /// Positions in the rows given.
+  /// Positions in the given rows.
   package let indices: [Int]
   private var writer: any RowWriter
 

@@ -1,4 +1,4 @@
-/// The forms in which records can be read.
+/// The formats in which records can be read.
 package enum InputFormat: String, CaseIterable, Sendable {
   case csv, tsv, ndjson, json
 }

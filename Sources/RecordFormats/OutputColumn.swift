@@ -1,21 +1,21 @@
-/// One column of a result: its name and how its values are to be read.
+/// One column of a result: its name and the meaning of its values.
 package struct OutputColumn: Hashable, Sendable {
-  /// What a column is for.
+  /// The purpose of a column.
   package enum Role: Hashable, Sendable {
-    /// Part of the record's identity: shown first and never cut short.
+    /// Part of the record's key: shown first and never cut.
     case key
     case field
-    /// A field that is never cut short.
+    /// A field that is never cut.
     case whole
   }
 
-  /// What the stored values mean.
+  /// The meaning of the stored values.
   package enum Meaning: Hashable, Sendable {
-    /// Themselves.
+    /// Values as stored.
     case stored
-    /// Integers 0 and 1 are false and true; anything else is itself.
+    /// Integers 0 and 1 are false and true. Other values are shown as stored.
     case truth
-    /// Texts are JSON to the formats that are JSON, and texts to the others.
+    /// Texts are JSON in JSON formats, and plain texts in the others.
     case json
   }
 

@@ -1,12 +1,12 @@
-/// The forms in which a result can be written; `-o` names them.
+/// The formats in which a result can be written; `-o` names them.
 package enum OutputFormat: String, CaseIterable, Hashable, Sendable {
   /// Aligned columns for a person; the default on a terminal.
   case table
-  /// Tab-separated and unpadded, no header unless asked for; the default in a pipe.
+  /// Tab-separated and unpadded, without a header by default; the default in a pipe.
   case plain
-  /// One JSON array of objects, one object on a line.
+  /// One JSON array of objects, with one object on each line.
   case json
-  /// One JSON object on a line, handed on as soon as it is written.
+  /// One JSON object on each line, flushed as soon as it is written.
   case ndjson
   /// RFC 4180 with a header.
   case csv
@@ -17,45 +17,45 @@ package enum OutputFormat: String, CaseIterable, Hashable, Sendable {
   /// A Markdown table, for people.
   case md
 
-  /// The format to use when none is asked for.
+  /// Returns the default format for a stream.
   package static func preferred(on terminal: Terminal) -> OutputFormat {
     terminal.isInteractive ? .table : .plain
   }
 
-  /// How the choices besides the format are made.
+  /// The options of the formats.
   package struct Options: Hashable, Sendable {
-    /// Whether delimited formats begin with the column names; nil is the format's own habit.
+    /// Whether delimited formats begin with the column names; nil for the default of the format.
     package var header: Header?
-    /// What one record is called where a table falls back to one field per line.
+    /// The name of one record, if a table has to show one field per line.
     package var recordName: String?
-    /// How delimited formats write characters that could steer a terminal.
+    /// How delimited formats write characters that could control a terminal.
     package var controls = Controls.asStored
-    /// How delimited formats write text that a spreadsheet would run.
+    /// How delimited formats write text that a spreadsheet would run as a formula.
     package var formulas = Formulas.asStored
 
     package init(header: Header? = nil) { self.header = header }
 
-    /// What happens to control characters, and to those that reorder others.
+    /// How control characters, and characters that reorder others, are written.
     package enum Controls: Hashable, Sendable {
       case asStored
-      /// Spelled out, for a person. No program can read that back.
+      /// Spelled out, for a person. No program can read them back.
       case shown
     }
 
-    /// What happens to text that begins like a formula; see ``FormulaText``.
+    /// How text that looks like a formula is written; see ``FormulaText``.
     package enum Formulas: Hashable, Sendable {
       case asStored
       case escaped
     }
 
-    /// Whether column names come first.
+    /// Whether the column names come first.
     package enum Header: Hashable, Sendable {
       case present
       case absent
     }
   }
 
-  /// A writer of rows with `columns` to `sink`.
+  /// Returns a writer of rows with `columns` to `sink`.
   ///
   /// - Throws: ``OutputError/duplicateColumn(_:)`` for a JSON format when two columns share a name.
   package func writer(

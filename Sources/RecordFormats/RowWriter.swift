@@ -6,10 +6,10 @@ package protocol RowWriter {
   /// Writes one row.
   mutating func write(_ row: [CellValue]) throws(OutputError)
 
-  /// Writes what closes the result and flushes. Call it once, after the last row.
+  /// Writes the end of the result and flushes. Call it once, after the last row.
   mutating func finish() throws(OutputError)
 
-  /// How many cells were cut so far. A command that cut any says so.
+  /// How many cells were cut so far. A command reports it if any cell was cut.
   var cutCellCount: Int { get }
 }
 

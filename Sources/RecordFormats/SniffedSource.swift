@@ -1,20 +1,20 @@
-/// A source whose first bytes may be looked at before they are read.
+/// A source whose first bytes can be inspected before they are read.
 package final class SniffedSource {
   private let source: ByteSource
   private var head: [UInt8] = []
   private var isAtEnd = false
 
-  /// How much is looked at, at most, to find where the first line ends.
+  /// The maximum number of bytes to inspect for the end of the first line.
   private static let headByteCountMax = 64 * 1024
 
   package init(_ source: ByteSource) {
     self.source = source
   }
 
-  /// Guesses the format by the first character that is no white space; an object that goes on
-  /// behind its first line is JSON, one that ends there is a line of NDJSON.
+  /// Guesses the format from the first character that is not white space. An object that continues
+  /// after its first line is JSON. An object that ends there is a line of NDJSON.
   ///
-  /// - Parameter fallback: What anything else is, and an input of white space.
+  /// - Parameter fallback: The format of any other input, including input of only white space.
   package func sniff(otherwise fallback: InputFormat) throws(InputError) -> InputFormat {
     while true {
       let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
@@ -49,7 +49,7 @@ package final class SniffedSource {
     return !isAtEnd
   }
 
-  /// All bytes of the source, those already seen included.
+  /// All bytes of the source, including those already inspected.
   package var replayed: ByteSource {
     ByteSource { buffer throws(InputError) in
       guard !self.head.isEmpty else { return try self.source.read(buffer) }

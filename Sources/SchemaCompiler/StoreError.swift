@@ -1,11 +1,12 @@
-/// The one error that a store throws: a code to switch on, what it is about, and a sentence that
-/// says what to do. Values of records are in ``violations`` only when asked for, never in the text.
+/// The error that a store throws: a code to switch on, the model, field and record concerned, and a
+/// message that says what to do.
 ///
-/// As ``Codable`` it is the same for a program on the other side of a wire.
+/// The message never contains values of records. ``violations`` contains them only if you ask for
+/// them. The error is `Codable`, so that you can send it to another program.
 public struct StoreError: Error, Hashable, Sendable, Codable {
-  /// What went wrong. The raw value is stable and fit for logs.
+  /// The kind of failure. The raw value is stable and suitable for logs.
   public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The file does not exist and may not be created.
+    /// The file does not exist, and creating it is not allowed.
     case fileNotFound
     /// The file is not an SQLite database.
     case notADatabase
@@ -13,74 +14,76 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case corrupt
     /// The operating system refuses access to the file or its directory.
     case permissionDenied
-    /// The path is one where a store cannot be kept safely: a directory, a network file system, a
-    /// place where other users can replace the file or what SQLite keeps beside it.
+    /// A store cannot be kept safely at this path: a directory, a network file system, or a place
+    /// where other users can replace the file or the files that SQLite creates next to it.
     case unsafeLocation
-    /// The file was replaced or removed while the store was open, or the log beside it belongs to
-    /// another file. The message says what to do before the file is opened again.
+    /// The file was replaced or removed while the store was open, or the log next to it belongs to
+    /// another file. The message says what to do before you open the file again.
     case fileReplaced
     /// The store, file or transaction is read-only.
     case readOnly
-    /// Another process kept the file locked for longer than the busy timeout. Nothing was done; try
-    /// again.
+    /// Another process kept the file locked for longer than the busy timeout. Nothing was changed;
+    /// try again.
     case busy
-    /// No space left. Nothing of the transaction was kept; free space, then try again.
+    /// No space left. The transaction was rolled back; free some space, then try again.
     case outOfSpace
-    /// Reading or writing failed in the operating system. Nothing of the transaction was kept.
+    /// Reading or writing failed in the operating system. The transaction was rolled back.
     case ioFailure
-    /// COMMIT failed in a way that leaves open whether the transaction will be there after the
-    /// store is opened anew. The store refuses further work until then.
+    /// COMMIT failed, and it is unknown whether the transaction will be there after you reopen the
+    /// store. The store refuses further work until then.
     case outcomeUnknown
-    /// The file was written by a newer library. Update this program; nothing was changed.
+    /// The file was written by a newer version of the library. Update this program; nothing was
+    /// changed.
     case newerFormat
     /// The file's tables differ from the declared models.
     case schemaMismatch
-    /// Another program changed the table of an adopted model. Bring the model up to date with
+    /// Another program changed the table of an adopted model. Update the model with
     /// ``Store/refreshAdopted(_:mode:)`` or `storecli adopt --refresh`.
     case outdatedModel
-    /// The table cannot become a model, or the declaration cannot be kept; the message says why.
+    /// The table cannot become a model, or the declaration cannot be supported. The message gives
+    /// the reason.
     case unsupportedSchema
-    /// A migration that was applied has changed since, is missing, or comes too late.
+    /// An applied migration was changed or is missing, or a migration was added before an applied
+    /// one.
     case migrationConflict
     case unknownModel
     case unknownField
-    /// No binding of that name is in the file.
+    /// The file has no binding of that name.
     case unknownBinding
-    /// A binding in the file calls a function in Swift that the store was not given: write with a
+    /// A binding in the file calls a Swift function that the store was not given. Write with a
     /// program that has it. See ``StoreConfiguration/functions``.
     case unknownFunction
     /// No rule of that name was added to the file.
     case unknownRule
-    /// No consumer of that name reads the file's change journal.
+    /// The file's change journal has no consumer of that name.
     case unknownConsumer
-    /// No record has that key.
+    /// There is no record with that key.
     case recordNotFound
     /// A value does not fit its field.
     case invalidValue
-    /// A rule refused the transaction: a constraint in the file or a validator. All violations are
-    /// listed.
+    /// A constraint in the file or a validator rejected the transaction. All violations are listed.
     case rejected
     /// The query, predicate or SQL text is wrong.
     case invalidQuery
-    /// The call is not allowed here: writing inside a validator, using a closed store.
+    /// The call is not allowed here, such as writing inside a validator or using a closed store.
     case misuse
-    /// Writes made by callbacks answered each other without end. Nothing of the last one was kept.
+    /// Writes in callbacks triggered each other without end. The last write was rolled back.
     case notificationCycle
-    /// The work was cancelled before it finished. Nothing of it was kept.
+    /// The work was cancelled before it finished. Nothing was changed.
     case cancelled
-    /// The process forked while the store was open. The file cannot be used in the child, except by
-    /// a program of its own that the child starts.
+    /// The process forked while the store was open. The child process cannot use the file, except
+    /// through another program that it starts.
     case forked
-    /// The change journal does not reach back so far: its older entries were removed.
+    /// The change journal no longer reaches back that far: its older entries were removed.
     case journalTrimmed
-    /// The change journal does not tell what is asked: it was off for a model at some time, keeps
-    /// only keys of it, or has a row that no store writes.
+    /// The change journal does not contain the requested changes. It was off for a model at some
+    /// time, records only keys of it, or has a malformed row.
     case journalGap
-    /// The change journal has no transaction of that id.
+    /// The change journal has no transaction with that id.
     case unknownTransaction
-    /// What the work rests on has changed since, and nothing of it was kept: a transaction cannot
-    /// be taken back, and all records that stand in the way are listed as violations; or a consumer
-    /// was moved since its batch was read.
+    /// The data changed since the work was prepared, so nothing was changed. Either a transaction
+    /// cannot be reverted; the violations then list all records that prevent it. Or a consumer was
+    /// moved after its batch was read.
     case conflict
     /// Two stores on one file ask for different configurations.
     case configurationConflict
@@ -88,26 +91,26 @@ public struct StoreError: Error, Hashable, Sendable, Codable {
     case database
   }
 
-  /// What kind of failure it is; decide by it, not by the message.
+  /// The kind of failure. Decide by the code, not by the message.
   public var code: Code
   /// A full sentence: what happened to which thing, and what to do.
   public var message: String
-  /// The model the error is about.
+  /// The model concerned.
   public var model: String?
-  /// The field the error is about.
+  /// The field concerned.
   public var field: String?
-  /// The record the error is about, as its key values in key order.
+  /// The key values of the record concerned, in key order.
   public var key: [SQLValue]?
-  /// The rules that were broken, in the order in which they were found: the file's, then
-  /// validators as ``Validator`` orders them. At most as many as
+  /// The broken rules in the order in which they were found: rules of the file first, then
+  /// validators in the order of ``Validator``. At most
   /// ``StoreConfiguration/Refusals/maxViolationCount``.
   public var violations: [Violation]
-  /// How many rules were broken in all, those not listed included.
+  /// The total number of broken rules, including those that are not listed.
   public var violationCount: Int
-  /// The transaction whose outcome is not known, where the change journal can tell it once the
-  /// store is opened anew; see ``ChangeJournal/outcome(of:)``.
+  /// The transaction whose outcome is unknown, if the change journal can determine it after you
+  /// reopen the store. See ``ChangeJournal/outcome(of:)``.
   public var transaction: TransactionID?
-  /// SQLite's extended result code, where SQLite was the one to refuse.
+  /// SQLite's extended result code, if SQLite reported the error.
   public var sqliteCode: Int32?
 
   public init(
@@ -130,60 +133,60 @@ extension StoreError: CustomStringConvertible {
   public var description: String { "\(code.rawValue): \(message)" }
 }
 
-/// One broken rule: which record and field, which rule, why, and what to do.
+/// One broken rule: the record, the field, the rule, the reason, and the remedy.
 public struct Violation: Hashable, Sendable, Codable {
-  /// What kind of rule was broken.
+  /// The kind of a rule.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-    /// A value that must be there.
+    /// A required value is missing.
     case required
-    /// Values that occur once.
+    /// Values are not unique.
     case unique
-    /// A reference to another record.
+    /// A reference to another record is broken.
     case reference
-    /// A condition over one record.
+    /// A condition on one record is not satisfied.
     case check
-    /// The type of a field.
+    /// A value has the wrong type.
     case type
-    /// A field that does not change once it was set.
+    /// A field was changed that must not change once it is set.
     case immutable
-    /// A rule over several records.
+    /// A rule over several records is broken.
     case records
-    /// A trigger that is no rule of the store's.
+    /// A trigger that does not belong to the store rejected the change.
     case trigger
-    /// A rule in Swift.
+    /// A Swift validator rejected the change.
     case validator
-    /// A condition of a gate.
+    /// A gate's condition is not met.
     case gate
-    /// A record or field that should still be as a transaction left it.
+    /// A record or field is no longer as a transaction left it.
     case conflict
   }
 
-  /// What breaking the rule means.
+  /// The effect of breaking a rule.
   public enum Severity: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The write is refused.
+    /// The write is rejected.
     case error
-    /// The write is kept; the record is listed by whoever asks for findings.
+    /// The write is kept. Checks for violations list the record.
     case warning
   }
 
-  /// What kind of rule is broken.
+  /// The kind of the broken rule.
   public var kind: Kind
-  /// The model whose record breaks it.
+  /// The model of the record that breaks it.
   public var model: String
-  /// The record's key values in key order, or nil when SQLite does not tell which record it was.
+  /// The record's key values in key order, or nil when SQLite does not identify the record.
   public var key: [SQLValue]?
-  /// The fields the rule is about; empty when it is about the whole record.
+  /// The fields that the rule concerns; empty for the whole record.
   public var fields: [String]
   /// The rule's name, as the catalog lists it.
   public var rule: String
-  /// What is wrong, fit for a form: "must not be empty".
+  /// The requirement, suitable for a form: "must not be empty".
   public var message: String
-  /// What to do about it, a sentence; nil when only the application knows.
+  /// A sentence that says what to do; nil when only the application can know.
   public var remedy: String?
-  /// Whether it refuses the write.
+  /// Whether the rule rejects the write.
   public var severity: Severity
-  /// The values of ``fields`` that break the rule, in that order. Present only where they are
-  /// known and asked for: ``StoreConfiguration/Refusals/includesValues``.
+  /// The values of ``fields`` that break the rule, in that order. Present only if they are known
+  /// and ``StoreConfiguration/Refusals/includesValues`` is set.
   public var values: [SQLValue]?
 
   package init(
@@ -203,10 +206,10 @@ public struct Violation: Hashable, Sendable, Codable {
 }
 
 extension StoreError {
-  /// One error for all violations of a write.
+  /// Creates one error for all violations of a write.
   ///
-  /// - Parameter count: How many there are in all.
-  /// - Precondition: There is at least one.
+  /// - Parameter count: The total number of violations.
+  /// - Precondition: There is at least one violation.
   package init(rejecting violations: [Violation], count: Int) {
     let first = violations[0]
     let place =

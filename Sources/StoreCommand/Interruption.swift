@@ -3,6 +3,8 @@ import Synchronization
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -50,6 +52,8 @@ enum Interruption {
     action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
     #if canImport(Glibc)
       action.__sigaction_handler.sa_handler = { Interruption.note($0) }
+    #elseif canImport(Musl)
+      action.__sa_handler.sa_handler = { Interruption.note($0) }
     #else
       action.__sigaction_u.__sa_handler = { Interruption.note($0) }
     #endif
@@ -63,6 +67,8 @@ enum Interruption {
     guard sigaction(signal, nil, &current) == 0 else { return false }
     #if canImport(Glibc)
       let handler = current.__sigaction_handler.sa_handler
+    #elseif canImport(Musl)
+      let handler = current.__sa_handler.sa_handler
     #else
       let handler = current.__sigaction_u.__sa_handler
     #endif
@@ -124,6 +130,8 @@ enum Interruption {
     var action = sigaction()
     #if canImport(Glibc)
       action.__sigaction_handler.sa_handler = { _ in Interruption.endLastSecond() }
+    #elseif canImport(Musl)
+      action.__sa_handler.sa_handler = { _ in Interruption.endLastSecond() }
     #else
       action.__sigaction_u.__sa_handler = { _ in Interruption.endLastSecond() }
     #endif

@@ -41,7 +41,7 @@ internal import Testing
       of: "@Model struct A { var id: Int; let format: Int = 2\n}",
       leaving: "struct A { var id: Int; let format: Int = 2\n}", column: 32,
       "'let format' has its value already and cannot be read from a record; write 'var format', or "
-        + "'static let format' if it is no field",
+        + "'static let format' if it is not a field",
       remedy: "write 'var'", fixed: "@Model struct A { var id: Int; var format: Int = 2\n}")
   }
 
@@ -133,7 +133,7 @@ internal import Testing
     expectRefusal(
       of: "@Model struct A { var id: Int; private var tracks: OrderedList<Track>\n}",
       leaving: "struct A { var id: Int; private var tracks: OrderedList<Track>\n}", column: 52,
-      "an OrderedList is no column of its record; write @Ordered before it",
+      "an OrderedList is not a column of its record; write @Ordered before it",
       remedy: "write @Ordered",
       fixed: "@Model struct A { var id: Int; @Ordered private var tracks: OrderedList<Track>\n}")
   }
@@ -142,7 +142,7 @@ internal import Testing
     expectRefusal(
       of: "@Model struct A { var id: Int; @Ordered @Unique var tracks: OrderedList<Track>\n}",
       leaving: "struct A { var id: Int; var tracks: OrderedList<Track>\n}", column: 41,
-      "an ordered list is no column of its record; remove @Unique", remedy: "remove '@Unique'",
+      "an ordered list is not a column of its record; remove @Unique", remedy: "remove '@Unique'",
       fixed: "@Model struct A { var id: Int; @Ordered var tracks: OrderedList<Track>\n}")
   }
 }

@@ -122,7 +122,7 @@ internal import Testing
     expectRefusal(
       of: "@Model struct A { var id: Int; @Column(name: \"ID\") var other: String\n}",
       leaving: "struct A { var id: Int; var other: String\n}", column: 46,
-      "the column 'ID' is that of 'id' already; SQLite does not tell upper from lower case in "
+      "the column 'ID' belongs to 'id' already; SQLite does not distinguish upper from lower case in "
         + "names; choose another with @Column(name:)")
   }
 
@@ -130,7 +130,7 @@ internal import Testing
     expectRefusal(
       of: "@Model struct A { var id: Int; var name: String; var Name: String\n}",
       leaving: "struct A { var id: Int; var name: String; var Name: String\n}", column: 54,
-      "the column 'Name' is that of 'name' already; SQLite does not tell upper from lower case in "
+      "the column 'Name' belongs to 'name' already; SQLite does not distinguish upper from lower case in "
         + "names; choose another with @Column(name:)")
   }
 }

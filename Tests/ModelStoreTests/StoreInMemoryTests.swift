@@ -352,12 +352,6 @@ import Testing
     #expect(refused?.message.contains("Store.inMemory") == true)
   }
 
-  @Test func anEmptyPathIsRefusedWithTheWayToOpenOneInMemory() {
-    let refused = failure { try Store(at: "", models: Artist.self) }
-    #expect(refused?.code == .fileNotFound)
-    #expect(refused?.message.contains("Store.inMemory") == true)
-  }
-
   @Test func aStoreThatMayOnlyReadIsRefused() {
     let refused = failure { try Self.music { $0.access = .readOnly } }
     #expect(refused?.code == .configurationConflict)

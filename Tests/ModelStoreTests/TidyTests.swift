@@ -63,6 +63,10 @@ import Testing
       ])
   }
 
+  @Test func theVersionIsTheSameEverywhere() throws {
+    try expectNone(Project.versionIsTheSame)
+  }
+
   /// The types and members of the library that a program can name; see decision 39.
   @Test func thePublicInterfaceStaysSmall() throws {
     let project = try Project.checkout.get()

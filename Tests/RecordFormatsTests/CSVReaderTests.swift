@@ -66,7 +66,7 @@ import Testing
         "a,b\n1,é\"2\n3,4\n",
         [
           #"["a", "b"]"#,
-          "line 2, column 4 (byte 8): a quote stands inside a field that does not begin with one STOP",
+          "line 2, column 4 (byte 8): a quote is inside a field that does not begin with a quote STOP",
         ]
       ),
       (
@@ -80,14 +80,14 @@ import Testing
       (
         "a\rb\n",
         [
-          "line 1, column 2 (byte 1): a carriage return without a line feed stands outside quotes STOP"
+          "line 1, column 2 (byte 1): a carriage return without a line feed is outside quotes STOP"
         ]
       ),
       (
         "a\n\"b\"\r",
         [
           #"["a"]"#,
-          "line 2, column 4 (byte 5): a carriage return without a line feed stands outside quotes STOP",
+          "line 2, column 4 (byte 5): a carriage return without a line feed is outside quotes STOP",
         ]
       ),
     ] as [(String, [String])])

@@ -38,7 +38,7 @@ import Testing
     ("NaN", "1:1 0 expected a value"),
     ("-Infinity", "1:2 1 expected a digit"),
     ("+1", "1:1 0 expected a value"),
-    ("01", "1:1 0 a number begins with a needless 0"),
+    ("01", "1:1 0 a number must not begin with an extra 0"),
     ("-", "1:2 1 expected a digit"),
     ("1.", "1:3 2 expected a digit"),
     (".5", "1:1 0 expected a value"),
@@ -62,13 +62,13 @@ import Testing
     (#"{"a" 1}"#, "1:6 5 expected a colon"),
     (#"{"a":1,}"#, "1:8 7 expected a name in quotes"),
     (#"{"a":1;"b":2}"#, "1:7 6 expected a comma or }"),
-    (#"{"a":1,"\u0061":2}"#, "1:8 7 the name \"a\" stands twice in one object"),
+    (#"{"a":1,"\u0061":2}"#, "1:8 7 the name \"a\" appears twice in one object"),
     (#""abc"#, "1:1 0 a string is never closed"),
     (#""\x41""#, "1:2 1 a backslash must begin an escape of JSON"),
     (#""\u00g0""#, "1:2 1 \\u needs four hexadecimal digits"),
-    (#""\ud83d""#, "1:2 1 half of a surrogate pair stands alone"),
-    (#""\ud83d\u0041""#, "1:2 1 half of a surrogate pair stands alone"),
-    (#""\udc4d""#, "1:2 1 half of a surrogate pair stands alone"),
+    (#""\ud83d""#, "1:2 1 half of a surrogate pair is missing"),
+    (#""\ud83d\u0041""#, "1:2 1 half of a surrogate pair is missing"),
+    (#""\udc4d""#, "1:2 1 half of a surrogate pair is missing"),
     ("\"a\tb\"", "1:3 2 a control character in a string must be escaped"),
     ("\"é\n\"", "1:3 3 a control character in a string must be escaped"),
     ("{\n \"é\": ?}", "2:7 9 expected a value"),
@@ -111,7 +111,7 @@ import Testing
     _ = try JSONParser.value(of: deepest.utf8)
     #expect(
       refusal(of: Array(("[" + deepest + "]").utf8))
-        == "1:129 128 arrays and objects lie more than 128 deep")
+        == "1:129 128 arrays and objects are nested more than 128 deep")
     #expect(
       refusal(of: [UInt8](repeating: UInt8(ascii: "{"), count: 1_000_000))
         == "1:2 1 expected a name in quotes")
@@ -126,7 +126,7 @@ import Testing
     #expect(members.map(\.name) == (0..<40).map { "n\($0)" })
     #expect(
       refusal(of: Array("{\(names),\"n3\":1}".utf8))?.hasSuffix(
-        "the name \"n3\" stands twice in one object") == true)
+        "the name \"n3\" appears twice in one object") == true)
   }
 
   @Test func parsingUndoesWriting() throws {

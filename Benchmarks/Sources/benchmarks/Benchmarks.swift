@@ -1,11 +1,13 @@
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
 
 /// The benchmark command: parses its options, runs the workloads, prints the table, writes the
-/// JSON.
+/// JSON and the chart.
 @main
 struct Benchmarks {
   static func main() async {
@@ -46,9 +48,10 @@ struct Benchmarks {
     var report = Report(runs: invocation.runs, scale: invocation.scale)
     func save() throws {
       if let path = invocation.jsonPath { try report.write(to: path) }
+      if let path = invocation.chartPath { try Chart(report).write(to: path) }
     }
-    // Saved before the first workload, so that a bad path is reported at once, and after each, so
-    // that an interrupted run keeps what it measured.
+    // Saved before the first workload, so that a bad path is reported at once. Saved after each
+    // workload, so that an interrupted run keeps its figures.
     try save()
     print(report.header)
     print("Files in \(root.path), removed at the end; FULL costs nothing if that is in memory")

@@ -20,7 +20,7 @@ var configuration = StoreConfiguration()
 configuration.access = .readOnly
 let store = try Store(at: path, configuration: configuration)
 
-// Models that the file describes itself, and tables that could be adopted.
+// Models that the file itself describes, and tables that could be adopted.
 var models = store.schema.models
 models += try store.adoptableTables().compactMap(\.schema)
 

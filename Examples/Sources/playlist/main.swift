@@ -11,7 +11,7 @@ let store = try Store(
     }
   ])
 
-// One transaction: all of it is kept, or nothing.
+// One transaction: either all of it is committed, or nothing.
 try store.write { tx in
   try tx.upsert(Artist(id: 1, name: "Miles"))
   try tx.upsert(Track(id: 1, title: "So What", milliseconds: 545_000, artistID: 1))
@@ -25,7 +25,7 @@ let name = try store.observe(\Track.artistName, of: 1) { change in
   print("artistName: \(change.old ?? "none") → \(change.new ?? "none"), by \(change.origin)")
 }
 
-// A filtered, sorted list that stays true, with the indices of what changed in it.
+// A filtered, sorted list that is kept up to date, with the indices of the changed rows.
 let long = try store.liveQuery(Track.where { $0.milliseconds > 300_000 }.order { $0.title })
 let list = try long.observe { changes in
   for row in changes.deletions { print("long tracks: - \(row.index)") }
@@ -38,13 +38,13 @@ try store.write { tx in
   try tx.set(\Track.milliseconds, to: 240_000, for: 2)
 }
 
-// The binding lives in the file, so that every writer moves the bound field.
+// The binding is in the file, so it updates the bound field for every writer.
 try store.write { tx in try tx.set(\Artist.name, to: "Miles Davis", for: 1) }
 
-// Observers are called on a queue of the store. This waits until they know all of the above.
+// Observers are called on a queue of the store. This waits until all changes are delivered.
 store.waitForDelivery()
 
-// A refused transaction changes nothing, and says all that is wrong.
+// A refused transaction changes nothing, and the error lists every violation.
 do {
   try store.write { tx in
     try tx.set(\Track.title, to: "So What (demo)", for: 1)

@@ -1,8 +1,8 @@
-/// Runs ALTER TABLE so that the rows hold a new column's default, not only the schema.
+/// Runs ALTER TABLE so that the rows store a new column's default, not only the schema.
 ///
-/// SQLite does not touch the rows that exist: they read as the default, but the preupdate hook
-/// reports NULL as their old value. Rewriting them once, in the same transaction, makes both agree.
-/// See <https://sqlite.org/lang_altertable.html#altertabaddcol>.
+/// SQLite does not change existing rows. They read as the default, but the preupdate hook reports
+/// NULL as their old value. Rewriting the rows in the same transaction makes both agree. See
+/// <https://sqlite.org/lang_altertable.html#altertabaddcol>.
 enum AddedColumns {
   /// - Precondition: `connection` is in a write transaction.
   /// - Complexity: Linear in the table's rows when the statement adds a column with a default.
@@ -19,8 +19,7 @@ enum AddedColumns {
     }
   }
 
-  /// Rewrites every row without letting the table's triggers see it: nothing was updated that they
-  /// are about.
+  /// Rewrites every row without firing the table's triggers, because no value changes.
   private static func rewrite(
     _ table: TableFacts, touching column: ColumnFacts, on connection: Connection
   ) throws {

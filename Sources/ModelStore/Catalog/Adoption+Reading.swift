@@ -1,7 +1,8 @@
 extension Adoption {
-  /// Every table and view of the file but the store's own and SQLite's, in the order of names.
+  /// Returns the tables and views of the file in name order, without those of the store and of
+  /// SQLite.
   ///
-  /// - Complexity: A search for NULL in key columns that accept it; otherwise no row is read.
+  /// - Complexity: Searches key columns that accept NULL for a NULL; otherwise it reads no rows.
   func tables(on connection: Connection) throws -> [AdoptableTable] {
     try catalog.tables.map { table in
       let reading = TableReading(table: table, catalog: catalog)
@@ -16,20 +17,20 @@ extension Adoption {
     }
   }
 
-  /// What of the table only the program that made it can do, one sentence each.
+  /// Returns what only the program that created the table can do with it, one sentence each.
   private func warnings(about table: TableFacts, on connection: Connection) throws -> [String] {
     let reading = try table.missingForReading(on: connection)
     let writing = try table.missingForWriting(on: connection).filter { !reading.contains($0) }
     return reading.map { missing in
       """
       \(StoreError.sentence(table.name, needs: [missing])) Reading and writing its records fails \
-      where SQLite needs it; use the program that made the table.
+      where SQLite needs it. Use the program that created the table.
       """
     }
       + writing.map { missing in
         """
         Writing \(StoreError.sentence(table.name, needs: [missing])) Its records can be read here; \
-        write them with the program that made the table.
+        write them with the program that created the table.
         """
       }
   }

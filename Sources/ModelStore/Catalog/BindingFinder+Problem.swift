@@ -1,8 +1,8 @@
 extension BindingFinder {
-  /// Why the file may have several such records, or nil.
+  /// Returns the reason why a finder may match several records; nil if it cannot.
   ///
-  /// A model says which fields are unique, and not by which collation. Where an index tells apart
-  /// what its columns take for equal, several records are found.
+  /// A model declares which fields are unique, but not their collation. If an index distinguishes
+  /// texts that its columns compare as equal, the finder matches several records.
   func problem(on connection: Connection) throws -> String? {
     guard !fields.contains(where: \.isRowID) else { return nil }
     let rows = try connection.rows(

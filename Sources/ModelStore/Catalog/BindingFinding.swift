@@ -1,33 +1,35 @@
-/// A binding that the file does not keep as its catalog says.
+/// A binding whose triggers or values differ from its declaration.
 ///
-/// Triggers go missing when a program rebuilds a table without them; a value differs when a record
-/// was written meanwhile. ``Store/rebuildBindings()`` mends both.
+/// Triggers are lost when a program rebuilds a table without them. Values drift when a program
+/// writes a record in the meantime. ``Store/rebuildBindings()`` repairs both.
 public struct BindingFinding: Hashable, Sendable {
   /// The binding's name.
   public let binding: String
-  /// How its triggers, tables and indexes differ; nil where they are as they should be.
+  /// The differences of its triggers, tables and indexes; nil if there are none.
   public let drift: SchemaDrift?
-  /// How many records do not hold the value that the binding gives them; 0 where they were not
+  /// The number of records with a value that differs from the binding's; 0 if records were not
   /// compared.
   public let recordCount: Int
-  /// The keys of the first of them, in key order.
+  /// The keys of the first of these records, in key order.
   public let keys: [[SQLValue]]
-  /// Whether records were compared. Not where a table of the binding is missing, nor where it names
-  /// what is not there any more or calls a function that this program does not have, nor where a
-  /// value is too large to be read here.
+  /// Whether records were compared. They are not compared in these cases:
+  ///
+  /// - A table or column of the binding is missing.
+  /// - The binding calls a function that this program does not have.
+  /// - A value is too large to be read.
   public internal(set) var isCompared = true
-  /// Why SQLite could not compare the records; nil where they were compared, and where the
+  /// Why SQLite could not compare the records. It is nil if they were compared, and if the
   /// binding's own tables or functions are missing.
   package internal(set) var obstacle: Obstacle?
 
-  /// What keeps SQLite from comparing records.
+  /// The reason why SQLite cannot compare records.
   package enum Obstacle: Hashable, Sendable {
-    /// The file lacks a table or column that the binding names. Only dropping the binding helps.
+    /// The file lacks a table or column that the binding names. You can only drop the binding.
     case gone(String)
-    /// SQLite cannot read a table of the binding here.
+    /// This program's SQLite cannot read a table of the binding.
     case unreadable(String)
 
-    /// What SQLite said, as a clause.
+    /// The reason as a clause.
     package var reason: String {
       switch self {
       case .gone(let reason), .unreadable(let reason): reason
@@ -53,12 +55,12 @@ extension BindingFinding.Obstacle {
   }
 }
 
-/// A two-way binding whose expressions do not undo each other.
+/// A two-way binding whose expressions are not inverses of each other.
 ///
-/// That is no defect: the end that was written keeps what was written, and the other one follows.
+/// This is not an error: the field that you write keeps its value, and the other field follows.
 package struct LossyConversion: Hashable, Sendable {
   /// The binding's name.
   package let binding: String
-  /// How many records have a left end that would come back from the right one as another value.
+  /// The number of records whose left field would change if it were computed from the right field.
   package let recordCount: Int
 }

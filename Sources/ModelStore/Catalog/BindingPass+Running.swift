@@ -2,10 +2,10 @@ extension BindingPass {
   /// Runs the statement in bounded steps.
   ///
   /// - Parameters:
-  ///   - stepRowCount: The most records that one step looks at.
-  ///   - willStep: Called before each step, with how many records the earlier ones looked at.
-  /// - Returns: How many rows it changed.
-  /// - Complexity: One reading of the records, and one of their keys.
+  ///   - stepRowCount: The most records that one step reads.
+  ///   - willStep: Called before each step, with the number of records that earlier steps read.
+  /// - Returns: The number of changed rows.
+  /// - Complexity: Reads the records once, and their keys once.
   func run(
     on connection: Connection, stepRowCount: Int, willStep: (_ done: Int) throws -> Void
   ) throws -> Int {
@@ -31,7 +31,7 @@ extension BindingPass {
   }
 }
 
-/// The order in which a table keeps its rows.
+/// The order in which a table stores its rows.
 private struct RowOrder {
   private let table: String
   /// The rowid, or the key of a table without one; never NULL.
@@ -53,7 +53,7 @@ private struct RowOrder {
 
   private var list: String { columns.joined(separator: ", ") }
 
-  /// Selects the row that is so many further on; none beyond the last one.
+  /// Selects the row that is `count` rows further on; no row at the end.
   func row(_ count: Int, after lower: [SQLValue]?) -> SQLText {
     var text = SQLText(sql: "SELECT \(list) FROM \(table) WHERE 1")
     if let lower { text.append(condition(">", lower)) }
@@ -61,7 +61,7 @@ private struct RowOrder {
     return text
   }
 
-  /// To be added to a WHERE clause.
+  /// Returns a condition to append to a WHERE clause.
   func condition(_ comparison: String, _ values: [SQLValue]) -> SQLText {
     let marks = values.map { _ in "?" }.joined(separator: ", ")
     return SQLText(sql: "\nAND (\(list)) \(comparison) (\(marks))", arguments: values)

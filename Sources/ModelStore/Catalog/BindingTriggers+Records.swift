@@ -1,12 +1,12 @@
-// A binding and the records of a file.
+// Updating and checking the records of a binding.
 extension BindingTriggers {
-  /// Puts every record right that is not.
+  /// Updates every record whose value differs from the binding's.
   ///
   /// - Parameters:
-  ///   - stepRowCount: The most records that one statement looks at.
-  ///   - onProgress: Called before each statement and after the last one, with records looked at
-  ///     and all that are to be.
-  /// - Returns: How many were not right.
+  ///   - stepRowCount: The most records that one statement reads.
+  ///   - onProgress: Called before each statement and after the last, with the number of processed
+  ///     records and the total.
+  /// - Returns: The number of updated records.
   func synchronise(
     on connection: Connection, stepRowCount: Int = 16_384,
     onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
@@ -29,7 +29,7 @@ extension BindingTriggers {
     return changeCount
   }
 
-  /// Where values are no whole numbers, or sums of steps too large, SQLite goes on with reals.
+  /// If values are not integers, or partial sums overflow, SQLite continues with reals.
   private func checkTotals(on connection: Connection) throws {
     guard let table = auditedTable.map(SQLText.quoted),
       try count(
@@ -37,10 +37,11 @@ extension BindingTriggers {
         > 0
     else { return }
     throw refusal(
-      "a sum of the records that are there is no whole number of 64 bits. Correct their values.")
+      "a sum of existing records is not an integer of 64 bits. Correct the values of these records."
+    )
   }
 
-  /// How many records do not hold their right value.
+  /// Returns the number of records whose value differs from the binding's.
   func driftingRecordCount(on connection: Connection) throws -> Int {
     try count(driftCount, on: connection)
   }
@@ -51,7 +52,7 @@ extension BindingTriggers {
     }
   }
 
-  /// How many records a two-way binding would bring back changed.
+  /// Returns the number of records that a two-way binding would convert with loss.
   func lossyRecordCount(on connection: Connection) throws -> Int {
     guard let lossCount else { return 0 }
     return try count(lossCount, on: connection)
@@ -62,8 +63,7 @@ extension BindingTriggers {
     return try count("SELECT EXISTS (\(storageAudit))", on: connection) > 0
   }
 
-  /// What SQLite says of a table or column that the binding names and the file does not have under
-  /// that name; nil when it finds them all.
+  /// Returns SQLite's error for a missing table or column that the binding names; nil if all exist.
   func namingProblem(on connection: Connection) throws -> SQLiteError? {
     for sql in [driftCount, storageAudit].compactMap(\.self) {
       if let problem = try connection.compilationError(of: sql) { return problem }
@@ -71,7 +71,8 @@ extension BindingTriggers {
     return nil
   }
 
-  /// Whether the file has the tables that values are compared with; indexes only make it faster.
+  /// Whether the file has the tables that values are compared with. Indexes are optional, for
+  /// speed.
   func hasStorage(in found: InstalledObjects) -> Bool {
     storage.filter { $0.kind == .table }.allSatisfy(found.holds)
   }
@@ -84,23 +85,23 @@ extension BindingTriggers {
     }
   }
 
-  /// Makes sure that records have kept the values that they were given. A trigger of the
-  /// application may have answered with changes of its own.
+  /// Checks that records still have the values that the binding wrote. An application's trigger may
+  /// have changed them.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema`.
   func checkValues(on connection: Connection) throws {
     guard try driftingRecordCount(on: connection) > 0 else { return }
     throw refusal(
-      "\(binding.target) does not keep the value that it is given. A trigger changes it, or the "
-        + "column cannot hold it, such as a whole number beyond 2^53 in a REAL one. Remove the "
-        + "trigger, or derive what the column can hold.")
+      "\(binding.target) does not keep the value that the binding writes. A trigger changes it, or the "
+        + "column cannot store it, such as an integer beyond 2^53 in a REAL column. Remove the "
+        + "trigger, or compute a value that the column can store.")
   }
 
   private func count(_ sql: String, on connection: Connection) throws -> Int {
     Int(try connection.firstRow(SQLText(sql: sql)) { row in try row.integer(at: 0) } ?? 0)
   }
 
-  /// A function that the binding calls and that `connection` does not have.
+  /// Returns a function that the binding calls and `connection` does not have.
   func missingFunction(on connection: Connection) throws -> String? {
     guard let functions = binding.functions else { return nil }
     let known = Set(
@@ -110,8 +111,8 @@ extension BindingTriggers {
     return functions.first { !known.contains($0) }
   }
 
-  /// Asks SQLite whether it accepts the expressions where only what every writer has is allowed,
-  /// and what the binding says that it calls.
+  /// Has SQLite compile the expressions. They may call only functions that every writer has, or
+  /// that the binding declares.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and SQLite's reason.
   func checkExpressions(on connection: Connection) throws {
@@ -128,22 +129,22 @@ extension BindingTriggers {
         {
           throw refusal(
             "other writers do not have the function \(name). Use functions built into SQLite. Or "
-              + "say by calling(_:) that only programs which have it may write.")
+              + "declare it with calling(_:), so that only programs that have it can write.")
         }
       }
     }
   }
 
-  /// Asks SQLite whether at most one record is found where there must be only one.
+  /// Checks that each finder matches at most one record, if only one is allowed.
   func checkFinders(on connection: Connection) throws {
     for finder in finders {
       if let problem = try finder.problem(on: connection) { throw refusal(problem) }
     }
   }
 
-  /// Asks SQLite whether it finds every table and column.
+  /// Has SQLite look up every table and column.
   func checkNames(on connection: Connection) throws {
-    // CREATE TRIGGER takes a body that names what is not there; it fails when it fires:
+    // CREATE TRIGGER accepts a body with missing names, and the trigger fails when it fires:
     // https://sqlite.org/lang_createtrigger.html
     try translating { try connection.withStatement(driftCount) { _ in } }
   }
@@ -164,6 +165,7 @@ extension BindingTriggers {
 }
 
 extension SQLiteError {
-  /// Whether reading failed because of what one binding reads, so that others can be read.
+  /// Whether reading failed because of one binding's data, so that other bindings can still be
+  /// read.
   var concernsOneBinding: Bool { isAboutMissingObject || code.primary == .tooBig }
 }

@@ -1,24 +1,24 @@
-/// The rows of a file that lack the row they refer to, and the foreign keys that cannot be checked:
-/// what a migration may find but not add to.
+/// The rows of a file without the row that they refer to, and the foreign keys that cannot be
+/// checked. A migration may find broken references, but not add any.
 struct BrokenReferences {
-  /// A reference that leads nowhere, known by what it looks for. Not by its row, since a table need
-  /// not have rowids and a migration may give its rows others, nor by its columns, which a
-  /// migration may rename.
+  /// A broken reference, identified by the key that it looks for. It is not identified by its row,
+  /// because a table need not have rowids, and a migration may change them. Nor by its columns,
+  /// which a migration may rename.
   private struct Break: Hashable {
     let table: ExactText
     let parent: ExactText
-    /// The bytes of the key that is missing.
+    /// The bytes of the missing key.
     var missingKey: [[UInt8]] = []
-    /// Why the foreign keys of the table cannot be checked at all, or nil for a missing key.
+    /// Why the foreign keys of the table cannot be checked at all; nil for a missing key.
     var problem: String?
   }
 
-  /// How many rows look for the same.
+  /// The number of rows for each broken reference.
   private var counts: [Break: Int] = [:]
 
   var isEmpty: Bool { counts.isEmpty }
 
-  /// How many rows there are, and tables that cannot be checked.
+  /// The number of rows and of tables that cannot be checked.
   var count: Int { counts.values.reduce(0, +) }
 
   /// One text for each pair of tables and each problem, in order.
@@ -26,7 +26,7 @@ struct BrokenReferences {
     Set(counts.keys.map { $0.problem ?? "from \($0.table.text) to \($0.parent.text)" }).sorted()
   }
 
-  /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8.
+  /// - Throws: ``SQLiteError``; ``ColumnError`` if a name in the file is not UTF-8.
   init(in connection: Connection) throws {
     let catalog = try Catalog(reading: connection)
     for table in catalog.tables where !table.foreignKeys.isEmpty {
@@ -43,7 +43,7 @@ struct BrokenReferences {
     }
   }
 
-  /// What is broken here and was not broken in `earlier`.
+  /// Returns the references that are broken here and were not broken in `earlier`.
   func subtracting(_ earlier: BrokenReferences) -> BrokenReferences {
     var rest = self
     for (known, count) in earlier.counts {
@@ -78,19 +78,19 @@ struct BrokenReferences {
     }
   }
 
-  /// The keys that rows of `table` look for in vain. `PRAGMA foreign_key_check` tells the rows by
-  /// rowids, which not every table has.
+  /// Returns the keys that rows of `table` refer to and that do not exist. `PRAGMA
+  /// foreign_key_check` is not enough: it identifies rows by rowid, which not every table has.
   private static func missingKeys(
     _ key: ForeignKeyFacts, of table: TableFacts, in catalog: Catalog
   ) -> SQLText {
     let columns = key.columns.map { "_ms_child.\(SQLText.quoted($0))" }
     let values = columns.map { "CAST(\($0) AS BLOB)" }.joined(separator: ", ")
-    // A NULL refers to nothing.
+    // A NULL is not a reference.
     var conditions = columns.map { "\($0) IS NOT NULL" }
     if let parent = catalog.table(named: key.table) {
       let referenced = key.referencedColumns ?? parent.primaryKey.map(\.name)
-      // As a foreign key compares: with the parent's affinity, which the plus leaves alone, and its
-      // collation: https://sqlite.org/foreignkeys.html#fk_indexes
+      // The comparison of a foreign key: with the parent's affinity, which the plus operator leaves
+      // unchanged, and its collation: https://sqlite.org/foreignkeys.html#fk_indexes
       let isSame = zip(referenced, columns)
         .map { "_ms_parent.\(SQLText.quoted($0)) = +\($1)" }.joined(separator: " AND ")
       conditions.append(

@@ -1,8 +1,8 @@
 extension Catalog {
-  /// Reads the main schema, all of it from one snapshot.
+  /// Reads the main schema from one snapshot.
   ///
-  /// - Throws: ``SQLiteError``; ``ColumnError`` when a name in the file is not UTF-8;
-  ///   ``ConnectionFailure`` when the snapshot could not be let go.
+  /// - Throws: ``SQLiteError``; ``ColumnError`` if a name in the file is not UTF-8;
+  ///   ``ConnectionFailure`` if the snapshot could not be released.
   /// - Parameter names: The tables and views to read; nil for all.
   /// - Complexity: About five small statements for each table, and three for all.
   init(reading connection: Connection, only names: [String]? = nil) throws {
@@ -40,7 +40,7 @@ extension Catalog {
       })
   }
 
-  /// By the folded name of their table, in the order of creation.
+  /// Returns the triggers by the folded name of their table, in the order of creation.
   private static func triggers(_ connection: Connection) throws -> [ExactText: [TriggerFacts]] {
     let rows = try connection.rows(
       """
@@ -58,8 +58,8 @@ extension Catalog {
     return Dictionary(grouping: rows, by: \.table).mapValues { $0.map(\.trigger) }
   }
 
-  /// The texts of all partial indexes, and maybe of others, by their names. Of all tables at once,
-  /// since `sqlite_schema` can only be searched from one end to the other.
+  /// Returns the texts of all partial indexes, and possibly of other indexes, by name. It reads all
+  /// tables at once, because `sqlite_schema` can only be scanned.
   private static func partialIndexes(_ connection: Connection) throws -> [ExactText: String] {
     let rows = try connection.rows(
       """

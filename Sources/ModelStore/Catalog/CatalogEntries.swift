@@ -1,22 +1,23 @@
-/// One part of the self-describing catalog, with each entry as JSON, so that a program without the
-/// Swift types knows the models. Not ``Catalog``, which is what SQLite itself says about the file.
+/// One part of the self-describing catalog, with each entry as JSON. It lets a program without the
+/// Swift types read the models. ``Catalog`` is different: it is what SQLite itself reports about
+/// the file.
 struct CatalogEntries<Entry: CatalogEntry>: Sendable {
   /// The store's own table, from `Migrations/`.
   let table: String
-  /// What an entry is, for messages: "model".
+  /// The kind of entry, for messages: "model".
   let noun: String
 
-  /// Every entry in the file, by name; none when the file has no catalog.
+  /// Returns every entry in the file, by name; none if the file has no catalog.
   ///
-  /// - Throws: ``StoreError`` with code `newerFormat` when an entry says more than this library
-  ///   knows, `corrupt` when it is no JSON.
+  /// - Throws: ``StoreError`` with code `newerFormat` if an entry contains more than this library
+  ///   knows, `corrupt` if it is not JSON.
   func read(on connection: Connection) throws -> [Entry] {
     try rows(on: connection).map(entry)
   }
 
-  /// The entries that this library knows, where nothing can be written; for a store that writes, as
-  /// ``read(on:)``: an entry of a newer library may say something of any record, so writing without
-  /// knowing it could break what it says.
+  /// Returns the entries that this library can decode, if the store only reads. If the store
+  /// writes, it is the same as ``read(on:)``: an unknown entry of a newer library may restrict any
+  /// record, so a write could violate it.
   func understood(on connection: Connection) throws -> [Entry] {
     guard [.readOnlyFile, .soleReader].contains(connection.role) else {
       return try read(on: connection)
@@ -31,7 +32,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     }
   }
 
-  /// Why some entries cannot be read, in the order of their names; empty when all can.
+  /// Returns why some entries cannot be read, in name order; empty if all can.
   func problems(on connection: Connection) throws -> [StoreError] {
     try rows(on: connection).compactMap { row in
       do throws(StoreError) {
@@ -43,12 +44,12 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     }
   }
 
-  /// Writes those of `entries` that the file does not hold in the same words. Entries of the file
-  /// that are not among `entries` stay: they may be another program's.
+  /// Writes those of `entries` whose text differs from the file's. Other entries of the file stay,
+  /// because another program may use them.
   ///
-  /// - Returns: The names of what was written, in the order given.
-  /// - Throws: ``StoreError`` with code `newerFormat` rather than overwrite what a newer library
-  ///   wrote.
+  /// - Returns: The names of the written entries, in the given order.
+  /// - Throws: ``StoreError`` with code `newerFormat` instead of overwriting an entry of a newer
+  ///   library.
   /// - Precondition: The store's own migrations were applied.
   @discardableResult
   func write(_ entries: [Entry], on connection: Connection) throws -> [String] {
@@ -73,7 +74,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     return written
   }
 
-  /// Removes the entries called `names`; names that are not there are no error.
+  /// Removes the entries called `names`. Names that do not exist are ignored.
   func remove(_ names: [String], on connection: Connection) throws {
     var isChanged = false
     for name in names {
@@ -83,23 +84,23 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     if isChanged { try Self.changeSchemaVersion(of: connection) }
   }
 
-  /// Gives the file another schema version in the transaction that changes the catalog.
+  /// Changes the file's schema version in the transaction that changes the catalog.
   ///
   /// Every connection of every program compares that version before it writes, and reads the
-  /// catalog again when it differs. The rows of the catalog alone do not change it. A change of
-  /// types, for example, leaves all tables as they are. `PRAGMA schema_version` would set it, but
-  /// SQLite ignores that under the defensive mode of stores, so a view is made and dropped:
+  /// catalog again if it differs. Rows of the catalog alone do not change it. For example, a change
+  /// of types leaves all tables unchanged. `PRAGMA schema_version` could set it, but SQLite ignores
+  /// it in the defensive mode of stores. So the store creates and drops a view:
   /// <https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfigdefensive>.
   private static func changeSchemaVersion(of connection: Connection) throws {
     try connection.execute(
       "CREATE VIEW _ms_catalog_changed AS SELECT 1; DROP VIEW _ms_catalog_changed")
   }
 
-  /// Every entry in the file as it stands, by name.
+  /// Returns the text of every entry in the file, by name.
   ///
   /// - Precondition: The store's own migrations were applied.
   func texts(on connection: Connection) throws -> [FiledText] {
-    // Entries of every library say whether a model owns lists.
+    // Entries of every library version say whether a model has lists.
     try connection.rows(
       """
       SELECT name, format, definition, instr(definition, '"lists":[]')
@@ -146,7 +147,7 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     StoreError(
       .corrupt,
       """
-      What the file says of the \(noun) \(name) in \(table) is no JSON, so it was damaged or \
+      The entry of the \(noun) \(name) in \(table) is not JSON. The file was damaged or \
       edited by hand. Restore a backup; nothing was changed.
       """, model: Entry.self == ModelSchema.self ? name : nil)
   }
@@ -155,8 +156,8 @@ struct CatalogEntries<Entry: CatalogEntry>: Sendable {
     StoreError(
       .newerFormat,
       """
-      The file describes the \(noun) \(name) in a way that this version of ModelStore does not \
-      know (\(reason)). Update this program; nothing was changed.
+      The entry of the \(noun) \(name) has a format that this version of ModelStore does not \
+      support (\(reason)). Update this program; nothing was changed.
       """, model: Entry.self == ModelSchema.self ? name : nil)
   }
 }

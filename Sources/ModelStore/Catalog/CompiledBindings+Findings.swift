@@ -1,4 +1,4 @@
-// Bindings and the file that should keep them.
+// Comparing bindings with the file.
 extension CompiledBindings {
   /// As ``init(_:in:generated:uniqueSets:)``, with the generated columns and indexes of the file.
   init(
@@ -11,8 +11,8 @@ extension CompiledBindings {
       uniqueSets: schemas.isEmpty ? UniqueSets() : UniqueSets(on: connection))
   }
 
-  /// What is wrong with the objects in the file and with the values they keep, by the order of
-  /// ``bindings``; bindings that only the file has follow, by name.
+  /// Returns the differences of the objects and values in the file, in the order of ``bindings``.
+  /// Bindings that only the file has follow, by name.
   func findings(on connection: Connection, maxKeyCount: Int) throws -> [BindingFinding] {
     let installed = try InstalledObjects.ofBindings(in: connection)
     let drift = drift(in: installed)
@@ -29,9 +29,9 @@ extension CompiledBindings {
 }
 
 extension BindingTriggers {
-  /// What is wrong with the binding in the file; nil when it is kept.
+  /// Returns the binding's differences in the file; nil if there are none.
   ///
-  /// - Parameter drift: What is wrong with its objects.
+  /// - Parameter drift: The differences of its objects.
   fileprivate func finding(
     _ drift: SchemaDrift?, _ installed: InstalledObjects, on connection: Connection,
     maxKeyCount: Int
@@ -43,8 +43,8 @@ extension BindingTriggers {
         binding: binding.name, drift: drift, recordCount: 0, keys: [], isCompared: false,
         obstacle: obstacle)
     }
-    // What is kept in a table that is not there cannot be compared, nor what only another program
-    // can compute.
+    // Values cannot be compared if their table is missing, or if only another program can compute
+    // them.
     guard hasStorage(in: installed), try missingFunction(on: connection) == nil else {
       return drift.map { uncompared($0) }
     }
@@ -64,7 +64,7 @@ extension BindingTriggers {
         binding: binding.name, drift: drift, recordCount: count,
         keys: count == 0 ? [] : try driftingKeys(maxKeyCount, on: connection))
     } catch let error as SQLiteError where error.concernsOneBinding {
-      // The other bindings are compared all the same.
+      // The other bindings are still compared.
       return uncompared(drift, .init(error))
     }
   }

@@ -1,7 +1,8 @@
 extension CompiledRules {
-  /// Reads the file's unique indexes, by which REPLACE evicts records, where a rule needs them.
+  /// Reads the file's unique indexes if a rule needs them, because REPLACE evicts records through
+  /// them.
   ///
-  /// - Throws: As ``init(_:in:leaving:catalog:)``; ``SQLiteError`` when the file cannot be read.
+  /// - Throws: See ``init(_:in:leaving:catalog:)``; ``SQLiteError`` if the file cannot be read.
   init(
     _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = [],
     on connection: Connection
@@ -12,7 +13,7 @@ extension CompiledRules {
 }
 
 extension RuleObjects {
-  /// Asks SQLite whether it accepts the rule's condition.
+  /// Has SQLite compile the rule's condition.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and SQLite's reason.
   func check(on connection: Connection) throws {

@@ -1,36 +1,36 @@
-/// The store's own tables as they stand in a file that was found in order, and for which
-/// declarations it was.
+/// The store's own tables in a file that was reconciled with declarations, and the digests of those
+/// declarations.
 ///
-/// Bringing a file in line with declarations ends by recording their digest with the schema version
-/// and a digest of these tables. While both are the same, nothing that an opening checks can have
-/// changed: SQLite counts the schema version up for each change of a table, index or trigger, also
-/// by other programs, and the digest covers the rows that say what those should be.
+/// Reconciling a file ends by recording the digest of the declarations, the schema version, and a
+/// digest of these tables. If both are unchanged, nothing that opening checks can have changed.
+/// SQLite increments the schema version for each change of a table, index or trigger, also by other
+/// programs. The digest covers the rows that define these objects.
 struct FiledCatalog: Sendable {
-  /// The file's schema version when this was read.
+  /// The file's schema version at the time of reading.
   let schemaVersion: Int64
   let models: [FiledText]
   let bindings: [FiledText]
   let rules: [FiledText]
   private let digest: Int64
-  /// The declarations' digests, each with that of the tables then.
+  /// The declarations' digests, each with the digest of the tables at that time.
   private let recorded: [Int64: Int64]
 
-  /// Changes when a library checks more at opening, for which the first number rises, writes other
-  /// triggers and indexes for the same declarations, or has other tables of its own: what another
-  /// version of the library found in order may not be so for this one.
+  /// Must change if the library checks more at opening: increase the first number. It also changes
+  /// if the library writes other triggers and indexes for the same declarations, or has other
+  /// tables. A file that another library version reconciled may then need changes.
   static let format = [
     1, CompiledForm.current, Int(CatalogText.format), StoreMigrations.all.count,
   ]
 
-  /// For programs without declarations: every entry is understood, models and tables are unique,
-  /// rules and bindings can be kept, and the journal's triggers are as they should be.
+  /// The digest for programs without declarations. Every entry can be decoded, models and tables
+  /// are unique, rules and bindings can be installed, and the journal's triggers are intact.
   static let file: Int64 = {
     var hash = StableHash()
     hash.add(format)
     return hash.integer
   }()
 
-  /// - Returns: nil when nothing is recorded about the file as it is now.
+  /// - Returns: nil if nothing is recorded for the current state of the file.
   /// - Throws: ``SQLiteError``, ``ColumnError``.
   init?(reading connection: Connection) throws {
     let version = try connection.schemaVersion()
@@ -48,13 +48,13 @@ struct FiledCatalog: Sendable {
     digest = try Self.digest(models, bindings, rules, on: connection)
   }
 
-  /// Whether the file was found in order for the declarations with `digest`.
+  /// Whether the file was reconciled with the declarations that have this digest.
   func vouches(for declarations: Int64) -> Bool { recorded[declarations] == digest }
 
-  /// Records that the file is in order for each of `declarations`, and forgets what was recorded of
-  /// other states of it.
+  /// Records that the file is reconciled with each of `declarations`, and deletes the records of
+  /// its other states.
   ///
-  /// - Precondition: A write transaction is open, in which nothing of this changes any more.
+  /// - Precondition: A write transaction is open, and does not change any of this afterwards.
   static func record(_ declarations: [Int64], on connection: Connection) throws {
     let digest = try digest(
       CatalogEntries.models.texts(on: connection),
@@ -72,7 +72,7 @@ struct FiledCatalog: Sendable {
     }
   }
 
-  /// - Returns: nil when the file lacks one of the store's own tables.
+  /// - Returns: nil if the file lacks one of the store's own tables.
   static func knowingTable<Result>(_ body: () throws -> Result) throws -> Result? {
     do {
       return try body()

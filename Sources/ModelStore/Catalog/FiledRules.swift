@@ -1,18 +1,18 @@
-/// Rules that a file has and no declaration brings, by what becomes of them when the triggers and
-/// indexes of rules are brought in line.
+/// The rules of a file that are not declared, sorted by what happens to them when rules are
+/// reconciled.
 struct FiledRules {
-  /// Those whose triggers and indexes are made from their entries.
+  /// Rules whose triggers and indexes are created from their entries.
   private(set) var kept: [Rule] = []
-  /// Those that the models cannot tell of, or that SQLite no longer takes in these words, as after
-  /// the renaming of a column. Their triggers and indexes work: SQLite renamed in them what it
-  /// renamed in the table. They stay as they are.
+  /// Rules that the models do not cover, or whose text SQLite no longer accepts, for example after
+  /// a column was renamed. Their triggers and indexes work, because SQLite renamed the column in
+  /// them too. They are left unchanged.
   private(set) var left: [Rule] = []
-  /// Those that bind nobody any more: what they were about is gone.
+  /// Rules that no longer apply, because their table or columns were removed.
   private(set) var gone: [Rule] = []
-  /// What whoever keeps the file should know of ``left`` and ``gone``.
+  /// Notices for the owner of the file about ``left`` and ``gone``.
   private(set) var notices: [StoreError] = []
 
-  /// - Throws: ``SQLiteError`` when the file cannot be read.
+  /// - Throws: ``SQLiteError`` if the file cannot be read.
   init(_ rules: [Rule], in models: [ModelSchema], on connection: Connection) throws {
     guard !rules.isEmpty else { return }
     let found = try InstalledObjects.ofRules(in: connection)
@@ -39,27 +39,28 @@ struct FiledRules {
       notices.append(
         StoreError(
           .unsupportedSchema,
-          "The rule \(rule.name) is no longer in the file: what it is about is gone. \(problem.message)",
+          "The rule \(rule.name) was removed, because its table or columns no longer exist. \(problem.message)",
           model: rule.model))
       return
     }
     left.append(rule)
-    // That these models have no such name may be as it should: the rule is another program's.
+    // It is normal that these models lack the name if the rule belongs to another program.
     guard problem.code == .unsupportedSchema else { return }
     notices.append(
       StoreError(
         .unsupportedSchema,
-        "The rule \(rule.name) stays as its triggers have it, but its entry cannot be read any more. \(problem.message) Drop it and add it in words of the model as it is now.",
+        "The triggers of the rule \(rule.name) still work, but its entry no longer matches the model. \(problem.message) Drop the rule and add it again with the current names.",
         model: rule.model))
   }
 
-  /// Whether the rule's triggers and index are there, and SQLite compiles the writes that run them.
+  /// Whether the rule's triggers and index exist, and SQLite compiles the writes that fire them.
   ///
-  /// It does not say which trigger stops it. Where one does, every write fails until it is gone.
+  /// It does not say which trigger fails to compile. If one does, every write fails until it is
+  /// dropped.
   private static func works(
     _ rule: Rule, _ found: InstalledObjects, on connection: Connection
   ) throws -> Bool {
-    // One that only warns has none, and harms nobody.
+    // A rule that only warns has no objects, and cannot block writes.
     guard rule.severity == .error else { return true }
     let names = Set(RuleObjects.objectNames(ofRule: rule.name).map { ExactText($0) })
     let own = found.objects.filter { names.contains(ExactText($0.name)) }
@@ -69,14 +70,14 @@ struct FiledRules {
 }
 
 extension RuleObjects {
-  /// Whether the file has them all, word for word; never true of a rule that needs none.
+  /// Whether the file has all objects with the same text; false for a rule without objects.
   func areInstalled(among found: InstalledObjects) -> Bool {
     !objects.isEmpty && objects.allSatisfy(found.holds)
   }
 }
 
 extension ResolvedRule {
-  /// Asks the file whether it still has what the models say that it has.
+  /// Checks that the file still has the columns that the models declare.
   ///
   /// - Throws: ``StoreError`` with code `unknownField`.
   fileprivate func checkColumns(on connection: Connection) throws {
@@ -85,7 +86,7 @@ extension ResolvedRule {
       let sql = "SELECT \(columns) FROM main.\(SQLText.quoted(model.table))"
       guard try !connection.compiles(sql) else { return }
       throw StoreError(
-        .unknownField, "The table \(model.table) is not as the rule \(rule.name) has it.",
+        .unknownField, "The table \(model.table) lacks columns of the rule \(rule.name).",
         model: model.name)
     }
     let key = model.keyIndices.map { model.fields[$0] }

@@ -1,7 +1,7 @@
 extension GeneratedColumns {
-  /// Those of the tables of `models`, whether or not they are fields of theirs.
+  /// Reads the generated columns in the tables of `models`, also those that are not fields.
   init(of models: [ModelSchema], on connection: Connection) throws {
-    // Virtual tables have no root page, and may need a module that is not here.
+    // Virtual tables have no root page, and may need a module that this program lacks.
     let tables = try connection.rows(
       """
       SELECT DISTINCT t.name, t.sql
@@ -10,7 +10,7 @@ extension GeneratedColumns {
       WHERE t.type = 'table' AND t.rootpage > 0
       """
     ) { row in (table: try row.text(at: 0), sql: try row.text(at: 1)) }
-    // A reference is written along with the key that it names, as ON UPDATE says.
+    // ON UPDATE writes a reference together with the key that it refers to.
     let references = try connection.rows(
       """
       SELECT t.name, r."from", r."table", coalesce(r."to", (

@@ -1,29 +1,29 @@
-// The store's own objects in a file.
+// Reading the store's own objects in a file.
 extension InstalledObjects {
-  /// The triggers, tables and indexes of bindings.
+  /// Returns the triggers, tables and indexes of bindings.
   static func ofBindings(in connection: Connection) throws -> InstalledObjects {
     try InstalledObjects(namedWith: [BindingTriggers.namePrefix], in: connection)
   }
 
-  /// The triggers, indexes and tables of added rules.
+  /// Returns the triggers, indexes and tables of added rules.
   static func ofRules(in connection: Connection) throws -> InstalledObjects {
     try InstalledObjects(
       namedWith: [RuleObjects.namePrefix, RuleEvictions.namePrefix], in: connection)
   }
 
-  /// The triggers of the change journal. Its tables have names that begin alike.
+  /// Returns the triggers of the change journal. The names of its tables have the same prefix.
   static func ofJournal(in connection: Connection) throws -> InstalledObjects {
     let named = try InstalledObjects(
       namedWith: [SchemaObject.Owner.journalPrefix], in: connection)
     return InstalledObjects(named.objects.filter { $0.kind == .trigger })
   }
 
-  /// Everything that the store made in the file, its own tables included.
+  /// Returns all objects that the store created in the file, including its own tables.
   static func ofStore(in connection: Connection) throws -> InstalledObjects {
     try InstalledObjects(namedWith: ["_ms_"], in: connection)
   }
 
-  /// Reads the objects whose names begin with one of `prefixes`, which only the store gives.
+  /// Reads the objects whose names begin with one of `prefixes`, which only the store uses.
   private init(namedWith prefixes: [String], in connection: Connection) throws {
     let condition = prefixes.map { _ in "instr(name, ?) = 1" }.joined(separator: " OR ")
     let query = SQLText(

@@ -1,30 +1,32 @@
-/// One numbered step of a schema: SQL that is applied once to each file, in the order of versions.
+/// A numbered step of a schema: SQL that the store applies once to each file, in the order of
+/// versions.
 ///
-/// The text is frozen once it was applied anywhere: its checksum is kept in the file. It talks to
-/// the database as it is at that point, not to today's Swift types.
+/// Do not change the SQL after it was applied to any file, because the file stores its checksum.
+/// The SQL sees the database at that point, not today's Swift types.
 ///
-/// Foreign keys are not enforced while it runs, so ON DELETE and ON UPDATE do nothing and a table
-/// can be rebuilt; a reference that it leaves broken makes it fail.
+/// Foreign keys are not enforced while it runs, so ON DELETE and ON UPDATE do nothing and you can
+/// rebuild a table. The migration fails if it leaves a broken reference.
 public struct Migration: Hashable, Sendable {
-  /// Above 0, and above every version applied before: a running number, or a UTC time such as
-  /// 20260820101500.
+  /// The version: above 0, and above every version applied before. Use consecutive numbers, or a
+  /// UTC time such as 20260820101500.
   package let version: Int64
-  /// For people: `add_due_date`.
+  /// A short description, for example `add_due_date`.
   package let name: String
-  /// One or more statements. They run in one transaction, which the migration itself may not end.
+  /// One or more statements. They run in one transaction, which the migration must not end.
   package let sql: String
 
-  /// Checks nothing: what is wrong with a version or a text shows when migrations are applied.
+  /// Creates a migration. An invalid version or SQL text causes an error when the migration is
+  /// applied.
   public init(version: Int64, name: String, sql: String) {
     self.version = version
     self.name = name
     self.sql = sql
   }
 
-  /// 16 hexadecimal digits over the text without comments and with every run of blanks and line
-  /// ends as one space, so that reformatting does not count as a change. Strings count as written.
+  /// A checksum of 16 hexadecimal digits. It ignores comments and treats all whitespace as one
+  /// space, so you may reformat the SQL. Strings count as written.
   package var checksum: String {
-    // FNV-1a, 64 bits: it detects edits. It is no protection against forgery, and needs none.
+    // FNV-1a, 64 bits. It detects edits, but does not protect against forgery.
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in SQLTokens(sql).normalized.utf8 {
       hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3

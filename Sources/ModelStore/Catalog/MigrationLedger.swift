@@ -1,5 +1,5 @@
-/// The table that says which migrations a file has had. The store's own and the application's have
-/// separate numbers, told apart by their scope.
+/// The table of the migrations that a file has had. The store's migrations and the application's
+/// are numbered separately, by scope.
 struct MigrationLedger {
   enum Scope: String, Hashable, Sendable {
     case store, app
@@ -18,7 +18,7 @@ struct MigrationLedger {
   let connection: Connection
   let scope: Scope
 
-  /// Creates the table when the file has none.
+  /// Creates the table if the file has none.
   func create() throws {
     try connection.run(
       """
@@ -34,10 +34,9 @@ struct MigrationLedger {
       """)
   }
 
-  /// What was applied, in the order of versions; empty when there is no ledger yet.
+  /// Returns the applied migrations, in the order of versions; empty if there is no ledger yet.
   ///
-  /// - Throws: ``StoreError`` with code `newerFormat` when the ledger is not one that this library
-  ///   can read.
+  /// - Throws: ``StoreError`` with code `newerFormat` if this library cannot read the ledger.
   func entries() throws -> [Entry] {
     let found = try connection.rows("SELECT name FROM pragma_table_info(\(Self.table), 'main')") {
       row in try row.text(at: 0)
@@ -47,8 +46,8 @@ struct MigrationLedger {
       throw StoreError(
         .newerFormat,
         """
-        The file's list of migrations has a form that this version of ModelStore does not know. \
-        Update this program; nothing was changed.
+        The file's list of migrations has a format that this version of ModelStore does not \
+        support. Update this program; nothing was changed.
         """)
     }
     return try connection.rows(
@@ -78,10 +77,11 @@ struct MigrationLedger {
 }
 
 extension MigrationLedger.Scope {
-  /// Those of `migrations` that `applied` lacks, in the order of versions.
+  /// Returns those of `migrations` that `applied` lacks, in the order of versions.
   ///
-  /// - Throws: ``StoreError`` with code `newerFormat` when the file had migrations beyond those
-  ///   given, `migrationConflict` when one was changed, is missing or comes too late.
+  /// - Throws: ``StoreError`` with code `newerFormat` if the file had later migrations than
+  ///   `migrations`; `migrationConflict` if a migration was changed, is missing, or has a too low
+  ///   version.
   func pending(
     of migrations: [Migration], after applied: [MigrationLedger.Entry]
   ) throws(StoreError) -> [Migration] {

@@ -1,4 +1,4 @@
-/// A migration's statements, checked and run one by one.
+/// A migration's statements, which are checked and run one by one.
 struct MigrationScript {
   private let migration: Migration
   private let statements: [String]
@@ -8,7 +8,8 @@ struct MigrationScript {
     statements = SQLTokens(migration.sql).statements
   }
 
-  /// Refuses what would end the migration's transaction, and what does nothing inside one.
+  /// Rejects statements that would end the migration's transaction, or that have no effect in a
+  /// transaction.
   ///
   /// - Throws: ``StoreError`` with code `migrationConflict` that names the statement.
   func check() throws(StoreError) {
@@ -27,7 +28,7 @@ struct MigrationScript {
           .migrationConflict,
           """
           \(place(index)): a temporary table, view or trigger is not allowed in a migration, \
-          because it would stay in force after it and hide what the file has.
+          because it would outlive the migration and hide objects of the file.
           """)
       }
       if keyword == "PRAGMA", let name = words.last.map({ source.name($0).asciiFolded }),
@@ -37,7 +38,7 @@ struct MigrationScript {
           .migrationConflict,
           """
           \(place(index)): PRAGMA \(name) is not allowed in a migration, because it does nothing \
-          inside a transaction or would stay in force after it.
+          inside a transaction, or would stay in effect after the migration.
           """)
       }
     }
@@ -56,7 +57,7 @@ struct MigrationScript {
         }
       } catch let error as SQLiteError {
         var failure = StoreError(error)
-        failure.message = "\(place(index)): \(failure.message) Nothing of the migration was kept."
+        failure.message = "\(place(index)): \(failure.message) The migration was rolled back."
         throw failure
       }
     }
@@ -67,7 +68,7 @@ struct MigrationScript {
   }
 
   private static let refused: [String: String] = {
-    let ends = "because its transaction must hold all of it"
+    let ends = "because its transaction must contain all of it"
     let forbidden = "because SQLite does not run it inside a transaction"
     return [
       "BEGIN": ends, "COMMIT": ends, "END": ends, "ROLLBACK": ends, "SAVEPOINT": ends,
@@ -75,7 +76,7 @@ struct MigrationScript {
     ]
   }()
 
-  /// Those that take effect in a transaction and end with it, or belong to the file.
+  /// Pragmas that take effect in a transaction and end with it, or belong to the file.
   private static let pragmas: Set<String> = [
     "application_id", "defer_foreign_keys", "legacy_alter_table", "user_version",
   ]

@@ -1,37 +1,37 @@
-/// Applies numbered migrations, each in one transaction that includes its line in the ledger, so
-/// that a file is never between two versions.
+/// Applies numbered migrations. Each migration and its ledger entry are one transaction, so a file
+/// is never between two versions.
 ///
-/// The write lock is taken before the ledger is read: a second process waits for the first, then
-/// finds nothing to do.
+/// The migrator takes the write lock before it reads the ledger. A second process waits for the
+/// first, and then finds no pending migrations.
 struct Migrator {
   let connection: Connection
   let scope: MigrationLedger.Scope
-  /// What comes first in the transaction of each migration.
+  /// Runs at the beginning of each migration's transaction.
   var preparation: (Connection) throws -> Void = { _ in }
 
   private var ledger: MigrationLedger { MigrationLedger(connection: connection, scope: scope) }
 
-  /// The migrations that the file has not had, in the order of versions. Reads only.
+  /// Returns the migrations that the file has not had, in the order of versions. It only reads.
   ///
   /// - Throws: ``StoreError`` with code `newerFormat` or `migrationConflict`.
   func pending(_ migrations: [Migration]) throws -> [Migration] {
     try scope.pending(of: migrations, after: ledger.entries())
   }
 
-  /// Applies what is pending, in the order of versions.
+  /// Applies the pending migrations, in the order of versions.
   ///
-  /// Foreign keys are off while an application's migration runs, so that a table can be rebuilt
-  /// without the rows that refer to it being cascaded away, and are checked before the commit:
-  /// <https://sqlite.org/lang_altertable.html#otheralter>.
+  /// Foreign keys are off while an application's migration runs. So a table can be rebuilt without
+  /// cascading deletes in the tables that refer to it. The migrator checks foreign keys before the
+  /// commit: <https://sqlite.org/lang_altertable.html#otheralter>.
   ///
-  /// - Returns: What was applied now; empty, and without a write lock taken, when nothing was
-  ///   pending.
-  /// - Throws: ``StoreError``. The migrations before the one that failed stay applied; of that one
-  ///   nothing is kept.
+  /// - Returns: The migrations applied now. If none were pending, it is empty and no write lock was
+  ///   taken.
+  /// - Throws: ``StoreError``. The migrations before the failed one stay applied. The failed
+  ///   migration is rolled back.
   /// - Precondition: `connection` is not in a transaction.
   @discardableResult
   func apply(_ migrations: [Migration]) throws -> [Migration] {
-    precondition(!connection.isInTransaction, "A migration needs a transaction of its own.")
+    precondition(!connection.isInTransaction, "A migration needs its own transaction.")
     guard try !pending(migrations).isEmpty else { return [] }
     for migration in migrations { try MigrationScript(migration).check() }
     var applied: [Migration] = []
@@ -43,7 +43,7 @@ struct Migrator {
 
   private func applyNext(of migrations: [Migration]) throws -> Migration? {
     try connection.inTransaction {
-      // The migration before may have switched it on, which no rollback ends either.
+      // The migration before may have enabled it, and a rollback does not disable it.
       try connection.execute("PRAGMA legacy_alter_table = OFF")
       guard let migration = try pending(migrations).first else { return nil }
       let script = MigrationScript(migration)
@@ -70,7 +70,8 @@ struct Migrator {
     do {
       try body()
     } catch {
-      // After such a failure the connection is not used again, nor could the pragma take effect.
+      // After such a failure the connection is not used again, and the pragma could not take
+      // effect.
       if !(error is ConnectionFailure) { try restorePragmas() }
       throw error
     }
@@ -86,7 +87,7 @@ struct Migrator {
       .rejected,
       """
       The migration \(migration) leaves \(broken.count) broken references \
-      (\(broken.reasons.joined(separator: ", "))). Nothing of it was kept.
+      (\(broken.reasons.joined(separator: ", "))). The migration was rolled back.
       """)
   }
 }

@@ -1,14 +1,14 @@
-/// Gives a file the tables, indexes and triggers that it should have: the one place that creates
-/// and drops objects of models, bindings, rules and the change journal.
+/// Gives a file the tables, indexes and triggers that it should have. Only this type creates and
+/// drops objects of models, bindings, rules and the change journal.
 ///
-/// What a file should have is compiled first, without a connection: ``SchemaUpdate``,
+/// The required objects are compiled first, without a connection: ``SchemaUpdate``,
 /// ``CompiledBindings``, ``CompiledRules`` and ``CompiledJournal`` each make a ``SchemaPlan`` from
-/// declarations and the facts of a file. The parts are reconciled one after the other, because each
-/// is compiled from what the file has then: the tables, the bindings, the rules, the journal.
+/// declarations and the facts of a file. The parts are reconciled one after another: tables,
+/// bindings, rules, journal. Each part is compiled from the contents of the file at that time.
 struct Reconciler {
   let connection: Connection
 
-  /// A binding whose objects were new or had changed, and the records that had to follow.
+  /// A binding with new or changed objects, and the number of records that were updated.
   struct Synchronised: Hashable, Sendable {
     let binding: String
     let recordCount: Int
@@ -18,16 +18,16 @@ struct Reconciler {
     self.connection = connection
   }
 
-  /// Carries out `plan`, and verifies that records keep the values that they are given.
+  /// Applies `plan`, and checks that records keep the values that bindings write.
   ///
-  /// - Parameter onProgress: Called with records looked at and all that are to be, for each of the
-  ///   bindings anew.
-  /// - Returns: The bindings whose records had to follow, in the plan's order.
-  /// - Throws: ``SQLiteError`` from SQLite, for example when records break a unique rule;
-  ///   ``StoreError`` when an expression is refused or records do not take their value. The caller
+  /// - Parameter onProgress: Called for each binding with the number of processed records and the
+  ///   total.
+  /// - Returns: The bindings whose records were updated, in the plan's order.
+  /// - Throws: ``SQLiteError`` from SQLite, for example if records break a unique rule;
+  ///   ``StoreError`` if an expression is rejected or records do not keep their value. The caller
   ///   rolls back.
   /// - Precondition: A write transaction is open.
-  /// - Complexity: One pass over the targets' table for each binding whose records must follow.
+  /// - Complexity: One pass over the target's table for each binding whose records must be updated.
   @discardableResult
   func apply(
     _ plan: SchemaPlan, onProgress: (_ done: Int, _ all: Int) throws -> Void = { _, _ in }
@@ -56,9 +56,11 @@ struct Reconciler {
     return synchronised
   }
 
-  /// Makes the file's binding objects those of `bindings` and puts the records of every new or
-  /// changed binding right. Bindings that only the file has stay, and so do those that call a
-  /// function which this program does not have.
+  /// Reconciles the file's binding objects with `bindings`, and updates the records of every new or
+  /// changed binding.
+  ///
+  /// Bindings that only the file has stay. So do bindings that call a function which this program
+  /// does not have.
   ///
   /// - Returns: The new and changed bindings, in dependency order.
   /// - Precondition: As for ``apply(_:onProgress:)``, and the models' tables exist.
@@ -72,15 +74,15 @@ struct Reconciler {
       computable.plan(from: .ofBindings(in: connection)), onProgress: onProgress)
   }
 
-  /// Makes the file's objects of rules those of `rules`. Touches no record.
+  /// Reconciles the file's rule objects with `rules`. It changes no records.
   ///
-  /// - Precondition: As for ``apply(_:onProgress:)``, the models' tables exist, and SQLite takes
-  ///   the conditions of rules that are new or changed: ``RuleObjects/check(on:)``.
+  /// - Precondition: As for ``apply(_:onProgress:)``. The models' tables exist, and SQLite accepts
+  ///   the conditions of new and changed rules: ``RuleObjects/check(on:)``.
   func reconcile(_ rules: CompiledRules) throws {
     try apply(rules.plan(from: .ofRules(in: connection)))
   }
 
-  /// Drops everything that keeps the binding called `name`. Bound fields keep the values they have.
+  /// Drops all objects of the binding called `name`. Bound fields keep their values.
   ///
   /// - Returns: Whether the file had such a binding.
   @discardableResult
@@ -91,10 +93,10 @@ struct Reconciler {
     return !found.isEmpty
   }
 
-  /// Makes what is missing of the binding's own tables and indexes, or is not as it must be, and
-  /// fills the tables, so that triggers that are there find in them what they add to and take from.
+  /// Creates or recreates the binding's own tables and indexes if they are missing or differ, and
+  /// fills the tables. Existing triggers then find the rows that they update.
   ///
-  /// - Parameter installed: What bindings have in the file.
+  /// - Parameter installed: The objects of bindings in the file.
   func restoreStorage(of binding: BindingTriggers, in installed: InstalledObjects) throws {
     let storage = Set(binding.storage.map(\.identity))
     let plan = SchemaPlan(from: binding.storage, to: installed) { storage.contains($0.identity) }
@@ -103,8 +105,8 @@ struct Reconciler {
     try binding.fillStorage(on: connection)
   }
 
-  /// Drops every trigger of the journal, so that tables can be changed as SQLite allows only
-  /// without them. Reconciling the journal creates them again and records that it has a gap.
+  /// Drops every trigger of the journal, because SQLite allows some table changes only without
+  /// triggers. Reconciling the journal recreates them and records a gap.
   func suspendJournal() throws {
     try apply(SchemaPlan(dropped: try InstalledObjects.ofJournal(in: connection).objects))
   }

@@ -1,19 +1,19 @@
-/// What opening a store does to its file: adds what the models declare and the file lacks, as far
-/// as the configuration allows, and refuses the rest with a list.
+/// The schema changes at opening: it adds what the models declare and the file lacks, if the
+/// configuration allows it. It rejects all other differences with a list.
 struct SchemaUpdate {
-  /// Everything that differs, before anything is done.
+  /// All differences before any change.
   let differences: [SchemaDifference]
   private let models: [ModelSchema]
 
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` when the models contradict themselves.
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` if the models contradict each other.
   init(_ models: [ModelSchema], in catalog: Catalog) throws(StoreError) {
     try SchemaValidation(models).check()
     self.models = models
     differences = SchemaDifference.differences(of: models, in: catalog)
   }
 
-  /// - Throws: ``StoreError`` with code `schemaMismatch` that lists every difference that opening
-  ///   may not remove under `changes`.
+  /// - Throws: ``StoreError`` with code `schemaMismatch` that lists every difference that `changes`
+  ///   does not allow to remove.
   func check(allowing changes: StoreConfiguration.SchemaChanges) throws(StoreError) {
     let remaining = differences.filter { !Self.allows(changes, $0) }
     guard !remaining.isEmpty else { return }
@@ -21,7 +21,7 @@ struct SchemaUpdate {
     let canBeAdded = remaining.allSatisfy(\.isAdditive)
     let remedy =
       canBeAdded
-      ? "All of it can be added: open with schemaChanges = .additive, or write a migration."
+      ? "The store can add everything: open with schemaChanges = .additive, or write a migration."
       : "Write a migration, or change the models."
     throw StoreError(
       .schemaMismatch,
@@ -29,9 +29,9 @@ struct SchemaUpdate {
       model: Set(remaining.map(\.model)).count == 1 ? remaining[0].model : nil)
   }
 
-  /// What adds everything that is missing. Call ``check(allowing:)`` first.
+  /// The plan that adds everything that is missing. Call ``check(allowing:)`` first.
   ///
-  /// Carrying it out may fail, for example when records that exist break the rule of a new field.
+  /// Applying it may fail, for example if existing records break the rule of a new field.
   var plan: SchemaPlan {
     var plan = SchemaPlan()
     let differences = Dictionary(grouping: differences, by: \.model)

@@ -1,8 +1,8 @@
 extension StoreError {
-  /// That a model's table needs something that only the program that made it registers; nil for
-  /// another failure.
+  /// Creates the error for a model's table that needs something only another program registers; nil
+  /// for another failure.
   ///
-  /// A function counts only where the file's schema names it: a statement may name one, too.
+  /// A function counts only if the file's schema names it, because a statement may name one too.
   init?(
     missingObjectIn error: SQLiteError, about schema: ModelSchema,
     in catalog: @autoclosure () throws -> Catalog
@@ -22,11 +22,12 @@ extension StoreError {
     self.init(
       .unsupportedSchema,
       Self.sentence(schema.table, needs: missing)
-        + " Use the program that made the table, or copy the rows into a table without it there.",
+        + " Use the program that created the table, or have it copy the rows into a table without it.",
       model: schema.name, sqliteCode: error.code.rawValue)
   }
 
-  /// Says what a table needs: "tags needs the collation unicase, which this program does not have."
+  /// Returns a sentence such as "tags needs the collation unicase, which this program does not
+  /// have."
   static func sentence(_ table: String, needs missing: [MissingObject]) -> String {
     let phrases = missing.map(\.phrase).joined(separator: " and ")
     return "\(table) needs \(phrases), which this program does not have."

@@ -1,7 +1,8 @@
 extension StoreError {
-  /// That tables of adopted models have changed, and what brings the models up to date.
+  /// Creates the error for changed tables of adopted models, with the command that updates the
+  /// models.
   ///
-  /// - Parameter drift: Of adopted models; at least one.
+  /// - Parameter drift: The drift of adopted models; at least one.
   init(outdated drift: [SchemaDrift]) {
     let models = drift.map { model in
       let sentences = model.differences.compactMap(\.sentence).joined(separator: " ")
@@ -17,12 +18,12 @@ extension StoreError {
       model: isOne ? drift[0].owner.name : nil)
   }
 
-  /// That SQLite refused a statement because the table of an adopted model has changed; nil for
-  /// another failure.
+  /// Creates the error for a statement that failed because the table of an adopted model has
+  /// changed; nil for another failure.
   ///
   /// - Parameters:
-  ///   - models: All models. The triggers and foreign keys of one may lead to another.
-  ///   - catalog: Asked for only where the message may be about an adopted model.
+  ///   - models: All models, because triggers and foreign keys of one model may use another.
+  ///   - catalog: Evaluated only if the message may concern an adopted model.
   init?(
     outdatedIn error: SQLiteError, models: @autoclosure () -> [ModelSchema],
     in catalog: @autoclosure () throws -> Catalog
@@ -43,7 +44,7 @@ extension StoreError {
     sqliteCode = error.code.rawValue
   }
 
-  /// The table or column that SQLite reports as missing or as no table, in lower case;
+  /// Returns the table or column that SQLite reports as missing or as not a table, in lower case;
   /// nil for another message.
   private static func complaint(in message: String) -> String? {
     let parts = [

@@ -1,6 +1,6 @@
 /// The migrations of the store's own tables, compiled in from `Migrations/`.
 enum StoreMigrations {
-  /// In the order of versions, without gaps from 1.
+  /// The migrations in the order of versions, numbered from 1 without gaps.
   static let all = [
     Migration(
       version: 1, name: "catalog",

@@ -1,7 +1,7 @@
-// What a table needs that only the program that made it has.
+// What a table needs that only the program that created it has.
 extension TableFacts {
-  /// The collations of columns and indexes that SQLite does not bring along. A store registers
-  /// none, so no connection of it has them.
+  /// The collations of columns and indexes that are not built into SQLite. A store registers none,
+  /// so its connections lack them.
   var missingCollations: [MissingObject] {
     var names: Set<String> = []
     let used = columns.map(\.collation) + indexes.flatMap { $0.columns.map(\.collation) }
@@ -13,7 +13,7 @@ extension TableFacts {
     }
   }
 
-  /// What is missing to read rows of the table or view.
+  /// Returns what is missing to read rows of the table or view.
   ///
   /// - Complexity: Compiles one statement and runs nothing.
   func missingForReading(on connection: Connection) throws -> [MissingObject] {
@@ -22,8 +22,8 @@ extension TableFacts {
       + missing(for: "SELECT * FROM \(SQLText.quoted(name))", on: connection)
   }
 
-  /// What is missing to insert, update or delete rows besides: functions of triggers, of indexes
-  /// over expressions, of generated columns and of CHECKs.
+  /// Returns what is additionally missing to insert, update or delete rows: functions of triggers,
+  /// of indexes over expressions, of generated columns and of CHECKs.
   ///
   /// - Complexity: Compiles three statements, and one for each CHECK, and runs nothing.
   func missingForWriting(on connection: Connection) throws -> [MissingObject] {
@@ -37,7 +37,7 @@ extension TableFacts {
         for: "UPDATE \(table) SET \(assignments.joined(separator: ", "))", on: connection)
     }
     found += try missing(for: "DELETE FROM \(table)", on: connection)
-    // A connection that only reads leaves CHECKs out of the statements above.
+    // A read-only connection leaves CHECKs out of the statements above.
     for check in checks {
       found += try missing(for: "SELECT \(check.condition) FROM \(table)", on: connection)
     }

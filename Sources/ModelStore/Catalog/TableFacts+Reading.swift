@@ -1,7 +1,8 @@
 extension TableFacts {
-  /// Fills in what takes a PRAGMA of its own. A table that SQLite cannot explain keeps the reason.
+  /// Reads the details that need their own PRAGMA. If SQLite cannot describe a table, its facts
+  /// keep the reason.
   ///
-  /// - Parameter partialIndexes: The texts of the file's partial indexes, by their names.
+  /// - Parameter partialIndexes: The texts of the file's partial indexes, by name.
   mutating func readDetails(
     _ connection: Connection, partialIndexes: [ExactText: String]
   ) throws {
@@ -22,7 +23,7 @@ extension TableFacts {
   }
 
   private func readColumns(_ connection: Connection) throws -> [ColumnFacts] {
-    // "hidden" is 1 for a virtual table's hidden column, 2 and 3 for virtual and stored generated
+    // "hidden" is 1 for a virtual table's hidden column, and 2 or 3 for virtual or stored generated
     // ones: https://sqlite.org/pragma.html#pragma_table_xinfo
     try connection.rows(
       """

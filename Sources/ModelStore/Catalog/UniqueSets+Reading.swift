@@ -1,5 +1,6 @@
 extension UniqueSets {
-  /// Those of the file. Only what says COLLATE somewhere can compare otherwise than its columns.
+  /// Reads the unique sets of the file. An index can have another collation than its column only if
+  /// COLLATE occurs in the text.
   init(on connection: Connection) throws {
     let rows = try connection.rows(
       """

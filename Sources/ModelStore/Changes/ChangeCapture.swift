@@ -1,11 +1,12 @@
-/// Collects which rows a transaction touched and how each looked before its first touch.
+/// Collects which rows a transaction touched and the content of each before its first touch.
 ///
-/// A pure state machine: the preupdate hook reports rows, the pipeline asks for the net result. It
-/// keeps no event list, because SQLite retracts nothing when a savepoint or a failed statement
-/// rolls back; the first old image stays true through all of that, and the final row is read from
-/// the table. So rollbacks, OR FAIL, trigger chains and no-op updates need no code here.
+/// This is a pure state machine: the preupdate hook reports rows, and the pipeline requests the net
+/// result. It keeps no list of events, because SQLite does not retract events when a savepoint or a
+/// failed statement rolls back. The first old image remains valid in all these cases, and the final
+/// row is read from the table. So rollbacks, OR FAIL, trigger chains and no-op updates need no code
+/// here.
 struct ChangeCapture {
-  /// How a row is known while the transaction runs.
+  /// How a row is identified during the transaction.
   enum RowIdentity: Hashable {
     case rowID(Int64)
     /// The key of a WITHOUT ROWID table, in key order.
@@ -15,25 +16,25 @@ struct ChangeCapture {
   struct TouchedRow {
     let table: Int
     let identity: RowIdentity
-    /// The row before the transaction, spread over the model's width; nil when there was none.
+    /// The row before the transaction, as wide as the model; nil when it did not exist.
     let before: [SQLValue]?
-    /// Whether `before` must be read from a snapshot instead, because the hook could not show it.
+    /// Whether `before` must be read from a snapshot instead, because the hook could not read it.
     let needsSnapshot: Bool
-    /// Who touched the row first, as far as that was not rolled back.
+    /// The origin of the first touch that was not rolled back.
     fileprivate(set) var provenance: Provenance
-    /// Whether the touch by `provenance` still stands.
+    /// Whether the touch by `provenance` has not been rolled back.
     fileprivate var isTouched = true
-    /// Whether more is noted of the row than its first touch, or was.
+    /// Whether the row has, or had, further notes in addition to its first touch.
     fileprivate(set) var hasMarks = false
   }
 
-  /// Something about a row that was touched before, which a rollback to a savepoint takes back.
+  /// A later note about a touched row. A rollback to a savepoint removes it.
   private enum Mark {
-    /// Touched anew, after its first touch was rolled back.
+    /// The row was touched again, after its first touch was rolled back.
     case touched(row: Int)
     case inserted(row: Int, Provenance)
     case deleted(row: Int, Provenance)
-    /// Who set the field last.
+    /// The origin of the field's last change.
     case set(row: Int, field: Int, Provenance)
   }
 
@@ -53,15 +54,15 @@ struct ChangeCapture {
     var needsSnapshot = false
   }
 
-  /// Notes that a row is about to be inserted, or to be given this key.
+  /// Records that a row is about to be inserted, or to get this key.
   mutating func inserting(table: Int, identity: RowIdentity, by provenance: Provenance) {
     let (row, isFirst) = touch(table: table, identity: identity, by: provenance) { FirstImage() }
     if !isFirst { note(.inserted(row: row, provenance), of: row) }
   }
 
-  /// Notes that a row is about to be deleted, or to lose this key.
+  /// Records that a row is about to be deleted, or to lose this key.
   ///
-  /// - Parameter before: The row as it is; called only for a first touch.
+  /// - Parameter before: Returns the current row; called only for a first touch.
   mutating func deleting(
     table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
   ) rethrows {
@@ -70,17 +71,17 @@ struct ChangeCapture {
     if !isFirst { note(.deleted(row: row, provenance), of: row) }
   }
 
-  /// Notes that a row is about to be updated under the same key.
+  /// Records that a row is about to be updated under the same key.
   ///
-  /// - Parameter before: The row as it is; called only for a first touch.
-  /// - Returns: The row's place in ``rows``.
+  /// - Parameter before: Returns the current row; called only for a first touch.
+  /// - Returns: The row's index in ``rows``.
   mutating func updating(
     table: Int, identity: RowIdentity, by provenance: Provenance, before: () throws -> FirstImage
   ) rethrows -> Int {
     try touch(table: table, identity: identity, by: provenance, before: before).row
   }
 
-  /// Notes who set `field` of the touched row last.
+  /// Records the origin of the last change of `field` in the touched row.
   mutating func setProvenance(_ provenance: Provenance, ofField field: Int, at row: Int) {
     note(.set(row: row, field: field, provenance), of: row)
   }
@@ -119,18 +120,19 @@ struct ChangeCapture {
 
   var savepoint: Savepoint { Savepoint(marks: marks.count, rows: rows.count) }
 
-  /// Takes back what was noted after `savepoint`. First images stay: they are still the first.
+  /// Removes the notes after `savepoint`. First images stay, because they are still the first.
   mutating func rollBack(to savepoint: Savepoint) {
     for row in savepoint.rows..<rows.count { rows[row].isTouched = false }
     for case .touched(let row) in marks[savepoint.marks...] { rows[row].isTouched = false }
     marks.removeSubrange(savepoint.marks...)
   }
 
-  /// What the transaction did, net: rows before joined with rows after by the model's key.
+  /// Returns the net changes of the transaction: rows before, joined with rows after by the model's
+  /// key.
   ///
   /// - Parameters:
   ///   - before: Reads a touched row as of before the transaction; for rows that need a snapshot.
-  ///   - after: Reads a touched row as it is now; nil when it is gone.
+  ///   - after: Reads the current state of a touched row; nil when it is deleted.
   /// - Complexity: Linear in the touched rows.
   func netChanges(
     tables: [TrackedTable],
@@ -163,7 +165,7 @@ struct ChangeCapture {
     return records.compactMap { $0.change(in: tables[$0.table]) }
   }
 
-  /// The net result where each row is one record, so that nothing has to be joined.
+  /// Returns the net changes of a table in which each row is one record, so no join is needed.
   private func changesRowByRow(
     _ notes: [Int: RowNote], _ tables: [TrackedTable],
     _ before: (TouchedRow) throws -> [SQLValue]?, _ after: (TouchedRow) throws -> [SQLValue]?
@@ -178,7 +180,7 @@ struct ChangeCapture {
       let table = tables[row.table]
       let key = Self.key(of: image, in: table, row.identity)
       guard let note = row.hasMarks ? notes[place] : nil else {
-        // Touched once, as nearly all are: whoever did it did all of it.
+        // Nearly all rows are touched once. Then one origin made the whole change.
         let fields = Self.fields(from: old, to: new, in: table) { _ in row.provenance }
         guard old == nil || new == nil || !fields.isEmpty else { continue }
         changes.append(
@@ -195,7 +197,7 @@ struct ChangeCapture {
     return changes
   }
 
-  /// The fields in which two images of a record differ.
+  /// Returns the fields in which two images of a record differ.
   private static func fields(
     from old: [SQLValue]?, to new: [SQLValue]?, in table: TrackedTable,
     setBy setter: (Int) -> Provenance
@@ -212,7 +214,7 @@ struct ChangeCapture {
     return fields
   }
 
-  /// What stands of the marks of one row.
+  /// The notes of one row that have not been rolled back.
   private struct RowNote {
     var inserter: Provenance?
     var deleter: Provenance?
@@ -225,14 +227,14 @@ struct ChangeCapture {
       switch mark {
       case .touched: continue
       case .inserted(let row, let provenance):
-        // A new row: who set the fields of the former one says nothing of it.
+        // A new row: the origins of the former row's fields do not apply to it.
         notes[row] = RowNote(inserter: provenance)
       case .deleted(let row, let provenance):
         notes[row, default: RowNote()].deleter = provenance
       case .set(let row, let field, let provenance):
         let note = notes[row] ?? RowNote()
         let standing = note.fields[field] ?? note.inserter ?? rows[row].provenance
-        // Who only goes on keeps the first cause.
+        // A later change in the same cascade keeps the first cause.
         notes[row, default: note].fields[field] =
           standing.origin == provenance.origin ? standing : provenance
       }
@@ -284,14 +286,14 @@ struct ChangeCapture {
         origin: provenance.origin, cause: provenance.cause, isRecreated: isRecreated)
     }
 
-    /// Who gave a row that keeps its rowid another key.
+    /// Returns the origin of a changed key in a row that keeps its rowid.
     private func rekeyer(_ side: Side, _ table: TrackedTable) -> Provenance? {
       table.key.lazy.compactMap { side.note.fields[$0] }.first
     }
   }
 
-  /// The record's key values. SQLite allows NULL in the primary key of a rowid table, where it
-  /// equals nothing; such a row is told apart by its rowid.
+  /// Returns the record's key values. SQLite allows NULL in the primary key of a rowid table, and
+  /// NULL equals nothing. Such a row is identified by its rowid.
   private static func key(
     of image: [SQLValue], in table: TrackedTable, _ identity: RowIdentity
   ) -> [SQLValue] {

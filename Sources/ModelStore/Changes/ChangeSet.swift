@@ -1,26 +1,27 @@
-/// What one commit did, record by record: old and new, with everything that cancelled out left out.
+/// The net changes of one commit, record by record, with old and new values.
 ///
 /// Each record occurs at most once. Changes are ordered by their first touch within the
-/// transaction. A value equal before and after is no change, whatever happened in between.
+/// transaction. If a value is equal before and after, it is not a change, whatever happened in
+/// between.
 public struct ChangeSet: Hashable, Sendable {
-  /// The store's count of commits when this one was published; 0 for one that was never committed.
+  /// The number of commits of the store when this one was published; 0 if it was never committed.
   public let version: UInt64
-  /// The records that differ, by first touch within the transaction.
+  /// The changed records, ordered by first touch within the transaction.
   public let changes: [RecordChange]
 
-  /// A change set made by hand, for tests and for code that hands changes on.
+  /// Creates a change set by hand, for tests and for code that passes changes on.
   package init(version: UInt64, changes: [RecordChange]) {
     self.version = version
     self.changes = changes
   }
 
-  /// Whether nothing differs.
+  /// Whether there is no change.
   public var isEmpty: Bool { changes.isEmpty }
 }
 
-/// What happened to one record between two versions of the store.
+/// The change of one record between two versions of the store.
 public struct RecordChange: Hashable, Sendable {
-  /// Whether a record came, changed or went.
+  /// Whether a record was inserted, updated or deleted.
   public enum Operation: String, Hashable, Sendable {
     case insert, update, delete
   }
@@ -35,14 +36,15 @@ public struct RecordChange: Hashable, Sendable {
   public var new: [SQLValue]? { content.new }
   /// For an update, the fields whose value differs, in field order; otherwise empty.
   public var fields: [ChangedField] { content.fields }
-  /// Who inserted, deleted or first updated the record.
+  /// The origin of the insertion, the deletion or the first update of the record.
   public var origin: Origin { content.origin }
-  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  /// The change that led to this one, if `origin` is a binding or a trigger; otherwise nil.
   public var cause: Cause? { content.cause }
-  /// Whether the record was deleted and inserted again in between; then it is an update.
+  /// Whether the record was deleted and inserted again, which counts as an update.
   public var isRecreated: Bool { content.isRecreated }
 
-  /// Shared by copies, of which each observer concerned gets one: it counts one reference, not ten.
+  /// Shared by copies, because each observer gets its own copy. A copy then retains one reference
+  /// instead of ten.
   private let content: Content
 
   private final class Content: Sendable {
@@ -94,7 +96,7 @@ public struct RecordChange: Hashable, Sendable {
     hasher.combine(new)
   }
 
-  /// Which of the three: an insertion has no old record, a deletion no new one.
+  /// The kind of change. An insertion has no old record, a deletion no new one.
   public var operation: Operation {
     if old == nil { return .insert }
     return new == nil ? .delete : .update
@@ -109,9 +111,9 @@ public struct ChangedField: Hashable, Sendable {
   public let old: SQLValue
   /// The value after.
   public let new: SQLValue
-  /// Who set the field last.
+  /// The origin of the field's last change.
   public let origin: Origin
-  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  /// The change that led to this one, if `origin` is a binding or a trigger; otherwise nil.
   public let cause: Cause?
 
   init(name: String, old: SQLValue, new: SQLValue, origin: Origin, cause: Cause? = nil) {
@@ -123,15 +125,15 @@ public struct ChangedField: Hashable, Sendable {
   }
 }
 
-/// Which record was changed.
+/// The identity of a changed record.
 struct ChangedRecord: Hashable, Sendable {
   let model: String
   let key: [SQLValue]
 }
 
 extension RecordChange {
-  /// Both changes of one record as one, or nil when they cancel out. The key is the later one's: it
-  /// may be another that names the same record.
+  /// Returns both changes of one record as one, or nil when they cancel out. The key is that of the
+  /// later change, which may be another key for the same record.
   func followed(
     by later: RecordChange, fields compared: [(index: Int, name: String)]
   ) -> RecordChange? {
@@ -142,7 +144,8 @@ extension RecordChange {
         origin: self.old == nil ? origin : later.origin,
         cause: self.old == nil ? cause : later.cause, isRecreated: false)
     }
-    // The parts list no fields where the record was gone in between, so the records are compared.
+    // If the record was deleted in between, its changes list no fields, so the records are
+    // compared.
     let fields = compared.filter { old[$0.index] != new[$0.index] }.map { field in
       let standing =
         later.provenance(ofField: field.name)

@@ -1,18 +1,17 @@
-/// What happened to several things, with one entry for each in the order in which the things were
-/// first touched. Entries are folded in one by one as more happens: each costs the same however
-/// many are there.
+/// The coalesced events of several things, with one entry for each, in the order in which the
+/// things were first touched. The cost of adding an event does not depend on the number of entries.
 struct Folded<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
   private var slots: [(key: Key, entry: Entry)?] = []
   private var places: [Key: Int] = [:]
 
-  /// How many things there are entries of.
+  /// The number of entries.
   var count: Int { places.count }
 
   var isEmpty: Bool { places.isEmpty }
 
   var entries: [Entry] { slots.compactMap { $0?.entry } }
 
-  /// Lets `merge` say what becomes of the entry for `key`: nil takes it out.
+  /// Replaces the entry for `key` with the result of `merge`; nil removes it.
   ///
   /// - Complexity: O(1), amortised.
   mutating func fold(_ key: Key, _ merge: (Entry?) -> Entry?) {
@@ -32,7 +31,7 @@ struct Folded<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
     }
   }
 
-  /// Lets `change` say what becomes of every entry.
+  /// Replaces every entry with the result of `change`.
   ///
   /// - Complexity: Linear in the entries.
   mutating func update(_ change: (Entry) -> Entry?) {
@@ -44,7 +43,8 @@ struct Folded<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
     closeGaps()
   }
 
-  /// A thing that comes and goes again and again leaves no more gaps than there are entries.
+  /// Removes gaps once they outnumber the entries, for things that are added and removed
+  /// repeatedly.
   private mutating func closeGaps() {
     guard slots.count > 2 * places.count + 16 else { return }
     slots.removeAll { $0 == nil }

@@ -1,10 +1,11 @@
-/// What one call of a list's editor did.
+/// The kind of operation that one call of a list's editor made.
 public enum ListOperationKind: String, Hashable, Sendable {
-  /// Other contents were given to the list; the elements named are those that left and came.
+  /// The whole contents were assigned. The elements of the operation are those that were removed
+  /// and added.
   case assign
-  /// One or several elements were added at the end.
+  /// One or more elements were added at the end.
   case append
-  /// An element was put at an index, be it the end.
+  /// An element was inserted at an index, or at the end.
   case insert
   /// The last element was removed.
   case removeLast
@@ -14,11 +15,11 @@ public enum ListOperationKind: String, Hashable, Sendable {
   case removeAll
   /// Every occurrence of one element was removed.
   case removeEqual
-  /// The element at an index gave way to another one.
+  /// The element at an index was replaced by another element.
   case replace
-  /// The elements at two indices changed places.
+  /// The elements at two indices were swapped.
   case exchange
-  /// The element at an index was given another one.
+  /// The element at an index was moved to another index.
   case move
 }
 
@@ -33,13 +34,14 @@ struct ListEdit: Hashable, Sendable {
   }
 
   let kind: ListOperationKind
-  /// Those that came, left or got another index by intent; not those that slid.
+  /// The elements that were added, removed or moved by the operation itself. Elements that only
+  /// shifted are not included.
   let elements: [Occurrence]
   let oldCount: Int
   let newCount: Int
 }
 
-/// Which record's list.
+/// The identity of one record's list.
 struct ListIdentity: Hashable, Sendable {
   /// The name of the slots' model.
   let model: String
@@ -47,22 +49,23 @@ struct ListIdentity: Hashable, Sendable {
   let owner: SortKey
 }
 
-/// What the editors of one transaction did to one record's list.
+/// The operations of the editors on one record's list in one transaction.
 struct ListEdits: Hashable, Sendable {
-  /// In order; nil when something else than an editor changed the list too, so that their indices
-  /// do not add up.
+  /// In order; nil when something other than an editor also changed the list, because the indices
+  /// then do not add up.
   var operations: [ListEdit]? = []
-  /// The slots that got another place by intent, as opposed to another label to make room, each
-  /// with the label it has now; that may be the one it had before.
+  /// The slots that were moved by an operation, each with its current label, which may equal its
+  /// old label. Slots that only got a new label to make room are not included.
   var moved: [Int64: Int64] = [:]
 
-  /// For a list that something else than an editor changed.
+  /// The value for a list that something other than an editor changed.
   static let unknown = ListEdits(operations: nil)
 
-  /// The most calls of editors that are told together; with more, only the difference is told.
+  /// The maximum number of operations that are reported one by one. For more, only the difference
+  /// is reported.
   static let operationCountMax = 1024
 
-  /// - Parameter places: What the slots that were moved by intent have got.
+  /// - Parameter places: The new places of the slots that the operation moved.
   mutating func add(_ edit: ListEdit, moving places: [ListPlace]) {
     guard let count = operations?.count else { return }
     guard count < Self.operationCountMax else {

@@ -1,4 +1,4 @@
-/// Who changed a value: the caller's statement, or something in the file that followed from it.
+/// What changed a value: the caller's statement, or something in the file that reacted to it.
 public enum Origin: Hashable, Sendable {
   /// A statement of the transaction itself.
   case user
@@ -6,14 +6,14 @@ public enum Origin: Hashable, Sendable {
   case binding(String)
   /// A foreign key's action: `ON DELETE CASCADE`, `ON UPDATE SET NULL` …
   case cascade
-  /// A trigger of that name that is no binding's.
+  /// The trigger of that name, which does not belong to a binding.
   case trigger(String)
-  /// A connection that is not this store's, such as another process.
+  /// Another connection than this store's, such as another process.
   case foreign
 }
 
 extension Origin {
-  /// Whether the change answers another one, by something in the file that is no reference.
+  /// Whether a binding or trigger in the file made the change in response to another one.
   var isTriggered: Bool {
     switch self {
     case .binding, .trigger: true

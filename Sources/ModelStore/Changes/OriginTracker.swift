@@ -1,15 +1,16 @@
-/// Tells who makes a row change: the running statement, a trigger, a binding, or a foreign key.
+/// Determines the origin of a row change: the running statement, a trigger, a binding, or a foreign
+/// key.
 ///
-/// SQLite says how deep inside triggers a change happens and which triggers have started, but not
-/// which of them is acting; foreign-key actions start nothing that has a name. So the latest
-/// started trigger that can write the table is the one, and without any it was a foreign key.
+/// SQLite reports how deep inside triggers a change happens and which triggers have started, but
+/// not which of them is running. Foreign-key actions have no name. So the origin is the latest
+/// started trigger that can write the table. If there is none, it is a foreign key.
 struct OriginTracker {
-  /// What is known of one trigger.
+  /// The facts about one trigger.
   struct TriggerFacts: Hashable, Sendable {
     var name: String
     /// The binding that the trigger belongs to, if any.
     var binding: String?
-    /// The tables its body writes, ASCII letters in lower case.
+    /// The tables that its body writes, with ASCII letters in lower case.
     var writes: Set<String>
   }
 
@@ -21,7 +22,7 @@ struct OriginTracker {
       triggers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether depth alone can tell apart what there is: without triggers, all depth is foreign keys.
+  /// Whether depth alone is not enough. Without triggers, all depth is foreign keys.
   var needsTriggerNames: Bool { !triggers.isEmpty }
 
   mutating func statementStarted() {
@@ -33,7 +34,7 @@ struct OriginTracker {
     started.append(facts)
   }
 
-  /// Who changes a row of `table` at `depth`.
+  /// Returns the origin of a change of a row of `table` at `depth`.
   func origin(depth: Int, table: String) -> Origin {
     if depth == 0 { return .user }
     let name = table.asciiFolded

@@ -1,19 +1,19 @@
 /// A table whose changes are captured in the current transaction: which values are read, and from
 /// where.
 ///
-/// A class, since the hook takes it up for each row: a copy of the value would count thirty
-/// references up and down.
+/// A class, because the hook reads it for each row. A copy of a value type would retain and release
+/// about thirty references.
 final class TrackedTable: Sendable {
   let schema: ModelSchema
   /// The positions of the key's fields, in key order.
   let key: [Int]
-  /// Whether a row that is known by one identity is one record, always the same: its rowid is its
-  /// key. A key in another collation than BINARY also finds the row that took its place.
+  /// Whether a row with one identity is always the same record, because its rowid is its key. A key
+  /// in another collation than BINARY also matches a row that replaced it.
   let rowsAreRecords: Bool
-  /// Fields to read, ascending; the key's are always among them.
+  /// The fields to read, ascending; the key's fields are always included.
   let fields: [Int]
-  /// For each field, where the preupdate hook finds its column; nil for a virtual column, which it
-  /// cannot show.
+  /// For each field, where the preupdate hook finds its column; nil for a virtual column, which the
+  /// hook cannot read.
   let storedColumns: [StoredColumn?]
   /// Fields whose NULL in the hook may stand for a default: rows older than an ALTER TABLE ADD
   /// COLUMN do not store it. See <https://sqlite.org/lang_altertable.html#altertabaddcol>.
@@ -21,15 +21,15 @@ final class TrackedTable: Sendable {
   /// The SQL that reads `fields` of one row, by rowid or by key.
   let rowText: String
 
-  /// Whether a row is known by its rowid while the transaction runs, or by its key.
+  /// Whether a row is identified by its rowid during the transaction, rather than by its key.
   var isKnownByRowID: Bool { !schema.isWithoutRowID }
 
-  /// Whether some needed value is beyond the hook, so that old images come from a snapshot.
+  /// Whether the hook cannot read some needed value, so that old images come from a snapshot.
   let needsSnapshot: Bool
 
   /// - Parameters:
   ///   - columns: The table's columns in the file's order, hidden ones included.
-  ///   - wanted: Fields that somebody needs; nil for all.
+  ///   - wanted: The fields that observers or validators need; nil for all.
   init(schema: ModelSchema, columns: [ColumnFacts], wanted: Set<Int>?) {
     self.schema = schema
     let key = schema.keyIndices
@@ -64,17 +64,17 @@ final class TrackedTable: Sendable {
     rowText = "SELECT \(names) FROM main.\(SQLText.quoted(schema.table)) WHERE \(place)"
   }
 
-  /// What the file says about one column, as far as capture needs it.
+  /// The facts about one column that capture needs.
   struct ColumnFacts: Hashable, Sendable {
     var name: String
     var isVirtual: Bool
     var hasDefault: Bool
-    /// Whether it turns integers into reals: <https://sqlite.org/datatype3.html#affinity>.
+    /// Whether the column converts integers to reals: <https://sqlite.org/datatype3.html#affinity>.
     var isReal: Bool
   }
 
-  /// A row's values at `fields`, spread over the model's width; the rest stay NULL and are never
-  /// shown.
+  /// Returns an array as wide as the model with `values` at `fields`. The rest are NULL and are
+  /// never read.
   func image(_ values: [SQLValue]) -> [SQLValue] {
     if values.count == schema.fields.count { return values }
     var image = [SQLValue](repeating: .null, count: schema.fields.count)

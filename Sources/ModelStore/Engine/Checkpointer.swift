@@ -11,10 +11,10 @@ struct Checkpointer {
     connection = try Connection(path: path, role: .checkpointer, policy: policy)
   }
 
-  /// Takes the write lock on `writer`, checkpoints on a connection of its own, lets the lock go.
+  /// Takes the write lock on `writer`, checkpoints on its own connection, and releases the lock.
   ///
   /// - Precondition: `writer` is not in a transaction.
-  /// - Throws: ``SQLiteError``; ``ConnectionFailure`` when the lock could not be let go.
+  /// - Throws: ``SQLiteError``; ``ConnectionFailure`` if the lock could not be released.
   func run(holdingLockOf writer: Connection) throws {
     try writer.execute("BEGIN IMMEDIATE")
     do {

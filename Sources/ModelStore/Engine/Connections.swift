@@ -1,29 +1,29 @@
 /// The connections of this process to one file.
 ///
-/// One of each per file, because a second set would fight the first for SQLite's locks, which
-/// belong to the process:
+/// There is one set per file. SQLite's file locks belong to the process, so a second set would
+/// compete with the first for them:
 /// <https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>.
 final class Connections: Sendable {
   let writer: ConnectionQueue<Writer>
   let readers: ReaderPool
-  /// Where the writer's thread reads how a row was before the running transaction, and what a query
-  /// reads. It is apart from the pool, so that no reader keeps the writer waiting.
+  /// Lets the writer's thread read the state before the running transaction, and the tables that a
+  /// query reads. It is separate from `readers`, so that no reader blocks the writer.
   let snapshots: ReaderPool
-  /// Where results of live queries are read while others write. A reader here waits for the writer,
+  /// Reads the results of live queries while writes continue. A reader here waits for the writer,
   /// so the writer never waits for this connection.
   let hydration: ReaderPool
-  /// Where the delivery queue reads what a reset does not contain. A reader of the pool may wait
-  /// for a delivery, so the delivery has a connection of its own.
+  /// Reads on the delivery queue what a resync event does not contain. A reader of the pool may
+  /// wait for a delivery, so the delivery has its own connection.
   let delivery: ReaderPool
-  /// Where it is read what the file contains for code that has no connection, such as to explain an
-  /// error. Only such reading runs there, so everybody may wait for it.
+  /// Reads facts about the file for code that has no connection, for example to explain an error.
+  /// It runs nothing else, so any thread may wait for it.
   let facts: ReaderPool
-  /// Whether the file has a write-ahead log; a rollback journal otherwise.
+  /// Whether the file has a write-ahead log. Otherwise it has a rollback journal.
   let usesWriteAheadLog: Bool
-  /// What opening changed in the file, for the store that opened it.
+  /// A change that opening made to the file, reported to the store that opened it.
   let openingNotice: StoreError?
-  /// Declared after the connections, so that it outlives them: it restores itself when they are
-  /// closed.
+  /// Declared after the connections, so that it outlives them. It restores the reserve when they
+  /// are closed.
   private let reserve: SpaceReserve
 
   init(file: DatabaseFile, configuration: StoreConfiguration) throws {
@@ -37,7 +37,7 @@ final class Connections: Sendable {
     let openReader: @Sendable () throws -> Connection = {
       try file.checkPresence()
       let connection = try Connection(path: path, role: role, policy: policy)
-      // The name may have come to mean another file in between.
+      // Another file may have taken the name in between.
       try file.checkPresence()
       return connection
     }
@@ -59,9 +59,9 @@ final class Connections: Sendable {
     try file.checkCompanions(for: configuration.access)
   }
 
-  /// Closes every connection when what runs on it has ended.
+  /// Closes every connection when the work on it has ended.
   func close(_ closing: StoreLease.Closing) {
-    // Inside a transaction there is no waiting: another thread may be closing too.
+    // Never waits inside a transaction: another thread may be closing too.
     let isWaiting = closing == .waiting && !writer.isCurrent && !readers.isCurrent
     writer.close(waiting: isWaiting)
     for pool in [readers, snapshots, hydration, delivery, facts] { pool.close(waiting: isWaiting) }

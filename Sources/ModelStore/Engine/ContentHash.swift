@@ -1,13 +1,13 @@
 /// A digest of records: equal for equal records, whatever the file's history.
 ///
-/// Two stores, models or queries have the same content hash when they have the same records. It
-/// makes no difference in which order the records were written, what was deleted in between, how
-/// the file is laid out, or whether it has a change journal. One value that differs gives another
-/// hash, also an integer that became a real.
+/// Two stores, models or queries have the same content hash when they have the same records. The
+/// order of writes, earlier deletions, the layout of the file and its change journal make no
+/// difference. One different value gives another hash, for example a real 1.0 instead of an integer
+/// 1.
 ///
-/// You can keep its text and compare it later: the same records have the same hash in every version
-/// of the library. It is a SHA-256, so equal hashes mean equal records, also where somebody chose
-/// the records to deceive you.
+/// You can store its text and compare it later: the same records have the same hash in every
+/// version of the library. It is a SHA-256, so it also detects records that were changed on
+/// purpose.
 public struct ContentHash: Hashable, Sendable, LosslessStringConvertible {
   /// The 32 bytes of the digest.
   let bytes: [UInt8]
@@ -16,7 +16,7 @@ public struct ContentHash: Hashable, Sendable, LosslessStringConvertible {
     bytes = digest.finish()
   }
 
-  /// The hash whose text is `description`: 64 hexadecimal digits.
+  /// Creates the hash whose text is `description`: 64 hexadecimal digits.
   ///
   /// - Returns: nil for any other text.
   public init?(_ description: String) {

@@ -1,21 +1,24 @@
-/// Computes content hashes on one state of the store. Decision record 27 fixes every byte that is
-/// hashed; a change needs another ``version``, because people keep hashes.
+/// Computes content hashes on one state of the store.
+///
+/// Decision record 27 defines every hashed byte. A change needs another ``version``, because users
+/// store hashes.
 struct ContentHashing {
   private static let version = "ModelStore content 1"
 
   let access: _TransactionAccess
 
-  /// What the rows of a query are.
+  /// The kind of rows that a query returns.
   private enum Form: String {
-    /// Records with a key, in the order of keys.
+    /// Records with a key, in key order.
     case records
-    /// The slots of ordered lists, in the order of each list. How slots are numbered is left out.
+    /// The slots of ordered lists, in the order of each list. The numbering of slots is not hashed.
     case list
     /// The rows of a view, which have no key: in the order of their digests.
     case rows
   }
 
-  /// The hash of every record of every model, views aside. A model without records adds nothing.
+  /// Returns the hash of every record of every model except views. A model without records adds
+  /// nothing.
   func store() throws -> ContentHash {
     var digest = Self.digest(of: "store")
     let models = access.models.schema.models.filter { $0.kind == .table }
@@ -29,8 +32,8 @@ struct ContentHashing {
     return ContentHash(digest)
   }
 
-  /// The hash of the records that `query` selects, and how many they are. Their order is not part
-  /// of it.
+  /// Returns the hash of the records that `query` selects, and their number. The order of the query
+  /// does not matter.
   func content<Element>(of query: StoreQuery<Element>) throws -> (hash: ContentHash, count: UInt64)
   {
     let schema = query.schema
@@ -42,22 +45,23 @@ struct ContentHashing {
     return try ordered(try Self.text(of: query), .records, schema, fields, key: schema.key)
   }
 
-  /// The statement for the records of a table, in the order in which they are hashed.
+  /// Returns the statement that selects the records of a table in hash order.
   static func text<Element>(of query: StoreQuery<Element>) throws(StoreError) -> SQLText {
     let schema = query.schema
     var text = try query.recordText(
       fields: sorted(Array(schema.fields.indices), in: schema))
     text.append(sql: "\nORDER BY " + binary(schema.keyIndices, in: schema))
     if !schema.keyFields.contains(where: \.isRowID) {
-      // SQLite allows several records with NULL in their key. Their contents decide. It skips
-      // these terms for keys that are unique and NOT NULL.
+      // SQLite allows several records with NULL in their key, so their contents decide the order.
+      // SQLite skips these terms for keys that are unique and NOT NULL.
       let fields = sorted(Array(schema.fields.indices), in: schema)
       text.append(sql: ", " + contents(fields.map { schema.fields[$0].column }))
     }
     return text
   }
 
-  /// Terms that order all values that are hashed differently: 1 and 1.0 are equal to ORDER BY.
+  /// Returns terms that separate all values with different hashes. ORDER BY treats 1 and 1.0 as
+  /// equal.
   private static func contents(_ columns: [String]) -> String {
     columns.map(SQLText.quoted)
       .map { "\($0) COLLATE BINARY, typeof(\($0))" }.joined(separator: ", ")
@@ -72,7 +76,7 @@ struct ContentHashing {
     func column(_ index: Int) -> String { SQLText.quoted(schema.fields[index].column) }
     var text = try query.recordText(fields: fields)
     if slots.isAdopted {
-      // Other rows of such a table are in no list; see SlotModel.
+      // Other rows of such a table are not in any list; see SlotModel.
       text.append(
         sql: query.condition == nil && !query.isWindow ? "\nWHERE " : "\nAND ")
       text.append(
@@ -119,7 +123,7 @@ struct ContentHashing {
     return (ContentHash(digest), UInt64(digests.count))
   }
 
-  /// A digest that begins with what the records are: model, fields and key.
+  /// Returns a digest that begins with the model, the fields and the key of the records.
   private static func digest(
     of form: Form, _ schema: ModelSchema, _ fields: [Int], key: [String]
   ) -> SHA256 {
@@ -138,17 +142,17 @@ struct ContentHashing {
     return digest
   }
 
-  /// Fields by name, so that the order of a table's columns makes no difference.
+  /// Returns the fields by name, so that the order of a table's columns makes no difference.
   private static func sorted(_ fields: [Int], in schema: ModelSchema) -> [Int] {
     fields.sorted { precedes(schema.fields[$0].name, schema.fields[$1].name) }
   }
 
-  /// By bytes: Swift's own order of texts may change with Unicode.
+  /// Compares bytes: Swift's own order of strings may change with Unicode.
   private static func precedes(_ left: String, _ right: String) -> Bool {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
 
-  /// Terms that order values the same whatever their columns' collation.
+  /// Returns terms that order values independently of their columns' collation.
   private static func binary(_ fields: [Int], in schema: ModelSchema) -> String {
     fields.map { "\(SQLText.quoted(schema.fields[$0].column)) COLLATE BINARY" }
       .joined(separator: ", ")
@@ -156,8 +160,8 @@ struct ContentHashing {
 }
 
 extension StoreQuery {
-  /// The SELECT, without an order, for some fields of the records that it selects. A WHERE that it
-  /// has can be continued with AND.
+  /// Returns the SELECT, without an order, for some fields of the selected records. If it has a
+  /// WHERE, you can continue it with AND.
   fileprivate func recordText(fields: [Int]) throws(StoreError) -> SQLText {
     let columns = SQLText.quotedList(fields.map { schema.fields[$0].column })
     var text = SQLText(sql: "SELECT \(columns)\nFROM \(SQLText.quoted(schema.table))\n")
@@ -171,35 +175,37 @@ extension StoreQuery {
 }
 
 extension TransactionReads where Self: ~Copyable {
-  /// The content hash of the store: of every record of every model, and of the order of every
-  /// ordered list.
+  /// Returns the content hash of the store: of every record of every model, and of the order of
+  /// every ordered list.
   ///
-  /// Views, bindings, rules, the change journal and tables that are no models are not part of it.
-  /// Nor is a model without records, so declaring one changes nothing. Of lists the owners, the
-  /// order and the elements count, not how slots are numbered.
+  /// It does not include views, bindings, rules, the change journal and tables that are not models.
+  /// A model without records adds nothing, so declaring one does not change the hash. For lists it
+  /// includes the owners, the order and the elements, but not the numbering of slots.
   ///
   /// - Throws: ``StoreError``, also when one table cannot be read.
   /// - Complexity: Reads every record, in constant memory: records come in the order of their keys
-  ///   from an index. Keys that compare by another collation than BINARY are sorted in memory.
+  ///   from an index. Keys with another collation than BINARY are sorted in memory.
   public borrowing func contentHash() throws -> ContentHash {
     try ContentHashing(access: access).store()
   }
 
-  /// The content hash of all records of a model.
+  /// Returns the content hash of all records of a model.
   ///
-  /// - Complexity: As of ``contentHash()``, for the one model.
+  /// - Complexity: Same as ``contentHash()``, for this model only.
   public borrowing func contentHash<M: Model>(of model: M.Type) throws -> ContentHash {
     try contentHash(of: StoreQuery<M>(M.schema))
   }
 
-  /// The content hash of the records that `query` selects. The order that it asks for makes no
-  /// difference, except for which records a limit leaves.
+  /// Returns the content hash of the records that `query` selects.
   ///
-  /// The hash of a query for all records is that of their model. Of a query for the slots of an
-  /// ordered list, the owners, the order and the elements count. A view's rows have no key: each
-  /// takes 32 bytes of memory until the end.
+  /// The order of the query makes no difference, except that it decides which records a limit
+  /// selects.
   ///
-  /// - Complexity: Reads the selected records, and sorts them in memory by their keys where SQLite
+  /// A query for all records has the same hash as its model. For a query on the slots of an ordered
+  /// list, the hash includes the owners, the order and the elements. The rows of a view have no
+  /// key: each takes 32 bytes of memory until the end.
+  ///
+  /// - Complexity: Reads the selected records, and sorts them in memory by their keys if SQLite
   ///   finds them by another index.
   public borrowing func contentHash<Element>(of query: StoreQuery<Element>) throws -> ContentHash {
     try ContentHashing(access: access).content(of: query).hash

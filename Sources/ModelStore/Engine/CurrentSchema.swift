@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The models and validators in effect for every store on one file.
 ///
-/// Changed on the writer's queue only, read on any thread. A ``ModelRegistry`` never changes: a new
-/// one takes its place.
+/// It changes only on the writer's queue and is read on any thread. A ``ModelRegistry`` is
+/// immutable: a change replaces it.
 final class CurrentSchema: Sendable {
   private struct State {
     var models = ModelRegistry(schema: StoreSchema(models: []))
@@ -17,7 +17,7 @@ final class CurrentSchema: Sendable {
 
   var models: ModelRegistry { state.withLock { $0.models } }
 
-  /// In the order in which they are asked.
+  /// The validators in the order in which they run.
   var validators: [Validator] { state.withLock { $0.validators } }
 
   /// Whether a store on the file has declared a model called `name` since it was opened.
@@ -25,8 +25,9 @@ final class CurrentSchema: Sendable {
     state.withLock { $0.declaredModels.contains(ExactText(name)) }
   }
 
-  /// Notes the models of `declarations` and puts its validators into effect: each takes the place
-  /// of the one that has its name, or comes last among those of its scope.
+  /// Adds the models of `declarations` and puts its validators into effect.
+  ///
+  /// A validator replaces an existing one of the same name. Otherwise it comes last in its scope.
   func add(_ declarations: Declarations) {
     state.withLock { state in
       state.declaredModels.formUnion(declarations.models.map { ExactText($0.name) })
@@ -37,7 +38,7 @@ final class CurrentSchema: Sendable {
           state.validators.append(validator)
         }
       }
-      // Equal scopes keep their order: the place decides.
+      // Validators of equal scope keep their order.
       state.validators = state.validators.enumerated()
         .sorted { ($0.element.scope.rawValue, $0.offset) < ($1.element.scope.rawValue, $1.offset) }
         .map(\.element)
@@ -47,17 +48,17 @@ final class CurrentSchema: Sendable {
 
   // Reading the file
 
-  /// Reads the file's schema again after it changed, and puts it into effect.
+  /// Reads the file's schema again after a change, and puts it into effect.
   ///
   /// - Parameters:
-  ///   - declared: What is declared in addition, as for ``known(on:declaring:)``.
+  ///   - declared: Additional declarations, as for ``known(on:declaring:)``.
   ///   - left: The names of adopted models that this process has removed from the catalog.
-  ///   - read: What was read of the file just now; nil for nothing.
+  ///   - read: The catalog that was just read from the file; nil if none was.
   func reload(
     _ writer: inout Writer, declaring declared: [ModelSchema] = [], leaving left: Set<String> = [],
     having read: FiledCatalog? = nil
   ) throws {
-    // One state of the file, so that the schema version vouches for all that is read.
+    // Reads one state of the file, so that the schema version is valid for everything that is read.
     try writer.connection.inOneState {
       let connection = writer.connection
       var filed = read
@@ -73,7 +74,7 @@ final class CurrentSchema: Sendable {
             models: try known(on: connection, declaring: declared)
               .filter { !left.contains($0.name) })
         }
-      // A journal whose triggers are known to be in order is not compared with models.
+      // If the journal's triggers are known to be correct, they are not compared with the models.
       let journaled = filed == nil ? try self.filed(schema.models, on: connection) : []
       try writer.adopt(schema, journaled: journaled, inOrder: filed)
     }
@@ -84,7 +85,7 @@ final class CurrentSchema: Sendable {
     }
   }
 
-  /// The models of a file that was found in order, where none is known here yet.
+  /// Returns the models of a file that was checked and correct. No model is known here yet.
   private static func schema(
     _ filed: [FiledText], declaring declared: [ModelSchema]
   ) -> StoreSchema {
@@ -97,9 +98,9 @@ final class CurrentSchema: Sendable {
     return StoreSchema(models: declared + others)
   }
 
-  /// The models of the file. Each table has one model, whose changes are published.
+  /// Returns the models of the file. Each table has one model, whose changes are published.
   ///
-  /// Where several sources describe a model or table, the first of these counts:
+  /// If several sources describe a model or table, the first in this order applies:
   ///
   /// 1. The models in `declared`.
   /// 2. Models that a program declared in Swift through a `Store` on the file in this process.
@@ -107,8 +108,8 @@ final class CurrentSchema: Sendable {
   ///    program may have changed the types of its fields.
   /// 4. Other models that are known here.
   ///
-  /// A model stays as it is known when its entry has other fields, another order of fields or
-  /// another key: programs, queries and observers here address its fields by position.
+  /// A model stays unchanged when its entry has other fields, another order of fields or another
+  /// key. Programs, queries and observers in this process address its fields by position.
   func known(
     on connection: Connection, declaring declared: [ModelSchema]
   ) throws -> [ModelSchema] {
@@ -130,8 +131,11 @@ final class CurrentSchema: Sendable {
     return known
   }
 
-  /// As ``known(on:declaring:)``, with adopted models as the file describes them, whatever places
-  /// their fields have in this process. The file's triggers follow these.
+  /// Returns the models of ``known(on:declaring:)``, with adopted models as the file describes
+  /// them.
+  ///
+  /// Their field positions in this process make no difference. The file's triggers follow these
+  /// models.
   func filed(
     on connection: Connection, declaring declared: [ModelSchema] = []
   ) throws -> [ModelSchema] {
@@ -149,7 +153,7 @@ final class CurrentSchema: Sendable {
     return models.compactMap { model in model.isAdopted ? entries[model.name] : model }
   }
 
-  /// Whether the entry of the model's table has another name or gives its fields other places.
+  /// Returns whether the table's entry has another name or other field positions.
   private func hasOtherPlaces(_ model: ModelSchema, than filed: [ModelSchema]) -> Bool {
     func hasSame(_ names: [String], _ others: [String]) -> Bool {
       names.elementsEqual(others) { $0.isExactly($1) }
@@ -168,7 +172,7 @@ final class CurrentSchema: Sendable {
     broker.generation &+ state.withLock { $0.generation } << 32
   }
 
-  /// For each model that observers or validators ask for, the fields to capture; nil for all.
+  /// Returns the fields to capture for each model that observers or validators need; nil means all.
   func interests(of validators: [Validator], and broker: ChangeBroker) -> [String: Set<Int>?] {
     var interests = broker.interests()
     for validator in validators {

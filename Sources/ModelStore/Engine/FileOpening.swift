@@ -3,14 +3,16 @@ struct FileOpening {
   let file: DatabaseFile
   let configuration: StoreConfiguration
 
-  /// How the file keeps transactions, and what to report of it.
+  /// The file's journal mode, and a notice to report about it.
   struct PreparedJournal {
     let usesWriteAheadLog: Bool
     var notice: StoreError?
   }
 
-  /// Opens the first connection to `file`. On a full disk it uses the reserve for the `-shm` file;
-  /// without a reserve, a file that is only to be read is opened so that it needs none.
+  /// Opens the first connection to `file`.
+  ///
+  /// On a full disk it uses the reserve for the `-shm` file. Without a reserve, it opens a
+  /// read-only file in a way that needs no `-shm` file.
   func firstConnection(lending reserve: SpaceReserve) throws -> (Connection, PreparedJournal) {
     let readOnly = configuration.access == .readOnly
     let policy = configuration.connectionPolicy
@@ -46,26 +48,26 @@ struct FileOpening {
   private var notWritable: StoreError {
     StoreError(
       .permissionDenied,
-      "\(file.path) or its directory may be read but not written by this user. Open the store read-only, or change the permissions."
+      "\(file.path) or its directory are readable but not writable for this user. Open the store read-only, or change the permissions."
     )
   }
 
-  /// Refuses a file that cannot be a store, then gives it a write-ahead log where `configuration`
+  /// Throws for a file that cannot be a store, then enables a write-ahead log if `configuration`
   /// says so.
   private func prepare(_ connection: Connection) throws -> PreparedJournal {
-    // First what refuses a file, then what changes it.
+    // All checks come before the first change to the file.
     let encoding = try connection.firstRow("PRAGMA encoding") { try $0.text(at: 0) }
     guard encoding == "UTF-8" else {
       throw StoreError(
         .unsupportedSchema,
-        "The database keeps text as \(encoding ?? "unknown"); a store needs UTF-8.")
+        "The database stores text as \(encoding ?? "unknown"); a store needs UTF-8.")
     }
     if let pageSize = try connection.firstRow("PRAGMA page_size", { try $0.integer(at: 0) }),
       file.isCutOff(pageSize: pageSize)
     {
       throw StoreError(
         .corrupt,
-        "\(file.path) ends in the middle of a page: a part of it is missing. Restore a backup, or run sqlite3 FILE .recover."
+        "\(file.path) ends in the middle of a page, so a part of it is missing. Restore a backup, or run sqlite3 FILE .recover."
       )
     }
     let found = try connection.journalMode()
@@ -75,7 +77,7 @@ struct FileOpening {
     guard !connection.isFileReadOnly else { throw notWritable }
     let isEmpty = try connection.schemaVersion() == 0
     guard found == "wal" || isEmpty || configuration.journalMode == .writeAheadLog else {
-      // DELETE mode would remove the file that keeps other users from making one.
+      // DELETE mode would delete the journal file, so another user could create one.
       if file.isExposed { try connection.execute("PRAGMA journal_mode = TRUNCATE") }
       return PreparedJournal(usesWriteAheadLog: false)
     }
@@ -100,7 +102,7 @@ struct FileOpening {
   private func changedJournal(from mode: String) -> StoreError {
     StoreError(
       .configurationConflict,
-      "\(file.path) had a rollback journal (journal mode \(mode)); the store changed it to a write-ahead log. To leave files as they are, set StoreConfiguration.journalMode to asFound."
+      "\(file.path) had a rollback journal (journal mode \(mode)); the store changed it to a write-ahead log. To keep the mode of existing files, set StoreConfiguration.journalMode to asFound."
     )
   }
 }

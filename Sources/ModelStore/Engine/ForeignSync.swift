@@ -1,7 +1,6 @@
-/// The path of a foreign commit: how this process notices what other connections wrote, and
-/// publishes it.
+/// The path of a foreign commit: detects and publishes what other connections wrote.
 ///
-/// The broker receives exact changes where the change journal has them, and a reset otherwise.
+/// The broker receives exact changes if the change journal has them, and a resync otherwise.
 final class ForeignSync: Sendable {
   private let connections: Connections
   private let schema: CurrentSchema
@@ -29,10 +28,9 @@ final class ForeignSync: Sendable {
 
   // Watching
 
-  /// Watches for as long as there are observers, or consumers that wait. In a forked child it does
-  /// nothing.
+  /// Watches while there are observers or waiting consumers. In a forked child it does nothing.
   ///
-  /// - Parameter engine: Stays while a poll runs, because observers read through its parts.
+  /// - Parameter engine: Stays alive during a poll, because observers read through its parts.
   func followAudience(of engine: StoreEngine) {
     guard process.isCurrent else { return }
     signal.listen(
@@ -46,16 +44,17 @@ final class ForeignSync: Sendable {
       report: { [reports] error in reports.send(StoreError(reporting: error)) })
   }
 
-  /// Checks whether others have committed, and publishes it. On the signal's queue, so in one order
-  /// with the commits of this store.
+  /// Checks whether other connections have committed, and publishes their changes.
   ///
-  /// - Throws: ``StoreError`` with code `fileReplaced` when the path names another file, for the
-  ///   price of one `lstat`.
+  /// It runs on the signal's queue, so in one order with the commits of this store. The check of
+  /// the path costs one `lstat`.
+  ///
+  /// - Throws: ``StoreError`` with code `fileReplaced` if the path names another file.
   private func poll() throws -> ChangeSignal.Sight {
     try connections.writer.inTurn { writer in
       let isBehind = try writer.isBehind()
       if isBehind { try self.atPublishedState(&writer) { _ in } }
-      // After the commits that the earlier file still has.
+      // Runs after publishing the commits that the earlier file still has.
       try writer.file.checkPresence()
       return ChangeSignal.Sight(hasForeignCommit: isBehind, ownCommitCount: self.broker.version)
     }
@@ -65,8 +64,8 @@ final class ForeignSync: Sendable {
 
   /// Begins a write transaction, and publishes what others committed before it.
   ///
-  /// - Throws: ``SQLiteError``, ``StoreError`` or ``ConnectionFailure``. Only after the last of
-  ///   these a transaction may be open.
+  /// - Throws: ``SQLiteError``, ``StoreError`` or ``ConnectionFailure``. A transaction may be open
+  ///   only after a ``ConnectionFailure``.
   func beginWrite(_ writer: inout Writer) throws {
     try writer.connection.beginWriting()
     do {
@@ -82,8 +81,9 @@ final class ForeignSync: Sendable {
     }
   }
 
-  /// Publishes what other connections wrote, then runs `body` in the same state of the file: it
-  /// reads what observers have received, and nothing newer.
+  /// Publishes what other connections wrote, then runs `body` in the same state of the file.
+  ///
+  /// `body` therefore reads exactly what observers have received, and nothing newer.
   ///
   /// - Parameter body: Reads, and does not write.
   func atPublishedState<Result>(
@@ -112,18 +112,19 @@ final class ForeignSync: Sendable {
     }
   }
 
-  /// Reads on the committing thread the state that observers are receiving. What others may have
-  /// committed since is not seen.
+  /// Reads, on the committing thread, the state that observers are receiving. It does not see later
+  /// commits of other connections.
   func readPublished<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try connections.writer.inside(body)
   }
 
-  /// Publishes what other connections committed: exactly, where the change journal has it.
+  /// Publishes what other connections committed: exactly, if the change journal has it.
   ///
-  /// - Parameter isNewToJournal: Whether another connection gave the file its journal since: it
-  ///   lacks what was done before.
+  /// - Parameter isNewToJournal: Whether another connection created the file's journal in the
+  ///   meantime. The journal then lacks earlier changes.
   private func publish(_ writer: inout Writer, isNewToJournal: Bool = false) {
-    // What observers read may not be interrupted: they could not follow then.
+    // The reads of observers must not be interrupted, because observers could not catch up
+    // afterwards.
     connections.writer.shield()
     defer {
       connections.writer.unshield()
@@ -150,21 +151,21 @@ final class ForeignSync: Sendable {
         }
       }
     } catch {
-      // A commit is noticed once. Where it cannot be read exactly, observers refetch.
+      // A commit is detected only once. If it cannot be read exactly, observers refetch.
       reports.send(StoreError(reporting: schema.models.storeError(error, about: nil)))
     }
     broker.publish(announcement)
   }
 
-  /// Has observers refetch after a change that was not captured.
+  /// Makes observers refetch after a change that was not captured.
   func publishReset(_ writer: inout Writer) {
     defer { listeners.ring() }
     let connection = writer.connection
     do {
-      // A stop request came too late for what was changed.
+      // A stop request came too late for a change that is already committed.
       try connection.hooks.withoutStopping {
         try connection.withStatement("BEGIN") { try $0.run() }
-        // What others did until now is part of it.
+        // The resync includes what others committed until now.
         _ = try writer.noticeForeignCommit()
         try writer.passJournal()
         broker.publish(.reset)

@@ -1,8 +1,8 @@
-/// Looks for damage in a file.
+/// A check for damage in a file.
 struct IntegrityCheck {
   let engine: StoreEngine
 
-  /// What SQLite's own checks find, one sentence for each kind of finding in a table.
+  /// Returns the findings of SQLite's own checks, one sentence for each kind of finding in a table.
   ///
   /// - Parameter report: Called with the reason for each table that cannot be checked.
   func damage(onUncheckedTable report: (StoreError) throws -> Void) throws -> [String] {
@@ -13,7 +13,7 @@ struct IntegrityCheck {
       } catch let error as SQLiteError {
         throw StoreError(error)
       } catch let error as ColumnError {
-        // What SQLite reports names tables and indexes, whose names may be damaged, too.
+        // SQLite's findings contain names of tables and indexes, which may be damaged too.
         throw StoreError(.corrupt, "The file's schema is damaged: \(error).")
       }
     }
@@ -45,8 +45,10 @@ struct IntegrityCheck {
     )
   }
 
-  /// The rows of a checking pragma over the whole file. Where one table stops SQLite, because it
-  /// needs a function or collation that is missing here, over each table by itself.
+  /// Returns the rows of a checking pragma for the whole file.
+  ///
+  /// If a function or collation of one table is missing here, SQLite stops. The pragma then runs
+  /// for each table separately.
   private static func rows<Row>(
     of pragma: String, on connection: Connection, _ body: (borrowing RowView) throws -> Row
   ) throws -> (rows: [Row], unchecked: Unchecked) {
@@ -70,18 +72,18 @@ struct IntegrityCheck {
     }
   }
 
-  /// A row that `PRAGMA foreign_key_check` finds.
+  /// A row of the result of `PRAGMA foreign_key_check`.
   private struct BrokenRow {
     let table: String
-    /// Nil in a table WITHOUT ROWID.
+    /// The rowid; nil in a table WITHOUT ROWID.
     let rowID: Int64?
     let parent: String
   }
 
-  /// The most keys in one sentence.
+  /// The maximum number of keys in one sentence.
   private static let maxKeyCount = 5
 
-  /// One sentence for each pair of tables, with the number of rows and the keys of the first.
+  /// Returns one sentence per pair of tables, with the number of rows and the first keys.
   private static func sentences(
     about rows: [BrokenRow], on connection: Connection
   ) throws -> [String] {
@@ -97,7 +99,7 @@ struct IntegrityCheck {
     }
   }
 
-  /// The primary key of a row as text, or its number where the table has none.
+  /// Returns the primary key of a row as text, or its rowid if the table has no primary key.
   private static func key(
     ofRow number: Int64, in table: String, on connection: Connection
   ) throws -> String {
@@ -116,9 +118,10 @@ struct IntegrityCheck {
   }
 }
 
-/// The sentences of `PRAGMA integrity_check`, those that differ by a row's number as one.
+/// The sentences of `PRAGMA integrity_check`. Sentences that differ only in the row number are
+/// merged.
 private struct IntegrityFindings {
-  /// In the order of the first of each group.
+  /// The groups, in the order of their first sentences.
   private var groups: [(ending: String, rows: [String], count: Int)] = []
 
   init(_ sentences: [String]) {

@@ -1,15 +1,15 @@
-// What keeps the results of queries up to date.
+// Creating and sharing the sources of live queries.
 extension StoreEngine {
   func source(for plan: LiveBlueprint) throws -> any LiveSource {
     let ready = try beside(plan) { try self.readySource(for: plan, on: $0.connection) }
     if let ready { return ready }
     guard case .success(let rule) = plan.rule else {
-      preconditionFailure("Only a query that is run again cannot be followed.")
+      preconditionFailure("Only a query that is re-run has no rule for incremental updates.")
     }
     return try hydrate(plan, by: rule)
   }
 
-  /// Runs `body` on the writer's queue, in the state that observers were told of: no commit can
+  /// Runs `body` on the writer's queue, in the state that observers have received. No commit can
   /// come between what it reads and what it registers.
   func beside<Result>(
     _ plan: LiveBlueprint, _ body: (Writer) throws -> Result
@@ -23,8 +23,9 @@ extension StoreEngine {
     }
   }
 
-  /// What is kept already or is read in no time; nil for a result that is to be read beside
-  /// writers. On the writer's queue.
+  /// Returns a source that already exists or is quick to read. Must run on the writer's queue.
+  ///
+  /// - Returns: nil for a result that must be read while writes continue.
   private func readySource(
     for plan: LiveBlueprint, on connection: Connection
   ) throws -> (any LiveSource)? {
@@ -37,7 +38,7 @@ extension StoreEngine {
     }
   }
 
-  /// What `plan` shows of a result. On the writer's queue.
+  /// Returns the part of a result that `plan` shows. Must run on the writer's queue.
   func part(
     _ window: QueryWindow?, of result: RegisteredResult, _ plan: LiveBlueprint
   ) throws -> any LiveSource {
@@ -45,7 +46,8 @@ extension StoreEngine {
     return WindowResult(window, of: result, find: try finding(plan.base.schema), report: report)
   }
 
-  /// A result of which `rows` were read, and which is followed from now on. On the writer's queue.
+  /// Registers a result with the rows that were read, so that it stays up to date from now on. Must
+  /// run on the writer's queue.
   func follow(
     _ rows: LiveRows, _ plan: LiveBlueprint, by rule: LiveResult.Rule
   ) throws -> RegisteredResult {
@@ -79,7 +81,8 @@ extension StoreEngine {
         report: report))
   }
 
-  /// A window that keeps its own rows only, where an index leads to the rows on either side of it.
+  /// Returns a window that stores only its own rows, if an index finds the rows on either side of
+  /// it.
   private func seeking(
     _ window: QueryWindow, _ rule: LiveResult.Rule, _ plan: LiveBlueprint,
     on connection: Connection
@@ -120,7 +123,7 @@ extension StoreEngine {
         report: report))
   }
 
-  /// The whole result as of now, which nobody follows yet. On the writer's queue.
+  /// Returns the whole current result, which is not registered yet. Must run on the writer's queue.
   private func tree(_ plan: LiveBlueprint, by rule: LiveResult.Rule) throws -> LiveResult {
     let text = try plan.placeText(rule)
     let tree = try foreignSync.readPublished { connection in
@@ -137,7 +140,7 @@ extension StoreEngine {
       reload: reading(try plan.base.selectText()), report: report)
   }
 
-  /// What a query selects in the state that is being told, for the committing thread.
+  /// Returns what a query selects in the state that is being published, for the committing thread.
   private func read(_ query: StoreQuery<DynamicRecord>) throws -> [[SQLValue]] {
     let text = try query.selectText()
     return try foreignSync.readPublished { connection in
@@ -149,7 +152,8 @@ extension StoreEngine {
     RegisteredResult(result, end: broker.add(result))
   }
 
-  /// All rows of a statement in the state that is being told, for the committing thread.
+  /// Returns a reader of all rows of a statement in the state that is being published, for the
+  /// committing thread.
   private func reading(_ text: SQLText) -> @Sendable () throws -> [[SQLValue]] {
     { [weak self] in
       guard let self else { throw StoreLease.closed }
@@ -159,7 +163,8 @@ extension StoreEngine {
     }
   }
 
-  /// Single records in the state that is being told, for the committing thread.
+  /// Returns a reader of single records in the state that is being published, for the committing
+  /// thread.
   private func finding(
     _ schema: ModelSchema
   ) throws -> @Sendable ([[SQLValue]]) throws -> [[SQLValue]?] {
@@ -175,11 +180,12 @@ extension StoreEngine {
     }
   }
 
-  /// What can matter to a query that SQLite evaluates: every table that it reads.
+  /// Returns the interests of a query that SQLite evaluates: every table that it reads.
   private func interests(
     readBy text: SQLText, of schema: ModelSchema
   ) throws -> [ChangeBroker.Interest] {
-    // Elsewhere, since it has SQLite compile every statement of the connection anew.
+    // Uses another connection, because this makes SQLite recompile every statement of the
+    // connection.
     let (sources, catalog) = try connections.snapshots.sync { connection in
       (try connection.sources(of: text.sql), try Catalog(reading: connection))
     }
@@ -198,7 +204,7 @@ extension StoreEngine {
       else {
         throw unobservable(
           schema,
-          "the table \(table.name), which is no model of this store, so nobody sees its changes. Adopt it, or fetch"
+          "the table \(table.name), which is not a model of this store, so its changes are not observed. Adopt it, or fetch"
         )
       }
       observed.insert(ExactText(model.name))
@@ -206,18 +212,19 @@ extension StoreEngine {
     return observed.map(\.text).sorted().map { ChangeBroker.Interest(model: $0, fields: nil) }
   }
 
-  /// Refuses a source that is no table of the file, unless its rows come from the statement alone.
+  /// Throws for a source that is not a table of the file, unless the statement alone defines its
+  /// rows.
   private func checkNeedsNoTable(_ source: RowSource, in schema: ModelSchema) throws {
-    // What is in no database is a name that the statement gives to a subquery; what the subquery
-    // reads is told apart from it.
+    // A source without a database is the statement's name for a subquery. SQLite reports the
+    // sources of the subquery separately.
     guard source.database != nil, !Self.computingFunctions.contains(source.name.asciiFolded) else {
       return
     }
     throw unobservable(
-      schema, "\(source.name), which is no table of the file but SQLite's own. Fetch")
+      schema, "\(source.name), which belongs to SQLite and is not a table of the file. Fetch")
   }
 
-  /// Table-valued functions whose rows depend on their arguments alone:
+  /// Table-valued functions whose rows depend only on their arguments:
   /// <https://sqlite.org/json1.html#jeach>.
   private static let computingFunctions: Set = [
     "json_each", "json_tree", "jsonb_each", "jsonb_tree",
@@ -226,7 +233,7 @@ extension StoreEngine {
   private func unobservable(_ schema: ModelSchema, _ reason: String) -> StoreError {
     StoreError(
       .invalidQuery,
-      "A live query of \(schema.name) cannot be kept true: it reads \(reason) the query when needed.",
+      "A live query of \(schema.name) cannot be kept up to date: it reads \(reason) the query when needed.",
       model: schema.name)
   }
 }

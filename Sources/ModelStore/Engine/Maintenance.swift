@@ -1,5 +1,6 @@
-/// Upkeep of the file: repairing the change journal's triggers, trimming the journal, checkpoints,
-/// and transactions that change what the journal keeps and no record.
+/// Upkeep of the file: repairing the journal's triggers, trimming the journal, and checkpoints.
+///
+/// It also runs transactions that change the journal's own tables but no records.
 final class Maintenance: Sendable {
   private let turns: WriterTurns
   private let schema: CurrentSchema
@@ -18,7 +19,8 @@ final class Maintenance: Sendable {
     self.configuration = configuration
   }
 
-  /// Step 11 of a write: does what is due after a commit. A failure is reported; the commit stands.
+  /// Step 11 of a write: does what is due after a commit. A failure is reported; the commit is
+  /// complete.
   ///
   /// - Parameter schemaChanged: Whether the commit changed the file's schema.
   func run(_ writer: inout Writer, afterSchemaChange schemaChanged: Bool) {
@@ -43,21 +45,21 @@ final class Maintenance: Sendable {
 
   // Repairing the journal
 
-  /// As ``repairJournal(_:afterOwnChange:waiting:)`` before a write, which waits for another
-  /// process's write anyway.
+  /// Repairs the journal before a write, which waits for another process's write anyway. See
+  /// ``repairJournal(_:afterOwnChange:waiting:)``.
   func repairJournal(before writer: inout Writer) {
-    // Interrupted by a cancelled write, it would not be tried again.
+    // If a cancelled write interrupted the repair, the repair would not be tried again.
     turns.writer.shield()
     defer { turns.writer.unshield() }
     repairJournal(&writer, afterOwnChange: false, waiting: true)
   }
 
-  /// Recreates the change journal's triggers where another program has changed them or their table,
-  /// which is a gap for readers of the journal.
+  /// Recreates the change journal's triggers where another program has changed them or their table.
+  /// Readers of the journal see a gap then.
   ///
-  /// This happens after each such change, but only once for triggers of the same text, which a
-  /// library of another version may write. While another process writes it does nothing: the next
-  /// commit tries again.
+  /// A repair follows each such change. Triggers of the same text are repaired only once, because a
+  /// library of another version may keep writing them. While another process writes, nothing
+  /// happens: the next commit tries again.
   ///
   /// - Parameter isWaiting: Whether to wait for another process's write.
   private func repairJournal(
@@ -95,14 +97,14 @@ final class Maintenance: Sendable {
       reports.send(
         StoreError(
           .journalGap,
-          "The change journal's triggers of \(repaired.sorted().joined(separator: ", ")) were missing, changed or older than their tables, so changes may be missing in it. They were made anew."
+          "The change journal's triggers of \(repaired.sorted().joined(separator: ", ")) were missing, changed or older than their tables, so changes may be missing in it. They were recreated."
         ))
     }
     guard !left.isEmpty, writer.noteUnfitJournal() else { return }
     reports.send(
       StoreError(
         .journalGap,
-        "Changes of \(left.sorted().joined(separator: ", ")) are not entered in the change journal: the table is gone, or lacks columns of the model."
+        "Changes of \(left.sorted().joined(separator: ", ")) are not recorded in the change journal: the table is gone, or lacks columns of the model."
       ))
   }
 
@@ -111,31 +113,32 @@ final class Maintenance: Sendable {
   /// Whether a transaction waits while another process writes.
   enum Patience {
     case waits
-    /// It throws `busy` at once.
+    /// Throws `busy` immediately.
     case doesNotWait
   }
 
   /// Runs `body` as a transaction that changes neither records nor the schema. It has no commit
-  /// record, and no observer receives it.
+  /// record, and observers do not receive it.
   func transaction<Result>(
     _ patience: Patience = .waits, _ body: (Connection) throws -> Result
   ) throws -> Result {
     try turns.take { writer in try transaction(&writer, patience, body) }
   }
 
-  /// As ``transaction(_:_:)``, on the writer's thread: no other thread waits for its turn.
+  /// Runs ``transaction(_:_:)`` on the writer's thread, so that no other thread blocks for its
+  /// turn.
   func transactionOnQueue<Result: Sendable>(
     _ patience: Patience, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await turns.takeOnQueue { [self] writer in try transaction(&writer, patience, body) }
   }
 
-  /// As ``transaction(_:_:)``, for a `body` that removes what takes space in the file: on a full
-  /// disk the reserve gives it room.
+  /// Runs ``transaction(_:_:)`` for a `body` that frees space in the file. On a full disk it can
+  /// use the reserve.
   func makingSpace<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try turns.take { writer in
       writer.reserve.lend()
-      // On success the checkpoint has taken it back.
+      // After a success, the checkpoint has already taken it back.
       defer { writer.reserve.takeBack() }
       return try transaction(&writer, .waits, body)
     }
@@ -151,7 +154,7 @@ final class Maintenance: Sendable {
     do {
       func work() throws -> Result {
         try connection.inTransaction {
-          // Published before it could be trimmed.
+          // Publishes foreign commits before `body` could trim them.
           try self.foreignSync.catchUp(&writer)
           return try body(connection)
         }

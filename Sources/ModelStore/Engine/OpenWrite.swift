@@ -1,12 +1,13 @@
-/// A write transaction that is open: what its body writes through, what it changed, and how it
-/// ends. ``WriteCycle`` decides the order of the steps.
+/// An open write transaction: the access of its body, its net changes, and its end.
+///
+/// ``WriteCycle`` decides the order of the steps.
 struct OpenWrite {
   let access: _TransactionAccess
   /// The latest observer that the capture covers.
   let latestObserver: UInt64
-  /// Whether the transaction changed the file's schema; known after ``netChanges(before:)``.
+  /// Whether the transaction changed the file's schema. It is known after ``netChanges(before:)``.
   private(set) var schemaChanged = false
-  /// The position of the transaction's last row in the change journal; nil when it has none.
+  /// The position of the transaction's last row in the change journal; nil if it has none.
   private(set) var journalPosition: Int64?
 
   private let connection: Connection
@@ -15,21 +16,21 @@ struct OpenWrite {
   private let refusals: StoreConfiguration.Refusals
   private let signing: Signing?
   private let session: CaptureSession?
-  /// The ordered lists as they were before.
+  /// The ordered lists at the start.
   private let orders: ListOrders.Savepoint
   /// The file's schema version at the start.
   private let schemaVersion: Int64
-  /// The changes on the connection at the start.
+  /// The connection's change count at the start.
   private let changeCount: Int64
 
-  /// What a commit record says in addition to what the transaction says itself.
+  /// The parts of a commit record that the transaction does not set itself.
   struct Signing {
     /// The position of the transaction's first row.
     let first: Int64
     let program: WritingProgram
   }
 
-  /// Takes over the transaction that has begun on `writer`, and starts to capture by `plan`.
+  /// Takes over the transaction that `writer` has begun, and starts capturing by `plan`.
   init(
     _ writer: Writer, plan: CapturePlan?, latestObserver: UInt64,
     refusals: StoreConfiguration.Refusals
@@ -59,22 +60,22 @@ struct OpenWrite {
 
   /// Steps 4 to 6. Runs the transaction's own statements.
   func run<Result>(_ body: (borrowing WriteTransaction) throws -> Result) throws -> Result {
-    // Created before the call: created within it, the optimizer of Swift 6.3 crashes.
+    // Created outside the call: inside it, the optimizer of Swift 6.3 crashes.
     let transaction = WriteTransaction(access: access)
     let value = try body(transaction)
     guard connection.isInTransaction else {
       throw StoreError(
         .rejected,
-        "A trigger or an earlier failure rolled the transaction back; nothing was kept.")
+        "A trigger or an earlier failure rolled the transaction back. Nothing was committed.")
     }
     return value
   }
 
   /// Step 7. Compares the rows before the transaction with the rows now.
   ///
-  /// - Parameter snapshots: Read the last commit for as long as this transaction is open.
-  /// - Returns: The net changes of the captured tables; none after a change of the schema, because
-  ///   rows may not fit their tables any more. Observers refetch then.
+  /// - Parameter snapshots: Readers that see the last commit while this transaction is open.
+  /// - Returns: The net changes of the captured tables. After a schema change there are none,
+  ///   because rows may no longer fit their tables; observers then refetch.
   mutating func netChanges(before snapshots: ReaderPool) throws -> [RecordChange] {
     schemaChanged = try access.notes.ranRawSQL && connection.schemaVersion() != schemaVersion
     guard !schemaChanged else { return [] }
@@ -90,7 +91,7 @@ struct OpenWrite {
     } ?? []
   }
 
-  /// Step 8. Asks the validators, then the review of the transaction itself.
+  /// Step 8. Runs the validators, then the review of the transaction itself.
   func validate(_ changes: [RecordChange], by validators: [Validator]) throws {
     if schemaChanged, !validators.isEmpty {
       throw StoreError(
@@ -113,8 +114,8 @@ struct OpenWrite {
     if let error = judgement.error { throw error }
   }
 
-  /// Step 9, first part. Writes the commit record that says in the change journal whose transaction
-  /// this is, unless nothing was changed or nothing is recorded.
+  /// Step 9, first part. Writes the commit record into the change journal, which identifies the
+  /// transaction. It writes none if nothing was changed or nothing is recorded.
   mutating func sign() throws {
     guard let signing,
       connection.totalChangeCount != changeCount + access.notes.unsignedChangeCount || schemaChanged
@@ -128,18 +129,19 @@ struct OpenWrite {
     guard connection.lastInsertRowID >= signing.first else {
       throw StoreError(
         .misuse,
-        "A transaction removed entries of the change journal that were new; nothing was kept.")
+        "The transaction removed its own new entries from the change journal. Nothing was committed."
+      )
     }
     journalPosition = connection.lastInsertRowID
   }
 
   /// Step 9, second part. Commits.
   ///
-  /// A deferred foreign key that is broken ends COMMIT, not the transaction, so the error can name
-  /// it.
+  /// If a deferred foreign key is broken, COMMIT fails but the transaction stays open, so the error
+  /// can name the broken reference.
   ///
-  /// - Parameter reserve: Makes room for a transaction that only deletes.
-  /// - Returns: What the editors of ordered lists did.
+  /// - Parameter reserve: Provides space for a transaction that only deletes.
+  /// - Returns: The edits of ordered lists.
   func commit(lending reserve: SpaceReserve) throws -> [ListIdentity: ListEdits] {
     if access.notes.onlyRemoves { reserve.lend() }
     do {
@@ -157,7 +159,7 @@ struct OpenWrite {
 
   /// Ends the transaction of a preview.
   ///
-  /// - Throws: What COMMIT would have refused; then the transaction is still open.
+  /// - Throws: The error that COMMIT would have thrown; the transaction is then still open.
   func rollBack() throws {
     if connection.hasUnresolvedReferences { throw try brokenReferences() }
     try connection.rollBack()
@@ -168,7 +170,7 @@ struct OpenWrite {
 
   /// Ends the transaction after a failure.
   ///
-  /// - Returns: What to throw.
+  /// - Returns: The error to throw.
   func rollBack(after error: any Error) -> any Error {
     session?.stop(on: connection)
     _ = lists.end()
@@ -184,12 +186,12 @@ struct OpenWrite {
   }
 }
 
-/// A COMMIT that may have happened, of a transaction that the change journal knows if it has.
+/// A COMMIT with an unknown outcome. If it happened, the change journal contains the transaction.
 struct UnknownOutcome: Error {
   let failure: ConnectionFailure
   let transaction: TransactionID
 
-  /// What every caller receives until the store is opened again.
+  /// The error that every caller receives until the store is opened again.
   var storeError: StoreError {
     var error = failure.storeError
     error.transaction = transaction

@@ -1,17 +1,17 @@
-// Reading a live query's result while others write.
+// Reading a live query's result while writes continue.
 extension StoreEngine {
-  /// Reads the result of `plan` as of one commit, then takes over what later commits did.
+  /// Reads the result of `plan` at one commit, then applies later commits.
   ///
-  /// Writers wait only while the reader takes its place behind the latest commit, and while the
-  /// last few commits are taken over.
+  /// Writers wait only while the reader moves to the latest commit, and while the last few commits
+  /// are applied.
   func hydrate(_ plan: LiveBlueprint, by rule: LiveResult.Rule) throws -> any LiveSource {
     for _ in 0..<Self.attemptCount {
       if let source = try connections.hydration.sync({ try hydrated(plan, by: rule, on: $0) }) {
         return source
       }
     }
-    // Others write what the journal does not record, or the schema changes: then this store may
-    // not write meanwhile.
+    // Others write what the journal does not record, or the schema changes. In this case the writes
+    // of this store wait for the read.
     return try beside(plan) { writer in
       let rows = LiveRows(
         tree: try rule.tree(reading: try plan.placeText(rule), on: writer.connection),
@@ -21,12 +21,14 @@ extension StoreEngine {
   }
 
   private static let attemptCount = 3
-  /// So often it is tried to find the reader where the writer is.
+  /// The maximum number of attempts to start the reader at the writer's state.
   private static let entryCount = 32
-  /// So few commits are taken over while writers wait.
+  /// The maximum number of commits that are applied while writers wait.
   private static let lastCommitCount = 4
 
-  /// - Returns: nil when a commit came that cannot be taken over.
+  /// Makes one attempt.
+  ///
+  /// - Returns: nil after a commit that cannot be applied.
   private func hydrated(
     _ plan: LiveBlueprint, by rule: LiveResult.Rule, on reader: Connection
   ) throws -> (any LiveSource)? {
@@ -48,10 +50,10 @@ extension StoreEngine {
     return nil
   }
 
-  /// Begins a transaction of `reader` in the state that observers have received, and lets
-  /// `hydration` receive every later commit.
+  /// Begins a transaction of `reader` in the state that observers have received. `hydration` then
+  /// receives every later commit.
   ///
-  /// - Returns: nil when others commit so fast that the two were never found in the same state.
+  /// - Returns: nil if others commit so fast that the two were never in the same state.
   private func entered(
     _ reader: Connection, _ plan: LiveBlueprint, _ hydration: Hydration
   ) throws -> (version: UInt64, end: @Sendable () -> Void)? {
@@ -72,11 +74,13 @@ extension StoreEngine {
     return nil
   }
 
-  /// Begins a transaction that sees the latest commit and no later one. SQLite takes the snapshot
-  /// at the first read, not at BEGIN: <https://sqlite.org/lang_transaction.html>.
+  /// Begins a transaction that sees the latest commit and no later one.
   ///
-  /// - Returns: Whether it sees what `writer` sees, as far as the change journal shows; otherwise
-  ///   there is no transaction.
+  /// SQLite takes the snapshot at the first read, not at BEGIN:
+  /// <https://sqlite.org/lang_transaction.html>.
+  ///
+  /// - Returns: Whether it sees what `writer` sees, as far as the change journal shows. If not, the
+  ///   transaction has ended.
   private func enterRead(on reader: Connection, beside writer: Writer) throws -> Bool {
     try reader.withStatement("BEGIN") { try $0.run() }
     do {
@@ -108,7 +112,7 @@ extension StoreEngine {
 
   /// Ends the transaction, if there is one, after a failure.
   ///
-  /// - Returns: What to throw.
+  /// - Returns: The error to throw.
   private func leftRead(
     on reader: Connection, _ plan: LiveBlueprint, after error: any Error
   ) -> any Error {

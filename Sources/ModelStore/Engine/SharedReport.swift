@@ -1,7 +1,8 @@
 internal import Synchronization
 
-/// Reports failures of what the stores on one file share: to the store that was opened first of
-/// those that are open.
+/// Reports failures of the parts that the stores on one file share.
+///
+/// It reports to the store that was opened first among the open ones.
 final class SharedReport: Sendable {
   typealias Report = @Sendable (StoreError) -> Void
 
@@ -12,7 +13,8 @@ final class SharedReport: Sendable {
     reports.withLock { $0.append((number, report)) }
   }
 
-  /// Removes a store's report. The last one stays, for failures while the last store closes.
+  /// Removes a store's report handler. The last one stays, for failures while the last store
+  /// closes.
   func remove(_ number: UInt64) {
     let removed = reports.withLock { reports -> Report? in
       guard reports.count > 1, let place = reports.firstIndex(where: { $0.number == number }) else {
@@ -20,7 +22,7 @@ final class SharedReport: Sendable {
       }
       return reports.remove(at: place).report
     }
-    // Released here, outside the lock: its end may run the caller's code.
+    // Released outside the lock: its deinitialisation may run the caller's code.
     withExtendedLifetime(removed) {}
   }
 
@@ -29,13 +31,13 @@ final class SharedReport: Sendable {
     first?(error)
   }
 
-  /// Reports a failure that does not undo the commit before it.
+  /// Reports a failure that does not undo the preceding commit.
   ///
   /// - Parameters:
-  ///   - work: What failed, such as "trimming the change journal".
-  ///   - models: Name the records that the error is about.
+  ///   - work: The work that failed, for example "trimming the change journal".
+  ///   - models: Provide the names of the records that the error is about.
   func send(_ error: any Error, afterCommit work: String, _ models: ModelRegistry) {
     let error = StoreError(reporting: models.storeError(error, about: nil))
-    send(error.following("The commit stands; \(work) failed after it"))
+    send(error.following("The commit is complete; \(work) failed after it"))
   }
 }

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// What all stores on one file in this process share. It creates the parts, connects them, and
-/// closes them with the last store; what they do stands in the parts.
+/// The shared state of all stores on one file in this process.
+///
+/// It creates the parts, connects them, and closes them with the last store. The parts do the work.
 final class StoreEngine: Sendable {
-  /// Distinguishes it from every other engine of the process, also from those that are gone.
+  /// Distinguishes this engine from every other engine of the process, including closed ones.
   let number = StoreEngine.numbers.add(1, ordering: .relaxed).newValue
   let file: DatabaseFile
   let configuration: StoreConfiguration
@@ -17,9 +18,9 @@ final class StoreEngine: Sendable {
   let maintenance: Maintenance
   /// Consumers and sequences that wait for new entries in the change journal.
   let journalListeners = JournalListeners()
-  /// The reports of the stores that are open.
+  /// The report handlers of the open stores.
   let reports = SharedReport()
-  /// Until when the file is open in this process, also after the last store is dropped.
+  /// Records until when the file is open in this process, also after the last store is released.
   let presence = Presence()
 
   private static let numbers = Atomic<UInt64>(0)
@@ -53,7 +54,7 @@ final class StoreEngine: Sendable {
     presence.end()
   }
 
-  /// A record that a file is open, and in which process. It outlives the engine.
+  /// A record of whether a file is open, and in which process. It outlives the engine.
   final class Presence: Sendable {
     let process = OpeningProcess()
     private let open = Atomic(true)
@@ -71,56 +72,13 @@ final class StoreEngine: Sendable {
     connections.close(closing)
   }
 
-  /// Sends an error to the store that was opened first of those that are open.
+  /// Sends an error to the store that was opened first among the open ones.
   var report: @Sendable (StoreError) -> Void { { [reports] error in reports.send(error) } }
 
   /// The models in effect.
   var models: ModelRegistry { schema.models }
 
-  // Writing
-
-  var turns: WriterTurns { WriterTurns(writer: connections.writer, broker: broker) }
-
   var catalog: CatalogEditor { CatalogEditor(engine: self) }
-
-  /// Runs a transaction on the calling thread, commits it and publishes what it changed.
-  func write<Result>(
-    suppressing suppressed: [any Outlet] = [],
-    _ body: (borrowing WriteTransaction) throws -> Result
-  ) throws -> Result {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    return try turns.take { writer in try cycle.run(on: &writer, body).value }
-  }
-
-  /// As ``write(suppressing:_:)``, on the writer's thread.
-  func writeOnQueue<Result: Sendable>(
-    suppressing suppressed: [any Outlet] = [],
-    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
-  ) async throws -> Result {
-    let cycle = WriteCycle(engine: self, suppressed: suppressed)
-    return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
-  }
-
-  /// As ``writeOnQueue(suppressing:_:)``.
-  ///
-  /// - Returns: The version of the commit.
-  func commitOnQueue(
-    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
-  ) async throws -> UInt64 {
-    let cycle = WriteCycle(engine: self)
-    return try await turns.takeOnQueue { writer in
-      try cycle.run(on: &writer, body).changes.version
-    }
-  }
-
-  /// Runs a transaction and rolls it back.
-  func preview<Result>(
-    capturing demand: WriteCycle.Demand = .observed,
-    _ body: (borrowing WriteTransaction) throws -> Result
-  ) throws -> (value: Result, changes: ChangeSet) {
-    let cycle = WriteCycle(engine: self, ending: .rollback, demand: demand)
-    return try connections.writer.sync { writer in try cycle.run(on: &writer, body) }
-  }
 
   // Reading
 
@@ -143,7 +101,7 @@ final class StoreEngine: Sendable {
     }
   }
 
-  /// Runs `body` on a reader, outside a transaction. Throws what callers see.
+  /// Runs `body` on a reader, outside a transaction. Throws the errors that callers see.
   func look<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
       return try connections.readers.sync(body)
@@ -157,20 +115,20 @@ final class StoreEngine: Sendable {
     try connections.readers.sync { connection in try read(connection, body) }
   }
 
-  /// Runs `body` in the state that observers have received, on the writer's queue: no commit can
+  /// Runs `body` on the writer's queue, in the state that observers have received. No commit can
   /// come between what it reads and what it registers.
   func atPublishedState<Result>(_ body: (Writer) throws -> Result) throws -> Result {
     try turns.take { writer in try self.foreignSync.atPublishedState(&writer, body) }
   }
 
-  /// The outlets of the subscriptions that a write leaves out.
+  /// Returns the outlets of the subscriptions that a write does not notify.
   ///
   /// - Throws: ``StoreError`` with code `misuse` for a subscription of another store.
   func outlets(of subscriptions: [ObservationToken]) throws -> [any Outlet] {
     let outlets = subscriptions.map(\.outlet)
     guard outlets.allSatisfy({ $0.broker === broker }) else {
       throw StoreError(
-        .misuse, "A write cannot leave out a subscription of another store; nothing was changed.")
+        .misuse, "A write cannot suppress a subscription of another store; nothing was changed.")
     }
     return outlets
   }

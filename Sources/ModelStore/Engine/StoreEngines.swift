@@ -5,35 +5,38 @@ enum StoreEngines {
   private struct Entry {
     weak var engine: StoreEngine?
     let presence: StoreEngine.Presence
-    /// How many stores are open on it.
+    /// The number of stores that are open on it.
     var leaseCount = 1
   }
 
-  /// Held while a file is checked and opened: what the check creates and closes again must not be
-  /// a file on which another thread has SQLite's locks already.
+  /// Held while a file is checked and opened. The check creates and closes files. It must not do so
+  /// to a file on which another thread already holds SQLite's locks.
   ///
-  /// It is one lock for all files, because one file can have several paths. So an opening that
-  /// waits for another process, up to the busy timeout, also holds up openings of other files. It
-  /// never holds up reads, writes and closing. It is taken before ``engines``, and no code of the
-  /// caller runs under it but SQL functions that the file's schema calls, and a stop request's
-  /// question. Neither may open a store.
+  /// There is one lock for all files, because one file can have several paths. An opening that
+  /// waits for another process, up to the busy timeout, therefore also delays openings of other
+  /// files. It never delays reads, writes and closing.
+  ///
+  /// It is acquired before ``engines``. The only caller's code that runs under it is SQL functions
+  /// in the file's schema, and the closure of a stop request. Neither may open a store.
   private static let opening = Mutex(())
 
-  /// Held for moments only.
+  /// Held only briefly.
   private static let engines = Mutex<[DatabaseFile.Identity: Entry]>([:])
 
-  /// A lease of the engine for the file at `path`: of the one in use, or of a new one.
+  /// Returns a lease of the engine for the file at `path`: of the engine in use, or of a new one.
   ///
-  /// - Throws: ``DatabaseFile/Problem`` when no store may live there; ``StoreError`` with code
-  ///   `configurationConflict` when the engine in use was opened differently, `forked` when it was
-  ///   open in the process that this one was forked from: SQLite here still believes that it holds
-  ///   the locks of then, which stayed with the parent.
+  /// After a fork, SQLite in the child still believes that it holds the parent's locks. An engine
+  /// that was open in the parent is therefore refused.
+  ///
+  /// - Throws: ``DatabaseFile/Problem`` if a store may not be at `path`. ``StoreError`` with code
+  ///   `configurationConflict` if the engine in use has another configuration, or `forked` if it
+  ///   was opened in the parent process.
   static func lease(
     at path: String, configuration: StoreConfiguration,
     report: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreLease {
     var notices: [StoreError] = []
-    // Outside the lock: a report may open another store.
+    // Runs outside the lock: a report handler may open another store.
     defer { for notice in notices { report(notice) } }
     let engine = try opening.withLock { _ in
       let file = try DatabaseFile(
@@ -69,7 +72,7 @@ enum StoreEngines {
     return StoreLease(try StoreEngine(file: file, configuration: configuration), report: report)
   }
 
-  /// The engine in use for `file`, with one more lease; nil when there is none.
+  /// Returns the engine in use for `file`, with one more lease; nil if there is none.
   private static func present(
     for file: DatabaseFile, _ configuration: StoreConfiguration
   ) throws -> StoreEngine? {
@@ -88,10 +91,10 @@ enum StoreEngines {
     }
   }
 
-  /// Gives a lease back. After the last one the engine is forgotten, so that its file can be opened
+  /// Returns a lease. After the last one the engine is removed, so that its file can be opened
   /// again.
   ///
-  /// - Returns: Whether it was the last one.
+  /// - Returns: Whether it was the last lease.
   static func release(_ engine: StoreEngine) -> Bool {
     engines.withLock { engines in
       guard let entry = engines[engine.file.identity], entry.engine === engine else { return true }

@@ -1,18 +1,18 @@
-// What observations of records read.
+// Reads for observations of records.
 extension StoreEngine {
-  /// The schema of a model whose records can be observed.
+  /// Returns the schema of a model whose records can be observed.
   func observedSchema(_ model: any Model.Type) throws -> ModelSchema {
     let schema = try models.statements(for: model).schema
     guard schema.kind == .table else {
       throw StoreError(
         .unsupportedSchema,
-        "\(schema.name) is a view, whose records nobody writes; observe the tables that it reads.",
+        "\(schema.name) is a view, which cannot be observed. Observe the tables that it reads.",
         model: schema.name)
     }
     return schema
   }
 
-  /// Calls `body` with the record as it is now, while no commit can come between.
+  /// Calls `body` with the current record. No commit can happen in between.
   func atRest<Result>(
     _ key: [SQLValue]?, of schema: ModelSchema, _ body: ([SQLValue]?) throws -> Result
   ) throws -> Result {
@@ -21,7 +21,7 @@ extension StoreEngine {
     }
   }
 
-  /// The record as it is now.
+  /// Returns the current record.
   fileprivate func current(_ key: [SQLValue]?, of schema: ModelSchema) async throws -> [SQLValue]? {
     try await connections.readers.async { try self.record(schema, key, on: $0) }
   }
@@ -36,7 +36,7 @@ extension StoreEngine {
   }
 }
 
-// From a description to an observer among the broker's.
+// Creating the broker's observer for a description of an observation.
 extension StoreLease {
   func makeObserver<Event>(
     _ observation: RecordObservation<Event>, of schema: ModelSchema,
@@ -50,12 +50,12 @@ extension StoreLease {
       mailbox: Mailbox(scope, options: options, coalescing: coalescing))
   }
 
-  /// Has `body` called on the delivery queue with what `observer` receives.
+  /// Makes the delivery queue call `body` with the events that `observer` receives.
   func connect<Event>(
     _ observer: RecordObserver, to observation: RecordObservation<Event>,
     options: ObservationOptions, _ body: @escaping @Sendable (Event) -> Void
   ) {
-    // Nothing else of the observation is kept: there may be very many observers.
+    // Keeps only the necessary parts of the observation: there may be very many observers.
     let telling = Telling(observation, options)
     observer.whenReady { [weak self] part in
       guard let self else { return }
@@ -76,8 +76,8 @@ extension StoreLease {
     }
   }
 
-  /// Adds `observer` to the broker's. With the option for it, it first receives the record
-  /// as it is now. If that fails, the observer has ended.
+  /// Adds `observer` to the broker. With the option `initial`, it first receives the current
+  /// record. If reading the record fails, the observer ends.
   func enter<Event>(
     _ observer: RecordObserver, for observation: RecordObservation<Event>,
     options: ObservationOptions
@@ -99,8 +99,8 @@ extension StoreLease {
     }
   }
 
-  /// Runs delivery code; what it throws goes to the store's `onError`. A closed store cannot be
-  /// read, which is no failure: its callbacks have ended.
+  /// Runs delivery code, and passes its errors to the store's `onError`. It ignores the error of a
+  /// closed store, because the callbacks of a closed store have ended.
   private func reporting(_ schema: ModelSchema, _ body: () throws -> Void) {
     do {
       try body()
@@ -114,7 +114,7 @@ extension StoreLease {
   }
 }
 
-// Whole observations.
+// Observations by callback or sequence.
 extension StoreLease {
   func start<Event>(
     _ observed: Observed<Event>, options: ObservationOptions, coalescing: CoalescingPolicy,
@@ -140,7 +140,7 @@ extension StoreLease {
     ) { [weak self] in
       if let event = waiting.next() { return event }
       while let commit = await observer.next() {
-        // What the record is now can be read of an open store only.
+        // The current record can only be read while the store is open.
         let engine = self?.scope.hasEnded == false ? self?.engine : nil
         guard engine != nil || !commit.isReset else { return nil }
         do {
@@ -158,7 +158,9 @@ extension StoreLease {
     }
   }
 
-  /// - Throws: ``StoreError`` when it cannot be observed in this store, or not so.
+  /// Returns the observation and its schema.
+  ///
+  /// - Throws: ``StoreError`` if this store cannot observe it, or not with these options.
   private func resolve<Event>(
     _ observed: Observed<Event>, _ options: ObservationOptions, by taker: ObservationOptions.Taker
   ) throws -> (RecordObservation<Event>, ModelSchema) {
@@ -206,8 +208,7 @@ extension StoreLease {
     }
   }
 
-  /// Has `body` called in the place of the present callback, from now on, as its own options and
-  /// backlog say.
+  /// Makes `body` replace the present callback from now on, with its own options and backlog.
   private func replace<Event>(
     _ present: RecordObserver, for observation: RecordObservation<Event>,
     options: ObservationOptions, coalescing: CoalescingPolicy,
@@ -230,10 +231,10 @@ extension StoreLease {
   }
 }
 
-/// How commits become the events that one observer asked for.
+/// The conversion of commits into the events of one observer.
 private struct Telling<Event: Sendable>: Sendable {
   private let events: @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event]
-  /// The event that comes before an event; nil where it was not asked for.
+  /// Returns the event that precedes an event; nil if it was not requested.
   private let prior: (@Sendable (Event) -> Event)?
 
   init(_ observation: RecordObservation<Event>, _ options: ObservationOptions) {
@@ -241,7 +242,9 @@ private struct Telling<Event: Sendable>: Sendable {
     prior = options.contains(.prior) ? observation.prior : nil
   }
 
-  /// - Parameter current: The record as it is now; given only after a reset.
+  /// Returns the events of a commit.
+  ///
+  /// - Parameter current: The current record; passed only after a resync.
   func events(of commit: ChangeBroker.Commit, current: [SQLValue]?) throws -> [Event] {
     let events = try events(commit, current)
     guard let prior, !commit.isInitial else { return events }

@@ -1,13 +1,15 @@
 internal import Synchronization
 
-/// One store's share in the ``StoreEngine`` of its file. What was begun through it ends when the
-/// store closes or goes; the engine closes with its last lease.
+/// One store's share in the ``StoreEngine`` of its file.
 ///
-/// A ``Consumer`` holds the lease, so it can go on reading after its store has gone. Sequences do
-/// not: they end with the store.
+/// Everything that was started through it ends when the store closes or is released. The engine
+/// closes with its last lease.
+///
+/// A ``Consumer`` holds the lease, so it can continue to read after its store was released.
+/// Sequences do not hold it: they end with the store.
 final class StoreLease: Sendable {
   let engine: StoreEngine
-  /// What the store observes.
+  /// The observations of the store.
   let scope: ObservationScope
   private let isClosed = Atomic(false)
 
@@ -19,9 +21,9 @@ final class StoreLease: Sendable {
 
   deinit { end(.whenIdle) }
 
-  /// The engine, while the store is there and open.
+  /// The engine, while the store exists and is open.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` once it is closed or gone.
+  /// - Throws: ``StoreError`` with code `misuse` after the store was closed or released.
   var open: StoreEngine {
     get throws {
       guard !scope.hasEnded else { throw Self.closed }
@@ -29,9 +31,9 @@ final class StoreLease: Sendable {
     }
   }
 
-  /// The engine, until the store is closed, also after it has gone.
+  /// The engine until the store is closed, even if the store was released.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` once it is closed.
+  /// - Throws: ``StoreError`` with code `misuse` after the store was closed.
   var held: StoreEngine {
     get throws {
       guard !isClosed.load(ordering: .sequentiallyConsistent) else { throw Self.closed }
@@ -41,22 +43,23 @@ final class StoreLease: Sendable {
 
   static var closed: StoreError { StoreError(.misuse, "The store is closed.") }
 
-  /// How the last lease closes the engine.
+  /// The way in which the last lease closes the engine.
   enum Closing {
-    /// It returns when everything that runs has ended and every connection is closed.
+    /// Returns when all running work has ended and every connection is closed.
     case waiting
-    /// Connections that are in use are closed when they are idle.
+    /// Closes connections in use when they become idle.
     case whenIdle
   }
 
-  /// Ends everything that the store observes. In a forked child this does nothing.
+  /// Ends all observations of the store. In a forked child it does nothing.
   func endObservations() {
     guard engine.presence.process.isCurrent, scope.end() else { return }
     engine.journalListeners.ring()
   }
 
-  /// Ends everything that was begun through the lease, and the engine when no other lease is left.
-  /// Calling it again does nothing; nor does a call in a forked child.
+  /// Ends everything that was started through the lease, and the engine if this was the last lease.
+  ///
+  /// A second call does nothing. A call in a forked child does nothing either.
   func end(_ closing: Closing) {
     guard engine.presence.process.isCurrent,
       !isClosed.exchange(true, ordering: .sequentiallyConsistent)
@@ -68,9 +71,9 @@ final class StoreLease: Sendable {
 }
 
 extension StoreLease? {
-  /// The engine of a lease that is held weakly.
+  /// The engine of a weakly held lease.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` once the store is closed or gone.
+  /// - Throws: ``StoreError`` with code `misuse` after the store was closed or released.
   var open: StoreEngine {
     get throws {
       guard let self else { throw StoreLease.closed }
@@ -80,7 +83,7 @@ extension StoreLease? {
 }
 
 extension JournalListeners.Listener {
-  /// A listener until the lease's store closes or goes.
+  /// Creates a listener that ends when the lease's store is closed or released.
   convenience init(_ lease: StoreLease) {
     self.init(lease.engine.journalListeners) { [scope = lease.scope] in scope.hasEnded }
   }

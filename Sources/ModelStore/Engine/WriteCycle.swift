@@ -1,14 +1,14 @@
-/// One write: from a turn of the writer to the events that observers receive.
+/// One write, from `BEGIN` to the upkeep after `COMMIT`.
 ///
-/// ``run(on:_:)`` is the whole path of a write, with the numbers of ARCHITECTURE.md.
-/// ``WriterTurns`` adds the first step and the last two.
+/// This file is the whole path of a write, with the step numbers of ARCHITECTURE.md. ``run(on:_:)``
+/// is steps 2 to 11. ``WriterTurns`` adds the first step and the last two.
 struct WriteCycle {
-  /// Whether the transaction is kept when everything passed.
+  /// Whether the transaction is committed if every step succeeded.
   enum Ending { case commit, rollback }
 
-  /// Which changes the transaction captures.
+  /// The changes that the transaction captures.
   enum Demand {
-    /// The fields that observers and validators ask for.
+    /// The fields that observers and validators use.
     case observed
     /// Every field of every model.
     case everything
@@ -17,14 +17,14 @@ struct WriteCycle {
   let engine: StoreEngine
   var ending = Ending.commit
   var demand = Demand.observed
-  /// Subscribers that do not receive this commit.
+  /// The subscribers that do not receive this commit.
   var suppressed: [any Outlet] = []
 
-  /// Runs `body` as one transaction, publishes what it changed, and does the upkeep that is due.
+  /// Runs `body` as one transaction, publishes its changes, and does the upkeep that is due.
   ///
-  /// - Returns: What `body` returned, and the net changes that were captured.
-  /// - Throws: What `body` threw; ``StoreError``. Then nothing of this write is published, and
-  ///   nothing is kept, except after `outcomeUnknown`: then the file may contain the write.
+  /// - Returns: The value that `body` returned, and the captured net changes.
+  /// - Throws: The error that `body` threw, or ``StoreError``. The write is rolled back and no
+  ///   observer is notified. After `outcomeUnknown` the file may contain the write.
   /// - Precondition: Step 1: the caller has its turn of the writer.
   func run<Result>(
     on writer: inout Writer, _ body: (borrowing WriteTransaction) throws -> Result
@@ -39,7 +39,7 @@ struct WriteCycle {
       value = try write.run(body)  //  4 statements, 5 triggers, 6 first images
       let changes = try write.netChanges(before: engine.connections.snapshots)  //  7
       try write.validate(changes, by: validators)  //  8
-      // From here on, cancelling the task of an asynchronous write has no effect.
+      // Between validation and COMMIT: from here on, cancelling the caller's task has no effect.
       engine.connections.writer.shield()
       try write.access.runner.checkNotCancelled()
       guard ending == .commit else {
@@ -61,9 +61,10 @@ struct WriteCycle {
   /// Steps 2 and 3. Begins the transaction, catches up with other connections, and starts to
   /// capture.
   ///
-  /// Triggers of the change journal that no longer fit are repaired first, in a transaction of its
-  /// own, so that the write is recorded in full. Observers then receive a reset. If the repair
-  /// fails, the error is reported and the write goes on; the next write tries again.
+  /// If triggers of the change journal have drifted, they are repaired first, so that the journal
+  /// records the whole write. The repair has a transaction of its own: ROLLBACK, repair, BEGIN.
+  /// Observers then receive a resync. If the repair fails, the error is reported and the write goes
+  /// on. The next write tries again.
   private func begin(_ writer: inout Writer, _ validators: [Validator]) throws -> OpenWrite {
     try writer.checkReady()
     do {
@@ -71,11 +72,11 @@ struct WriteCycle {
       if ending == .commit, writer.needsJournalRepair {
         try writer.connection.rollBack()
         engine.maintenance.repairJournal(before: &writer)
-        // The outcome of the repair's COMMIT may be unknown: then nothing may be written.
+        // If the outcome of the repair's COMMIT is unknown, the store must not write again.
         try writer.checkReady()
         try engine.foreignSync.beginWrite(&writer)
       }
-      // Before the plan is made: it does not cover an observer that comes from now on.
+      // Read before the plan is made. The plan does not cover observers that begin later.
       let latestObserver = demand == .observed ? engine.broker.latestObserver : .max
       let plan = try writer.plan(
         demand, generation: engine.schema.captureGeneration(with: engine.broker)
@@ -90,8 +91,8 @@ struct WriteCycle {
     }
   }
 
-  /// Step 10. Hands the commit to the broker while the connection still reads its state. Nothing
-  /// throws from here on: the commit stands.
+  /// Step 10. Passes the commit to the broker while the connection still reads its state. Nothing
+  /// throws from here on, because the transaction is committed.
   private func publish(
     _ changes: [RecordChange], _ edits: [ListIdentity: ListEdits], of write: OpenWrite,
     _ writer: inout Writer
@@ -101,7 +102,7 @@ struct WriteCycle {
       do {
         try writer.connection.hooks.withoutStopping { try engine.schema.reload(&writer) }
       } catch {
-        // The next write finds the schema's version changed and reads it again.
+        // The next write detects the changed schema version and reads the schema again.
         engine.reports.send(error, afterCommit: "reading the changed schema", engine.models)
       }
     }
@@ -112,5 +113,87 @@ struct WriteCycle {
         suppressed: suppressed))
     if write.journalPosition != nil { engine.journalListeners.ring() }
     return published
+  }
+}
+
+// How a write begins.
+extension StoreEngine {
+  var turns: WriterTurns { WriterTurns(writer: connections.writer, broker: broker) }
+
+  /// Runs a transaction on the calling thread, commits it and publishes its changes.
+  func write<Result>(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: (borrowing WriteTransaction) throws -> Result
+  ) throws -> Result {
+    let cycle = WriteCycle(engine: self, suppressed: suppressed)
+    return try turns.take { writer in try cycle.run(on: &writer, body).value }
+  }
+
+  /// Runs ``write(suppressing:_:)`` on the writer's thread.
+  func writeOnQueue<Result: Sendable>(
+    suppressing suppressed: [any Outlet] = [],
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Result
+  ) async throws -> Result {
+    let cycle = WriteCycle(engine: self, suppressed: suppressed)
+    return try await turns.takeOnQueue { writer in try cycle.run(on: &writer, body).value }
+  }
+
+  /// Runs ``writeOnQueue(suppressing:_:)`` and returns the version of the commit.
+  ///
+  /// - Returns: The version of the commit.
+  func commitOnQueue(
+    _ body: @escaping @Sendable (borrowing WriteTransaction) throws -> Void
+  ) async throws -> UInt64 {
+    let cycle = WriteCycle(engine: self)
+    return try await turns.takeOnQueue { writer in
+      try cycle.run(on: &writer, body).changes.version
+    }
+  }
+
+  /// Runs a transaction and rolls it back.
+  func preview<Result>(
+    capturing demand: WriteCycle.Demand = .observed,
+    _ body: (borrowing WriteTransaction) throws -> Result
+  ) throws -> (value: Result, changes: ChangeSet) {
+    let cycle = WriteCycle(engine: self, ending: .rollback, demand: demand)
+    return try connections.writer.sync { writer in try cycle.run(on: &writer, body) }
+  }
+}
+
+/// Steps 1, 12 and 13 of a write: a turn of the writer in the order of calls, the delivery on the
+/// broker's queue, and the wait for observers that requested it.
+struct WriterTurns: Sendable {
+  let writer: ConnectionQueue<Writer>
+  let broker: ChangeBroker
+
+  /// Runs `body` on the calling thread.
+  func take<Result>(_ body: (inout Writer) throws -> Result) throws -> Result {
+    let (result, awaited) = try writer.sync { writer in
+      try countingAwaited { try body(&writer) }
+    }
+    broker.settle(awaited)
+    return result
+  }
+
+  /// Runs `body` on the writer's thread. Cancelling the task interrupts it.
+  func takeOnQueue<Result: Sendable>(
+    _ body: @escaping @Sendable (inout Writer) throws -> Result
+  ) async throws -> Result {
+    let wave = Wave.current
+    let (result, awaited) = try await writer.async { [self] writer in
+      try countingAwaited { try Wave.$current.withValue(wave) { try body(&writer) } }
+    }
+    await broker.settle(awaited)
+    return result
+  }
+
+  /// Also returns the number of the delivery to wait for after the writer is free; 0 for none.
+  private func countingAwaited<Result>(
+    _ body: () throws -> Result
+  ) rethrows -> (result: Result, awaited: UInt64) {
+    let before = broker.awaitedCount
+    let result = try body()
+    let count = broker.awaitedCount
+    return (result, count > before ? count : 0)
   }
 }

@@ -1,39 +1,44 @@
-/// The only writing connection of a store in this process, with what belongs to it alone.
+/// The only writing connection of a store in this process, with its state.
+///
 /// Everything here runs on its ``ConnectionQueue``.
 struct Writer {
   let connection: Connection
   let file: DatabaseFile
   let reserve: SpaceReserve
   private let configuration: StoreConfiguration
-  /// Opened by the first checkpoint: a connection reads the whole schema as it opens, and most
-  /// programs that write a few records end before a checkpoint is due.
+  /// Opened by the first checkpoint. A connection reads the whole schema when it opens, and most
+  /// programs with few writes end before a checkpoint is due.
   private var checkpointer: Checkpointer?
   private let factsReader: ReaderPool
   private(set) var models: ModelRegistry
   let lists = ListOrders()
-  /// Where this store stands in the file's change journal; nil when the file has none.
+  /// The position of this store in the file's change journal; nil if the file has no journal.
   private(set) var journal: JournalHead?
-  /// The texts of the journal's triggers that this store has replaced. They are replaced once: two
-  /// programs of different versions would otherwise replace each other's triggers for ever.
+  /// The texts of the journal's triggers that this store has replaced.
+  ///
+  /// Each text is replaced only once. Otherwise two programs of different versions would replace
+  /// each other's triggers forever.
   private var replacedTriggers: Set<String> = []
-  /// The schema in which triggers of the journal do not fit their tables and cannot be recreated.
+  /// The schema version in which journal triggers do not fit their tables and cannot be recreated.
   private var unfitSchemaVersion: Int64?
 
   private let program = WritingProgram()
   private var plan: (generation: UInt64, plan: CapturePlan?)?
   private var fullPlan: CapturePlan?
-  /// Where the change journal must have come for the next step of trimming it.
+  /// The journal position at which the next trimming step is due.
   private var nextTrimming: Int64 = 0
   private var dataVersion: Int64
-  /// The file's schema version that everything above was made from.
+  /// The file's schema version from which all cached state was made.
   private(set) var schemaVersion: Int64
-  /// Why nothing more may run: a COMMIT whose outcome is not known, a failed ROLLBACK or
+  /// The reason why nothing more may run: a COMMIT with an unknown outcome, or a failed ROLLBACK or
   /// checkpoint.
   private var poison: StoreError?
-  /// The failure of the latest checkpoint, once it was reported.
+  /// The reported failure of the latest checkpoint.
   private var reportedCheckpointFailure: ResultCode?
 
-  /// - Parameter factsReader: Where others read what the file contains.
+  /// Creates a writer.
+  ///
+  /// - Parameter factsReader: Reads the contents of the file for other code.
   init(
     connection: Connection, file: DatabaseFile, reserve: SpaceReserve,
     configuration: StoreConfiguration, factsReader: ReaderPool
@@ -48,14 +53,15 @@ struct Writer {
     schemaVersion = try connection.schemaVersion()
   }
 
-  /// Takes over another set of models, or the same after the file's schema changed.
+  /// Takes over another set of models, or the same models after a schema change.
   ///
   /// - Parameters:
-  ///   - journaled: The models as the file describes them, for the change journal; not used where
-  ///     the file is in order.
-  ///   - filed: The file's own tables, where it was found in order: then nothing more is read now.
+  ///   - journaled: The models as the file describes them, for the change journal. It is not used
+  ///     if the file is in order.
+  ///   - filed: The file's own tables, if the file was in order. In that case nothing more is read
+  ///     now.
   /// - Precondition: A transaction is open, and `schema` and `filed` were read in it. Otherwise
-  ///   a change by another program between two reads would never be noticed.
+  ///   another program's change between two reads would never be detected.
   mutating func adopt(
     _ schema: StoreSchema, journaled: [ModelSchema], inOrder filed: FiledCatalog?
   ) throws {
@@ -66,7 +72,7 @@ struct Writer {
       schema: schema, filed: try entries(filed, of: schema), facts: facts,
       tablesWithTriggers: try FileFacts.tablesWithTriggers(on: connection),
       damagedJournals: journal?.damaged ?? [])
-    // Only now: a schema that cannot be read is read again by the next write.
+    // Set only now: if the schema cannot be read, the next write reads it again.
     schemaVersion = version
     self.journal = journal
     plan = nil
@@ -107,7 +113,7 @@ struct Writer {
     } catch let error as StoreError
       where error.code == .newerFormat && configuration.access == .readOnly
     {
-      // Records can be read without it; who asks for the journal is refused.
+      // Records are readable without the journal. Only a use of the journal throws.
       return nil
     }
   }
@@ -116,8 +122,9 @@ struct Writer {
     if let poison { throw poison }
   }
 
-  /// Whether another connection has committed since ``noticeForeignCommit()`` was last called.
-  /// Does not wait: while another process keeps even readers out, the answer is no.
+  /// Returns whether another connection has committed since the last ``noticeForeignCommit()``.
+  ///
+  /// It does not wait: if another process blocks even readers, it returns false.
   func isBehind() throws -> Bool {
     guard poison == nil else { return false }
     do {
@@ -127,7 +134,7 @@ struct Writer {
     }
   }
 
-  /// Whether another connection has committed since the last call.
+  /// Returns whether another connection has committed since the last call.
   mutating func noticeForeignCommit() throws -> Bool {
     let now = try connection.dataVersion()
     defer { dataVersion = now }
@@ -136,10 +143,10 @@ struct Writer {
     return true
   }
 
-  /// What other connections did to `models`, as far as the change journal shows.
+  /// Returns what other connections did to `models`, as far as the change journal shows.
   ///
-  /// - Parameter newest: Reads a record as it is now.
-  /// - Returns: nil when observers must refetch.
+  /// - Parameter newest: Reads the current record.
+  /// - Returns: nil if observers must refetch.
   /// - Precondition: A transaction is open.
   mutating func foreignNews(
     of models: [ModelSchema],
@@ -148,37 +155,39 @@ struct Writer {
     try journal?.advance(on: connection, models: models, newest: newest)
   }
 
-  /// Whether no other connection has changed the file's schema since it was read.
+  /// Returns whether the file's schema is the one that this writer has read.
   func knowsSchema() throws -> Bool {
     try connection.schemaVersion() == schemaVersion
   }
 
-  /// Takes everything up to `position` in the change journal for published.
+  /// Marks everything up to `position` in the change journal as published.
   mutating func passJournal(to position: Int64) { journal?.position = position }
 
-  /// Takes everything in the change journal for published.
+  /// Marks everything in the change journal as published.
   mutating func passJournal() throws {
     guard journal != nil else { return }
     journal?.position = try JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
   }
 
-  /// - Throws: ``StoreError`` when the store can no longer be written or its file was replaced.
+  /// Checks that the writer can write.
+  ///
+  /// - Throws: ``StoreError`` if the store can no longer be written or its file was replaced.
   func checkReady() throws {
     try checkUsable()
     try file.checkPresence()
   }
 
-  /// Takes note of what `error`, which ended a transaction, says of the connection and the disk.
+  /// Records what `error`, which ended a transaction, means for the connection and the disk.
   ///
-  /// - Returns: What to throw.
+  /// - Returns: The error to throw.
   mutating func failure(_ error: any Error) -> any Error {
     noteShortage(error)
     return models.storeError(noting(error), about: nil)
   }
 
-  /// Stops the writer when `error` says that its connection cannot be used any more.
+  /// Stops the writer if `error` means that its connection is no longer usable.
   ///
-  /// - Returns: What to throw.
+  /// - Returns: The error to throw.
   mutating func noting(_ error: any Error) -> any Error {
     if let unknown = error as? UnknownOutcome {
       poison = unknown.storeError
@@ -189,10 +198,10 @@ struct Writer {
     return failure.reason
   }
 
-  /// Whether triggers of the journal are to be repaired before the next write.
+  /// Whether triggers of the journal must be repaired before the next write.
   var needsJournalRepair: Bool { mayRepairJournal && journal?.damaged.isEmpty == false }
 
-  /// Whether triggers of the journal that another program made unfit are to be recreated.
+  /// Whether drifted triggers of the journal are to be recreated.
   ///
   /// Triggers that are missing, or older than the table or another trigger, are repaired each time.
   var mayRepairJournal: Bool {
@@ -201,31 +210,34 @@ struct Writer {
     return foreign.isEmpty || !foreign.isSubset(of: replacedTriggers)
   }
 
-  /// Remembers that the triggers of `head` are being replaced.
+  /// Records that the triggers of `head` are being replaced.
   mutating func noteReplacement(of head: JournalHead) {
     replacedTriggers.formUnion(head.foreignTriggers)
   }
 
-  /// Remembers that triggers of the journal cannot be recreated while the schema is as it is.
+  /// Records that triggers of the journal cannot be recreated with the current schema.
   ///
-  /// - Returns: Whether that is news.
+  /// - Returns: Whether this was unknown before.
   mutating func noteUnfitJournal() -> Bool {
     defer { unfitSchemaVersion = schemaVersion }
     return unfitSchemaVersion != schemaVersion
   }
 
-  /// How the transaction that has begun is signed; nil where nothing is recorded.
+  /// Returns the facts for the commit record of the current transaction; nil if nothing is
+  /// recorded.
   func signing() throws -> OpenWrite.Signing? {
     guard journal?.isActive == true else { return nil }
-    // Not the position that was published last: publishing a foreign commit may have failed.
+    // Does not use the last published position: publishing a foreign commit may have failed.
     return try JournalReader.next(on: connection).map {
       OpenWrite.Signing(first: $0, program: program)
     }
   }
 
-  /// What a transaction captures; nil for nothing. A plan is used again while `generation` stays.
+  /// Returns the plan of what a transaction captures; nil for nothing. The plan is reused while
+  /// `generation` stays the same.
   ///
-  /// - Parameter interests: The fields by model, nil for all; asked only for a new generation.
+  /// - Parameter interests: Returns the fields by model, nil for all. Called only for a new
+  ///   generation.
   mutating func plan(
     _ demand: WriteCycle.Demand, generation: UInt64, _ interests: () -> [String: Set<Int>?]
   ) throws -> CapturePlan? {
@@ -247,18 +259,19 @@ struct Writer {
     }
   }
 
-  /// Takes back what a transaction that failed had of the reserve, and looks for one that another
-  /// process keeps, so that the next deletion has room.
+  /// Returns a failed transaction's space to the reserve, so that the next deletion has space. It
+  /// also looks for a reserve of another process.
   func noteShortage(_ error: any Error) {
     reserve.takeBack()
     if let error = error as? SQLiteError, error.isForWantOfSpace { reserve.refresh() }
   }
 
-  /// Copies the WAL into the database when it has grown enough, or when the log of a deletion has
-  /// to give the reserve its room back. While another process holds the lock this does nothing: the
-  /// next commit tries again.
+  /// Copies the WAL into the database if it has grown enough, or if the reserve needs its space
+  /// back.
   ///
-  /// - Throws: As ``checkpoint()``, except for a failure that the checkpoint before it had, too.
+  /// While another process holds the lock, it does nothing: the next commit tries again.
+  ///
+  /// - Throws: As ``checkpoint()``, except for a failure that the previous checkpoint also had.
   mutating func checkpointIfNeeded() throws {
     guard
       reserve.isLent || connection.hooks.walFrameCount >= configuration.checkpointFrameCount
@@ -274,11 +287,12 @@ struct Writer {
     }
   }
 
-  /// Removes from the change journal what is not to be kept: one step after a number of entries.
-  /// While another process holds the lock this does nothing: the next commit tries again.
+  /// Removes old entries from the change journal: one step per number of new entries.
+  ///
+  /// While another process holds the lock, it does nothing: the next commit tries again.
   mutating func trimIfNeeded() throws {
-    // The next trimming is due at most a step ahead. Where it is further away, another program
-    // removed rows whose positions were too high.
+    // The next trimming is due at most one step ahead. If it is further ahead, another program
+    // removed rows with positions that were too high.
     guard let retention = configuration.journalRetention, let journal,
       journal.position >= nextTrimming
         || nextTrimming - journal.position > JournalTrimmer.stepRowCount
@@ -292,9 +306,9 @@ struct Writer {
       let step = try connection.hooks.withoutWaiting {
         try connection.inTransaction { try trimmer.step() }
       }
-      // A step removes more than is recorded between two of them, so that it catches up after a
-      // large transaction.
-      // A position beyond all that stores write would end trimming for ever.
+      // A step removes more rows than are recorded between two steps, so it catches up after a
+      // large transaction. A position beyond all positions that stores write would end trimming
+      // forever.
       let newest = min(journal.position, step.kept?.upperBound ?? 0)
       nextTrimming =
         (step.removedCount > 0 && nextTrimming > 0 ? min(nextTrimming, newest) : newest)
@@ -311,17 +325,20 @@ struct Writer {
       .ioFailure,
       """
       Copying the write-ahead log into the database failed (\(error.message)). Every commit \
-      stands; close the store and open it again before writing more.
+      is complete; close the store and open it again before you write more.
       """, sqliteCode: error.code.rawValue)
   }
 
-  /// - Throws: ``SQLiteError``. After a failure of the disk nothing more may run here: the system
-  ///   reports a failed sync once and may forget what it did not write, so trying again proves
-  ///   nothing. Every commit stands.
+  /// Copies the WAL into the database. All commits stay complete if it fails.
+  ///
+  /// After a disk failure the writer stops. The system reports a failed sync only once and may
+  /// discard the unwritten data, so a second attempt would prove nothing.
+  ///
+  /// - Throws: ``SQLiteError``.
   mutating func checkpoint() throws {
     try checkUsable()
     try configuration.checkWritable()
-    // Nothing was copied yet when this fails, so the store goes on.
+    // If this fails, nothing was copied yet, so the store can continue.
     let checkpointer = try openCheckpointer()
     do {
       try checkpointer.run(holdingLockOf: connection)
@@ -337,7 +354,7 @@ struct Writer {
     if let checkpointer { return checkpointer }
     try file.checkPresence()
     let opened = try Checkpointer(path: file.path, policy: configuration.connectionPolicy)
-    // The name may have come to mean another file in between.
+    // Another file may have taken the name in between.
     try file.checkPresence()
     checkpointer = opened
     return opened

@@ -1,26 +1,27 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Hears when other processes may have committed to a file, for as long as somebody wants to know.
-/// It does not know what they did; whether they did is found by a look, which its owner makes.
+/// Detects that other processes may have committed to a file, while the store needs to know.
 ///
-/// Looks are made on a queue of the owner's, one at a time, in one order with what else runs there:
-/// at each sign of a write to the log, several times after it (``LookSchedule``), and each second
-/// as a last resort, for a writer that was stopped in the middle of its commit. Where the system
-/// gives no signs, each ``pollingPause``. While nobody listens there is no descriptor, no timer and
-/// no look.
+/// It reports no details: its owner polls the file to find out whether there was a commit. Polls
+/// run one at a time on the owner's queue, in order with the other work there.
+///
+/// A file event of the log causes a poll, and several more after it (``LookSchedule``). A poll each
+/// second is the last resort, for a writer that was suspended during its commit. Where the system
+/// reports no file events, it polls every ``pollingPause``. Without listeners it uses no
+/// descriptor, no timer and no polls.
 final class ChangeSignal: Sendable {
-  /// What a look found.
+  /// The result of a poll.
   struct Sight {
-    /// Whether another connection had committed since the last look.
+    /// Whether another connection has committed since the last poll.
     var hasForeignCommit: Bool
-    /// How often this store has committed so far; what it did itself needs no explanation.
+    /// How often this store has committed so far. Its own commits explain file events.
     var ownCommitCount: UInt64
   }
 
-  /// How writes of others are heard of.
+  /// How writes of other processes are detected.
   enum Means {
-    /// By notification where the system gives one, else by looking again and again.
+    /// By file events if the system reports them, otherwise by polling.
     case best
     case polling
     /// Not at all: no other process can reach the file.
@@ -31,7 +32,7 @@ final class ChangeSignal: Sendable {
   private let queue: DispatchQueue
   private let means: Means
   private let state = Mutex(State())
-  /// How many looks there were so far.
+  /// The number of polls so far.
   let lookCount = Atomic<Int>(0)
 
   private struct State {
@@ -40,20 +41,20 @@ final class ChangeSignal: Sendable {
   }
 
   /// - Parameters:
-  ///   - path: The database's, absolute.
-  ///   - queue: Where looks are made; serial.
+  ///   - path: The absolute path of the database.
+  ///   - queue: The serial queue that runs the polls.
   init(path: String, queue: DispatchQueue, means: Means = .best) {
     self.path = path
     self.queue = queue
     self.means = means
   }
 
-  /// Begins or stops to listen, as `isWanted` says. When this returns, no later write is missed.
+  /// Starts or stops to listen, as `isWanted` returns. After the return, no later write is missed.
   ///
   /// - Parameters:
-  ///   - isWanted: Asked while no other call decides.
-  ///   - look: Looks, and acts on what it sees; called on the queue. Kept while listening.
-  ///   - report: Told what `look` throws, once until a look succeeds.
+  ///   - isWanted: Called under the mutex, so that concurrent calls cannot disagree.
+  ///   - look: Polls, and handles the result. Called on the queue. Retained while listening.
+  ///   - report: Receives the error of `look`, once until a poll succeeds.
   func listen(
     while isWanted: () -> Bool, look: @escaping @Sendable () throws -> Sight,
     report: @escaping @Sendable (any Error) -> Void
@@ -75,10 +76,10 @@ final class ChangeSignal: Sendable {
     }
   }
 
-  /// Whether looks are made.
+  /// Whether it listens for writes of other processes.
   var isListening: Bool { state.withLock { $0.listening != nil } }
 
-  /// Stops to listen, for good.
+  /// Stops to listen permanently.
   func end() {
     state.withLock { state in
       state.hasEnded = true
@@ -86,24 +87,24 @@ final class ChangeSignal: Sendable {
     }
   }
 
-  /// How often to look where nothing tells of writes: a delay of 10 ms on average, for some 0.4 %
-  /// of a core, nearly all of it for waking up.
+  /// The pause between polls if the system reports no file events. The mean delay is 10 ms. The
+  /// cost is about 0.4 % of a core, mostly for waking up.
   static let pollingPause: UInt64 = 20_000_000
-  /// How often to look while nothing is heard.
+  /// The pause between polls while there are no file events.
   static let idlePause: UInt64 = 1_000_000_000
 }
 
-/// One time of listening, from the first listener to the last.
+/// One period of listening, from the first listener to the last.
 ///
-/// It keeps itself until ``stop()``, so that in a forked child, where the queue does not run,
-/// nothing of it is ever let go: the system's side of it belongs to the parent.
+/// It retains itself until ``stop()``. In a forked child the queue does not run, so the child never
+/// releases it: its system resources belong to the parent.
 private final class Listening: Sendable {
   private let watch: LogWatch?
   private let queue: DispatchQueue
   private let look: @Sendable () throws -> ChangeSignal.Sight
   private let report: @Sendable (any Error) -> Void
   private let hasStopped = Atomic(false)
-  /// On the queue only; the mutex tells the compiler so.
+  /// Used on the queue only. The mutex proves this to the compiler.
   private let state: Mutex<State>
 
   private struct State {
@@ -114,7 +115,7 @@ private final class Listening: Sendable {
     var ownCommitCount: UInt64?
     var hasFailed = false
 
-    /// Arranges for the next look.
+    /// Schedules the next poll.
     mutating func arrange(from now: DispatchTime) {
       let pause = schedule.pause
       timer.schedule(
@@ -146,9 +147,9 @@ private final class Listening: Sendable {
     state.withLock { state in
       state.timer.setEventHandler { self.timeIsUp() }
       state.signs?.setEventHandler { self.signCame() }
-      // A source is done with its descriptor only when it says so.
+      // A source still uses its descriptor until it calls the cancel handler.
       state.signs?.setCancelHandler { watch?.close() }
-      // A commit may be on its way that was written before anything was watched.
+      // A commit may have been written before the watch began.
       state.timer.schedule(deadline: .now())
       state.signs?.activate()
       state.timer.activate()
@@ -170,7 +171,7 @@ private final class Listening: Sendable {
     let failure: (any Error)? = state.withLock { state in
       var finding = LookSchedule.Finding.nothing
       var failure: (any Error)?
-      // The first look is for what was on its way before.
+      // The first poll detects commits from before the watch.
       let isFirst = state.ownCommitCount == nil && !state.hasFailed
       switch outcome {
       case .success(let sight):
@@ -193,12 +194,12 @@ private final class Listening: Sendable {
     if let failure { report(failure) }
   }
 
-  /// Stops, when what runs on the queue now is done.
+  /// Stops after the work that runs on the queue now.
   func stop() {
     hasStopped.store(true, ordering: .releasing)
     queue.async {
       self.state.withLock { state in
-        // A suspended source never says that it is done.
+        // A suspended source never calls its cancel handler.
         if state.isDeaf { state.signs?.resume() }
         state.signs?.cancel()
         state.timer.cancel()

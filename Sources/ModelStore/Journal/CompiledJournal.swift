@@ -1,18 +1,18 @@
-/// The triggers of a file's change journal: those that its layouts ask for, beside those that it
-/// has. A plain value.
+/// The triggers of a file's change journal: the triggers that its layouts require, and the triggers
+/// that the file has. A plain value.
 ///
-/// A model whose table another program took away, or left without some of the model's columns, is
-/// left alone and has drift: triggers that name what is not there refuse every write.
+/// If another program dropped a model's table or some of its columns, the model is left unchanged
+/// and is reported as drift. Triggers that name missing columns would make every write fail.
 struct CompiledJournal: Sendable {
   private let layouts: JournalLayouts
   private let schemas: [String: ModelSchema]
   private let catalog: Catalog
   private let installed: InstalledObjects
 
-  /// The models whose triggers are there in the right words and places.
+  /// The models whose triggers have the right text and the right order.
   let intactModels: Set<String>
 
-  /// - Parameter models: Those to be judged; all models of the file to make a plan.
+  /// - Parameter models: The models to compare; all models of the file to make a plan.
   init(_ layouts: JournalLayouts, of models: [ModelSchema], in catalog: Catalog) {
     self.layouts = layouts
     self.catalog = catalog
@@ -37,13 +37,12 @@ struct CompiledJournal: Sendable {
       })
   }
 
-  // What is there
+  // The triggers in the file
 
-  /// The models of which something is to be recorded, but not by the right triggers in the right
-  /// places.
+  /// The recorded models whose triggers are missing, changed or in the wrong order.
   var damagedModels: Set<String> { Set(layouts.current.keys).subtracting(intactModels) }
 
-  /// The intact models of which everything is recorded, with all values.
+  /// The intact models whose changes are recorded completely, with all values.
   var exactModels: Set<String> {
     intactModels.filter { name in
       guard layouts.layout(of: name)?.detail == .full, let schema = schemas[name] else {
@@ -53,7 +52,7 @@ struct CompiledJournal: Sendable {
     }
   }
 
-  /// The texts of triggers of the models called `names` that another library or program wrote.
+  /// The texts of triggers of the models called `names` that another library or program created.
   func foreignTriggers(of names: Set<String>) -> Set<String> {
     let own = names.flatMap { name -> [SchemaObject] in
       guard let schema = schemas[name], let number = layouts.current[name],
@@ -70,7 +69,7 @@ struct CompiledJournal: Sendable {
     installed.objects.filter { names.contains($0.owner?.name ?? "") }
   }
 
-  /// Whether the file has the object in the same words.
+  /// Whether the file has the object with the same text.
   func holds(_ object: SchemaObject) -> Bool { installed.holds(object) }
 
   static func unfit(_ schema: ModelSchema) -> StoreError {
@@ -80,9 +79,9 @@ struct CompiledJournal: Sendable {
       model: schema.name)
   }
 
-  // What differs
+  // Differences
 
-  /// How the triggers in the file differ, by model.
+  /// The drift of the triggers in the file, by model.
   var drift: [SchemaDrift] {
     damagedModels.sorted().map { SchemaDrift(.journal(model: $0), differences(of: $0)) }
   }
@@ -105,19 +104,20 @@ struct CompiledJournal: Sendable {
     return plan.differences[owner] ?? wanted.map { .init($0, .misplaced) }
   }
 
-  // What has to happen
+  // Plans
 
-  /// What makes the file's triggers those that record `details`: creates what is missing, creates
-  /// all triggers of a model again where one of them differs, drops what belongs to no model.
+  /// Returns the plan that makes the file's triggers record `details`.
   ///
-  /// Wherever triggers come or go, changes may have been missed, so a row in the journal says so.
+  /// It creates missing triggers and recreates all triggers of a model if one of them differs. It
+  /// drops triggers that belong to no model. Wherever it creates or drops triggers, changes may be
+  /// missing. A row in the journal records that.
   ///
   /// - Parameters:
-  ///   - details: For each model whose changes are to be recorded, how much of them.
-  ///   - hasMissedNothing: Whether triggers that are created again were as they should be until
-  ///     now, so that there is no gap; see ``JournalStanding``.
-  /// - Throws: ``StoreError`` with code `unknownModel`, or `unsupportedSchema` for a model whose
-  ///   changes cannot be recorded; `schemaMismatch` for one whose table is gone.
+  ///   - details: For each model to record, how much of its changes.
+  ///   - hasMissedNothing: Whether recreated triggers were intact until now, so that there is no
+  ///     gap; see ``JournalStanding``.
+  /// - Throws: ``StoreError`` with code `unknownModel`; `unsupportedSchema` if the changes of a
+  ///   model cannot be recorded; `schemaMismatch` if its table is missing.
   func plan(
     recording details: [String: JournalDetail],
     hasMissedNothing: (_ layout: JournalLayout, _ number: Int64) throws -> Bool = { _, _ in false }
@@ -131,7 +131,7 @@ struct CompiledJournal: Sendable {
     guard !plan.dropped.isEmpty || !stopped.isEmpty || settled.count < wanted.count else {
       return plan
     }
-    // What was noted before belongs to no statement any more.
+    // Older notes belong to statements that have ended.
     plan.entries.append("DELETE FROM _ms_journal_evicted")
     for name in stopped {
       plan.entries += layouts.current[name].map { [Self.note(.stopped, $0)] } ?? []
@@ -160,7 +160,7 @@ struct CompiledJournal: Sendable {
   ) throws(StoreError) -> Recording {
     guard let schema = schemas[name] else {
       throw StoreError(
-        .unknownModel, "\(name) is not a model of this store, so its changes are not entered.",
+        .unknownModel, "\(name) is not a model of this store, so its changes are not recorded.",
         model: name)
     }
     if let reason = JournalLayout.refusal(of: schema) {
@@ -171,7 +171,7 @@ struct CompiledJournal: Sendable {
     return (schema, detail)
   }
 
-  /// Whether what is wanted of a model is in place, or it is left alone.
+  /// Whether the model needs no change, or must be left unchanged.
   private func isSettled(_ model: Recording) -> Bool {
     layouts.layout(of: model.schema.name)?.detail == model.detail
       && (intactModels.contains(model.schema.name) || !catalog.hasColumns(of: model.schema))
@@ -186,8 +186,8 @@ struct CompiledJournal: Sendable {
 }
 
 extension CompiledJournal {
-  /// As ``damagedModels``, without the models that only a newer library knows: whether their
-  /// triggers are right cannot be judged here.
+  /// As ``damagedModels``, without the models that only a newer library knows. This library cannot
+  /// check their triggers.
   func knownDamagedModels(on connection: Connection) throws -> Set<String> {
     let damaged = damagedModels
     guard !damaged.isEmpty else { return [] }
@@ -203,13 +203,13 @@ extension CompiledJournal {
 }
 
 extension Catalog {
-  /// Whether the model's table is there with every column.
+  /// Whether the model's table exists with every column.
   func hasColumns(of schema: ModelSchema) -> Bool {
     guard let table = table(named: schema.table), table.kind == .table else { return false }
     return schema.fields.allSatisfy { table.column(named: $0.column) != nil }
   }
 
-  /// The triggers of `schema`, were its changes recorded as `layout`; nil when it has no table.
+  /// The triggers of `schema` if its changes are recorded as `layout`; nil if it has no table.
   fileprivate func journalTriggers(
     of schema: ModelSchema, as layout: JournalLayout, number: Int64
   ) -> [SchemaObject]? {
@@ -217,9 +217,10 @@ extension Catalog {
     return JournalTriggers(number: number, layout: layout, schema: schema, facts: facts).triggers
   }
 
-  /// Whether the journal's triggers, `count` of them, were created after all others that may write.
-  /// SQLite runs those first that were created last, and what another trigger does to a record must
-  /// not be recorded before the change that it answers.
+  /// Whether the journal's `count` triggers were created after all other triggers that may write.
+  ///
+  /// SQLite runs the newest triggers first. The journal must record a change before another trigger
+  /// reacts to it and changes the record again.
   fileprivate func hasJournalTriggersLast(_ count: Int, of schema: ModelSchema) -> Bool {
     let names = (table(named: schema.table)?.triggers ?? []).map(\.name)
       .filter { !RuleObjects.isName($0) }

@@ -1,19 +1,20 @@
-/// Tells which changes of a transaction followed a binding. The journal holds what was done and not
-/// why, so that is concluded: from what bindings read and keep, and from the order of changes.
+/// Finds the changes of a transaction that a binding made. The journal records changes without
+/// their causes. So the causes are inferred from the fields that bindings read and write, and from
+/// the order of changes.
 struct FollowedBindings: Sendable {
   private struct Candidate {
     let name: String
-    /// What it reads of others.
+    /// The fields of other records that it reads.
     let reads: Set<BindingSchema.Field>
     let models: Set<String>
   }
 
-  /// By the field that follows.
+  /// By the field that the binding updates.
   private var candidates: [BindingSchema.Field: [Candidate]] = [:]
-  /// The fields that nobody writes, which change along with others.
+  /// The generated fields, which nothing writes directly.
   private let generated: Set<BindingSchema.Field>
 
-  /// - Parameter bindings: Those of which `models` do not have all names are left out.
+  /// - Parameter bindings: A binding is ignored if `models` lacks one of its names.
   init(_ bindings: [BindingSchema], in models: [ModelSchema]) {
     generated = Set(
       models.flatMap { model in
@@ -45,13 +46,13 @@ struct FollowedBindings: Sendable {
   /// What a transaction has done so far.
   struct Progress {
     fileprivate var fields: Set<BindingSchema.Field> = []
-    /// Those of which records came or went.
+    /// The models with inserted or deleted records.
     fileprivate var models: Set<String> = []
   }
 
-  /// The binding that `change` followed, and notes the change in `progress`.
+  /// Returns the binding that made `change`, and adds the change to `progress`.
   ///
-  /// - Returns: nil where none did, or more than one may have.
+  /// - Returns: nil if no binding can have made the change, or more than one.
   func binding(of change: JournalChange, after progress: inout Progress) -> String? {
     guard !candidates.isEmpty else { return nil }
     let fields = change.fields.map { BindingSchema.Field(model: change.model, field: $0.name) }

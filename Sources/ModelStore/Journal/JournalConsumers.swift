@@ -1,32 +1,31 @@
-/// The durable readers of a file's change journal, as the file keeps them. What it says holds
-/// within one transaction.
+/// The consumers that are stored in a file. Valid within one transaction.
 struct JournalConsumers {
   let connection: Connection
 
-  /// How far a consumer has come.
+  /// The cursor of a consumer.
   struct Cursor: Hashable, Sendable {
-    /// Of the last row that was acknowledged.
+    /// The last acknowledged row.
     let position: Int64
-    /// Another number each time that the consumer is made or moved by hand.
+    /// Changes whenever the consumer is created or moved by hand.
     let epoch: Int64
-    /// Microseconds since 1970-01-01 00:00:00 UTC; nil when nothing was acknowledged yet.
+    /// Microseconds since 1970-01-01 00:00:00 UTC; nil if nothing was acknowledged yet.
     let acknowledgedAt: Int64?
 
-    /// Whether entries that were not acknowledged are gone: the journal was trimmed past the place,
-    /// or, where it ends before it, somebody emptied it by hand.
+    /// Whether entries that were not acknowledged are missing. The journal was trimmed past the
+    /// cursor, or it ends before the cursor because another program deleted its rows.
     ///
-    /// - Parameter bounds: Where the journal begins and ends; nil when it has no rows.
+    /// - Parameter bounds: The first and last position of the journal; nil if it has no rows.
     func isLost(in bounds: ClosedRange<Int64>?) -> Bool {
       position < (bounds?.lowerBound ?? 1) - 1 || position > (bounds?.upperBound ?? 0)
     }
 
-    /// Behind which row the consumer goes on.
+    /// The row after which the consumer continues.
     func start(in bounds: ClosedRange<Int64>) -> Int64 {
       isLost(in: bounds) ? bounds.lowerBound - 1 : position
     }
   }
 
-  /// - Returns: nil when there is no consumer of that name.
+  /// - Returns: nil if there is no consumer of that name.
   func cursor(of name: String) throws -> Cursor? {
     try connection.firstRow(
       """
@@ -37,7 +36,7 @@ struct JournalConsumers {
     ) { row in try Self.cursor(row, at: 0) }
   }
 
-  /// All of them, by name.
+  /// Returns all consumers, ordered by name.
   func all() throws -> [(name: String, cursor: Cursor)] {
     try connection.rows(
       """
@@ -48,7 +47,7 @@ struct JournalConsumers {
     ) { row in (try row.text(at: 0), try Self.cursor(row, at: 1)) }
   }
 
-  /// The one that is the furthest behind; nil when there is none.
+  /// Returns the consumer that is the furthest behind; nil if there is none.
   func slowest() throws -> (name: String, position: Int64)? {
     try connection.firstRow(
       "SELECT name, position FROM _ms_journal_consumers ORDER BY position, name LIMIT 1"
@@ -61,7 +60,7 @@ struct JournalConsumers {
       acknowledgedAt: row.isNull(at: column + 2) ? nil : try row.integer(at: column + 2))
   }
 
-  /// Puts a consumer at `position`, which is made when there is none of that name.
+  /// Moves a consumer to `position`, or creates it.
   ///
   /// - Parameter time: Microseconds since 1970-01-01 00:00:00 UTC.
   func put(_ name: String, at position: Int64, time: Int64) throws {
@@ -74,7 +73,7 @@ struct JournalConsumers {
       """)
   }
 
-  /// - Returns: Whether there was one of that name.
+  /// - Returns: Whether a consumer of that name existed.
   func remove(_ name: String) throws -> Bool {
     try connection.run("DELETE FROM _ms_journal_consumers WHERE name = \(name)")
     return connection.changeCount > 0
@@ -83,9 +82,9 @@ struct JournalConsumers {
   /// Moves a consumer to `position`.
   ///
   /// - Parameters:
-  ///   - start: Where it must stand for that; nil for anywhere before `position`.
-  ///   - epoch: That of the cursor when what is acknowledged was read.
-  ///   - time: When somebody acknowledged; nil when nobody did.
+  ///   - start: The positions where it must be; nil for any position before `position`.
+  ///   - epoch: The epoch of the cursor when the acknowledged batch was read.
+  ///   - time: The time of the acknowledgement; nil if the store itself moves the cursor.
   /// - Returns: Whether it moved.
   func acknowledge(
     _ name: String, through position: Int64, from start: ClosedRange<Int64>?, epoch: Int64,

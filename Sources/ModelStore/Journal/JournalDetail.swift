@@ -1,8 +1,8 @@
-/// How much the change journal keeps of each change of a model.
+/// How much of each change of a model the journal keeps.
 public enum JournalDetail: String, Hashable, Sendable, Codable, CaseIterable {
-  /// The key, and of each changed field the value before and after. What other processes are told
-  /// is then exact, and changes can be undone.
+  /// The key, and the old and new value of each changed field. Other processes receive exact
+  /// changes, and you can undo changes.
   case full
-  /// The key and what happened to it. Others are told to look anew.
+  /// The key and the operation. Other processes refetch.
   case keys
 }

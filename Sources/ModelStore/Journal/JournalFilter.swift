@@ -1,28 +1,28 @@
-/// Which transactions of the change journal are wanted, and which of their changes. Everything that
-/// is set has to hold.
+/// A filter for transactions of the change journal and for their changes. Every condition that is
+/// set must be true.
 public struct JournalFilter: Hashable, Sendable {
-  /// Only changes of this model, and transactions that have some or a gap of it.
+  /// Only changes of this model, and transactions that contain a change or a gap of it.
   package var model: String?
-  /// Only changes of the record with this key, in key order; with ``model``.
+  /// Only changes of the record with this key, with values in key order. Requires ``model``.
   package var key: [SQLValue]?
-  /// Only updates of the field called so, insertions and deletions, and changes of which only keys
-  /// were kept.
+  /// Only updates of this field, insertions and deletions, and changes of which only keys were
+  /// recorded.
   package var field: String?
   /// Only this transaction.
   package var transaction: TransactionID?
-  /// Only transactions that were signed so.
+  /// Only transactions with this author.
   package var author: String?
-  /// Only transactions that were signed so.
+  /// Only transactions with this tag.
   package var tag: String?
-  /// The name of the program that wrote.
+  /// Only transactions of the program with this name.
   package var program: String?
-  /// Only transactions of these times: microseconds since 1970-01-01 00:00:00 UTC. What other
-  /// programs did has no time.
+  /// Only transactions of these times, in microseconds since 1970-01-01 00:00:00 UTC. Changes of
+  /// other programs have no time.
   package var time: Range<Int64>?
-  /// Only what other programs did.
+  /// Only changes of other programs.
   package var isForeignOnly: Bool
 
-  /// Everything that is left out is not asked for.
+  /// Creates a filter. A condition that you leave out accepts everything.
   public init(
     model: String? = nil, key: [SQLValue]? = nil, field: String? = nil,
     transaction: TransactionID? = nil, author: String? = nil, tag: String? = nil,
@@ -41,7 +41,7 @@ public struct JournalFilter: Hashable, Sendable {
 }
 
 extension JournalFilter {
-  /// - Parameter mark: nil for what other programs did.
+  /// - Parameter mark: The commit record; nil for changes of other programs.
   func admits(_ mark: JournalMark?) -> Bool {
     guard let mark else {
       return transaction == nil && author == nil && tag == nil && program == nil && time == nil
@@ -61,7 +61,7 @@ extension JournalFilter {
       } ?? true)
   }
 
-  /// Whether a transaction is wanted only for some of its changes.
+  /// Whether the filter accepts only some changes of a transaction.
   var selectsChanges: Bool { model != nil || key != nil || field != nil }
 
   private func isExactly(_ wanted: String, _ text: String?) -> Bool {

@@ -1,10 +1,10 @@
-/// What entries of the change journal come to, record by record: first old image, last new one,
-/// with everything that cancelled out left out.
+/// The net change of each record in entries of the journal: from its first old values to its last
+/// new values. Changes that cancel out are omitted.
 ///
-/// Only the newest image of a record is read from its table; from there the entries lead back. They
-/// must lead to the newest entry's value, or the journal has missed something.
+/// The newest values of a record come from its table. The entries, applied backwards, give the
+/// older values. If the newest entry disagrees with the table, the journal has missed a change.
 struct JournalFold {
-  /// The journal does not tell how a record became what it is.
+  /// The entries do not explain the current values of a record.
   struct Inconsistency: Error {
     let model: String
   }
@@ -18,10 +18,10 @@ struct JournalFold {
   private let schemas: [String: ModelSchema]
   private var order: [Key] = []
   private var records: [Key: [LoggedRecord]] = [:]
-  /// Of each layout that occurs, where its fields are in the model now.
+  /// For each layout that occurs, the index of its fields in the current model.
   private var places: [Int64: [Int?]] = [:]
 
-  /// - Parameter schemas: The models whose changes are wanted.
+  /// - Parameter schemas: The models whose changes are requested.
   init(layouts: JournalLayouts, schemas: [ModelSchema]) {
     self.layouts = layouts
     self.schemas = Dictionary(schemas.map { ($0.name, $0) }) { first, _ in first }
@@ -37,11 +37,11 @@ struct JournalFold {
     records[key, default: []].append(record)
   }
 
-  /// The net changes, ordered by the first touch of each record, and the models of which the
-  /// journal does not tell everything or a record cannot be read.
+  /// Returns the net changes, ordered by the first entry of each record. It also returns the models
+  /// whose journal is incomplete or has a record that cannot be read.
   ///
-  /// - Parameter newest: Reads a record as it is after the last entry; nil when it is not there.
-  /// - Throws: What `newest` throws, but for a value that is not what its field holds.
+  /// - Parameter newest: Reads a record as it is after the last entry; nil if it does not exist.
+  /// - Throws: The error that `newest` throws, except for a value of a wrong type.
   func changes(
     newest: (ModelSchema, _ key: [SQLValue]) throws -> [SQLValue]?
   ) throws -> (changes: [RecordChange], untold: Set<String>) {
@@ -55,7 +55,8 @@ struct JournalFold {
       }
       do {
         var new = try newest(schema, key.key)
-        // A key of another spelling is another record: https://sqlite.org/datatype3.html#collation
+        // A key with another spelling belongs to another record:
+        // https://sqlite.org/datatype3.html#collation
         if let image = new, schema.keyIndices.map({ image[$0] }) != key.key { new = nil }
         let old = try rewound(new, through: records, of: schema)
         if let change = change(of: schema, key.key, from: old, to: new, records) {
@@ -70,7 +71,7 @@ struct JournalFold {
     return (changes, untold)
   }
 
-  /// The record as it was before `records`, given how it is after them.
+  /// Returns the record before `records`, given its values after them.
   private func rewound(
     _ newest: [SQLValue]?, through records: [LoggedRecord], of schema: ModelSchema
   ) throws(Inconsistency) -> [SQLValue]? {

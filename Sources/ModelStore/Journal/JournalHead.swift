@@ -1,25 +1,25 @@
-/// Where a store stands in its file's change journal.
+/// The position of a store in its file's change journal.
 struct JournalHead {
-  /// Whether anything is entered.
+  /// Whether the changes of any model are recorded.
   let isActive: Bool
-  /// How the models stand in it; nil until the first foreign commit is read.
+  /// The state of the models' triggers; nil until the first foreign commit is read.
   private var standing: Standing?
-  /// The models that ``standing`` is about; nil for all.
+  /// The models in ``standing``; nil for all.
   private var covered: Set<String>?
-  /// The models of which something is entered by triggers that are not as they should be.
+  /// The recorded models whose triggers have drifted.
   let damaged: Set<String>
-  /// The texts of their triggers that are there, but in other words than this library writes.
+  /// The texts of their triggers that this library would write differently.
   let foreignTriggers: Set<String>
-  /// Of the newest row whose change was announced.
+  /// The newest row whose change was published.
   var position: Int64
 
-  /// How the models stand in the journal.
+  /// The state of the models in the journal.
   private struct Standing {
     let layouts: JournalLayouts
-    /// The models of which something is entered by triggers that are as they should be: each
-    /// change, or at least one of the records that were changed together.
+    /// The models with intact triggers: each change is recorded, or at least one of the records
+    /// that were changed together.
     let entered: Set<String>
-    /// Those of them whose changes are entered in full.
+    /// The models among them whose changes are recorded in full.
     let followed: Set<String>
 
     init(_ layouts: JournalLayouts, _ journal: CompiledJournal) {
@@ -29,10 +29,10 @@ struct JournalHead {
     }
   }
 
-  /// Finds out that the file has a journal, whose triggers are known to be as they should be.
+  /// Creates the head of a file that has a journal with intact triggers.
   ///
-  /// - Parameter position: Where the store stood before; nil for at the end.
-  /// - Precondition: The file was found in order, so it has the journal's tables.
+  /// - Parameter position: The earlier position of the store; nil for the end.
+  /// - Precondition: The file was checked at opening, so it has the journal's tables.
   init(inOrder connection: Connection, from position: Int64?) throws {
     isActive =
       try connection.firstRow(
@@ -43,13 +43,13 @@ struct JournalHead {
     self.position = try position ?? JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
   }
 
-  /// Finds out what `connection` keeps a journal of, and compares its triggers with the tables.
+  /// Creates the head from the journal of `connection`, and compares its triggers with the tables.
   ///
   /// - Parameters:
-  ///   - models: Asked for when there is a journal, as is `catalog`.
-  ///   - catalog: What the file contains.
-  ///   - position: Where the store stood before; nil for at the end.
-  /// - Returns: nil when the file has no journal.
+  ///   - models: Evaluated only if there is a journal, like `catalog`.
+  ///   - catalog: The contents of the file.
+  ///   - position: The earlier position of the store; nil for the end.
+  /// - Returns: nil if the file has no journal.
   init?(
     reading connection: Connection, models: @autoclosure () -> [ModelSchema],
     catalog: @autoclosure () throws -> Catalog, from position: Int64?
@@ -64,23 +64,23 @@ struct JournalHead {
     self.position = try position ?? JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
   }
 
-  /// So many rows of other programs are followed one by one, which bounds the memory that telling
-  /// them takes; when more were entered since the last look, everybody looks anew.
+  /// The most rows of other programs that are published one by one, which limits memory. If more
+  /// rows were recorded since the last poll, all observers refetch.
   static let rowCountMax: Int64 = 65_536
 
-  /// What others have entered, up to the end.
+  /// The changes of other connections, up to the end of the journal.
   struct News {
     var changes: [RecordChange] = []
-    /// Models of which more may have changed.
+    /// Models that may have more changes.
     var resetModels: Set<String> = []
   }
 
-  /// What was entered since, and moves to the end.
+  /// Reads what was recorded since ``position``, and moves to the end of the journal.
   ///
   /// - Parameters:
-  ///   - models: Those whose changes are wanted.
+  ///   - models: The models whose changes are requested.
   ///   - newest: Reads a record as it is now.
-  /// - Returns: nil when the journal does not tell what happened since.
+  /// - Returns: nil if the journal does not contain all changes since.
   /// - Precondition: A transaction is open.
   mutating func advance(
     on connection: Connection, models: [ModelSchema],
@@ -89,13 +89,13 @@ struct JournalHead {
     let start = position
     let bounds = try JournalReader.bounds(on: connection)
     position = try JournalReader.newest(on: connection).map { max(0, $0) } ?? 0
-    // Behind such a row, positions do not ascend any more.
+    // After such a row, positions no longer ascend.
     guard position <= JournalReader.positionMax else { return nil }
     let names = Set(models.map(\.name))
     let standing = try knownStanding(of: models, on: connection)
     let (layouts, entered, followed) = (standing.layouts, standing.entered, standing.followed)
     var news = News(resetModels: names.subtracting(entered))
-    // The newest row is never removed, unless somebody emptied the journal by hand.
+    // The newest row is removed only if another program empties the journal by hand.
     guard let bounds, position > start else { return position < start ? nil : news }
     guard bounds.lowerBound <= start + 1, position - start <= Self.rowCountMax else { return nil }
     var fold = JournalFold(
@@ -121,7 +121,8 @@ struct JournalHead {
     return news
   }
 
-  /// How `models` stand, read of their tables alone where the file was found in order.
+  /// Returns the standing of `models`. If the file was checked at opening, it reads only their
+  /// tables.
   private mutating func knownStanding(
     of models: [ModelSchema], on connection: Connection
   ) throws -> Standing {

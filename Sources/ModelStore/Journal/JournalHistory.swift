@@ -1,25 +1,25 @@
-/// The entries of one transaction, or what other programs entered between two, or a part of that.
+/// A transaction in the journal, or changes of other programs between two transactions, or a part
+/// of them.
 struct LoggedTransaction {
-  /// Of its rows, the mark's included.
+  /// The positions of its rows, including the commit record.
   let positions: ClosedRange<Int64>
-  /// nil for what other programs did.
+  /// The commit record; nil for changes of other programs.
   let mark: JournalMark?
-  /// Without the mark.
+  /// The entries, without the commit record.
   var entries: [JournalEntry]
 }
 
-/// Reads a file's change journal by transactions. What it says holds within one transaction of the
-/// connection.
+/// Reads a file's change journal by transactions. Valid within one transaction of the connection.
 struct JournalHistory {
   let reader: JournalReader
-  /// Where the journal begins and ends.
+  /// The first and last position of the journal.
   let bounds: ClosedRange<Int64>
 
   var layouts: JournalLayouts { reader.layouts }
 
-  /// - Returns: nil when the file has no journal or nothing was ever entered.
-  /// - Throws: ``StoreError`` with code `journalGap` when a row is beyond
-  ///   ``JournalReader/positionMax``, and `corrupt` when the rows are not in order.
+  /// - Returns: nil if the file has no journal, or the journal has no rows.
+  /// - Throws: ``StoreError`` with code `journalGap` if a row is beyond
+  ///   ``JournalReader/positionMax``, and `corrupt` if the rows are not in order.
   init?(reading connection: Connection) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
     if let newest = try JournalReader.newest(on: connection), newest > JournalReader.positionMax {
@@ -30,25 +30,26 @@ struct JournalHistory {
     self.bounds = bounds
   }
 
-  /// Refuses to read from a position whose successors are partly gone.
+  /// Checks that the journal still has everything after a position.
   ///
   /// - Throws: ``StoreError`` with code `journalTrimmed`.
   func checkReaches(back position: Int64) throws(StoreError) {
     guard position < bounds.lowerBound - 1 else { return }
     throw StoreError(
       .journalTrimmed,
-      "The change journal was trimmed: what followed position \(position) is gone up to \(bounds.lowerBound - 1), and can neither be read nor taken back any more. A reader goes on from there, with what is stored now for what is missing."
+      "The change journal was trimmed: its entries after position \(position) were removed up to position \(bounds.lowerBound - 1), so they can no longer be read or undone. Reload from the tables, then continue after position \(bounds.lowerBound - 1)."
     )
   }
 
-  /// What other programs did is handed out in parts of about so many rows, so that reading takes no
-  /// more memory for however much they did.
+  /// The approximate row count of a part of other programs' changes. It bounds the memory for
+  /// reading them.
   static let foreignRowCountMax: Int64 = 4096
 
-  /// Calls `body` with each transaction that ends behind `start` and not behind `end`, oldest
-  /// first, until it returns false. A store's transaction is whole even when it begins before.
+  /// Calls `body` with each transaction that ends after `start` and at or before `end`, oldest
+  /// first, until `body` returns false. A store's transaction is complete even if it begins before
+  /// `start`.
   ///
-  /// - Parameter wanted: Whose entries are needed; the others are passed over.
+  /// - Parameter wanted: Whether to read the entries of a transaction; the others are skipped.
   func forEach(
     after start: Int64, through end: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
     _ body: (LoggedTransaction) throws -> Bool
@@ -57,7 +58,7 @@ struct JournalHistory {
     let end = try ending(of: min(end, bounds.upperBound))
     guard start < end else { return }
     let wantsForeign = wanted(nil)
-    // Up to the first row of the next store's transaction everything is foreign.
+    // Everything before the first row of the next store's transaction is foreign.
     var next = try nextMark(after: start)
     var wantsNext = wanted(next?.mark)
     var first = start + 1
@@ -102,13 +103,13 @@ struct JournalHistory {
       return goesOn
     }
     if goesOn { try checkReach(through: end, last) }
-    // The last rows may be the beginning of a transaction that ends behind.
+    // The last rows may be the beginning of a transaction that ends later.
     if goesOn { _ = try tellForeign(through: min(end, (next?.mark.first ?? .max) - 1)) }
   }
 
   /// Reads every row.
   ///
-  /// - Throws: The ``StoreError`` that a reader of all transactions ends with.
+  /// - Throws: The ``StoreError`` at which reading all transactions stops.
   func check() throws {
     try forEach(
       after: bounds.lowerBound - 1, through: bounds.upperBound, where: { _ in false },
@@ -118,7 +119,7 @@ struct JournalHistory {
   /// Calls `body` with each transaction that ends before `limit`, newest first, until it returns
   /// false or the journal begins.
   ///
-  /// - Parameter wanted: Whose entries are needed; the others are passed over.
+  /// - Parameter wanted: Whether to read the entries of a transaction; the others are skipped.
   func forEachNewestFirst(
     before limit: Int64, where wanted: (JournalMark?) -> Bool = { _ in true },
     _ body: (LoggedTransaction) throws -> Bool
@@ -146,7 +147,7 @@ struct JournalHistory {
     }
   }
 
-  /// The transaction called `id`; nil when it is not in the journal.
+  /// Returns the transaction called `id`; nil if it is not in the journal.
   func transaction(_ id: TransactionID) throws -> LoggedTransaction? {
     try mark(of: id).map { position, mark in
       LoggedTransaction(
@@ -154,10 +155,10 @@ struct JournalHistory {
     }
   }
 
-  /// The entries of a transaction whose commit record stands at `position`.
+  /// Returns the entries of a transaction whose commit record is at `position`.
   ///
-  /// - Throws: ``StoreError`` with code `journalGap` when it claims rows of the transaction before
-  ///   it. Otherwise, rows that each claim the whole journal would be read once for each.
+  /// - Throws: ``StoreError`` with code `journalGap` if it claims rows of an earlier transaction.
+  ///   Without this check, many such rows would each cause a read of the whole journal.
   private func entries(of mark: JournalMark, at position: Int64) throws -> [JournalEntry] {
     if let earlier = try lastMark(through: position - 1), earlier.position >= mark.first {
       throw JournalAssembly.damaged(position)
@@ -165,7 +166,8 @@ struct JournalHistory {
     return try entries(in: mark.first..<position)
   }
 
-  /// Where about ``foreignRowCountMax`` rows begin that end at `cursor`: not before `start`.
+  /// Returns the first of about ``foreignRowCountMax`` rows that end at `cursor`, not before
+  /// `start`.
   private func foreignStart(before cursor: Int64, after start: Int64) throws -> Int64 {
     let oldest = try reader.connection.firstRow(
       """
@@ -181,19 +183,21 @@ struct JournalHistory {
     return max(start, try beginning(of: oldest))
   }
 
-  /// The mark of the transaction called `id`.
+  /// Returns the commit record of the transaction called `id`.
   ///
-  /// - Complexity: O(rows of the transaction) where the id tells its place, otherwise O(marks).
+  /// - Complexity: O(rows of the transaction) if the id contains its position, otherwise O(commit
+  ///   records).
   func mark(of id: TransactionID) throws -> (position: Int64, mark: JournalMark)? {
     if let first = id.first {
-      // Whoever committed next behind that place is the one, or took its place.
+      // The next commit after that position is the transaction, or it took the position of the
+      // transaction.
       let next = try nextMark(after: first - 1)
       return next.flatMap { $0.mark.id == id ? $0 : nil }
     }
     return try markRow("c1 = \(id.rawValue)", "ASC")
   }
 
-  /// The entries whose rows lie in `positions`.
+  /// Returns the entries whose rows are in `positions`.
   func entries(in positions: Range<Int64>) throws -> [JournalEntry] {
     var entries: [JournalEntry] = []
     guard !positions.isEmpty else { return [] }
@@ -206,45 +210,46 @@ struct JournalHistory {
     return entries
   }
 
-  /// Checks that reading up to the newest row came to it: a row that is too high for its place
-  /// hides those behind it.
+  /// Checks that reading up to the newest row reached it. A row with a too high position hides the
+  /// rows after it.
   ///
   /// - Parameter last: The position of the last row that was read.
   private func checkReach(through end: Int64, _ last: Int64) throws(StoreError) {
     if end == bounds.upperBound, last != end { throw JournalReader.disordered(last) }
   }
 
-  /// The next mark behind `position`.
+  /// Returns the next commit record after `position`.
   func nextMark(after position: Int64) throws -> (position: Int64, mark: JournalMark)? {
     let found = try markRow("position > \(position)", "ASC")
-    // A damaged index can lead to a row that was not asked for.
+    // A damaged index can lead to a row outside of the requested range.
     if let found, found.position <= position { throw JournalReader.disordered(found.position) }
     return found
   }
 
-  /// The last mark at or before `position`.
+  /// Returns the last commit record at or before `position`.
   func lastMark(through position: Int64) throws -> (position: Int64, mark: JournalMark)? {
     let found = try markRow("position <= \(position)", "DESC")
     if let found, found.position > position { throw JournalReader.disordered(found.position) }
     return found
   }
 
-  /// Of a mark, what tells whether its transaction can be undone or redone.
+  /// The parts of a commit record that decide whether its transaction can be undone or redone.
   struct MarkOutline {
     let id: TransactionID
-    /// Of the chain of transactions that took one another back; nil for one that took nothing back.
+    /// The first transaction of the chain of undos and redos; nil for a transaction that undid
+    /// nothing.
     let origin: TransactionID?
-    /// Whether the origin does not hold any more since.
+    /// Whether the origin is undone after it.
     let isUndo: Bool
-    /// Whether it is of the program and author asked for.
+    /// Whether it has the requested program and author.
     let isOwn: Bool
   }
 
-  /// The newest mark that is wanted, of transactions of which something was entered or that took
-  /// another back.
+  /// Returns the newest matching commit record of a transaction that recorded changes or undid
+  /// another.
   ///
-  /// - Parameter author: nil for anybody.
-  /// - Complexity: Reads marks back from the end of the journal.
+  /// - Parameter author: nil for any author.
+  /// - Complexity: Reads commit records backwards from the end of the journal.
   func newestMark(
     of program: String, _ author: String?, where wanted: (MarkOutline) -> Bool
   ) throws -> MarkOutline? {
@@ -285,7 +290,8 @@ struct JournalHistory {
     return row.flatMap { row in JournalMark(row).map { (row.position, $0) } }
   }
 
-  /// `position`, or the one before the entry of which it is a row but not the last.
+  /// Returns `position`, or the position before the entry if `position` is a row of it but not the
+  /// last.
   private func beginning(of position: Int64) throws -> Int64 {
     var place = position
     while place >= bounds.lowerBound, position - place < Self.partCountMax,
@@ -294,7 +300,7 @@ struct JournalHistory {
     return place
   }
 
-  /// `position`, or the last row of the entry of which it is another.
+  /// Returns the position of the last row of the entry at `position`.
   func ending(of position: Int64) throws -> Int64 {
     var place = position
     while place < bounds.upperBound, place - position < Self.partCountMax,
@@ -303,10 +309,10 @@ struct JournalHistory {
     return place
   }
 
-  /// An entry has no more rows, whatever another program wrote.
+  /// The most rows of an entry, also if another program wrote them.
   private static let partCountMax = Int64(JournalCode.partCountMax)
 
-  /// Whether the row there belongs to the entry before it.
+  /// Whether the row at `position` belongs to the entry before it.
   private func isContinuation(_ position: Int64) throws -> Bool {
     let code = try reader.connection.firstRow(
       """

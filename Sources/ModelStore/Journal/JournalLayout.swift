@@ -1,11 +1,15 @@
-/// How the records of one model stand in the rows of the change journal, under a number of its own.
+/// The format in which the journal stores the records of a model, under its own number.
 ///
-/// A row begins with the record's key. What follows are the values of the other fields: one for
-/// each in the row of an insertion or deletion; in that of an update two, old and new, where `mask`
-/// has the field's bit, and otherwise two NULLs. A record with more fields than fit one row takes
-/// several, each with the key, one directly behind the other; part 0 is always there.
+/// A row begins with the record's key. The values of the other fields follow:
 ///
-/// A layout never changes. When a model's table does, its triggers get another layout.
+/// - An insertion or deletion has one value for each field.
+/// - An update has two values for each field: the old and the new value if `mask` has the field's
+///   bit, otherwise two NULLs.
+///
+/// A record with many fields takes several consecutive rows, each with the key. Part 0 always
+/// exists.
+///
+/// A layout never changes. If a model's table changes, its triggers use another layout.
 struct JournalLayout: Hashable, Sendable, Codable {
   struct Field: Hashable, Sendable, Codable {
     let name: String
@@ -15,14 +19,14 @@ struct JournalLayout: Hashable, Sendable, Codable {
   let model: String
   let table: String
   let detail: JournalDetail
-  /// In key order.
+  /// The key fields, in key order.
   let key: [Field]
-  /// The others, in field order.
+  /// The other fields, in field order.
   let others: [Field]
 
-  /// How many columns of values a row has.
+  /// The number of value columns in a row.
   static let columnCount = 12
-  /// The most fields that a key may have: one value, old and new, must fit beside it.
+  /// The most fields in a key. The old and the new value of one field must fit next to it.
   static let maxKeyCount = columnCount - 2
   /// The layout of rows about transactions and about the journal itself.
   static let journalNumber: Int64 = 0
@@ -39,38 +43,40 @@ struct JournalLayout: Hashable, Sendable, Codable {
     others = schema.fields.indices.filter { !keys.contains($0) }.map(field)
   }
 
-  /// Why the journal cannot hold records of `schema`; nil when it can.
+  /// Returns the reason why the journal cannot record `schema`; nil if it can.
   static func refusal(of schema: ModelSchema) -> String? {
-    if schema.kind == .view { return "it is a view, whose changes no trigger sees" }
+    if schema.kind == .view {
+      return "it is a view, and triggers do not fire for the changes of a view"
+    }
     if ["new", "old"].contains(schema.table.asciiFolded) {
-      return "triggers cannot speak of a table called \(schema.table)"
+      return "triggers cannot refer to a table called \(schema.table)"
     }
     if schema.hasHiddenRowID {
-      return "no column holds its key, the row number, which VACUUM may change"
+      return "its key is the row number, which no column stores and which VACUUM may change"
     }
     if schema.key.count > maxKeyCount {
       return "its key has more than \(maxKeyCount) fields"
     }
     let otherCountMax = JournalCode.partCountMax * ((columnCount - schema.key.count) / 2)
     if schema.fields.count - schema.key.count > otherCountMax {
-      return "it has more than \(otherCountMax) fields besides a key of \(schema.key.count)"
+      return "it has more than \(otherCountMax) fields in addition to a key of \(schema.key.count)"
     }
     return nil
   }
 
-  /// Whether rows of the journal can be in this layout.
+  /// Whether rows of the journal can have this layout.
   var isPossible: Bool {
     (1...Self.maxKeyCount).contains(key.count)
       && others.count <= JournalCode.partCountMax * ((Self.columnCount - key.count) / 2)
   }
 
-  /// The places in ``others`` that stand in each row of an insertion or deletion.
+  /// The ranges of ``others`` that each row of an insertion or deletion contains.
   var imageParts: [Range<Int>] { parts(of: Self.columnCount - key.count) }
 
-  /// The places in ``others`` that stand in each row of an update.
+  /// The ranges of ``others`` that each row of an update contains.
   var updateParts: [Range<Int>] { parts(of: (Self.columnCount - key.count) / 2) }
 
-  /// For each of ``others``, where it is in the model now; nil for one that is gone.
+  /// For each of ``others``, its index in the current model; nil for a removed field.
   func places(in schema: ModelSchema) -> [Int?] {
     others.map { field in
       let column = field.column.asciiFolded
@@ -86,10 +92,10 @@ struct JournalLayout: Hashable, Sendable, Codable {
   }
 }
 
-/// The number that says what a row of the journal is about: what happened, which part of it the row
-/// is and, for an update, which fields of that part changed.
+/// The code of a journal row: the operation, the part of the entry and, for an update, the changed
+/// fields of that part.
 struct JournalCode: Hashable, Sendable {
-  /// What happened to a record.
+  /// The operation on a record.
   enum Kind: Int64, Hashable, Sendable {
     case insert = 1
     case update = 2
@@ -105,15 +111,15 @@ struct JournalCode: Hashable, Sendable {
   private static let partUnit: Int64 = 4
   private static let maskUnit = partUnit * Int64(partCountMax)
 
-  /// The number without the mask.
+  /// Returns the number without the mask.
   static func number(_ kind: Kind, part: Int) -> Int64 {
     kind.rawValue + Int64(part) * partUnit
   }
 
-  /// In SQL, whether a row's entry begins with it.
+  /// The SQL condition that a row begins an entry.
   static let isPart0 = "entry % \(maskUnit) < \(partUnit)"
 
-  /// What a field adds that is at `index` of its part.
+  /// Returns the bit of the field at `index` of its part.
   static func unit(ofField index: Int) -> Int64 { maskUnit << Int64(index) }
 
   /// - Returns: nil for a number that no trigger of this library writes.

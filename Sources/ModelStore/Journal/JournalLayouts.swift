@@ -1,26 +1,26 @@
 internal import Synchronization
 
-/// The layouts of a file: all that its journal's rows are written in, and which of them each
-/// model's triggers fill in now.
+/// The layouts of a file: all layouts that rows of its journal use, and the current layout of each
+/// model.
 struct JournalLayouts: Hashable, Sendable {
-  /// By number.
+  /// The layouts by number.
   private(set) var all: [Int64: JournalLayout] = [:]
-  /// By model.
+  /// The number of the current layout, by model.
   private(set) var current: [String: Int64] = [:]
   private var numbers: [JournalLayout: Int64] = [:]
   private var newest = JournalLayout.journalNumber
 
   init() {}
 
-  /// - Returns: nil when the file has no journal.
-  /// - Throws: ``StoreError`` with code `newerFormat` when a newer library wrote one, `corrupt`
-  ///   when one is no JSON, or describes rows that a journal cannot have.
+  /// - Returns: nil if the file has no journal.
+  /// - Throws: ``StoreError`` with code `newerFormat` if a newer library wrote a layout, `corrupt`
+  ///   if a layout is not JSON or describes impossible rows.
   init?(reading connection: Connection) throws {
     guard let rows = try Self.rows(on: connection) else { return nil }
     for row in rows {
       let layout = try Self.layout(row.definition, format: row.format, number: row.number)
       guard layout.isPossible, Self.possibleNumbers.contains(row.number) else {
-        throw Self.damaged(row.number, "describes rows that no journal has")
+        throw Self.damaged(row.number, "describes rows that a journal cannot have")
       }
       all[row.number] = layout
       numbers[layout] = row.number
@@ -36,7 +36,7 @@ struct JournalLayouts: Hashable, Sendable {
     let definition: String
   }
 
-  /// - Returns: nil when the file has no journal.
+  /// - Returns: nil if the file has no journal.
   private static func rows(on connection: Connection) throws -> [Row]? {
     do {
       return try connection.rows(
@@ -53,11 +53,11 @@ struct JournalLayouts: Hashable, Sendable {
     }
   }
 
-  /// Numbers are given by counting, so a greater one was written by another program.
+  /// Numbers count upwards, so another program wrote a greater number.
   private static let possibleNumbers: ClosedRange<Int64> = 1...(1 << 32)
 
-  /// Layouts that were decoded in this process, by their texts: they are read for each commit of
-  /// others.
+  /// The layouts that this process has decoded, by their texts. They are read for each foreign
+  /// commit.
   private static let known = Mutex<[ExactText: JournalLayout]>([:])
   private static let knownCountMax = 4_096
 
@@ -79,28 +79,28 @@ struct JournalLayouts: Hashable, Sendable {
       return layout
     } catch {
       guard error.isDamage else { throw newer(error.reason) }
-      throw damaged(number, "is no JSON")
+      throw damaged(number, "is not JSON")
     }
   }
 
   private static func damaged(_ number: Int64, _ reason: String) -> StoreError {
     StoreError(
       .corrupt,
-      "What the file says of the layout \(number) of its change journal \(reason), so it was damaged or edited by hand. Restore a backup; nothing was changed."
+      "The definition of layout \(number) of the change journal \(reason). The file was damaged or edited by hand. Restore a backup; nothing was changed."
     )
   }
 
   private static func newer(_ reason: String) -> StoreError {
     StoreError(
       .newerFormat,
-      "The file keeps its change journal in a way that this version of ModelStore does not know (\(reason)). Update this program; nothing was changed."
+      "The change journal of the file has a format that this version of ModelStore does not support (\(reason)). Update this program; nothing was changed."
     )
   }
 
-  /// Makes `layout` the one that its model's triggers fill in, here and not in the file:
-  /// ``entering(_:as:)`` does it there.
+  /// Makes `layout` the current layout of its model in this value. ``entering(_:as:)`` does so in
+  /// the file.
   ///
-  /// - Returns: Its number.
+  /// - Returns: The number of the layout.
   mutating func enter(_ layout: JournalLayout) -> Int64 {
     let number = numbers[layout] ?? newest + 1
     all[number] = layout
@@ -110,7 +110,7 @@ struct JournalLayouts: Hashable, Sendable {
     return number
   }
 
-  /// The statements that make `layout` the current one of its model in the file.
+  /// Returns the statements that make `layout` the current layout of its model in the file.
   static func entering(_ layout: JournalLayout, as number: Int64) throws -> [SQLText] {
     [
       leaving(layout.model),
@@ -124,7 +124,7 @@ struct JournalLayouts: Hashable, Sendable {
     ]
   }
 
-  /// The statement that leaves `model` without a current layout in the file.
+  /// Returns the statement that leaves `model` without a current layout in the file.
   static func leaving(_ model: String) -> SQLText {
     "UPDATE _ms_journal_layouts SET is_current = 0 WHERE model = \(model)"
   }

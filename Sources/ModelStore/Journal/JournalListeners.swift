@@ -1,12 +1,14 @@
 internal import Synchronization
 
-/// Those in this process who wait for news in the change journal, and the bell that wakes them.
+/// The listeners in this process that wait for new entries of the change journal, and the bell that
+/// wakes them.
 ///
-/// It tells that something may have been entered, not what. While nobody listens it keeps nothing.
+/// A ring says that there may be new entries, without details. Without listeners it uses no
+/// resources.
 final class JournalListeners: Sendable {
   private struct State {
     var listenerCount = 0
-    /// How often the bell rang.
+    /// The number of rings.
     var ringCount: UInt64 = 0
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var nextNumber: UInt64 = 0
@@ -14,27 +16,27 @@ final class JournalListeners: Sendable {
     var onAudienceChange: (@Sendable () -> Void)?
   }
 
-  // Never held while anybody else's code runs.
+  // Never held while other code runs.
   private let state = Mutex(State())
 
-  /// Whether somebody listens, so that other processes' commits must be heard of.
+  /// Whether there are no listeners, so that commits of other processes need not be detected.
   var isEmpty: Bool { state.withLock { $0.listenerCount == 0 } }
 
-  /// How many wait now.
+  /// The number of waiting listeners.
   var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-  /// Calls `body` when the first listener comes and when the last one has gone. For one caller,
-  /// before anybody listens.
+  /// Calls `body` when the first listener starts and after the last listener has ended. Call it
+  /// once, before there are listeners.
   func onAudienceChange(_ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.onAudienceChange = body }
   }
 
-  /// Wakes everybody: something may have been entered.
+  /// Wakes all listeners, because there may be new entries.
   func ring() {
     wake { $0.ringCount += 1 }
   }
 
-  /// Wakes everybody for the last time.
+  /// Wakes all listeners for the last time.
   func end() {
     wake { $0.hasEnded = true }
   }
@@ -48,12 +50,13 @@ final class JournalListeners: Sendable {
     for continuation in woken { continuation.resume() }
   }
 
-  /// Somebody who listens, from when it is made until it is let go.
+  /// A listener, from its creation to its release.
   final class Listener: Sendable {
     private let listeners: JournalListeners
     private let isOver: @Sendable () -> Bool
 
-    /// - Parameter isOver: Whether the listener's own store has closed; asked after each ring.
+    /// - Parameter isOver: Whether the listener's own store has been closed; called after each
+    ///   ring.
     init(_ listeners: JournalListeners, isOver: @escaping @Sendable () -> Bool = { false }) {
       self.listeners = listeners
       self.isOver = isOver
@@ -62,19 +65,20 @@ final class JournalListeners: Sendable {
 
     deinit { listeners.changeCount(by: -1) }
 
-    /// To be asked before looking for entries, and given to ``wait(beyond:)``.
+    /// The number of rings. Read it before you search for entries, and pass it to
+    /// ``wait(beyond:)``.
     var ringCount: UInt64 { listeners.state.withLock { $0.ringCount } }
 
-    /// Whether the bell will not ring any more.
+    /// Whether there will be no more rings.
     var hasEnded: Bool { isOver() || listeners.state.withLock { $0.hasEnded } }
 
-    /// What `look` finds, at once or after one of the next rings.
+    /// Returns the first result of `look`, which is called now and after each ring.
     ///
-    /// - Returns: nil when the task was cancelled or the bell rings no more.
-    /// - Throws: What `look` throws before that.
+    /// - Returns: nil if the task was cancelled or there will be no more rings.
+    /// - Throws: The error of `look`.
     func first<Found>(_ look: () async throws -> Found?) async throws -> Found? {
       while true {
-        // Before all questions: whatever changes their answers rings once more.
+        // Read before the checks below: a change of their results causes another ring.
         let ringCount = ringCount
         guard !Task.isCancelled, !hasEnded else { return nil }
         do {
@@ -87,8 +91,8 @@ final class JournalListeners: Sendable {
       }
     }
 
-    /// Waits until the bell has rung more often than `ringCount`, nobody rings it any more, or the
-    /// task is cancelled.
+    /// Waits until there are more than `ringCount` rings, the rings have ended, or the task is
+    /// cancelled.
     func wait(beyond ringCount: UInt64) async {
       await listeners.wait(beyond: ringCount)
     }
@@ -111,7 +115,7 @@ final class JournalListeners: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          // A cancellation that came first found nobody to wake.
+          // A cancellation before this point had no continuation to resume.
           guard !state.hasEnded, state.ringCount == ringCount, !Task.isCancelled else {
             return true
           }

@@ -1,13 +1,15 @@
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// What a store says in the change journal about a transaction of its own: which rows are its, and
-/// who wrote them. The last row of the transaction.
+/// A commit record: the last row of a store's transaction in the change journal. It says which rows
+/// belong to the transaction, and who wrote them.
 struct JournalMark: Hashable, Sendable {
-  /// What a row about the journal itself says.
+  /// The kinds of rows about the journal itself.
   enum Kind: Int64, Hashable, Sendable {
     case transaction = 1
     case started = 2
@@ -24,20 +26,21 @@ struct JournalMark: Hashable, Sendable {
   var signature = TransactionSignature()
   var reversal: Reversal?
 
-  /// That the transaction took another back, and what that comes to.
+  /// The undo of another transaction, and its effect on the chain of undos and redos.
   struct Reversal: Hashable, Sendable {
-    /// The transaction that was taken back.
+    /// The transaction that was undone.
     let reverted: TransactionID
-    /// The one at the beginning of the chain, which took nothing back itself.
+    /// The first transaction of the chain, which did not undo another.
     let origin: TransactionID
-    /// How long the chain is: 1 for an undo, 2 for a redo, and so on.
+    /// The length of the chain: 1 for an undo, 2 for a redo, and so on.
     let depth: Int64
 
-    /// What taking back the transaction of `mark` comes to.
+    /// Creates the undo of the transaction of `mark`.
     init(of mark: JournalMark) {
       reverted = mark.id
       origin = mark.reversal?.origin ?? mark.id
-      // Only the last bit counts, which is that of the number also when another program wrote it.
+      // Only the lowest bit is used. It is correct even for an overflowing number of another
+      // program.
       depth = (mark.reversal?.depth ?? 0) &+ 1
     }
 
@@ -63,11 +66,11 @@ struct JournalMark: Hashable, Sendable {
     self.reversal = reversal
   }
 
-  /// In SQL, whether a row of the journal is a mark. In the words of the index
-  /// `_ms_journal_marks`, by which marks are found.
+  /// The SQL condition that a row of the journal is a commit record. It matches the condition of
+  /// the index `_ms_journal_marks`, so that SQLite uses the index.
   static let isMark: SQLText = "layout = 0 AND entry = 1"
 
-  /// - Returns: nil when `row` is not a mark that a store wrote.
+  /// - Returns: nil if `row` is not a commit record of a store.
   init?(_ row: JournalRow) {
     let values = row.values
     guard case .integer(let first) = values[0], case .integer(let id) = values[1],
@@ -81,9 +84,9 @@ struct JournalMark: Hashable, Sendable {
       reversal: Reversal(values[7...9]))
   }
 
-  /// Enters the mark, as the last row of the transaction that is open.
+  /// Writes the commit record as the last row of the open transaction.
   func write(on connection: Connection) throws {
-    // No statement is under way that could have noted something it may still evict.
+    // No statement is running, so no note is needed any more.
     try connection.run("DELETE FROM _ms_journal_evicted")
     func value(_ number: Int64?) -> SQLValue { number.map { .integer($0) } ?? .null }
     try connection.run(
@@ -100,9 +103,9 @@ struct JournalMark: Hashable, Sendable {
 }
 
 extension JournalMark {
-  /// Runs `body`, and signs the changes of records that it entered in the change journal.
+  /// Runs `body`, and adds a commit record for the changes of records that it made.
   ///
-  /// - Throws: What `body` throws; ``SQLiteError``.
+  /// - Throws: The error of `body`; ``SQLiteError``.
   /// - Precondition: A write transaction is open.
   static func signing<Result>(
     on connection: Connection, _ body: () throws -> Result
@@ -129,26 +132,27 @@ extension JournalMark {
   }
 }
 
-/// Who a program says wrote a transaction, and for what.
+/// The author and the tag of a transaction.
 package struct TransactionSignature: Hashable, Sendable, Codable {
-  /// On whose behalf; nil when the program did not say.
+  /// The user for whom the transaction was made; nil if the program did not set it.
   package var author: String?
-  /// What the transaction belongs to: "nightly import"; nil when the program did not say.
+  /// The purpose of the transaction, for example "nightly import"; nil if the program did not set
+  /// it.
   package var tag: String?
 
-  /// Who writes, and under which word of the caller's own; each may be left out.
+  /// Creates a signature. You may leave out either value.
   package init(author: String? = nil, tag: String? = nil) {
     self.author = author
     self.tag = tag
   }
 }
 
-/// The program that writes, as the change journal names it.
+/// This program, as the change journal names it.
 struct WritingProgram: Sendable {
   let name: String
   let process: Int64
 
-  /// This one.
+  /// Creates the value for the current process.
   init() {
     let path = CommandLine.arguments.first ?? ""
     name = path.split(separator: "/").last.map(String.init) ?? ""

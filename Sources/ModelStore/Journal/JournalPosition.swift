@@ -1,17 +1,17 @@
-/// A place in a store's change journal. Later changes have greater positions, across processes.
+/// A position in a store's change journal. Later changes have greater positions, across processes.
 ///
-/// Positions are never used again, also after the journal was trimmed or turned off for a while.
-/// Those of different files do not compare.
+/// Positions are never used again, even after the journal was trimmed or disabled for a while.
+/// Positions of different files cannot be compared.
 public struct JournalPosition: Hashable, Comparable, Sendable, Codable, RawRepresentable {
-  /// The number in the file; at least 0. Fit for keeping.
+  /// The number in the file; at least 0. You may store it.
   public let rawValue: Int64
 
-  /// The position with that number, as one that was kept elsewhere.
+  /// Creates a position from a stored number.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
-  /// Before the first change.
+  /// The position before the first change.
   public static let start = JournalPosition(rawValue: 0)
 
   public static func < (left: JournalPosition, right: JournalPosition) -> Bool {

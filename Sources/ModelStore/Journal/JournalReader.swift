@@ -1,29 +1,29 @@
-/// Reads a file's change journal on one connection. What it says holds within one transaction.
+/// Reads a file's change journal on one connection. Valid within one transaction.
 struct JournalReader {
   let connection: Connection
   let layouts: JournalLayouts
 
-  /// The highest position that can be read. Positions ascend by one, so a row beyond it was written
-  /// by hand, or follows one that was. Behind the highest rowid of all, SQLite would assign rowids
+  /// The highest position that can be read. Positions increase by one, so a higher row was written
+  /// by hand, or follows such a row. After the highest possible rowid, SQLite would choose rowids
   /// at random: https://sqlite.org/autoinc.html
   static let positionMax: Int64 = 1 << 62
 
-  /// Rows beyond it go with every trimming, so that at least ``trimmingMargin`` more can be read.
+  /// Every trimming removes rows beyond it, so at least ``trimmingMargin`` more rows can be read.
   static let trimmingPositionMax = positionMax - trimmingMargin
-  /// What trimming keeps when it removes such rows. Below ``trimmingPositionMax`` by the margin, so
-  /// that what is entered next is not beyond it again.
+  /// The highest position that trimming keeps when it removes such rows. The margin ensures that
+  /// the next entries are not beyond ``trimmingPositionMax`` again.
   static let keptPositionMax = trimmingPositionMax - trimmingMargin
-  /// More rows than a file has between two trimmings.
+  /// More rows than a file writes between two trimmings.
   private static let trimmingMargin: Int64 = 1 << 32
 
-  /// Where the journal's rows begin and end; nil when it has none. Rows outside of 1...`limit` do
-  /// not count.
+  /// Returns the first and last position of the journal's rows; nil if it has none. Rows outside of
+  /// 1...`limit` do not count.
   ///
-  /// - Throws: ``StoreError`` with code `corrupt` when the rows are not in order.
+  /// - Throws: ``StoreError`` with code `corrupt` if the rows are not in order.
   static func bounds(
     on connection: Connection, upTo limit: Int64 = positionMax
   ) throws -> ClosedRange<Int64>? {
-    // Two seeks; min() and max() in one SELECT would read everything:
+    // Two seeks. With min() and max() in one SELECT, SQLite would read everything:
     // https://sqlite.org/optoverview.html#the_min_max_optimization
     try connection.firstRow(
       """
@@ -38,11 +38,11 @@ struct JournalReader {
     } ?? nil
   }
 
-  /// The bounds that SQLite found from both ends; nil where it found no row from either.
+  /// Returns the bounds that SQLite found from both ends; nil if it found no row from either end.
   ///
-  /// A damaged page can lead to a row that was not asked for, or past all rows.
+  /// A damaged page can lead to a row outside of the requested range, or past all rows.
   ///
-  /// - Throws: ``StoreError`` with code `corrupt` when no journal in order has these ends.
+  /// - Throws: ``StoreError`` with code `corrupt` if an intact journal cannot have these ends.
   static func bounds(
     first: Int64?, last: Int64?, upTo limit: Int64 = positionMax
   ) throws(StoreError) -> ClosedRange<Int64>? {
@@ -56,7 +56,7 @@ struct JournalReader {
     }
   }
 
-  /// That SQLite returned a row where rows in order cannot have it: a page of the file is damaged.
+  /// Returns the error for a row at an impossible position: a page of the file is damaged.
   static func disordered(_ position: Int64) -> StoreError {
     StoreError(
       .corrupt,
@@ -64,7 +64,7 @@ struct JournalReader {
     )
   }
 
-  /// How many rows there are in `bounds`.
+  /// Returns the number of rows in `bounds`.
   ///
   /// - Complexity: O(rows in `bounds`).
   static func rowCount(in bounds: ClosedRange<Int64>, on connection: Connection) throws -> Int64 {
@@ -77,10 +77,10 @@ struct JournalReader {
     ) { row in try row.integer(at: 0) } ?? 0
   }
 
-  /// The position behind which the newest `count` rows of `bounds` are; one before all of them when
-  /// there are no more.
+  /// Returns the position before the newest `count` rows of `bounds`. If there are no more rows
+  /// than that, it returns the position before all of them.
   ///
-  /// - Complexity: O(log rows) where positions have no gaps, as stores write them; otherwise
+  /// - Complexity: O(log rows) if positions have no gaps, as stores write them; otherwise
   ///   O(`count`).
   static func place(
     beforeNewest count: Int64, in bounds: ClosedRange<Int64>, on connection: Connection
@@ -103,8 +103,8 @@ struct JournalReader {
     return found
   }
 
-  /// Whether rows stand at places that are evenly spread over `positions`: at all of them, where
-  /// they are few. A shorter gap between two places is not found.
+  /// Whether there are rows at positions that are evenly spread over `positions`, or at all of them
+  /// if they are few. The check does not find a shorter gap between two of these positions.
   private static func isWithoutGaps(
     _ positions: ClosedRange<Int64>, on connection: Connection
   ) throws -> Bool {
@@ -127,10 +127,10 @@ struct JournalReader {
 
   private static let sampleCount: Int64 = 256
 
-  /// The position of the row that is the `count`th behind `start`, or `end` when there are fewer
-  /// rows up to there.
+  /// Returns the position of the `count`th row after `start`, or `end` if there are fewer rows up
+  /// to `end`.
   ///
-  /// Pages of the journal are counted in rows: positions may have gaps of any size.
+  /// Pages of the journal are counted in rows, because positions may have gaps of any size.
   ///
   /// - Complexity: O(`count`).
   static func place(
@@ -152,7 +152,7 @@ struct JournalReader {
     return found
   }
 
-  /// The position of the journal's newest row, by one seek; nil when it has none.
+  /// Returns the position of the journal's newest row, by one seek; nil if it has none.
   ///
   /// - Precondition: The file has a journal.
   static func newest(on connection: Connection) throws -> Int64? {
@@ -161,10 +161,10 @@ struct JournalReader {
     } ?? nil
   }
 
-  /// The position of the journal's newest row, 0 when it has none; nil when the file has no
+  /// Returns the position of the journal's newest row, 0 if it has none; nil if the file has no
   /// journal.
   ///
-  /// - Throws: ``StoreError`` with code `journalGap` when it is beyond ``positionMax``.
+  /// - Throws: ``StoreError`` with code `journalGap` if the position is beyond ``positionMax``.
   static func end(on connection: Connection) throws -> Int64? {
     guard try JournalLayouts(reading: connection) != nil else { return nil }
     let end = try newest(on: connection) ?? 0
@@ -172,7 +172,7 @@ struct JournalReader {
     return max(0, end)
   }
 
-  /// The position that the next row gets; nil behind a row that no store writes.
+  /// Returns the position of the next row; nil after a row that a store cannot write.
   ///
   /// - Precondition: The file has a journal.
   static func next(on connection: Connection) throws -> Int64? {
@@ -180,15 +180,15 @@ struct JournalReader {
     return (0..<positionMax).contains(newest) ? newest + 1 : nil
   }
 
-  /// That a row is beyond ``positionMax``, so that the order of the rows after it can be lost.
+  /// Returns the error for a row beyond ``positionMax``. The order of later rows may be lost.
   static func unreachable(_ position: Int64) -> StoreError {
     StoreError(
       .journalGap,
-      "The change journal has a row at position \(position), which is beyond every position that can be read, so the order of later changes is lost. Trim the journal to remove that row and what follows it; the models' records are not affected."
+      "The change journal has a row at position \(position), beyond the highest position that can be read, so the order of later changes is lost. Trim the journal to remove that row and all later rows; the models' records are not affected."
     )
   }
 
-  /// The values of the row at `position`, its layout and its entry before them.
+  /// Returns the values of the row at `position`, with its layout and its entry code first.
   ///
   /// - Precondition: The file has a journal.
   static func row(at position: Int64, on connection: Connection) throws -> [SQLValue]? {
@@ -201,11 +201,11 @@ struct JournalReader {
     }
   }
 
-  /// Calls `body` with each entry whose rows lie behind `start` and not behind `end`, in order,
-  /// until it returns false.
+  /// Calls `body` with each entry whose rows are after `start` and at or before `end`, in order,
+  /// until `body` returns false.
   ///
-  /// - Throws: What `body` throws; ``StoreError`` with code `journalGap` for a row that no store
-  ///   writes, and `corrupt` when the rows are not in order; ``ColumnError`` for a value that
+  /// - Throws: The error of `body`; ``StoreError`` with code `journalGap` for a row that a store
+  ///   cannot write, and `corrupt` if the rows are not in order; ``ColumnError`` for a value that
   ///   cannot be read.
   func forEachEntry(
     after start: Int64, through end: Int64 = .max, _ body: (JournalEntry) throws -> Bool
@@ -222,7 +222,7 @@ struct JournalReader {
       var last = start
       while try statement.step() {
         let row = try JournalRow(RowView(statement: statement.handle))
-        // A damaged page can hold rows in any order.
+        // A damaged page can contain rows in any order.
         guard row.position > last, row.position <= end else {
           throw Self.disordered(row.position)
         }

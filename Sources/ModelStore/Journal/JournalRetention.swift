@@ -1,26 +1,29 @@
-/// How much a change journal keeps. What goes beyond any of the limits is removed, the oldest
-/// first, unless a consumer has not acknowledged it yet.
+/// The limits of a change journal. The store removes the oldest transactions beyond any of the
+/// limits, except entries that a consumer has not acknowledged.
 ///
-/// Without a limit everything is kept. Whole transactions go; the newest one always stays.
+/// Without a limit, the journal keeps everything. It removes whole transactions, and always keeps
+/// the newest transaction.
 public struct JournalRetention: Hashable, Sendable {
-  /// For how long a transaction is kept; nil for ever.
+  /// The longest time to keep a transaction; nil for no limit.
   ///
-  /// Only transactions of stores have a time. Changes by other programs are as old as the next
-  /// transaction of a store behind them, and are kept while there is none.
+  /// Only transactions of stores have a time. Changes of other programs are as old as the next
+  /// transaction of a store. They are kept until there is such a transaction.
   ///
-  /// Clocks can be wrong, so the order of commits decides together with the times: a time that is
-  /// still to come does not count, a transaction is not younger than both of the next two, and none
-  /// is older than one before it. For example, one transaction that is dated 2090 goes with its
-  /// neighbours, and one that is dated 1970 takes no younger one along.
+  /// Clocks can be wrong, so the order of commits counts too. A time in the future is ignored. A
+  /// transaction is at least as old as the younger of the next two transactions. It is never older
+  /// than an earlier transaction. For example, a transaction with the date 2090 is removed together
+  /// with its neighbours. A transaction with the date 1970 does not cause younger transactions to
+  /// be removed.
   public var age: Duration?
-  /// The most entries, counted as rows of the journal: a record of many fields takes several, what
-  /// a store says of its transaction takes one.
+  /// The most entries, counted as rows of the journal. A record with many fields takes several
+  /// rows. The commit record of a transaction takes one.
   public var maxEntryCount: Int?
-  /// About how many bytes of the file the entries may take, estimated from some of them.
+  /// The approximate number of bytes that entries may take in the file, estimated from a sample.
   public var maxByteCount: Int?
-  /// Whether everything is kept that a consumer has not acknowledged. A consumer that nobody runs
-  /// any more then keeps the journal from being trimmed; see ``Store/dropConsumer(_:)``. Without
-  /// it, a consumer that was overtaken is told so: ``ConsumerBatch/reset``.
+  /// Whether to keep everything that a consumer has not acknowledged.
+  ///
+  /// If it is true, an unused consumer prevents trimming; see ``Store/dropConsumer(_:)``. If it is
+  /// false, a consumer may lose entries. Its next batch then says so in ``ConsumerBatch/reset``.
   public var respectsConsumers: Bool
 
   public init(
@@ -34,13 +37,13 @@ public struct JournalRetention: Hashable, Sendable {
   }
 }
 
-/// What trimming a change journal came to.
+/// The result of trimming a change journal.
 public struct JournalTrimming: Hashable, Sendable {
-  /// How many entries went, counted as rows of the journal: one for each position, but for those
-  /// that somebody had deleted by hand.
+  /// The number of removed entries, counted as rows of the journal. This is one for each position,
+  /// except for rows that were already deleted by hand.
   public var removedCount: Int
-  /// What is kept; nil when nothing has been entered yet.
+  /// The positions that are kept; nil if nothing has been recorded yet.
   public var kept: ClosedRange<JournalPosition>?
-  /// The consumer for whose sake more was kept than asked for; nil when there is none.
+  /// The consumer that prevented more trimming; nil if there is none.
   public var heldBackBy: String?
 }

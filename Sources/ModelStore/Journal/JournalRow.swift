@@ -1,14 +1,14 @@
-/// One row of the change journal, as it stands in the file.
+/// One row of the change journal, as stored in the file.
 struct JournalRow {
   let position: Int64
   let layout: Int64
   let entry: Int64
-  /// c0 and so on. A text that is not UTF-8 stands as a blob.
+  /// The values of c0, c1 and so on. A text that is not UTF-8 is a blob here.
   let values: [SQLValue]
-  /// The places in ``values`` of texts that are not UTF-8, which other programs can write.
+  /// The indices in ``values`` of texts that are not UTF-8, which other programs can write.
   let malformed: Set<Int>
 
-  /// - Throws: ``ColumnError`` for a row that no store writes.
+  /// - Throws: ``ColumnError`` for a row that a store cannot write.
   init(_ row: borrowing RowView) throws {
     position = try row.integer(at: 0)
     layout = try row.integer(at: 1)
@@ -43,60 +43,60 @@ struct JournalRow {
     + (0..<JournalLayout.columnCount).map { "c\($0)" }.joined(separator: ", ")
 }
 
-/// What the change journal tells of one thing that happened: one row or the parts of one record.
+/// One event in the change journal: a single row, or all parts of one record's change.
 struct JournalEntry: Hashable, Sendable {
   enum Content: Hashable, Sendable {
     case record(LoggedRecord)
-    /// The rows from `first` on, up to this one, are one transaction of a store.
+    /// The rows from `first` to this row are one transaction of a store.
     case transaction(JournalMark)
-    /// From here on the changes of the layout's model are entered. Those before may not have been.
+    /// From here on, changes of the layout's model are recorded. Earlier changes may be missing.
     case started(layout: Int64)
-    /// From here on they are not.
+    /// From here on, changes of the layout's model are not recorded.
     case stopped(layout: Int64)
   }
 
-  /// Of its last row.
+  /// The position of its last row.
   let position: Int64
-  /// Of its first row.
+  /// The position of its first row.
   let first: Int64
   let content: Content
 }
 
-/// What happened to one record, by the places of a layout.
+/// The change of one record, with values at the indices of a layout.
 struct LoggedRecord: Hashable, Sendable {
   let layout: Int64
   let kind: JournalCode.Kind
   let key: [SQLValue]
-  /// For an insertion the new values of the layout's other fields, for a deletion the old ones;
-  /// empty for an update and where only keys are kept.
+  /// The new values of the layout's other fields for an insertion, the old values for a deletion.
+  /// Empty for an update, and if only keys are recorded.
   var image: [SQLValue] = []
-  /// For an update, the changed ones of the other fields, ascending by their place.
+  /// For an update, the changed fields, in ascending order of their index.
   var changes: [Change] = []
-  /// Which values are texts that are not UTF-8 and stand as blobs.
+  /// The values that are texts but not UTF-8, and are blobs here.
   var malformedTexts: Set<MalformedText> = []
 
-  /// A place of a value.
+  /// The location of such a value.
   enum MalformedText: Hashable, Sendable {
-    /// In ``JournalLayout/key``.
+    /// The index in ``JournalLayout/key``.
     case key(Int)
-    /// In ``JournalLayout/others``.
+    /// The index in ``JournalLayout/others``.
     case old(Int)
-    /// In ``JournalLayout/others``.
+    /// The index in ``JournalLayout/others``.
     case new(Int)
   }
 
   struct Change: Hashable, Sendable {
-    /// In ``JournalLayout/others``.
+    /// The index in ``JournalLayout/others``.
     let place: Int
     let old: SQLValue
     let new: SQLValue
   }
 }
 
-/// Puts rows of the change journal together to entries.
+/// Combines rows of the change journal into entries.
 ///
-/// Rows go in by position; an entry comes out when the row after its last one goes in, or at the
-/// end.
+/// Add the rows in order of position. An entry is returned when the row after its last row is
+/// added, or at the end.
 struct JournalAssembly {
   let layouts: [Int64: JournalLayout]
   private var pending: (first: Int64, last: Int64, record: LoggedRecord)?
@@ -129,7 +129,7 @@ struct JournalAssembly {
     return finished
   }
 
-  /// The entry that waited for more rows, if any.
+  /// Returns the entry that was waiting for more rows, if any.
   mutating func finish() -> [JournalEntry] {
     defer { pending = nil }
     return pending.map { pending in
@@ -148,7 +148,7 @@ struct JournalAssembly {
     let places = parts[code.part]
     let start = layout.key.count
     if !row.malformed.isEmpty {
-      // Columns behind the part's own fields are NULL in every row that a trigger writes.
+      // Columns after the part's own fields are NULL in every row that a trigger writes.
       let end = start + places.count * (code.kind == .update ? 2 : 1)
       guard row.malformed.allSatisfy({ $0 < end }) else { throw damaged(row.position) }
       record.malformedTexts.formUnion(
@@ -190,7 +190,7 @@ struct JournalAssembly {
   static func damaged(_ position: Int64) -> StoreError {
     StoreError(
       .journalGap,
-      "The change journal has a row at position \(position) that no store writes, so what it holds up to there cannot be told. Trim it beyond that row, without regard to consumers; the models' records are not concerned."
+      "The change journal has a malformed row at position \(position), so the changes up to there cannot be decoded. Trim the journal past that row, without regard to consumers; the models' records are not affected."
     )
   }
 }

@@ -1,9 +1,9 @@
-/// How much of the file a change journal takes.
+/// The size of a change journal in its file.
 enum JournalSize {
-  /// The bytes of the journal's pages where SQLite can tell, which reads them all; otherwise an
-  /// estimate.
+  /// Returns the bytes of the journal's pages if SQLite can count them, which reads all of them;
+  /// otherwise an estimate.
   ///
-  /// - Parameter rowCount: How many rows there are in `bounds`.
+  /// - Parameter rowCount: The number of rows in `bounds`.
   static func total(
     on connection: Connection, in bounds: ClosedRange<Int64>?, rowCount: Int
   ) throws -> Int64 {
@@ -21,13 +21,13 @@ enum JournalSize {
     } ?? 0
   }
 
-  /// The product may be more than an Int64 holds.
+  /// Computed with saturation, because the product may overflow Int64.
   static func estimate(rowCount: Int, rowSize: Double) -> Int64 {
     let size = Double(rowCount) * rowSize
     return size < 0x1p63 ? Int64(size) : .max
   }
 
-  /// About how many bytes a row takes, from rows that are evenly spread; at least 1.
+  /// Returns the approximate number of bytes per row, from evenly spread rows; at least 1.
   static func ofRow(on connection: Connection, in bounds: ClosedRange<Int64>) throws -> Double {
     let stride = max(1, bounds.upperBound - bounds.lowerBound) / sampleCount + 1
     let values = (0..<JournalLayout.columnCount)
@@ -45,7 +45,7 @@ enum JournalSize {
   }
 
   private static let sampleCount: Int64 = 128
-  /// The bytes of a row beside its values: the record's header, the numbers before the values, and
+  /// The bytes of a row without its values: the record's header, the numbers before the values, and
   /// the row's share of its page.
   private static let overhead = 28.0
 }

@@ -1,19 +1,21 @@
-/// How a file's change journal stands when a transaction begins that changes bindings, rules or
-/// tables: which triggers are as they should be. Where they still are at its end and are only made
-/// anew, because something else came, nothing was missed.
+/// The state of a file's change journal at the beginning of a transaction that changes bindings,
+/// rules or tables.
+///
+/// It records which triggers are intact. If they are still intact at the end, and are recreated
+/// only because the order of triggers changed, the journal has missed nothing.
 struct JournalStanding {
   private struct Entering {
     let number: Int64
     let triggers: [SchemaObject]
   }
 
-  /// What is entered as it should be, by model.
+  /// The models with intact triggers.
   private let intact: [String: Entering]
   /// The position of the journal's newest row.
   private let end: Int64
 
   /// - Parameter models: All models of the file.
-  /// - Returns: nil when the file has no journal.
+  /// - Returns: nil if the file has no journal.
   /// - Precondition: The transaction is open.
   init?(reading connection: Connection, models: [ModelSchema]) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return nil }
@@ -27,11 +29,12 @@ struct JournalStanding {
     end = try JournalReader.bounds(on: connection)?.upperBound ?? 0
   }
 
-  /// Whether every change of a model's records was entered since, one after the other.
+  /// Whether the journal has recorded every change of a model's records since then, in the right
+  /// order.
   ///
   /// - Parameters:
-  ///   - number: That of the model's `layout` now.
-  ///   - journal: That of the file now.
+  ///   - number: The number of the model's current `layout`.
+  ///   - journal: The current journal of the file.
   func hasMissedNothing(
     of layout: JournalLayout, _ number: Int64, now journal: CompiledJournal,
     on connection: Connection
@@ -39,8 +42,8 @@ struct JournalStanding {
     guard let entering = intact[layout.model], entering.number == number,
       entering.triggers.allSatisfy(journal.holds)
     else { return false }
-    // What a trigger that is newer than the journal's did to a record, in answer to another change
-    // of it, was entered before that.
+    // A trigger that is newer than the journal's triggers may have reacted to a change and changed
+    // the record again. The journal then recorded the second change first.
     let key = layout.key.indices.map { "c\($0)" }.joined(separator: ", ")
     let twice = try connection.firstRow(
       """

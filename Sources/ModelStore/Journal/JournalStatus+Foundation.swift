@@ -5,12 +5,12 @@
 #endif
 
 extension JournalStatus {
-  /// ``oldestTime`` as a date.
+  /// The time of the oldest entry as a date; nil for an empty journal.
   public var oldestDate: Date? { oldestTime.map { Date(microseconds: $0) } }
 }
 
 extension ConsumerStatus {
-  /// ``acknowledgementTime`` as a date.
+  /// The time of the last acknowledgement as a date; nil before the first.
   public var acknowledgementDate: Date? { acknowledgementTime.map { Date(microseconds: $0) } }
 }
 

@@ -1,42 +1,41 @@
-/// How a store's change journal stands.
+/// The status of a store's change journal.
 public struct JournalStatus: Hashable, Sendable {
-  /// How much is entered of each model's changes, by the model's name; without those of which
-  /// nothing is.
+  /// How much of each model's changes is recorded, by the model's name. It contains recorded models
+  /// only.
   public var details: [String: JournalDetail] = [:]
-  /// The models of ``details`` whose triggers are missing, changed, or older than the table or
-  /// another trigger of it, in name order: the journal may miss changes of theirs.
-  /// ``ChangeJournal/enable(_:for:mode:)`` creates the triggers again.
+  /// The differences of the triggers of ``details``: triggers that are missing, changed, or older
+  /// than the table or another of its triggers. The journal may miss changes of these models.
+  /// ``ChangeJournal/enable(_:for:mode:)`` recreates the triggers.
   public var drift: [SchemaDrift] = []
-  /// From the oldest entry to the newest; nil when nothing has been entered yet.
+  /// The positions from the oldest entry to the newest; nil if nothing has been recorded yet.
   public var positions: ClosedRange<JournalPosition>?
-  /// How many entries there are, counted as rows of the journal: a record of many fields takes
-  /// several, what a store says of its transaction takes one.
+  /// The number of entries, counted as rows of the journal. A record with many fields takes several
+  /// rows. The commit record of a transaction takes one.
   public var entryCount = 0
-  /// How many bytes of the file the entries take: those of their pages, or an estimate where
-  /// SQLite was built without what counts them. The file does not shrink when entries are removed;
-  /// what comes next takes their place.
+  /// The bytes that the entries take in the file. It is an estimate if SQLite was built without the
+  /// module `dbstat`. The file does not shrink when entries are removed; later entries reuse the
+  /// space.
   public var byteCount: Int64 = 0
-  /// The durable readers, by name.
+  /// The consumers, by name.
   public var consumers: [ConsumerStatus] = []
-  /// When the oldest transaction of a store was written that is kept, in microseconds since
-  /// 1970-01-01 00:00:00 UTC; nil when there is none. Other programs' changes have no time.
+  /// The time of the oldest kept transaction of a store, in microseconds since 1970-01-01 00:00:00
+  /// UTC. It is nil if there is none. Changes of other programs have no time.
   package var oldestTime: Int64?
 }
 
-/// How far a durable reader of the change journal has come.
+/// The status of a consumer of the change journal.
 public struct ConsumerStatus: Hashable, Sendable {
-  /// The name under which it reads.
+  /// The name of the consumer.
   public var name: String
-  /// Of the last entry that it has acknowledged, or where it begins.
+  /// The position of the last acknowledged entry, or the position at which it starts.
   public var position: JournalPosition
-  /// How many positions of the journal it has before it, up to the last change that a batch would
-  /// hold; 0 when there is no batch to take.
+  /// The number of positions from here to the last change for a batch; 0 if there is no batch.
   public var lag: Int64
-  /// When it acknowledged last, in microseconds since 1970-01-01 00:00:00 UTC; nil when it has not
-  /// yet.
+  /// The time of the last acknowledgement, in microseconds since 1970-01-01 00:00:00 UTC; nil if
+  /// there is none yet.
   package var acknowledgementTime: Int64?
 
-  /// - Parameter bounds: Where the journal begins and ends; nil when it has no rows.
+  /// - Parameter bounds: The first and last position of the journal; nil if it has no rows.
   init(
     name: String, cursor: JournalConsumers.Cursor, bounds: ClosedRange<Int64>?,
     on connection: Connection
@@ -51,9 +50,9 @@ public struct ConsumerStatus: Hashable, Sendable {
     acknowledgementTime = cursor.acknowledgedAt
   }
 
-  /// The last position behind `start` that a batch would hold; `start` when there is none.
+  /// Returns the last position after `start` that belongs to a batch; `start` if there is none.
   ///
-  /// - Complexity: Reads back over transactions that changed nothing of which a journal is kept.
+  /// - Complexity: Reads backwards over transactions that recorded no changes.
   private static func lastChange(behind start: Int64, on connection: Connection) throws -> Int64 {
     try connection.firstRow(
       """
@@ -72,7 +71,7 @@ public struct ConsumerStatus: Hashable, Sendable {
 
 extension JournalStatus {
   /// - Parameter models: All models of the file.
-  /// - Complexity: Reads every page of the journal, where SQLite can count its bytes.
+  /// - Complexity: Reads every page of the journal if SQLite can count its bytes.
   init(reading connection: Connection, models: [ModelSchema]) throws {
     guard let layouts = try JournalLayouts(reading: connection) else { return }
     details = layouts.current.compactMapValues { layouts.all[$0]?.detail }

@@ -5,14 +5,14 @@
 #endif
 
 extension JournalTransaction {
-  /// ``time`` as a date; nil for what other programs did.
+  /// The time of the commit; nil for changes of other programs.
   public var date: Date? {
     time.map { Date(timeIntervalSince1970: Double($0) / 1_000_000) }
   }
 }
 
 extension JournalFilter {
-  /// As ``time``, from dates.
+  /// Limits the filter to commits within these dates.
   public mutating func limit(to dates: Range<Date>) {
     func microseconds(_ date: Date) -> Int64 {
       let time = (date.timeIntervalSince1970 * 1_000_000).rounded(.down)

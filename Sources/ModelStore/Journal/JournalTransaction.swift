@@ -1,104 +1,109 @@
-/// What the change journal tells of one transaction, or of what other programs did between two
-/// transactions of stores.
+/// One transaction in the change journal, or the changes of other programs between two transactions
+/// of stores.
 ///
-/// A store signs each of its transactions; other programs do not. So their commits cannot be told
-/// apart: everything that they entered between two signed transactions is one value, as far as it
-/// was there when the journal was read; of more than some 4,000 positions, it is several.
+/// A store adds a commit record to each of its transactions, but other programs do not. So the
+/// journal cannot separate the commits of other programs: all their changes between two store
+/// transactions are one value. Changes that another program commits after the read are in the next
+/// value. More than about 4,000 positions are split into several values.
 public struct JournalTransaction: Hashable, Sendable {
-  /// Where its entries stand. Reading on after the upper bound tells what came next.
+  /// The positions of its entries. To read what follows, continue after the upper bound.
   public let positions: ClosedRange<JournalPosition>
-  /// nil for what other programs did.
+  /// The identifier of the transaction; nil for changes of other programs.
   public let id: TransactionID?
-  /// When it was about to commit, by the clock of its machine: microseconds since 1970-01-01
-  /// 00:00:00 UTC. nil for what other programs did. Positions tell the order, times need not.
+  /// The time shortly before its commit, by the clock of its machine, in microseconds since
+  /// 1970-01-01 00:00:00 UTC. It is nil for changes of other programs. Positions give the order;
+  /// times may not.
   package let time: Int64?
-  /// The name of the program; nil for what other programs did.
+  /// The name of the program; nil for changes of other programs.
   public let program: String?
-  /// The number of its process, as the system counted then; nil for what other programs did.
+  /// The process identifier; nil for changes of other programs.
   public let process: Int64?
-  /// What ``WriteTransaction/sign(author:tag:)`` said.
+  /// The values of ``WriteTransaction/sign(author:tag:)``.
   package let signature: TransactionSignature
-  /// The transaction that this one took back, if it did.
+  /// The transaction that this one undid, if any.
   public let reverted: TransactionID?
-  /// Each change, in the order in which they were made, several of one record included. A change of
-  /// key is a deletion and an insertion.
+  /// All changes in their order, including several changes of one record. A change of a key is a
+  /// deletion and an insertion.
   public let changes: [JournalChange]
-  /// Where the journal of a model began or ended, in the order of their positions.
+  /// The places where recording of a model began or ended, in order of position.
   package let interruptions: [JournalInterruption]
 
-  /// The models of ``interruptions``, of which changes may be missing, in name order.
+  /// The models whose recording began or ended here, so that changes may be missing, in name order.
   public var gaps: [String] { Set(interruptions.map(\.model)).sorted() }
 
-  /// Whether other programs did it, or a store whose journal was off.
+  /// Whether another program made the changes, or a store whose journal was disabled.
   public var isForeign: Bool { id == nil }
 }
 
-/// Where changes of a model began to be entered in the change journal or ceased to be: it was
-/// turned on or off, or triggers that somebody had damaged were made anew.
+/// A place where the recording of a model began or ended: the journal was enabled or disabled, or
+/// damaged triggers were recreated.
 package struct JournalInterruption: Hashable, Sendable {
-  /// On which side of the place changes may be missing.
+  /// The side of the place on which changes may be missing.
   package enum Kind: Hashable, Sendable {
-    /// Before it: nothing says since when.
+    /// Before it. The journal does not say since when.
     case started
-    /// From there on, until the next ``started`` of the model.
+    /// After it, until the next ``started`` of the model.
     case stopped
   }
 
-  /// Where it stands in the journal.
+  /// The position in the journal.
   package let position: JournalPosition
   /// The model's name.
   package let model: String
-  /// What happened.
+  /// The kind of interruption.
   package let kind: Kind
 }
 
-/// One change of one record, as the change journal holds it.
+/// One change of one record in the change journal.
 public struct JournalChange: Hashable, Sendable {
-  /// A value before and after.
+  /// The old and the new value of a field.
   public struct FieldValues: Hashable, Sendable {
     /// The field's name at that time.
     public let name: String
-    /// nil in an insertion.
+    /// The old value; nil for an insertion.
     public let old: SQLValue?
-    /// nil in a deletion.
+    /// The new value; nil for a deletion.
     public let new: SQLValue?
   }
 
-  /// Where it stands in the journal; unique in the file.
+  /// The position in the journal; unique in the file.
   public let position: JournalPosition
   /// The model's name.
   public let model: String
-  /// The record's key values, in key order.
+  /// The values of the record's key, in key order.
   public let key: [SQLValue]
-  /// What happened to the record.
+  /// The operation on the record.
   public let operation: RecordChange.Operation
-  /// For an update the fields that differ; otherwise all of them. In field order, without those of
-  /// the key. Empty where the journal keeps only keys.
+  /// For an update, the fields that differ; otherwise all fields. In field order, without the key
+  /// fields. Empty if the journal records only keys.
   public let fields: [FieldValues]
-  /// How much of the change was kept.
+  /// How much of the change was recorded.
   public let detail: JournalDetail
-  /// The binding that the change followed: it is an update of nothing but a field that the binding
-  /// keeps, and what the binding reads was changed before in the same transaction.
+  /// The binding that made the change, if known. The change updates only a field of the binding,
+  /// and the same transaction changed a field that the binding reads before.
   ///
-  /// The journal holds what was done and not why, so this is concluded from the bindings of today.
-  /// nil for everything else, also where several bindings of the field may have been it, and where
-  /// declaring or rebuilding a binding, or writing into the field itself, was answered.
+  /// The journal records changes without their causes, so the binding is inferred from the current
+  /// bindings. It is nil in all other cases, for example:
+  ///
+  /// - Several bindings of the field may have made the change.
+  /// - The change came from adding or rebuilding a binding.
+  /// - The change reacted to a write to the field itself.
   public internal(set) var binding: String?
-  /// Which values were texts that are not UTF-8, as other programs may write them: those stand here
-  /// as blobs of the same bytes. Empty but for such a change, which cannot be taken back.
+  /// The values that were texts but not UTF-8, which other programs may write. They are blobs with
+  /// the same bytes here. A change with such values cannot be undone.
   package let malformedTexts: Set<MalformedText>
 
-  /// Where a value stands in a change.
+  /// The location of a value in a change.
   package enum MalformedText: Hashable, Sendable {
     /// The index in ``JournalChange/key``.
     case key(Int)
-    /// The name of a field, whose old value it is.
+    /// The name of a field, for its old value.
     case old(String)
-    /// The name of a field, whose new value it is.
+    /// The name of a field, for its new value.
     case new(String)
   }
 
-  /// The field called `name`; nil when it is not among ``fields``.
+  /// Returns the field called `name`; nil if it is not in ``fields``.
   public subscript(name: String) -> FieldValues? {
     fields.first { $0.name == name }
   }
@@ -106,8 +111,8 @@ public struct JournalChange: Hashable, Sendable {
 
 extension JournalTransaction {
   /// - Parameters:
-  ///   - filter: Which of the entries' changes are told.
-  ///   - bindings: What the changes may have followed.
+  ///   - filter: The filter for the changes.
+  ///   - bindings: The bindings that may have made changes.
   init(
     _ logged: LoggedTransaction, layouts: JournalLayouts, filter: JournalFilter,
     bindings: FollowedBindings
@@ -181,9 +186,9 @@ extension JournalChange {
 }
 
 extension JournalTransaction {
-  /// Who made the transaction, as ``WriteTransaction/sign(author:tag:)`` said.
+  /// The author of the transaction, as set by ``WriteTransaction/sign(author:tag:)``.
   public var author: String? { signature.author }
 
-  /// What the transaction was for, as ``WriteTransaction/sign(author:tag:)`` said.
+  /// The tag of the transaction, as set by ``WriteTransaction/sign(author:tag:)``.
   public var tag: String? { signature.tag }
 }

@@ -1,31 +1,37 @@
-/// The triggers that enter one model's changes in the change journal, for every writer: built-in
-/// SQL only, since a trigger that calls a function another program does not have would make that
-/// program's writes fail.
+/// The triggers that record one model's changes in the change journal, for every writer.
 ///
-/// REPLACE deletes what it evicts without a delete trigger where `recursive_triggers` is off, as it
-/// is in other programs: <https://sqlite.org/lang_conflict.html>. So what an insertion or update
-/// may evict is noted before it, and entered as deleted after it, unless the record is still there.
+/// They use built-in SQL only. If a trigger called a function that another program lacks, that
+/// program's writes would fail.
 ///
-/// Statements may run inside one another, where a reference or another trigger acts. Whichever
-/// comes to its end first enters what is gone by then and leaves the other notes. Those of a
-/// statement that evicted nothing do no harm, since their records are there; the oldest go when new
-/// ones come.
+/// REPLACE deletes conflicting records. With `recursive_triggers` off, as in other programs, it
+/// fires no delete triggers for them: <https://sqlite.org/lang_conflict.html>. So a trigger notes
+/// the records that an insertion or update may evict before it runs. A second trigger runs
+/// afterwards and records the missing ones as deleted.
 ///
-/// Not foreseen are conflicts with an index over an expression and what else
-/// ``TableFacts/evictsUnforeseen`` knows; by a rowid that an UPDATE sets by that name; with a
-/// record that a BEFORE trigger of somebody else makes meanwhile; and what a reference changes of
-/// the very record that a statement is changing. The fold notices where entries do not lead on.
+/// Statements may run inside other statements, through foreign keys or other triggers. The
+/// statement that ends first records what is missing by then, and keeps the other notes. Notes of a
+/// statement that evicted nothing do no harm, because their records still exist. New notes replace
+/// the oldest ones.
+///
+/// The triggers do not handle these conflicts:
+///
+/// - with an index over an expression, and the other cases of ``TableFacts/evictsUnforeseen``;
+/// - by a rowid that an UPDATE sets by that name;
+/// - with a record that another program's BEFORE trigger creates in between;
+/// - with a change that a foreign key makes to the record that the statement changes.
+///
+/// ``JournalFold`` detects entries that do not continue the earlier ones.
 struct JournalTriggers: Hashable, Sendable {
   let number: Int64
   let layout: JournalLayout
   let triggers: [SchemaObject]
 
-  /// - Parameter event: Without an underscore, so that no two models share a trigger's name.
+  /// - Parameter event: Has no underscore, so that two models never share a trigger name.
   fileprivate static func name(of event: String, in model: String) -> String {
     "\(SchemaObject.Owner.journalPrefix)\(model)_\(event)"
   }
 
-  /// - Parameter facts: The model's table as the file has it.
+  /// - Parameter facts: The facts of the model's table in the file.
   init(number: Int64, layout: JournalLayout, schema: ModelSchema, facts: TableFacts) {
     self.number = number
     self.layout = layout
@@ -40,7 +46,7 @@ private struct JournalSQL {
   let layout: JournalLayout
   let schema: ModelSchema
   let uniqueSets: [EvictingSet]
-  /// The columns that decide about generated ones of ``uniqueSets``.
+  /// The columns from which the generated columns of ``uniqueSets`` are computed.
   let computedFrom: [String]
   let rowID: String?
   let table: String
@@ -62,8 +68,8 @@ private struct JournalSQL {
   var triggers: [SchemaObject] {
     let insert = images(.insert, "NEW")
     let delete = images(.delete, "OLD")
-    // SQLite runs those first that were made last, and they are made by name: "replaced" and
-    // "vacated" enter what was evicted before "insert" and "update" enter what took its place.
+    // SQLite runs the newest triggers first, and triggers are created in name order. So "replaced"
+    // and "vacated" record evicted records before "insert" and "update" record the new ones.
     var all = [
       trigger("insert", .after(.insert), insert),
       trigger("replaced", .after(.insert), when: hasNoted, entering(evictedBy: "NEW")),
@@ -85,7 +91,7 @@ private struct JournalSQL {
           updates))
     }
     let updated = conflicts(except: "OLD")
-    // A table that somebody made anew may have lost its key.
+    // A table that another program recreated may have lost its key.
     if !updated.isEmpty {
       all += [
         trigger(
@@ -120,7 +126,7 @@ private struct JournalSQL {
     RowColumn(row, field).sql
   }
 
-  /// What the rows of a whole record hold, part by part.
+  /// The rows for a whole record, part by part.
   private func imageRows(_ kind: JournalCode.Kind, _ row: String) -> [[String]] {
     layout.imageParts.enumerated().map { part, places in
       ["\(number)", "\(JournalCode.number(kind, part: part))"]
@@ -128,7 +134,7 @@ private struct JournalSQL {
     }
   }
 
-  /// Enters a whole record.
+  /// Records a whole record.
   private func images(_ kind: JournalCode.Kind, _ row: String) -> [String] {
     imageRows(kind, row).map { values in
       """
@@ -138,7 +144,7 @@ private struct JournalSQL {
     }
   }
 
-  /// Enters the fields that an update changed.
+  /// Records the fields that an update changed.
   private var updates: [String] {
     layout.updateParts.enumerated().map { part, places in
       let fields = others[places]
@@ -151,7 +157,7 @@ private struct JournalSQL {
         + zip(fields, changed).flatMap { field, condition in
           ["OLD", "NEW"].map { "CASE WHEN \(condition) THEN \(value(field, of: $0)) END" }
         }
-      // Part 0 begins an entry, so it is there even when nothing of it changed.
+      // Part 0 begins an entry, so it is always written, even without changes in it.
       let condition =
         part == 0 ? "" : "\n  WHERE \(changed.map { "(\($0))" }.joined(separator: " OR "))"
       return """
@@ -167,10 +173,10 @@ private struct JournalSQL {
     "EXISTS (SELECT 1 FROM _ms_journal_evicted WHERE layout = \(number))"
   }
 
-  /// Each finds the records, other than `row`, that may have to go for NEW.
+  /// Conditions that find the records, other than `row`, which NEW may evict.
   private func conflicts(except row: String?) -> [String] {
     var conflicts = uniqueSets.map { $0.conflict(in: table) }
-    // Only an insertion is watched for a rowid that was given: no UPDATE OF can name it.
+    // An explicit rowid is checked for insertions only, because UPDATE OF cannot name it.
     if let rowID, row == nil { conflicts.append("\(table).\(rowID) = NEW.\(rowID)") }
     return conflicts.map { ([$0] + (row.map { [isNot($0)] } ?? [])).joined(separator: " AND ") }
   }
@@ -186,13 +192,14 @@ private struct JournalSQL {
     return "NOT (\(same.joined(separator: " AND ")))"
   }
 
-  /// Notes the records that may have to go as they are now, the rows of each behind one another.
+  /// Notes the current values of the records that may be evicted. The rows of a record are
+  /// consecutive.
   private func noting(_ conflicts: [String]) -> [String] {
     let condition = conflicts.map { "(\($0))" }.joined(separator: " OR ")
     let rows = imageRows(.delete, table)
     let width = rows[0].count
     let selects = rows.map { values in
-      // All parts are as wide as the first, which is full where there are others.
+      // All parts are as wide as the first part, which is full if there are several.
       let padded = values + Array(repeating: "NULL", count: width - values.count)
       return """
           SELECT \(padded.joined(separator: ", "))
@@ -204,7 +211,7 @@ private struct JournalSQL {
     let same = keys.enumerated().map { index, field in
       "\(value(field, of: table)) COLLATE BINARY IS \(Self.noted(index))"
     }
-    // The newest may be another statement's, which has not come to its end.
+    // The newest notes may belong to another statement that has not ended.
     let oldest = """
       (SELECT rowid FROM _ms_journal_evicted WHERE layout = \(number)
           ORDER BY rowid DESC LIMIT 1 OFFSET \(4 * conflicts.count * rows.count))
@@ -228,10 +235,10 @@ private struct JournalSQL {
     ]
   }
 
-  /// A column of a note, whatever the table's columns are called.
+  /// Returns a column of a note, independent of the names of the table's columns.
   private static func noted(_ index: Int) -> String { "_ms_journal_evicted.c\(index)" }
 
-  /// Enters those of the noted records that are gone: their keys are nobody's now, or `row`'s.
+  /// Records the noted records that are missing: no record has their key now, or only `row` has it.
   private func entering(evictedBy row: String?) -> [String] {
     let width = imageRows(.delete, table)[0].count - 2
     let present = keys.enumerated().map { index, field in
@@ -240,7 +247,7 @@ private struct JournalSQL {
     var gone = "NOT EXISTS (SELECT 1 FROM \(table) WHERE \(present.joined(separator: " AND ")))"
     if let row {
       let taken = keys.enumerated().map { index, field in
-        // With NEW on the left, its column's collation decides, as it did for the conflict.
+        // NEW is on the left, so that its column's collation applies, as it did for the conflict.
         "\(value(field, of: row)) = \(Self.noted(index))"
       }
       gone = "((\(taken.joined(separator: " AND "))) OR \(gone))"
@@ -257,7 +264,7 @@ private struct JournalSQL {
     ]
   }
 
-  /// Takes back the note about `row`, which a trigger has seen going.
+  /// Deletes the note about `row`, after a trigger has seen its deletion.
   private func forgetting(_ row: String) -> String {
     let same = keys.enumerated().map { index, field in
       "c\(index) COLLATE BINARY IS \(value(field, of: row))"
@@ -270,12 +277,12 @@ private struct JournalSQL {
 
   /// The updates that may evict other records.
   private var updatesOfUniqueSets: TriggerSQL.Event {
-    // A record comes into a partial index also by what its condition asks.
+    // A record may also enter a partial index through the columns of the index's condition.
     let names = Set(
       uniqueSets.flatMap { $0.columns.map(\.name) + ($0.condition?.columns ?? []) }
         .map(\.asciiFolded))
     let fields = schema.fields.filter { names.contains($0.column.asciiFolded) }
-    // The model may leave out columns of the table.
+    // The model may lack columns of the table.
     let areKnown =
       fields.count == names.count && !uniqueSets.contains { $0.rows == .unknown }
     return areKnown ? .update(of: fields) : .anyUpdate

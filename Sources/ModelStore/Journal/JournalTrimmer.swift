@@ -1,21 +1,21 @@
 /// Removes the oldest rows of a file's change journal, in steps.
 ///
-/// A step removes whole transactions, about `stepRowCount` rows together, or one that has more.
-/// Where other programs wrote, the journal does not tell one transaction from the next, and a step
-/// may end anywhere between two records.
+/// A step removes whole transactions, about `stepRowCount` rows in total, or one larger
+/// transaction. The journal cannot separate transactions of other programs. There, a step may end
+/// between any two records.
 struct JournalTrimmer {
   let connection: Connection
   let retention: JournalRetention
   /// Microseconds since 1970-01-01 00:00:00 UTC.
   let now: Int64
-  /// What is entered behind this position stays: observers are still to be told of it.
+  /// The published position. Later entries stay, because observers have not received them yet.
   let told: Int64
 
   static let stepRowCount: Int64 = 1000
-  /// How many rows a step removes at most, unless one transaction has more.
+  /// The most rows that a step removes, unless one transaction has more.
   let stepRowCount: Int64
 
-  /// What a step did.
+  /// The result of a step.
   struct Step {
     var removedCount: Int64 = 0
     var kept: ClosedRange<Int64>?
@@ -39,9 +39,9 @@ struct JournalTrimmer {
     self.told = told
   }
 
-  /// Removes what comes next.
+  /// Removes the next rows.
   ///
-  /// - Returns: With ``Step/removedCount`` 0 when nothing more is to go.
+  /// - Returns: The step. Its ``Step/removedCount`` is 0 if there is nothing more to remove.
   /// - Precondition: A write transaction is open.
   func step() throws -> Step {
     var step = Step()
@@ -49,7 +49,7 @@ struct JournalTrimmer {
       try connection.run(
         "DELETE FROM _ms_journal WHERE position > \(JournalReader.keptPositionMax)")
       step.removedCount = Int64(connection.changeCount)
-      // Later changes went with them.
+      // The next changes were deleted with them, so this is a gap.
       try connection.run(
         """
         INSERT INTO _ms_journal (layout, entry, c0)
@@ -68,7 +68,7 @@ struct JournalTrimmer {
     return step
   }
 
-  /// What all steps together would do.
+  /// Returns the result of all steps together.
   ///
   /// - Precondition: A transaction is open.
   func preview() throws -> Step {
@@ -93,17 +93,17 @@ struct JournalTrimmer {
     }
   }
 
-  /// Whether there are rows whose positions leave stores too few. Another program wrote the first
-  /// of them: beyond ``JournalReader/positionMax``, nothing can be read.
+  /// Whether there are rows that leave too few positions for stores. Another program wrote the
+  /// first of them: beyond ``JournalReader/positionMax``, nothing can be read.
   private func hasRowsBeyondAll() throws -> Bool {
     try JournalReader.newest(on: connection).map { $0 > JournalReader.trimmingPositionMax } ?? false
   }
 
-  /// The last row that the next step removes of a journal of `bounds`, nil when nothing is to go,
-  /// and the consumer for whose sake it is not more.
+  /// Returns the last row that the next step removes, nil if there is nothing to remove. It also
+  /// returns the consumer that prevents removing more.
   private func end(in bounds: ClosedRange<Int64>) throws -> (last: Int64?, heldBackBy: String?) {
     var holder: String?
-    // Not beyond the newest row, or its position would be used again.
+    // The newest row stays, or its position would be used again.
     var end = min(try wantedEnd(in: bounds), bounds.upperBound - 1, told)
     if retention.respectsConsumers,
       let slowest = try JournalConsumers(connection: connection)
@@ -114,12 +114,12 @@ struct JournalTrimmer {
     }
     guard end >= bounds.lowerBound else { return (nil, holder) }
     let last = try wholeEnd(from: bounds.lowerBound, upTo: end)
-    // A damaged index can lead to a row that was not asked for.
+    // A damaged index can lead to a row outside of the requested range.
     if let last, last < bounds.lowerBound || last > end { throw JournalReader.disordered(last) }
     return (last, holder)
   }
 
-  /// The last row that the limits do not keep, as far as this step wants to know.
+  /// Returns the last row that is beyond the limits, as far as this step needs it.
   private func wantedEnd(in bounds: ClosedRange<Int64>) throws -> Int64 {
     var end = bounds.lowerBound - 1
     if let count = retention.maxEntryCount {
@@ -141,12 +141,12 @@ struct JournalTrimmer {
     return end
   }
 
-  /// The last of the first rows that were written until `limit`, as far as that is known.
+  /// Returns the last of the first rows that were written until `limit`, as far as that is known.
   ///
-  /// Clocks jump, so no single time decides. A transaction is as old as its own time says, unless
-  /// both transactions of stores behind it are older: then it is as old as the younger of these. No
-  /// transaction is older than one before it. A time that is still to come says nothing: such a
-  /// transaction is as old as the next one with a time.
+  /// Clocks jump, so a single time does not decide. A transaction has its own time, unless both of
+  /// the next two store transactions are older. Then it has the time of the younger of these two. A
+  /// transaction is never older than an earlier one. A time in the future is ignored: the
+  /// transaction has the time of the next one.
   private func oldEnd(in bounds: ClosedRange<Int64>, until limit: Int64) throws -> Int64 {
     var end = bounds.lowerBound - 1
     let window = try JournalReader.place(
@@ -164,7 +164,7 @@ struct JournalTrimmer {
     return end
   }
 
-  /// The times of stores' transactions that are not later than now, in the order of commits.
+  /// Returns the times of stores' transactions up to now, in the order of commits.
   private func markTimes(
     from first: Int64, through last: Int64, countMax: Int64 = .max
   ) throws -> [(position: Int64, time: Int64)] {
@@ -182,11 +182,12 @@ struct JournalTrimmer {
     ) { row in (position: try row.integer(at: 0), time: try row.integer(at: 1)) }
   }
 
-  /// The last row not behind `end` at which a step can end; nil when it would remove nothing.
+  /// Returns the last row up to `end` at which a step can end; nil if the step would remove
+  /// nothing.
   private func wholeEnd(from lower: Int64, upTo end: Int64) throws -> Int64? {
     let wanted = try JournalReader.place(
       ofRow: stepRowCount, behind: lower - 1, upTo: end, on: connection)
-    // The row behind it may belong to the same transaction.
+    // The row after it may belong to the same transaction.
     if let mark = try firstMark(behind: wanted), mark.first <= wanted {
       if mark.first > lower { return mark.first - 1 }
       return mark.position <= end ? mark.position : nil
@@ -202,7 +203,7 @@ struct JournalTrimmer {
     return start.flatMap { $0 }.map { $0 - 1 }
   }
 
-  /// A commit record that no store wrote counts as a transaction of this one row.
+  /// A malformed commit record counts as a transaction of this single row.
   private func firstMark(behind position: Int64) throws -> Mark? {
     try connection.firstRow(
       """
@@ -218,7 +219,7 @@ struct JournalTrimmer {
 }
 
 extension Duration {
-  /// Rounded down.
+  /// The duration in microseconds, rounded down.
   var microseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)

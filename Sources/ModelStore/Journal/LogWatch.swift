@@ -1,15 +1,20 @@
 internal import Synchronization
 
-#if canImport(Glibc)
-  internal import Glibc
+#if os(Linux)
+  #if canImport(Glibc)
+    internal import Glibc
+  #else
+    internal import Musl
+  #endif
 
-  /// The system's word that somebody writes to a database's write-ahead log. Not who, nor what.
+  /// Reports file events of a database's write-ahead log: something wrote to it. An event does not
+  /// say who wrote or what.
   ///
-  /// Watches by name, through inotify: it never opens the files, whose locks SQLite would lose at
-  /// the close of any other descriptor of theirs
+  /// It watches by name, through inotify, and never opens the files. Closing any other descriptor
+  /// of a file would release SQLite's locks on it
   /// (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
   final class LogWatch: Sendable {
-    /// Readable when there is something to take.
+    /// Readable when there are events.
     let descriptor: Int32
     private let logPath: String
     private let logName: [UInt8]
@@ -17,10 +22,10 @@ internal import Synchronization
     /// The log's watch; nil while there is no log.
     private let log = Mutex<Int32?>(nil)
 
-    /// Nil where the system cannot tell: too many are told already, or the directory may not be
-    /// read.
+    /// Returns nil if the system cannot watch: too many watches exist, or the directory is not
+    /// readable.
     ///
-    /// - Parameter path: The database's, absolute.
+    /// - Parameter path: The absolute path of the database.
     init?(path: String) {
       guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
       logPath = path + "-wal"
@@ -28,7 +33,7 @@ internal import Synchronization
       let parent = slash == path.startIndex ? "/" : String(path[..<slash])
       descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       guard descriptor >= 0 else { return nil }
-      // The log comes and goes, and comes as another file.
+      // The log may be deleted and created again as another file.
       directory = inotify_add_watch(
         descriptor, parent, UInt32(IN_CREATE | IN_MOVED_TO | IN_ONLYDIR))
       guard directory >= 0, watchLog() else {
@@ -37,19 +42,19 @@ internal import Synchronization
       }
     }
 
-    /// - Returns: Whether the log is watched, or will be when it comes.
+    /// - Returns: Whether the log is watched, or will be when it is created.
     private func watchLog() -> Bool {
       let watch = inotify_add_watch(descriptor, logPath, UInt32(IN_MODIFY | IN_DONT_FOLLOW))
       guard watch >= 0 || errno == ENOENT else { return false }
       log.withLock { log in
-        // The one of a log that has lost its name would last as long as somebody has it open.
+        // The watch of a deleted log would last as long as a process has the log open.
         if let log, log != watch { inotify_rm_watch(descriptor, log) }
         log = watch >= 0 ? watch : nil
       }
       return true
     }
 
-    /// Takes what the system has told so far.
+    /// Takes the pending events.
     ///
     /// - Returns: Whether the log was written to, or may have been.
     func take() -> Bool {
@@ -60,7 +65,7 @@ internal import Synchronization
       while let event = Event(takingFrom: &rest) {
         if event.watch == directory {
           guard event.name.elementsEqual(logName) else { continue }
-          // Whoever made it is about to write, or has before it was watched.
+          // The process that created the log is about to write, or wrote before the watch began.
           isSign = true
           _ = watchLog()
         } else if event.mask & UInt32(IN_Q_OVERFLOW) != 0 {
@@ -73,19 +78,19 @@ internal import Synchronization
       return isSign
     }
 
-    /// Stops watching. Nothing may be taken after.
+    /// Stops watching. Do not call ``take()`` afterwards.
     func close() {
       Glibc.close(descriptor)
     }
 
-    /// What <https://man7.org/linux/man-pages/man7/inotify.7.html> calls `inotify_event`.
+    /// The structure `inotify_event` of <https://man7.org/linux/man-pages/man7/inotify.7.html>.
     private struct Event {
       let watch: Int32
       let mask: UInt32
       /// The file's name in its directory; empty for the watched file itself.
       let name: ArraySlice<UInt8>
 
-      /// Takes the first event of `bytes`; nil when there is none.
+      /// Takes the first event of `bytes`; nil if there is none.
       init?(takingFrom bytes: inout ArraySlice<UInt8>) {
         let header = 16
         guard bytes.count >= header else { return nil }
@@ -109,8 +114,7 @@ internal import Synchronization
     }
   }
 #else
-  /// Nothing here tells of a file's changes without opening it: who wants to know looks again and
-  /// again.
+  /// This system cannot report file events without opening the file, so the store polls.
   final class LogWatch: Sendable {
     let descriptor: Int32
 

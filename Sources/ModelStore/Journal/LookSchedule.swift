@@ -1,20 +1,21 @@
-/// When to look whether another process has committed: a state machine without a clock of its own.
+/// Decides when to poll for commits of other processes: a state machine without its own clock.
 /// Times and pauses are in nanoseconds.
 ///
-/// A process writes to the log before its commit can be seen, and usually waits for the disk in
-/// between. So one look at the first sign is not enough. The pauses between further looks grow with
-/// the time since, so that a commit is seen late by a fraction of what it took itself, and a writer
-/// that takes long costs few looks:
+/// A process writes to the log before its commit is visible, and usually waits for the disk in
+/// between. So one poll at the first file event is not enough. The pauses between further polls
+/// grow with the time since the event. The delay is then a fraction of the commit's own duration,
+/// and a slow writer causes few polls:
 ///
-///   idle ── sign ──▶ expecting ── own or foreign commit ──▶ settled ── quiet ──▶ idle
+///     idle ── file event ──▶ expecting ── own or foreign commit ──▶ settled ── quiet ──▶ idle
 ///
-/// A commit explains the signs before it, but the system tells of several writes as one: the next
-/// commit may have begun under the same sign. So looks go on after it, though fewer.
+/// A commit explains the file events before it. But the system may report several writes as one
+/// event, so the next commit may already have begun. Therefore polls continue after a commit, at
+/// longer pauses.
 struct LookSchedule {
-  /// What a look came to.
+  /// The result of a poll.
   enum Finding {
     case nothing
-    /// This store has committed since the last look, which is enough to explain a sign.
+    /// This store has committed since the last poll, which is enough to explain a file event.
     case ownCommit
     case foreignCommit
   }
@@ -27,24 +28,24 @@ struct LookSchedule {
     case settledByForeignCommit
   }
 
-  /// The pause from here to the next look.
+  /// The pause from now to the next poll.
   private(set) var pause: UInt64
   private let idlePause: UInt64
   private var phase = Phase.idle
   private var start: UInt64 = 0
   private var latestSign: UInt64?
-  /// Whether this store had committed before the latest look, and the pause that such a look makes.
+  /// Whether this store had committed before the latest poll, and the pause after such a poll.
   private var isCommitting = false
   private var ownPause = Self.ownPauseMin
 
-  /// - Parameter idlePause: How long not to look when nothing is heard.
+  /// - Parameter idlePause: The pause between polls while there are no file events.
   init(idlePause: UInt64) {
     self.idlePause = idlePause
     pause = 0
   }
 
-  /// Whether the next look comes so soon that a sign would not bring it forward. Signs need not be
-  /// heard until then, however many there are.
+  /// Whether the next poll is so soon that a file event would not bring it forward. Until then,
+  /// file events can be ignored.
   var isDeaf: Bool {
     switch phase {
     case .idle, .settledByForeignCommit: false
@@ -53,9 +54,9 @@ struct LookSchedule {
     }
   }
 
-  /// Notes a look.
+  /// Updates the schedule after a poll.
   ///
-  /// - Parameter isSign: Whether something was written to the log since the last look.
+  /// - Parameter isSign: Whether the log was written to since the last poll.
   mutating func looked(_ finding: Finding, isSign: Bool, at now: UInt64) {
     if isSign { latestSign = now }
     ownPause = isCommitting ? min(2 * ownPause, Self.ownPauseMax) : Self.ownPauseMin
@@ -88,13 +89,13 @@ struct LookSchedule {
     pause = min(pause, idlePause)
   }
 
-  /// How long after a sign its commit is expected. One that takes longer is found by the looks of
-  /// an idle store.
+  /// How long after a file event its commit is expected. The polls of an idle store find a later
+  /// commit.
   private static let attention: UInt64 = 2_000_000_000
   private static let pauseMin: UInt64 = 100_000
-  /// A store that commits in a loop looks at the beginning of each transaction anyhow, so the
-  /// pauses grow for as long as looks find own commits. Who commits right after such a loop is seen
-  /// late by the longest at most.
+  /// A store that commits in a loop polls at the beginning of each transaction anyway. So the
+  /// pauses grow while polls find own commits. A commit of another process right after such a loop
+  /// is detected after the longest pause at most.
   private static let ownPauseMin: UInt64 = 1_000_000
   private static let ownPauseMax: UInt64 = 4_000_000
   private static let deafPauseMax: UInt64 = 4_000_000

@@ -1,10 +1,10 @@
-/// What became of a transaction, as its file tells.
+/// The outcome of a transaction, according to its file.
 public enum TransactionOutcome: String, Hashable, Sendable, Codable, CaseIterable {
-  /// The file holds what it did.
+  /// The file contains the transaction.
   case committed
-  /// The file does not hold it, and never will.
+  /// The file does not contain the transaction, and never will.
   case notCommitted
-  /// The file cannot tell: its change journal was off when the transaction began, or does not reach
-  /// back so far.
+  /// The file cannot say: its change journal was disabled when the transaction began, or was
+  /// trimmed since.
   case unknown
 }

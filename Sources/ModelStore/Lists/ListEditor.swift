@@ -1,14 +1,17 @@
-/// One record's ordered list inside a writing transaction: reads and changes it by index.
+/// An editor of one record's ordered list inside a writing transaction. It reads and changes the
+/// list by index.
 ///
-/// Every slot has an identity of its own, so an element may occur many times. Each call either
-/// happens as a whole or throws and leaves the list as it was; the transaction can go on. A call
-/// that would leave the list as it is writes nothing and announces nothing.
+/// An element may occur many times, because every slot has its own identity. Each call either
+/// succeeds completely or throws and leaves the list unchanged; the transaction can continue. A
+/// call that would not change the list writes nothing and notifies no observers.
 ///
-/// An index that the list does not have is refused with ``StoreError``, code `invalidValue`, and so
-/// is NULL as an element; an element without a record is refused with code `rejected`, in a table
-/// of another design only if that refers to the element's by foreign key. The first call by index
-/// reads the order of the list once, which the store then keeps; after that each call costs
-/// O(log n) beside the rows that it writes. Not to be used outside of the closure that got it.
+/// An index outside the list throws ``StoreError`` with code `invalidValue`, and so does NULL as an
+/// element. An element without a record throws code `rejected`. In an adopted table this check
+/// requires a foreign key to the element's table.
+///
+/// The first call by index reads the order of the list, which the store then caches. After that
+/// each call costs O(log n) in addition to the rows that it writes. Do not use the editor outside
+/// the closure that received it.
 public struct ListEditor<Key: ModelKey>: ~Copyable {
   private let slots: SlotEditor
   private let name: String
@@ -18,42 +21,42 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
     self.name = name
   }
 
-  /// How many elements there are.
+  /// Returns the number of elements.
   public func count() throws -> Int { try slots.count() }
 
-  /// The keys of the elements, in order.
+  /// Returns the keys of the elements, in order.
   ///
   /// - Complexity: Reads every slot.
   public func keys() throws -> [Key] {
     try slots.elements().map { try Key(sqlValues: [$0]) }
   }
 
-  /// Gives the list these elements. Where the old and the new list begin or end alike, the slots
-  /// stay.
+  /// Replaces the elements of the list. Slots in the common beginning and the common end of the old
+  /// and new list are left unchanged.
   ///
-  /// - Complexity: Reads every slot; writes one row for each element that leaves or comes.
+  /// - Complexity: Reads every slot; writes one row for each removed or added element.
   public func assign(_ keys: some Sequence<Key>) throws {
     try slots.assign(values(keys))
   }
 
-  /// Adds an element at the end.
+  /// Appends an element.
   public func append(_ key: Key) throws {
     try slots.append([Self.value(key, of: name)])
   }
 
-  /// Adds elements at the end; observers are told one operation.
+  /// Appends elements. Observers receive this as one operation.
   public func append(contentsOf keys: some Sequence<Key>) throws {
     try slots.append(values(keys))
   }
 
-  /// Adds an element so that it has `index`.
+  /// Inserts an element at `index`.
   ///
   /// - Parameter index: From 0 to the number of elements.
   public func insert(_ key: Key, at index: Int) throws {
     try slots.insert(Self.value(key, of: name), at: index)
   }
 
-  /// Removes the last element. An empty list has none, and refuses.
+  /// Removes the last element. Throws if the list is empty.
   public func removeLast() throws { try slots.removeLast() }
 
   /// Removes the element at `index`.
@@ -64,28 +67,30 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
 
   /// Removes every occurrence of one element.
   ///
-  /// - Returns: How many there were.
+  /// - Returns: The number of removed elements.
   @discardableResult
   public func removeAll(equalTo key: Key) throws -> Int {
     try slots.removeEqual(Self.value(key, of: name))
   }
 
-  /// Puts another element in the place of the one at `index`. The slot is a new one; in a table of
-  /// another design the row stays, with all else that it holds. Either way observers are told a
-  /// deletion and an insertion.
+  /// Replaces the element at `index`. Observers receive a deletion and an insertion.
+  ///
+  /// The element gets a new slot. In an adopted table the row stays, with the values of its other
+  /// columns.
   public func replace(at index: Int, with key: Key) throws {
     try slots.replace(at: index, with: Self.value(key, of: name))
   }
 
-  /// Lets the elements at two indices change places. Writes two rows; in a table of another design,
-  /// where positions may be unique, one of them twice, by way of the position behind the last one,
-  /// which a rule of that table may refuse.
+  /// Swaps the elements at two indices.
+  ///
+  /// It writes two rows. In an adopted table positions may be unique, so one row is written twice:
+  /// it is first moved behind the last position. A rule of that table may reject this.
   public func swapAt(_ first: Int, _ second: Int) throws {
     try slots.exchange(first, second)
   }
 
-  /// Moves the element at `index` so that it has `newIndex` afterwards. Writes one row, except that
-  /// room is made first where labels are used up.
+  /// Moves the element at `index` to `newIndex`. It writes one row, and more only if no label is
+  /// free there.
   public func move(from index: Int, to newIndex: Int) throws {
     try slots.move(from: index, to: newIndex)
   }
@@ -104,16 +109,16 @@ public struct ListEditor<Key: ModelKey>: ~Copyable {
         .invalidValue, "\(name): the element's key cannot be stored: \(error).", model: name)
     }
     guard !value.isNull else {
-      throw StoreError(.invalidValue, "\(name): NULL is no element of a list.", model: name)
+      throw StoreError(.invalidValue, "\(name): NULL cannot be an element of a list.", model: name)
     }
     return value
   }
 }
 
 extension WriteTransaction {
-  /// One record's list, to read and change.
+  /// Returns an editor of one record's list.
   ///
-  /// - Parameter key: The owner's key. Its record must exist before an element is added.
+  /// - Parameter key: The owner's key. Its record must exist before you add an element.
   /// - Throws: ``StoreError`` with code `unknownField` when the model declares no such list.
   public borrowing func list<Owner: Model, Element: Model>(
     _ list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key
@@ -121,8 +126,8 @@ extension WriteTransaction {
     try editor(try access.models.slots(of: list), try access.holder(of: list, key))
   }
 
-  /// One record's list by its name, to read and change. For programs that have no Swift type for
-  /// the model; elements are named by the values of their keys.
+  /// Returns an editor of one record's list by the list's name, for models without a Swift type.
+  /// Elements are identified by their key values.
   ///
   /// - Parameter key: The owner's key, of one field.
   /// - Throws: As ``list(_:of:)``.
@@ -141,7 +146,7 @@ extension WriteTransaction {
 }
 
 extension TransactionReads where Self: ~Copyable {
-  /// The keys of the elements of one record's list, in order.
+  /// Returns the keys of the elements of one record's list, in order.
   public borrowing func keys<Owner: Model, Element: Model>(
     of list: any KeyPath<Owner, OrderedList<Element>> & Sendable, of key: Owner.Key
   ) throws -> [Element.Key] {
@@ -155,7 +160,7 @@ extension TransactionReads where Self: ~Copyable {
     }
   }
 
-  /// The keys of the elements of one record's list, by the list's name, in order.
+  /// Returns the keys of the elements of one record's list by the list's name, in order.
   ///
   /// - Parameter key: The owner's key, of one field.
   /// - Throws: ``StoreError`` with code `unknownField` when the model has no such list.
@@ -171,11 +176,11 @@ extension TransactionReads where Self: ~Copyable {
 }
 
 extension _TransactionAccess {
-  /// The key of the record that owns a list: the one that was asked for, or, where the list is
-  /// shared, the one that it refers to.
+  /// Returns the key of the record that owns a list. For a shared list, this is the record that the
+  /// given one refers to.
   ///
-  /// - Throws: ``StoreError`` with code `recordNotFound` when there is no such record, or it refers
-  ///   to none; `invalidValue` for a key that cannot be stored.
+  /// - Throws: ``StoreError`` with code `recordNotFound` when the record does not exist or refers
+  ///   to no owner; with code `invalidValue` for a key that cannot be stored.
   func holder<Owner: Model, Element: Model>(
     of list: any KeyPath<Owner, OrderedList<Element>> & Sendable, _ key: Owner.Key
   ) throws -> SQLValue {
@@ -194,13 +199,13 @@ extension _TransactionAccess {
     let field = schema.fields[index].name
     guard let owner = try record(schema, key: values) else {
       throw StoreError(
-        .recordNotFound, "There is no such \(schema.name), so it has no list.",
+        .recordNotFound, "The \(schema.name) does not exist, so it has no list.",
         model: schema.name, key: values)
     }
     guard !owner.values[index].isNull else {
       throw StoreError(
         .recordNotFound,
-        "\(schema.name).\(field) refers to no record whose list could be shared. Set it first.",
+        "\(schema.name).\(field) is not set, so it shares no list. Set it first.",
         model: schema.name, field: field, key: values)
     }
     return owner.values[index]
@@ -208,7 +213,7 @@ extension _TransactionAccess {
 }
 
 extension ModelRegistry {
-  /// The model that holds the slots of a list.
+  /// Returns the model that holds the slots of a list.
   ///
   /// - Throws: ``StoreError`` with code `unknownField` when the model declares no such list.
   func slots<Owner: Model, Element: Model>(
@@ -233,7 +238,7 @@ extension ModelRegistry {
     return try schema.slots(of: list, of: owner)
   }
 
-  /// The same by name.
+  /// Returns the model that holds the slots of a list, by the list's name.
   func slots(ofList name: String, of owner: ModelSchema) throws -> SlotModel {
     let owner = try schema.model(named: owner.name)
     guard let list = owner.lists.first(where: { $0.name == name }) else {
@@ -243,7 +248,7 @@ extension ModelRegistry {
     return try schema.slots(of: list, of: owner)
   }
 
-  /// The model of a list's elements.
+  /// Returns the model of a list's elements.
   func elements(ofList name: String, of owner: ModelSchema) throws -> ModelSchema {
     let owner = try schema.model(named: owner.name)
     let table = owner.lists.first { $0.name == name }?.elementTable ?? ""
@@ -251,7 +256,7 @@ extension ModelRegistry {
     guard let elements = schema.models.first(where: { ExactText($0.table.asciiFolded) == folded })
     else {
       throw StoreError(
-        .unknownModel, "\(owner.name).\(name): the model of the elements is not known.",
+        .unknownModel, "\(owner.name).\(name): the model of the elements is unknown.",
         model: owner.name, field: name)
     }
     return elements

@@ -1,22 +1,22 @@
-/// Labels for slots: integers with gaps between them. Pure arithmetic; nothing is read or written.
+/// Labels for slots: integers with gaps between them. The computation neither reads nor writes.
 struct ListLabels {
-  /// The distance at the ends.
+  /// The distance between labels added at either end.
   let step: Int64
-  /// The least label, as long as there is none below it already.
+  /// The lowest label to assign, unless the list already has a lower one.
   let least: Int64
 
-  /// Where nobody else looks at labels: 2^43 elements fit on either side.
+  /// Labels in the store's own tables: 2^43 elements fit on either side.
   static let own = ListLabels(step: 1 << 20, least: .min)
-  /// Where labels are the positions of another design: its programs count on, and may not expect
-  /// a negative position where there is none.
+  /// Labels that are positions in an adopted table. Other programs continue to count them, and may
+  /// not expect negative positions.
   static let adopted = ListLabels(step: 1, least: 0)
 
-  /// Ascending labels for `count` slots between two neighbours, as far apart as possible there.
+  /// Returns ascending labels for `count` slots between two neighbours, as far apart as possible.
   ///
   /// - Parameters:
-  ///   - left: The label before them, or nil when they come first.
-  ///   - right: The label behind them, or nil when they come last.
-  /// - Returns: nil when there are not so many free labels.
+  ///   - left: The label before them, or nil at the beginning of the list.
+  ///   - right: The label behind them, or nil at the end of the list.
+  /// - Returns: nil when there are not enough free labels.
   func free(_ count: Int, after left: Int64?, before right: Int64?) -> [Int64]? {
     let wanted = Int64(count)
     switch (left, right) {
@@ -44,24 +44,25 @@ struct ListLabels {
     _ count: Int64, after left: Int64, before right: Int64
   ) -> [Int64]? {
     guard left < right else { return nil }
-    // The distance may be more than an Int64 holds.
+    // The distance may exceed the range of Int64.
     let gap = UInt64(bitPattern: right &- left) / UInt64(count + 1)
     guard gap >= 1 else { return nil }
     return (1...UInt64(count)).map { Int64(bitPattern: UInt64(bitPattern: left) &+ gap &* $0) }
   }
 
-  /// The smallest range of labels around `label` that is sparse enough to be spread evenly, so that
-  /// later insertions there find gaps again: Bender et al., "Two simplified algorithms for
-  /// maintaining order in a list", ESA 2002. Amortised O(log n) labels for each insertion.
+  /// Returns new labels for the smallest range around `label` that is sparse enough to be spread
+  /// evenly. Later insertions then find gaps again. See Bender et al., "Two simplified algorithms
+  /// for maintaining order in a list", ESA 2002. Amortised O(log n) labels for each insertion.
   ///
   /// - Parameters:
-  ///   - room: How many free labels each gap is to have at least.
+  ///   - room: The minimum number of free labels in each gap.
   ///   - places: The list's places.
-  /// - Returns: The places in that range with their new labels, or nil when none is sparse enough.
+  /// - Returns: The places in that range with their new labels, or nil when no range is sparse
+  ///   enough.
   static func spread(
     around label: Int64, room: Int, in places: RankedTree<ListPlace>
   ) -> [(place: ListPlace, label: Int64)]? {
-    // At most half full, and each level a little sparser than the one above it.
+    // At most half full, and each level a little sparser than the level below it.
     var density = 0.5 * 1.3
     for bits in 4...61 {
       density /= 1.3

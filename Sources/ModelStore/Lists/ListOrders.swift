@@ -1,21 +1,21 @@
-/// What the writer knows of ordered lists: the order of those edited by index lately, and what the
-/// editors of the running transaction did.
+/// The writer's state about ordered lists: the order of recently edited lists, and the edits of the
+/// running transaction.
 ///
-/// An order that is kept is true until something else than an editor writes a row of its list; the
-/// preupdate hook tells, and then it is dropped and read anew when it is needed. Lives on the
-/// writer's queue.
+/// A cached order is valid until something other than an editor writes a row of its list. The
+/// preupdate hook detects this; the order is then dropped and read again when needed. Used only on
+/// the writer's queue.
 final class ListOrders {
-  /// One model's lists, as far as the hook has to know them.
+  /// One model's lists, as the hook needs them.
   private struct Table {
     let tracked: TrackedTable
     let identity: KeyIdentity
     let owner: StoredColumn
-    /// One more than the greatest slot number seen, so that a number is not given twice while
-    /// somebody may observe: SQLite reuses those at the end.
+    /// One more than the greatest slot number seen. SQLite reuses numbers at the end, but a number
+    /// must not be reused while a list may be observed.
     var nextSlot: Int64 = 0
   }
 
-  /// Values, so that a savepoint is a copy.
+  /// A value type, so that a savepoint is a copy.
   private struct State {
     var kept: [ListIdentity: Order] = [:]
     var edits: [ListIdentity: ListEdits] = [:]
@@ -23,7 +23,7 @@ final class ListOrders {
 
   private struct Order {
     var places: RankedTree<ListPlace>
-    /// The greatest label of a row of the owner's that is in no list.
+    /// The greatest label of the owner's rows that are in no list.
     let lastOutsideLabel: Int64?
     var lastUse: UInt64
   }
@@ -31,22 +31,22 @@ final class ListOrders {
   private var state = State()
   private var tables: [Table] = []
   private var hooked = HookedTables(names: [])
-  /// The slot models whose editors' operations somebody wants to know in this transaction.
+  /// The slot models whose edits are observed in this transaction.
   private var loggedModels: Set<String> = []
-  /// The slot model that an editor is writing at this moment.
+  /// The slot model that an editor is currently writing.
   private var edited: String?
   private var session: (connection: Connection, capture: CaptureSession?)?
   private var isListening = false
   private var clock: UInt64 = 0
   private let slotCountMax: Int
 
-  /// - Parameter slotCountMax: How many places are kept at most, of all lists together; the list
-  ///   edited last is kept in any case. A place takes some 24 bytes.
+  /// - Parameter slotCountMax: The most places to cache for all lists together. The last edited
+  ///   list is always cached. A place takes about 24 bytes.
   init(slotCountMax: Int = 1 << 21) {
     self.slotCountMax = slotCountMax
   }
 
-  /// Takes over the slot models of another schema. Nothing that was kept holds any more.
+  /// Takes over the slot models of another schema and drops all cached orders.
   func adopt(_ slots: [(model: SlotModel, table: TrackedTable)]) {
     forget()
     let numbers = Dictionary(
@@ -60,7 +60,7 @@ final class ListOrders {
     hooked = HookedTables(names: tables.map(\.tracked.schema.table))
   }
 
-  /// Forgets every order: something that the hook does not see has changed the file.
+  /// Drops every cached order, after a change of the file that the hook does not see.
   func forget() { state.kept = [:] }
 
   func identity(of owner: SQLValue, in slots: SlotModel) -> ListIdentity? {
@@ -73,7 +73,7 @@ final class ListOrders {
 
 // Transactions.
 extension ListOrders {
-  /// A state to go back to.
+  /// A state to roll back to.
   struct Savepoint {
     private let state: State
 
@@ -86,13 +86,13 @@ extension ListOrders {
 
   func rollBack(to savepoint: Savepoint) {
     savepoint.restore(self)
-    // What was rolled back may have been a change of the schema.
+    // The rolled back changes may include schema changes.
     forgetTableNames()
   }
 
   /// - Parameters:
-  ///   - capture: What captures the transaction's changes; the hook has room for one closure, so
-  ///     both share it.
+  ///   - capture: The session that captures the transaction's changes. Both share the hook, which
+  ///     accepts only one closure.
   ///   - models: The captured models.
   func begin(
     on connection: Connection, beside capture: CaptureSession?, logging models: Set<String>
@@ -100,12 +100,12 @@ extension ListOrders {
     session = (connection, capture)
     loggedModels = models
     state.edits = [:]
-    // Where there are no lists the hook stays with the capture alone.
+    // Without lists only the capture uses the hook.
     guard !tables.isEmpty else { return }
     if capture != nil || !state.kept.isEmpty { listen() }
   }
 
-  /// - Returns: What editors did, by list, as far as it was not rolled back.
+  /// - Returns: The edits by list that were not rolled back.
   func end() -> [ListIdentity: ListEdits] {
     if isListening { session?.connection.hooks.onRowChange(nil) }
     isListening = false
@@ -118,14 +118,14 @@ extension ListOrders {
   private func listen() {
     guard !isListening, let session else { return }
     isListening = true
-    // The closure goes when the transaction ends, so nothing is kept alive by it.
+    // The closure is removed when the transaction ends, so it retains nothing afterwards.
     session.connection.hooks.onRowChange { [capture = session.capture] row in
       capture?.record(row)
       self.note(row)
     }
   }
 
-  /// To be called after a statement that may have changed the schema.
+  /// Call this after a statement that may have changed the schema.
   func forgetTableNames() { hooked.forget() }
 
   // The hook. It must not throw and must not use the connection.
@@ -133,7 +133,7 @@ extension ListOrders {
     guard let number = hooked.number(of: row) else { return }
     if row.operation != .insert { raise(&tables[number].nextSlot, above: row.oldRowID) }
     if row.operation != .delete { raise(&tables[number].nextSlot, above: row.newRowID) }
-    // A trigger's own changes are not the editor's, even while it is writing.
+    // A trigger's changes are not the editor's, even while the editor is writing.
     guard edited != tables[number].tracked.schema.name || row.depth > 0 else { return }
     disturb(row, in: tables[number])
   }
@@ -147,7 +147,7 @@ extension ListOrders {
       if row.operation != .insert { disturb(try row.old(at: table.owner), in: table) }
       if row.operation != .delete { disturb(try row.new(at: table.owner), in: table) }
     } catch {
-      // An owner that cannot be read may be any.
+      // If the owner cannot be read, every list of the model may be affected.
       let name = table.tracked.schema.name
       state.kept = state.kept.filter { $0.key.model != name }
       for list in state.edits.keys where list.model == name { state.edits[list] = .unknown }
@@ -158,7 +158,7 @@ extension ListOrders {
     disturb(ListIdentity(model: table.tracked.schema.name, owner: table.identity(stored: [owner])))
   }
 
-  /// Drops what is known of a list that something else than an editor changed.
+  /// Drops the state of a list that something other than an editor changed.
   func disturb(_ list: ListIdentity) {
     state.kept[list] = nil
     if isLogged(list) { state.edits[list] = .unknown }
@@ -169,25 +169,25 @@ extension ListOrders {
 extension ListOrders {
   func isLogged(_ list: ListIdentity) -> Bool { loggedModels.contains(list.model) }
 
-  /// - Parameter places: What the slots that were moved by intent have got.
+  /// - Parameter places: The new places of the slots that were moved explicitly.
   func add(_ edit: ListEdit, moving places: [ListPlace], to list: ListIdentity) {
     guard isLogged(list) else { return }
     state.edits[list, default: ListEdits()].add(edit, moving: places)
   }
 
-  /// Runs `body`, whose changes of `model`'s rows are an editor's.
+  /// Runs `body`, whose changes of `model`'s rows are made by an editor.
   func editing<Result>(_ model: String, _ body: () throws -> Result) rethrows -> Result {
     edited = model
     defer { edited = nil }
     return try body()
   }
 
-  /// A number that no slot of `model` has had while this writer could see it.
+  /// Returns a number that no slot of `model` has had since this writer observes it.
   func unusedSlot(of model: String) -> Int64 {
     tables.first { $0.tracked.schema.name == model }?.nextSlot ?? 0
   }
 
-  /// The list's places in order, if they are kept.
+  /// Returns the list's places in order, if they are cached.
   func places(of list: ListIdentity) -> RankedTree<ListPlace>? {
     guard let order = state.kept[list] else { return nil }
     clock += 1
@@ -195,10 +195,10 @@ extension ListOrders {
     return order.places
   }
 
-  /// The greatest label of a row that has the owner but is in no list, if the order is kept.
+  /// Returns the greatest label of the owner's rows that are in no list, if the order is cached.
   func lastOutsideLabel(of list: ListIdentity) -> Int64? { state.kept[list]?.lastOutsideLabel }
 
-  /// Keeps the order of `list` from now on; both must be what the file holds.
+  /// Caches the order of `list`. Both arguments must match the file.
   func keep(
     _ places: RankedTree<ListPlace>, outside lastOutsideLabel: Int64? = nil, of list: ListIdentity
   ) {
@@ -215,7 +215,8 @@ extension ListOrders {
     }
   }
 
-  /// Takes over which places an editor took and gave; without effect on a list that is not kept.
+  /// Applies the places that an editor removed and inserted. Does nothing for a list that is not
+  /// cached.
   func change(_ list: ListIdentity, removing: [ListPlace], inserting: [ListPlace]) {
     for place in removing { state.kept[list]?.places.remove(place) }
     for place in inserting {
@@ -226,6 +227,6 @@ extension ListOrders {
     }
   }
 
-  /// Takes over that an editor removed every slot.
+  /// Applies the removal of every slot by an editor.
   func removeAll(of list: ListIdentity) { state.kept[list]?.places = RankedTree() }
 }

@@ -1,6 +1,6 @@
-/// Where the slots of one list stand.
+/// The places of the slots of one list.
 extension SlotEditor {
-  /// The list's places in order: as kept, or read now and kept from now on.
+  /// Returns the list's places in order. They are read once and then cached.
   func places() throws -> RankedTree<ListPlace> {
     if let places = orders.places(of: list) { return places }
     guard let places = RankedTree(checking: try access.rows(sql.places) { try Self.place($0) })
@@ -18,9 +18,11 @@ extension SlotEditor {
     return try access.firstRow(sql.lastPlace) { try Self.place($0) }
   }
 
-  /// The label behind which `count` slots are put at the end: that of the last slot. In a table of
-  /// another design a row that is in no list has a label too, and labels may be unique there, so
-  /// where such rows leave too little room it is the label of one of them.
+  /// Returns the label behind which `count` slots are appended: normally the label of the last
+  /// slot.
+  ///
+  /// In an adopted table, rows that are in no list have labels too, and labels may be unique. If
+  /// such rows leave too little room, this is the label of one of them.
   func endLabel(for count: Int) throws -> Int64? {
     var end = try lastPlace()?.label
     let start = end ?? labels.least
@@ -59,10 +61,10 @@ extension SlotEditor {
     ListPlace(label: try row.integer(at: 0), slot: try row.integer(at: 1))
   }
 
-  /// Runs `body` with free labels for slots that are to have the indices from `index` on. Where
-  /// room has to be made for them, a failure takes that back too.
+  /// Runs `body` with free labels for slots that are to have the indices from `index` on. If other
+  /// slots have to be relabelled first, a failure undoes that too.
   ///
-  /// - Parameter ignored: The index of a slot that will not stay where it is.
+  /// - Parameter ignored: The index of a slot that is being moved away.
   func withFreeLabels(
     _ count: Int, at index: Int, ignoring ignored: Int? = nil, _ body: ([Int64]) throws -> Void
   ) throws {
@@ -70,8 +72,8 @@ extension SlotEditor {
     try access.runner.savepoint { try body(freeLabels(count, at: index, ignoring: ignored)) }
   }
 
-  /// Free labels for slots that are to have the indices from `index` on; room is made where there
-  /// are none.
+  /// Returns free labels for slots that are to have the indices from `index` on. Relabels other
+  /// slots if there are none.
   func freeLabels(
     _ count: Int, at index: Int, ignoring ignored: Int? = nil
   ) throws -> [Int64] {
@@ -88,7 +90,8 @@ extension SlotEditor {
     return labels.free(count, after: left, before: right)
   }
 
-  /// The labels between which `count` slots are put that are to have the indices from `index` on.
+  /// Returns the labels between which `count` slots are inserted to have the indices from `index`
+  /// on.
   private func neighbours(
     _ count: Int, at index: Int, ignoring ignored: Int?
   ) throws -> (left: Int64?, right: Int64?) {
@@ -102,12 +105,12 @@ extension SlotEditor {
     return (index > 0 ? label(index - 1) : nil, right)
   }
 
-  /// Runs `body` with the places of the slots at `indices`, of which none shares its label: that of
-  /// one would not do for another slot. Where they have to be given other labels first, a failure
-  /// takes that back too.
+  /// Runs `body` with the places of the slots at `indices`. None of them shares its label with
+  /// another slot, because a shared label cannot be handed to a different slot. If slots have to be
+  /// relabelled first, a failure undoes that too.
   ///
-  /// Two slots have one label only where a writer that is no editor gave it; then their numbers
-  /// order them.
+  /// Two slots share a label only if a writer other than an editor set it. Their numbers then
+  /// determine the order.
   func withLabelsOfTheirOwn(_ indices: [Int], _ body: ([ListPlace]) throws -> Void) throws {
     let places = try places()
     guard indices.contains(where: { isLabelShared(at: $0, in: places) }) else {
@@ -130,14 +133,15 @@ extension SlotEditor {
       || (index + 1 < places.count && places[index + 1].label == label)
   }
 
-  /// Makes room by giving other labels to the slots around `label`. The order stays as it is.
+  /// Relabels the slots around `label` to make room. Their order does not change.
   private func spread(around label: Int64, room: Int) throws {
     guard let spread = ListLabels.spread(around: label, room: room, in: try places()) else {
       throw noRoom
     }
     let changed = spread.filter { $0.place.label != $0.label }
-    // Each goes where nobody is any more, since positions may be unique: those that go up from the
-    // last one on, then those that go down from the first one on.
+    // Each slot moves to a label that is free at that moment, because positions may be unique.
+    // Slots that move up are written from the last one backwards, then slots that move down from
+    // the first one forwards.
     let inTurn =
       changed.filter { $0.label > $0.place.label }.reversed()
       + changed.filter { $0.label < $0.place.label }

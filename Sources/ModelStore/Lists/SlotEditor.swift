@@ -1,7 +1,7 @@
-/// Changes one record's list by index, as rows of its slots' table. What callers see is
+/// An editor of one record's list by index, as rows of its slots' table. The public interface is
 /// ``ListEditor``, which knows the type of the keys.
 ///
-/// Every operation either happens as a whole or throws and leaves the list as it was.
+/// Every operation either succeeds completely or throws and leaves the list unchanged.
 struct SlotEditor {
   let access: _TransactionAccess
   let orders: ListOrders
@@ -15,7 +15,7 @@ struct SlotEditor {
   init(access: _TransactionAccess, slots: SlotModel, owner: SQLValue) throws {
     guard let orders = access.runner.lists, let list = orders.identity(of: owner, in: slots) else {
       throw StoreError(
-        .misuse, "\(slots.name) can be changed in a write only.", model: slots.name)
+        .misuse, "\(slots.name) can only be changed inside a write.", model: slots.name)
     }
     self.access = access
     self.orders = orders
@@ -44,11 +44,11 @@ struct SlotEditor {
 extension SlotEditor {
   func append(_ elements: [SQLValue]) throws {
     guard !elements.isEmpty else { return }
-    // The places are needed only to tell observers the indices.
+    // The places are needed only to report indices to observers.
     let count = isLogged ? try places().count : nil
     let free = try labels.free(
       elements.count, after: endLabel(for: elements.count), before: nil)
-    // Where there is no room, other slots are changed to make it.
+    // Without free labels other slots are changed too.
     try atomically(free == nil ? .max : elements.count) {
       try add(elements, free ?? freeLabels(elements.count, at: places().count))
     }
@@ -81,11 +81,11 @@ extension SlotEditor {
   }
 }
 
-// Refusing.
+// Explaining refusals.
 extension SlotEditor {
-  /// SQLite says that a reference of a slot is broken, not which one.
+  /// SQLite reports that a reference of a slot is broken, but not which one.
   ///
-  /// - Returns: What names the record that is missing, owner or element; nil for another reason.
+  /// - Returns: An error that names the missing record, owner or element; nil for another reason.
   private func missing(_ element: SQLValue, _ error: StoreError) throws -> StoreError? {
     guard error.code == .rejected, error.violations.first?.kind == .reference,
       access.connection.isInTransaction
@@ -155,7 +155,7 @@ extension SlotEditor {
       })
   }
 
-  /// - Returns: How many there were.
+  /// - Returns: The number of removed slots.
   func removeEqual(_ element: SQLValue) throws -> Int {
     let places = isLogged ? try places() : nil
     let found = try access.rows(sql.occurrences(of: element)) { try Self.place($0) }
@@ -228,7 +228,7 @@ extension SlotEditor {
 
   private func exchangeLabels(of one: ListPlace, _ other: ListPlace) throws {
     guard slots.isAdopted else { return try run(sql.exchange(one, other), expecting: 2) }
-    // Another design may have positions unique, and SQLite checks that row by row.
+    // An adopted table may require unique positions, and SQLite checks this row by row.
     guard let free = labels.free(1, after: try endLabel(for: 1), before: nil)?[0] else {
       throw noRoom
     }
@@ -247,7 +247,7 @@ extension SlotEditor {
     let element = isLogged ? try element(of: slot) : nil
     var moved = ListPlace(label: 0, slot: slot)
     try withFreeLabels(1, at: newIndex, ignoring: index) { labels in
-      // Making room may have given it another label, but not another index.
+      // Making room may have changed its label, but not its index.
       let place = try place(at: index, in: places())
       moved = ListPlace(label: labels[0], slot: slot)
       try run(sql.setLabel(moved.label, of: slot), expecting: 1)
@@ -259,8 +259,7 @@ extension SlotEditor {
       [Occurrence(element: element, oldIndex: index, newIndex: newIndex)])
   }
 
-  /// Gives the list these elements. Slots at the beginning and at the end whose elements stay are
-  /// left alone.
+  /// Replaces the elements of the list. Slots in the common beginning and end are left unchanged.
   func assign(_ elements: [SQLValue]) throws {
     let old = try access.rows(sql.contents) { row in
       (place: try Self.place(row), element: try row.value(at: 2))
@@ -311,11 +310,11 @@ extension SlotEditor {
 
 // Statements.
 extension SlotEditor {
-  /// - Parameter count: How many rows it must change.
-  /// - Throws: ``StoreError`` with code `rejected` when a trigger kept it from changing them; then
-  ///   it changed none.
+  /// - Parameter count: The number of rows that it must change.
+  /// - Throws: ``StoreError`` with code `rejected` when a trigger prevented some of the changes.
+  ///   Then none of them is kept.
   func run(_ text: SQLText, expecting count: Int) throws {
-    // Without a trigger there is nothing to take back.
+    // Without triggers there is nothing to undo.
     let hasTriggers =
       access.models.statements(for: slots.schema).rewritesInserts || access.notes.ranRawSQL
     try atomically(hasTriggers ? count : 1) {
@@ -328,14 +327,14 @@ extension SlotEditor {
       guard access.connection.changeCount == count else {
         throw StoreError(
           .rejected,
-          "\(slots.name): a trigger kept slots from being changed; nothing of the operation was kept.",
+          "\(slots.name): a trigger prevented a change of the list, so the operation was undone.",
           model: slots.name)
       }
     }
   }
 
-  /// Runs `body` so that a failure undoes all of it: what changes one row, or none, does so by
-  /// itself.
+  /// Runs `body` so that a failure undoes all of it. A change of at most one row needs no
+  /// savepoint.
   private func atomically(_ rowCount: Int, _ body: () throws -> Void) throws {
     if rowCount > 1 { try access.runner.savepoint(body) } else { try body() }
   }
@@ -352,10 +351,10 @@ extension SlotEditor {
 
   var noRoom: StoreError {
     StoreError(
-      .database, "\(slots.name): a list has no free places left.", model: slots.name)
+      .database, "\(slots.name): the list has no free labels left.", model: slots.name)
   }
 
   func outOfRange(_ index: Int) -> StoreError {
-    StoreError(.invalidValue, "\(slots.name) has no place \(index).", model: slots.name)
+    StoreError(.invalidValue, "\(slots.name) has no index \(index).", model: slots.name)
   }
 }

@@ -48,12 +48,12 @@ struct SlotSQL {
     "SELECT \(label), \(slot) \(ofOwner) ORDER BY \(label) DESC, \(slot) DESC LIMIT 1"
   }
 
-  /// The greatest label of the owner's rows that are in no list, where there may be such.
+  /// The greatest label of the owner's rows that are in no list, if there may be such rows.
   var lastOutsideLabel: SQLText {
     "SELECT \(label) \(labelled) AND \(element) IS NULL ORDER BY \(label) DESC LIMIT 1"
   }
 
-  /// The labels of such rows that are not less than `least`, ascending.
+  /// The labels of such rows from `least` on, ascending.
   func outsideLabels(from least: Int64) -> SQLText {
     """
     SELECT \(label) \(labelled) AND \(element) IS NULL AND \(label) >= \(least)
@@ -65,7 +65,7 @@ struct SlotSQL {
     "SELECT \(element) FROM \(table) WHERE \(slot) = \(number)"
   }
 
-  /// Whether the slot holds `key`, as the column compares.
+  /// Whether the slot holds `key`, compared as in the column.
   func isElement(_ key: SQLValue, of number: Int64) -> SQLText {
     "SELECT \(element) IS \(key) FROM \(table) WHERE \(slot) = \(number)"
   }
@@ -75,12 +75,12 @@ struct SlotSQL {
     "SELECT \(label), \(slot) \(ofOwner) AND \(element) = \(key) \(inOrder)"
   }
 
-  /// A slot number greater than all there are.
+  /// A slot number greater than all existing ones.
   func unusedSlot(atLeast least: Int64) -> SQLText { "SELECT \(unused(least))" }
 
   // Changing
 
-  /// The number of the new slot is greater than all there are.
+  /// Inserts a slot with a number greater than all existing ones.
   func insert(_ key: SQLValue, label place: Int64, slotAtLeast least: Int64) -> SQLText {
     """
     INSERT INTO \(table) (\(slot), \(ownerColumn), \(label), \(element))
@@ -88,7 +88,7 @@ struct SlotSQL {
     """
   }
 
-  /// Makes the slot another one, with another element in the same place.
+  /// Replaces the slot by a new one with another element in the same place.
   func replace(_ number: Int64, by other: Int64, with key: SQLValue) -> SQLText {
     """
     UPDATE \(table)
@@ -97,7 +97,7 @@ struct SlotSQL {
     """
   }
 
-  /// Puts another element in the place of the slot's, which stays the same slot.
+  /// Sets another element in the same slot.
   func setElement(_ key: SQLValue, of number: Int64) -> SQLText {
     "UPDATE \(table) SET \(element) = \(key) WHERE \(slot) = \(number)"
   }

@@ -1,4 +1,4 @@
-/// What several records of one model come to: for
+/// A value computed from several records of one model, for
 /// ``FieldBinding/aggregate(_:into:through:where:name:)``.
 public struct Aggregation<Source: Model>: Sendable {
   let parts: FieldBinding.AggregateParts
@@ -12,36 +12,36 @@ public struct Aggregation<Source: Model>: Sendable {
       separator: separator)
   }
 
-  /// How many records; 0 for none.
+  /// The number of records; 0 if there are none.
   public static var count: Aggregation { Aggregation(.count) }
 
-  /// How many values of `field`, nil not counted.
+  /// The number of values of `field`, without nil.
   public static func count(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
     Aggregation(.count, FieldBinding.Endpoint(field))
   }
 
-  /// The sum of whole numbers, exactly; 0 for none. A write that makes it too large is refused.
+  /// The exact sum of whole numbers; 0 if there are none. A write that makes it overflow is
+  /// refused.
   public static func sum(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
     Aggregation(.sum, FieldBinding.Endpoint(field))
   }
 
-  /// The mean of whole numbers, nil not counted, into a real field.
+  /// The mean of whole numbers, without nil, stored in a real field.
   public static func average(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
     Aggregation(.average, FieldBinding.Endpoint(field))
   }
 
-  /// The smallest value, nil not counted, in SQLite's order.
+  /// The smallest value, without nil, in SQLite's order.
   public static func minimum(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
     Aggregation(.minimum, FieldBinding.Endpoint(field))
   }
 
-  /// The largest value, nil not counted, in SQLite's order.
+  /// The largest value, without nil, in SQLite's order.
   public static func maximum(_ field: any PartialKeyPath<Source> & Sendable) -> Aggregation {
     Aggregation(.maximum, FieldBinding.Endpoint(field))
   }
 
-  /// The value of the first record in the order of `order` and then the key; by the key alone when
-  /// nil.
+  /// The value of the first record, ordered by `order` and then the key; by the key alone when nil.
   public static func first(
     _ field: any PartialKeyPath<Source> & Sendable,
     by order: (any PartialKeyPath<Source> & Sendable)? = nil
@@ -50,8 +50,7 @@ public struct Aggregation<Source: Model>: Sendable {
       .first, FieldBinding.Endpoint(field), order: order.map { FieldBinding.Endpoint($0) })
   }
 
-  /// The value of the last record in the order of `order` and then the key; by the key alone when
-  /// nil.
+  /// The value of the last record, ordered by `order` and then the key; by the key alone when nil.
   public static func last(
     _ field: any PartialKeyPath<Source> & Sendable,
     by order: (any PartialKeyPath<Source> & Sendable)? = nil
@@ -59,7 +58,7 @@ public struct Aggregation<Source: Model>: Sendable {
     Aggregation(.last, FieldBinding.Endpoint(field), order: order.map { FieldBinding.Endpoint($0) })
   }
 
-  /// All values as one text, nil not counted, in the order of `order` and then the key.
+  /// All values joined to one text, without nil, ordered by `order` and then the key.
   public static func joined(
     _ field: any PartialKeyPath<Source> & Sendable, separator: String = ", ",
     by order: (any PartialKeyPath<Source> & Sendable)? = nil
@@ -70,21 +69,21 @@ public struct Aggregation<Source: Model>: Sendable {
   }
 }
 
-// Several records into one field.
+// Aggregates: several records into one field.
 extension FieldBinding {
-  /// Keeps what the records come to that refer to the target's record.
+  /// Keeps an aggregate over the records that refer to the target's record.
   ///
-  /// A count and a sum are 0 where there are none; every other aggregate is the target's declared
-  /// default then, which it must have when it is not optional.
+  /// Without any such record, a count or sum is 0. Every other aggregate is then the target's
+  /// declared default, which a target that is not optional must have.
   ///
   /// - Parameters:
-  ///   - condition: A deterministic SQL expression over the source's columns; only records for
+  ///   - condition: A deterministic SQL expression over the source's columns. Only records for
   ///     which it is true count.
-  ///   - name: What events and errors call the binding; `Album.trackCount` when nil.
-  /// - Complexity: A change of a source record costs the same however many there are: a count, sum
-  ///   or average is kept by adding and subtracting, a minimum, maximum, first or last is looked up
-  ///   over an index of the binding's own, in the logarithm of their number. Joining reads all
-  ///   records of one target.
+  ///   - name: The name of the binding in events and errors; `Album.trackCount` when nil.
+  /// - Complexity: The cost of a change of a source record does not grow with their number for a
+  ///   count, sum or average, which is updated by adding and subtracting. A minimum, maximum, first
+  ///   or last is looked up in an index of the binding, in O(log n). Joining reads all records of
+  ///   one target.
   public static func aggregate<Source: Model, Target: Model>(
     _ aggregation: Aggregation<Source>, into target: any PartialKeyPath<Target> & Sendable,
     through reference: any PartialKeyPath<Source> & Sendable, where condition: String? = nil,
@@ -96,8 +95,8 @@ extension FieldBinding {
       target: Endpoint(target), name: name)
   }
 
-  /// Keeps what the records come to whose fields equal those of the target's record. The target's
-  /// matching fields must be unique.
+  /// Keeps an aggregate over the records whose fields equal those of the target's record. The
+  /// target's matching fields must be unique.
   public static func aggregate<Source: Model, Target: Model>(
     _ aggregation: Aggregation<Source>, into target: any PartialKeyPath<Target> & Sendable,
     matching match: BindingMatch<Source, Target>,
@@ -111,9 +110,9 @@ extension FieldBinding {
       target: Endpoint(target), name: name)
   }
 
-  /// Keeps what all records come to in one record: a singleton.
+  /// Keeps an aggregate over all records in one record: a singleton.
   ///
-  /// - Parameter key: The key of that record. It need not be there yet.
+  /// - Parameter key: The key of that record, which need not exist yet.
   public static func aggregate<Source: Model, Target: Model>(
     _ aggregation: Aggregation<Source>, into target: any PartialKeyPath<Target> & Sendable,
     of key: Target.Key, where condition: String? = nil, name: String? = nil

@@ -14,8 +14,8 @@ extension Data: ColumnValue {
   public func sqlValue() throws(ColumnError) -> SQLValue { .blob([UInt8](self)) }
 }
 
-/// Kept as REAL, in seconds since 2001-01-01 00:00:00 UTC: the one form that keeps every bit.
-/// In SQL, `datetime(x + 978307200, 'unixepoch')` shows it.
+/// Stored as REAL, in seconds since 2001-01-01 00:00:00 UTC, because only this form keeps every
+/// bit. To show it in SQL, use `datetime(x + 978307200, 'unixepoch')`.
 extension Date: ColumnValue {
   public static var fieldType: FieldType { .date }
 
@@ -28,8 +28,8 @@ extension Date: ColumnValue {
   }
 }
 
-/// Kept as TEXT, in the 36 upper-case characters of `uuidString`. Another spelling of the same
-/// UUID throws: as a key it would name another record.
+/// Stored as TEXT, in the 36 upper-case characters of `uuidString`. Another spelling of the same
+/// UUID throws, because as a key it would name another record.
 extension UUID: ColumnValue {
   public static var fieldType: FieldType { .uuid }
 
@@ -45,8 +45,8 @@ extension UUID: ColumnValue {
   public func sqlValue() throws(ColumnError) -> SQLValue { .text(uuidString) }
 }
 
-/// Kept as TEXT, the absolute string. A URL relative to a base is refused: its text alone would
-/// lose the base.
+/// Stored as TEXT, the absolute string. A URL relative to a base is refused, because its text alone
+/// would lose the base.
 extension URL: ColumnValue {
   public static var fieldType: FieldType { .url }
 
@@ -67,7 +67,7 @@ extension URL: ColumnValue {
   }
 }
 
-/// Kept as TEXT in plain digits, so that 0.1 stays 0.1. It sorts and compares as text in SQL.
+/// Stored as TEXT in plain digits, so that 0.1 stays 0.1. It sorts and compares as text in SQL.
 extension Decimal: ColumnValue {
   public static var fieldType: FieldType { .decimal }
 
@@ -86,7 +86,7 @@ extension Decimal: ColumnValue {
   }
 }
 
-/// A `Codable` value kept as JSON text with sorted keys, so that equal values are equal texts.
+/// A `Codable` value stored as JSON text with sorted keys, so that equal values are equal texts.
 ///
 /// ```swift
 /// var tags: JSON<[String]>

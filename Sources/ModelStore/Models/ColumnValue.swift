@@ -1,12 +1,12 @@
-/// A Swift value that one column holds.
+/// A Swift value that can be stored in one column.
 ///
-/// Reading and writing never change a value: what does not fit throws. Conform your own type by
-/// wrapping one that conforms already; an enum with such a raw value conforms by naming the
+/// Reading and writing never change a value. A value that does not fit throws. To store your own
+/// type, wrap a type that conforms already. An enum with such a raw value conforms by naming the
 /// protocol.
 public protocol ColumnValue: Sendable {
-  /// What the column is declared as.
+  /// The declared type of the column.
   static var fieldType: FieldType { get }
-  /// Whether the column accepts NULL. Only `Optional` says true.
+  /// Whether the column accepts NULL. Only `Optional` returns true.
   static var isOptional: Bool { get }
 
   /// Reads the cell at `column`.
@@ -15,7 +15,7 @@ public protocol ColumnValue: Sendable {
   /// Binds the value as argument `index`, counted from 0.
   func encode(to arguments: inout ArgumentWriter, at index: Int) throws(ColumnError)
 
-  /// The value in SQLite's terms.
+  /// Returns the value as an SQLite value.
   func sqlValue() throws(ColumnError) -> SQLValue
 }
 
@@ -33,14 +33,14 @@ extension ColumnValue {
     }
   }
 
-  /// Reads `value` as if it stood alone in a row.
+  /// Reads `value` as if it were the only cell of a row.
   public init(sqlValue value: SQLValue) throws(ColumnError) {
     try self.init(row: RowView(image: [value]), column: 0)
   }
 }
 
 extension RowView {
-  /// The value at `column` as `Value`.
+  /// Returns the value at `column` as `Value`.
   ///
   /// - Throws: ``ColumnError`` when the cell does not hold such a value.
   @inlinable
@@ -68,7 +68,7 @@ extension Int64: ColumnValue {
   public func sqlValue() throws(ColumnError) -> SQLValue { .integer(self) }
 }
 
-/// The other integers are kept as Int64; what does not fit either way throws.
+/// The other integers are stored as Int64. A value that does not fit throws, in either direction.
 extension ColumnValue where Self: FixedWidthInteger {
   public static var fieldType: FieldType { .integer }
 
@@ -135,8 +135,8 @@ extension Bool: ColumnValue {
   public func sqlValue() throws(ColumnError) -> SQLValue { .integer(self ? 1 : 0) }
 }
 
-/// Comes back with every bit, except that negative zero becomes zero, which is equal to it: a REAL
-/// column keeps whole numbers as integers (<https://sqlite.org/datatype3.html>).
+/// Every bit is preserved, except that negative zero becomes zero, which is equal to it. A REAL
+/// column stores whole numbers as integers (<https://sqlite.org/datatype3.html>).
 extension Double: ColumnValue {
   public static var fieldType: FieldType { .real }
 
@@ -242,7 +242,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
   }
 }
 
-/// An enum, or another type, kept as its raw value. A stored value that is no case throws.
+/// An enum, or another type, stored as its raw value. A stored value that is not a case throws.
 extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
   public static var fieldType: FieldType { RawValue.fieldType }
 
@@ -250,7 +250,7 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
     let raw = try RawValue(row: row, column: column)
     guard let value = Self(rawValue: raw) else {
       throw ColumnError(
-        column: column, problem: .unrepresentable("the stored value is no case of \(Self.self)"))
+        column: column, problem: .unrepresentable("the stored value is not a case of \(Self.self)"))
     }
     self = value
   }

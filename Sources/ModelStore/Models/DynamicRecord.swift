@@ -1,7 +1,7 @@
-/// A record of any model, its values by field name. For programs that have no Swift type for the
-/// model, such as `storecli`; with a type, use ``Model``.
+/// A record of any model, with its values by field name. Use it in programs without a Swift type
+/// for the model, such as `storecli`. With a type, use ``Model``.
 public struct DynamicRecord: Fetchable, Hashable {
-  /// The model's schema, by which `values` are named.
+  /// The model's schema, which names `values`.
   public let schema: ModelSchema
   /// In field order.
   public private(set) var values: [SQLValue]

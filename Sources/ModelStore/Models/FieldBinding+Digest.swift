@@ -1,7 +1,7 @@
 extension FieldBinding {
-  /// Adds the binding as it was declared: what its names mean depends on the models alone.
+  /// Adds the binding as declared. The meaning of its names depends only on the models.
   ///
-  /// - Throws: What the key of the one record throws that it names.
+  /// - Throws: The error of converting the key of a singleton.
   func add(to hash: inout StableHash) throws {
     hash.add(name)
     hash.add(target)

@@ -1,10 +1,10 @@
 extension FieldBinding {
-  /// A field as it was named where the binding was declared.
+  /// A field as named in the declaration of the binding.
   enum Endpoint: Sendable {
     case field(BindingSchema.Field)
-    /// A key path that is no stored field, and the type of its values.
+    /// A key path that is not a stored field, and the type of its values.
     case notStored(model: String, type: String)
-    /// `Model.field`, where both may hold dots.
+    /// `Model.field`; both parts may contain dots.
     case text(String)
   }
 }
@@ -25,8 +25,8 @@ extension FieldBinding.Endpoint {
     case .notStored(let model, let type):
       throw StoreError(
         .unknownField,
-        "A binding names a property of \(model), of type \(type), that is no stored field. "
-          + "Name one that is.",
+        "A binding names a property of \(model), of type \(type), that is not a stored field. "
+          + "Name a stored field.",
         model: model)
     case .text(let text):
       let candidates = models.filter { text.hasPrefix($0.name + ".") }
@@ -44,12 +44,12 @@ extension FieldBinding.Endpoint {
       let names = model.fields.map(\.name).joined(separator: ", ")
       throw StoreError(
         .unknownField,
-        "A binding names \(text), which is no field of \(model.name). The fields are: \(names).",
+        "A binding names \(text), which is not a field of \(model.name). The fields are: \(names).",
         model: model.name, field: String(text.dropFirst(model.name.count + 1)))
     }
   }
 
-  /// The name of a field that must be one of `model`.
+  /// Returns the name of a field, which must belong to `model`.
   func field(in models: [ModelSchema], of model: String) throws -> String {
     let field = try field(in: models)
     guard field.model == model else {

@@ -1,13 +1,13 @@
-// One way: a field that follows.
+// One-way bindings.
 extension FieldBinding {
   /// Copies `source` of the record that `reference` names into `target`.
   ///
-  /// While the reference is NULL or names no record, `target` holds its declared default, which it
-  /// must have when it is not optional.
+  /// While the reference is NULL or its record does not exist, `target` holds its declared default.
+  /// A target that is not optional must have one.
   ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
+  /// - Parameter name: The name of the binding in events and errors; `Album.artistName` when nil.
   /// - Complexity: A change of the source updates the records that refer to it, found by an index
-  ///   on `reference`; a change of a reference reads one source record.
+  ///   on `reference`. A change of a reference reads one source record.
   public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value> & Sendable,
@@ -18,10 +18,10 @@ extension FieldBinding {
 
   /// Copies `source` of the record that `reference` names into `target`.
   ///
-  /// A reference that may not be NULL still names no record while foreign keys are deferred or
-  /// off. `target` then holds its declared default, or keeps its value when it has none.
+  /// Even if the reference cannot be NULL, its record may not exist while foreign keys are deferred
+  /// or off. `target` then holds its declared default, or keeps its value when it has none.
   ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
+  /// - Parameter name: The name of the binding in events and errors; `Album.artistName` when nil.
   public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value> & Sendable,
@@ -30,10 +30,10 @@ extension FieldBinding {
     copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
   }
 
-  /// Copies `source` of the record that `reference` names into the optional `target`, which is nil
-  /// while the reference is nil or names no record, unless it declares another default.
+  /// Copies `source` of the record that `reference` names into the optional `target`. While the
+  /// reference is nil or its record does not exist, `target` is nil or its declared default.
   ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
+  /// - Parameter name: The name of the binding in events and errors; `Album.artistName` when nil.
   public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value?> & Sendable,
@@ -42,10 +42,10 @@ extension FieldBinding {
     copy(Endpoint(source), to: Endpoint(target), through: Endpoint(reference), name: name)
   }
 
-  /// Copies `source` of the record that `reference` names into the optional `target`, which is nil
-  /// while the reference names no record, unless it declares another default.
+  /// Copies `source` of the record that `reference` names into the optional `target`. While that
+  /// record does not exist, `target` is nil or its declared default.
   ///
-  /// - Parameter name: What events and errors call the binding; `Album.artistName` when nil.
+  /// - Parameter name: The name of the binding in events and errors; `Album.artistName` when nil.
   public static func copy<Source: Model, Target: Model, Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable,
     to target: any KeyPath<Target, Value?> & Sendable,
@@ -59,7 +59,7 @@ extension FieldBinding {
   /// - Parameters:
   ///   - sql: A deterministic SQL expression over the record's columns, with built-in functions
   ///     only: `"lower(title)"`. No subqueries, no clock.
-  ///   - name: What events and errors call the binding; `Track.slug` when nil.
+  ///   - name: The name of the binding in events and errors; `Track.slug` when nil.
   public static func derive<Target: Model, Value: ColumnValue>(
     _ target: any KeyPath<Target, Value> & Sendable, from sql: String, name: String? = nil
   ) -> FieldBinding {
@@ -92,7 +92,7 @@ extension FieldBinding {
 
   /// Copies `source` of the same record into `target`.
   ///
-  /// - Parameter name: What events and errors call the binding; `Track.title` when nil.
+  /// - Parameter name: The name of the binding in events and errors; `Track.title` when nil.
   public static func copy<Target: Model, Value: ColumnValue>(
     _ source: any KeyPath<Target, Value> & Sendable,
     to target: any KeyPath<Target, Value> & Sendable,
@@ -103,13 +103,13 @@ extension FieldBinding {
 
   /// Copies `source` of the record whose fields equal those of the target's record.
   ///
-  /// While there is none, `target` holds its declared default, or NULL. The fields that `match`
-  /// names of the source must be unique in it.
+  /// While that record does not exist, `target` holds its declared default, or NULL. The source's
+  /// fields in `match` must be unique.
   ///
   /// - Parameters:
   ///   - transform: A deterministic SQL expression over the source's columns that is copied instead
   ///     of the field itself.
-  ///   - withoutSource: What the target holds while there is no source.
+  ///   - withoutSource: The value of the target while there is no source.
   /// - Complexity: A change of the source updates the records that belong to it, found by an index
   ///   on the target's matching fields.
   public static func copy<Source: Model, Target: Model>(
@@ -126,12 +126,12 @@ extension FieldBinding {
       target: Endpoint(target), name: name)
   }
 
-  /// Copies what an expression makes of the record that `reference` names.
+  /// Copies the value of an expression over the record that `reference` names.
   ///
   /// - Parameters:
-  ///   - source: The field that the expression is about, for people.
+  ///   - source: The field that the expression is about, for display.
   ///   - transform: A deterministic SQL expression over the source's columns: `"upper(name)"`.
-  ///   - withoutSource: What the target holds while there is no source.
+  ///   - withoutSource: The value of the target while there is no source.
   public static func copy<Source: Model, Target: Model>(
     _ source: any PartialKeyPath<Source> & Sendable,
     to target: any PartialKeyPath<Target> & Sendable,
@@ -169,14 +169,14 @@ public struct BindingMatch<Source: Model, Target: Model>: Sendable {
   let source: FieldBinding.Endpoint
   let target: FieldBinding.Endpoint
 
-  /// Two fields whose values mean the same.
+  /// Matches two fields with equal values.
   public static func equal<Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable, _ target: any KeyPath<Target, Value> & Sendable
   ) -> BindingMatch {
     BindingMatch(source: FieldBinding.Endpoint(source), target: FieldBinding.Endpoint(target))
   }
 
-  /// A field that always has a value, and one that may be nil, which matches nothing then.
+  /// Matches a field that always has a value with an optional one. nil matches nothing.
   public static func equal<Value: ColumnValue>(
     _ source: any KeyPath<Source, Value> & Sendable,
     _ target: any KeyPath<Target, Value?> & Sendable
@@ -185,10 +185,10 @@ public struct BindingMatch<Source: Model, Target: Model>: Sendable {
   }
 }
 
-/// What a copied field holds while there is no record to copy from.
+/// The value of a copied field while there is no record to copy from.
 public enum MissingSource: Hashable, Sendable {
-  /// Its declared default, or NULL.
+  /// The declared default, or NULL.
   case reset
-  /// The value that it held last.
+  /// The last value.
   case keepLast
 }

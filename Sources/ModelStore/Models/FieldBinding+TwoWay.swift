@@ -1,15 +1,15 @@
-// Two fields that follow each other.
+// Two fields that are kept in sync.
 extension FieldBinding {
-  /// Keeps two fields of one record in step: whichever is written, the other one follows.
+  /// Keeps two fields of one record in sync. Writing either of them updates the other.
   ///
   /// - Parameters:
-  ///   - forward: The SQL expression over the record that `right` follows; the left field itself
-  ///     when nil.
-  ///   - backward: The SQL expression that `left` follows; the right field itself when nil.
-  ///   - conflict: Which one follows when one statement writes both unlike each other. An inserted
-  ///     record's field that holds its default counts as not written while the other one does not.
-  ///   - initially: Which one is right when the binding is new, or is rebuilt.
-  ///   - name: What events and errors call the binding; the right field when nil.
+  ///   - forward: The SQL expression for the value of `right`; the left field itself when nil.
+  ///   - backward: The SQL expression for the value of `left`; the right field itself when nil.
+  ///   - conflict: Which field is updated when one statement writes different values to both. In an
+  ///     inserted record, a field with its default counts as not written if the other field has
+  ///     another value.
+  ///   - initially: Which field is correct when the binding is new, or is rebuilt.
+  ///   - name: The name of the binding in events and errors; the right field when nil.
   public static func twoWay<M: Model>(
     _ left: any PartialKeyPath<M> & Sendable, _ right: any PartialKeyPath<M> & Sendable,
     forward: String? = nil, backward: String? = nil,
@@ -21,13 +21,13 @@ extension FieldBinding {
       Ways(forward: forward, backward: backward, conflict: conflict, initially: initially), name)
   }
 
-  /// Keeps a field of a record and one of the record that refers to it in step. The reference must
-  /// be unique: one record each.
+  /// Keeps a field of a record in sync with a field of the record that refers to it. The reference
+  /// must be unique, so that there is one record at each end.
   ///
   /// - Parameters:
   ///   - left: A field of the record that is referred to.
   ///   - right: A field of the record that refers.
-  ///   - conflict: Which one follows when two records are brought together that differ.
+  ///   - conflict: Which field is updated when two records with different values are linked.
   public static func twoWay<Left: Model, Right: Model>(
     _ left: any PartialKeyPath<Left> & Sendable, _ right: any PartialKeyPath<Right> & Sendable,
     through reference: any PartialKeyPath<Right> & Sendable, forward: String? = nil,
@@ -39,8 +39,8 @@ extension FieldBinding {
       Ways(forward: forward, backward: backward, conflict: conflict, initially: initially), name)
   }
 
-  /// Keeps fields of two records in step that have equal values in other fields, which must be
-  /// unique in both models.
+  /// Keeps fields of two records in sync if the records have equal values in other fields. These
+  /// fields must be unique in both models.
   public static func twoWay<Left: Model, Right: Model>(
     _ left: any PartialKeyPath<Left> & Sendable, _ right: any PartialKeyPath<Right> & Sendable,
     matching match: BindingMatch<Left, Right>,

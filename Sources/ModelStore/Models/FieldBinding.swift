@@ -1,8 +1,8 @@
-/// A field kept equal to something else, in the database, for every writer.
+/// A field that the database itself keeps equal to an expression, for every writer.
 ///
-/// A binding is declared when the store is opened and lives in the file as triggers from then on.
-/// It only ever writes its target; to refuse values use a rule or a validator, and for values that
-/// nobody needs to observe a generated column is cheaper.
+/// You declare a binding when you open the store. From then on it exists in the file as triggers.
+/// It only writes its target. To refuse values, use a rule or a validator. For values that you do
+/// not need to observe, a generated column is cheaper.
 /// ```swift
 /// bindings: [
 ///   .copy(\Artist.name, to: \Album.artistName, through: \Album.artistID),
@@ -12,10 +12,10 @@
 ///     \Product.cents, \Product.price, forward: "cents / 100.0", backward: "round(price * 100)"),
 /// ]
 /// ```
-/// A bound field is not for writing: a value that a writer gives it is replaced within the same
-/// statement. Only the ends of a two-way binding are, which follow each other. Bindings may feed
-/// one another, and they may not go round in a circle; the store refuses to open where they do, or
-/// where two bind one field and nothing says which goes before.
+/// Do not write a bound field: the binding replaces the written value within the same statement.
+/// Only the two ends of a two-way binding can be written, and each then updates the other. A
+/// binding may depend on the target of another one, but not in a cycle. The store refuses to open
+/// if bindings form a cycle, or if two of them bind one field without a priority.
 public struct FieldBinding: Sendable {
   var formula: Formula
   let target: Endpoint
@@ -35,7 +35,7 @@ public struct FieldBinding: Sendable {
     case schema(BindingSchema)
   }
 
-  /// Which records belong together, as it was named where the binding was declared.
+  /// The link between records that belong together, as declared.
   enum Link: Sendable {
     case sameRecord
     /// A field of the first model that refers to the second.
@@ -59,7 +59,7 @@ public struct FieldBinding: Sendable {
     self.name = name
   }
 
-  /// A binding that is a value already, for models without a Swift type.
+  /// Creates a binding from its schema, for models without a Swift type.
   package init(_ schema: BindingSchema) {
     formula = .schema(schema)
     target = .field(schema.target)
@@ -70,42 +70,46 @@ public struct FieldBinding: Sendable {
     functions = schema.functions
   }
 
-  /// The binding, in force only for records of the target that meet `condition`. While one does
-  /// not, its field is free and keeps what it has. Of a two-way binding the target is the right
-  /// end; both ends are free meanwhile, and meet again as two records do when it comes to hold.
+  /// Returns the binding restricted to records of the target that meet `condition`. For other
+  /// records, the field is free and keeps its value.
+  ///
+  /// For a two-way binding, the target is the right end. While the condition is not met, both ends
+  /// are free. When it becomes true, they are reconciled like two records that are newly linked.
   ///
   /// - Parameter condition: A deterministic SQL expression over the record's other columns, with
-  ///   built-in functions only. What is not true is false.
+  ///   built-in functions only. Anything but true counts as false.
   public func when(_ condition: String) -> FieldBinding {
     changed { $0.condition = condition }
   }
 
-  /// The binding, as one of several of the same field: of those whose condition holds, the one with
-  /// the highest priority is in force.
+  /// Returns the binding with a priority. If several bindings of one field apply to a record, the
+  /// one with the highest priority takes effect.
   public func priority(_ priority: Int) -> FieldBinding {
     changed { $0.priority = priority }
   }
 
-  /// The binding, replacing only the number inside the target's text: from its first digit to its
-  /// last. The text around it is free. A text without a digit stays, and so does NULL; a value that
-  /// is not a number replaces the whole. While the value is NULL the whole text is free, so you can
-  /// write the text before the first number: "0 kg". Blanks around the value come along.
+  /// Returns the binding restricted to the number inside the target's text, from its first digit to
+  /// its last. The text around the number is free. A text without a digit stays, and so does NULL.
+  /// A value that is not a number replaces the whole text. While the value is NULL the whole text
+  /// is free, so you can write the text before the first number: "0 kg". Blanks around the value
+  /// are kept.
   ///
-  /// A sign or point right before the first digit belongs to the number where nothing or a blank
-  /// stands before it: "3 kg" that follows -5 becomes "-5 kg", and "5 kg" when 5 follows. In
-  /// "item-5" and "No.5" it is text, which stays; so does a point behind the last digit. For
-  /// numbers with signs in such texts, derive the whole text.
+  /// A sign or point right before the first digit belongs to the number if only a blank or nothing
+  /// precedes it. For example, -5 turns "3 kg" into "-5 kg", and 5 then turns it into "5 kg". In
+  /// "item-5" and "No.5" the sign and the point are text, which stays. The same is true for a point
+  /// after the last digit. For numbers with signs in such texts, derive the whole text.
   ///
-  /// For copied and derived texts. In Swift: ``Swift/String/replacingNumber(with:)``.
+  /// Use it for copied and derived texts. In Swift: `String.replacingNumber(with:)`.
   public func replacingOnlyTheNumber() -> FieldBinding {
     changed { $0.mode = .numberInText }
   }
 
-  /// The binding, with functions in Swift in its expressions. The store must be opened with them:
-  /// ``StoreConfiguration/functions``.
+  /// Returns the binding with functions in Swift that its expressions may call. The store must be
+  /// opened with them: ``StoreConfiguration/functions``.
   ///
-  /// Other programs do not have them. Where one writes what sets off the binding, SQLite fails its
-  /// statement with "no such function" before anything is changed; reading goes on as before.
+  /// Other programs do not have these functions. If one of them writes a record that triggers the
+  /// binding, SQLite fails the statement with "no such function" before anything is changed.
+  /// Reading works as before.
   public func calling(_ functions: SQLFunction...) -> FieldBinding {
     changed { $0.functions = functions.map(\.name) }
   }
@@ -116,11 +120,11 @@ public struct FieldBinding: Sendable {
     return copy
   }
 
-  /// The binding as a value, every name and type of it checked against `models`.
+  /// Returns the binding as a value, with each name and type checked against `models`.
   ///
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` and a
-  ///   sentence that says what to declare instead. Circles and fields bound twice show only when
-  ///   all bindings of a store are looked at together, as opening it does.
+  ///   sentence that says what to declare instead. Cycles and fields bound twice are found only
+  ///   when a store is opened with all bindings.
   package func schema(in models: [ModelSchema]) throws -> BindingSchema {
     let target = try target.field(in: models)
     var schema = BindingSchema(
@@ -198,7 +202,7 @@ extension FieldBinding.Link {
     }
   }
 
-  /// The field of `model` that the reference `name` holds values of.
+  /// Returns the field of `model` whose values the reference `name` holds.
   private static func key(
     of model: String, for name: String, of other: String, _ models: [ModelSchema]
   ) throws -> String {

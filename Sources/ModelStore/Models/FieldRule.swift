@@ -1,14 +1,15 @@
-/// A declarative rule for one field. It becomes a named CHECK in the file, so it binds every
-/// writer, and carries a message for people. NULL passes every rule: `Optional` decides about NULL.
+/// A declarative rule for one field. It becomes a named CHECK in the file, so it applies to every
+/// writer, and has a message for people. NULL passes every rule. To refuse NULL, make the field not
+/// optional.
 public struct FieldRule: Hashable, Sendable {
   private let label: String
   private let message: String
-  /// The condition, cut where the quoted column belongs.
+  /// The condition, split at each place of the quoted column.
   private let condition: [String]
 
   /// - Parameters:
-  ///   - label: Names the rule within its field: `Track.title.LABEL`.
-  ///   - message: What is demanded, to follow the field's name: "must be positive".
+  ///   - label: The rule's name within its field: `Track.title.LABEL`.
+  ///   - message: The requirement, worded to follow the field's name: "must be positive".
   ///   - condition: An SQL expression with `{field}` for the field: `"{field} % 2 = 0"`. Only
   ///     deterministic built-in functions are allowed:
   ///     <https://sqlite.org/lang_createtable.html#check_constraints>.
@@ -24,7 +25,7 @@ public struct FieldRule: Hashable, Sendable {
     return FieldRule(label: label, message: message, condition: pieces)
   }
 
-  /// Text with a number of characters (Unicode code points) in `range`.
+  /// Requires a text with a number of characters (Unicode code points) in `range`.
   public static func length(_ range: ClosedRange<Int>) -> FieldRule {
     FieldRule(
       label: "length",
@@ -32,21 +33,21 @@ public struct FieldRule: Hashable, Sendable {
       condition: ["length(", ") BETWEEN \(range.lowerBound) AND \(range.upperBound)"])
   }
 
-  /// Text with at least `range.lowerBound` characters (Unicode code points).
+  /// Requires a text with at least `range.lowerBound` characters (Unicode code points).
   public static func length(_ range: PartialRangeFrom<Int>) -> FieldRule {
     FieldRule(
       label: "length", message: "must have at least \(counted(range.lowerBound, "character"))",
       condition: ["length(", ") >= \(range.lowerBound)"])
   }
 
-  /// Text with at most `range.upperBound` characters (Unicode code points).
+  /// Requires a text with at most `range.upperBound` characters (Unicode code points).
   public static func length(_ range: PartialRangeThrough<Int>) -> FieldRule {
     FieldRule(
       label: "length", message: "must have at most \(counted(range.upperBound, "character"))",
       condition: ["length(", ") <= \(range.upperBound)"])
   }
 
-  /// Text or bytes that take a number of bytes in `range`: text as UTF-8.
+  /// Requires a text or blob with a number of bytes in `range`; for a text, in UTF-8.
   public static func byteLength(_ range: ClosedRange<Int>) -> FieldRule {
     FieldRule(
       label: "byteLength", message: "must take \(counted(range, "byte"))",
@@ -55,7 +56,7 @@ public struct FieldRule: Hashable, Sendable {
       ])
   }
 
-  /// Text or bytes that take at most `range.upperBound` bytes: text as UTF-8.
+  /// Requires a text or blob with at most `range.upperBound` bytes; for a text, in UTF-8.
   public static func byteLength(_ range: PartialRangeThrough<Int>) -> FieldRule {
     FieldRule(
       label: "byteLength", message: "must take at most \(counted(range.upperBound, "byte"))",
@@ -72,12 +73,12 @@ public struct FieldRule: Hashable, Sendable {
       : "\(range.lowerBound) to \(counted(range.upperBound, noun))"
   }
 
-  /// Text that is not empty and not only spaces.
+  /// Requires a text that is not empty and not only spaces.
   public static var notBlank: FieldRule {
     FieldRule(label: "notBlank", message: "must not be empty", condition: ["trim(", ") <> ''"])
   }
 
-  /// A number in `range`, both ends included.
+  /// Requires a number in `range`, both ends included.
   public static func range<Number: _RuleNumber>(_ range: ClosedRange<Number>) -> FieldRule {
     FieldRule(
       label: "range", message: "must be \(range.lowerBound) to \(range.upperBound)",
@@ -86,34 +87,33 @@ public struct FieldRule: Hashable, Sendable {
       ])
   }
 
-  /// A number not below `range.lowerBound`.
+  /// Requires a number of at least `range.lowerBound`.
   public static func range<Number: _RuleNumber>(_ range: PartialRangeFrom<Number>) -> FieldRule {
     FieldRule(
       label: "range", message: "must be \(range.lowerBound) or greater",
       condition: ["", " >= \(range.lowerBound._ruleLiteral)"])
   }
 
-  /// A number not above `range.upperBound`.
+  /// Requires a number of at most `range.upperBound`.
   public static func range<Number: _RuleNumber>(_ range: PartialRangeThrough<Number>) -> FieldRule {
     FieldRule(
       label: "range", message: "must be \(range.upperBound) or less",
       condition: ["", " <= \(range.upperBound._ruleLiteral)"])
   }
 
-  /// One of the given texts.
+  /// Requires one of the given texts.
   public static func oneOf(_ texts: String...) -> FieldRule { oneOf(texts) }
 
-  /// One of the given texts.
+  /// Requires one of the given texts.
   public static func oneOf(_ texts: [String]) -> FieldRule {
     FieldRule(
       label: "oneOf", message: message(oneOf: texts.map { $0.isEmpty ? "''" : $0 }),
       condition: ["", " IN (\(texts.map(SQLText.literal).joined(separator: ", ")))"])
   }
 
-  /// One of the given values, as they are stored: `1` is not `'1'`. NULL passes whether it is among
-  /// them or not.
+  /// Requires one of the given values, as stored: `1` is not `'1'`. NULL passes in any case.
   public static func oneOf(values: [SQLValue]) -> FieldRule {
-    // What is not in a list with a NULL is neither in it nor not.
+    // With NULL in the list, a value that is not in it would make the condition unknown.
     let literals = values.filter { $0 != .null }.map(\.description)
     return FieldRule(
       label: "oneOf", message: message(oneOf: literals),
@@ -124,14 +124,14 @@ public struct FieldRule: Hashable, Sendable {
     texts.isEmpty ? "must have no value" : "must be one of: \(texts.joined(separator: ", "))"
   }
 
-  /// One of the given numbers.
+  /// Requires one of the given numbers.
   public static func oneOf<Number: _RuleNumber>(_ numbers: Number...) -> FieldRule {
     FieldRule(
       label: "oneOf", message: message(oneOf: numbers.map { "\($0)" }),
       condition: ["", " IN (\(numbers.map(\._ruleLiteral).joined(separator: ", ")))"])
   }
 
-  /// Text that matches a LIKE pattern, ASCII letters in either case:
+  /// Requires a text that matches a LIKE pattern, ASCII letters in either case:
   /// <https://sqlite.org/lang_expr.html#like>.
   public static func matches(like pattern: String) -> FieldRule {
     FieldRule(
@@ -139,7 +139,8 @@ public struct FieldRule: Hashable, Sendable {
       condition: ["", " LIKE \(SQLText.literal(pattern))"])
   }
 
-  /// Text that matches a GLOB pattern, case included: <https://sqlite.org/lang_expr.html#glob>.
+  /// Requires a text that matches a GLOB pattern, case-sensitively:
+  /// <https://sqlite.org/lang_expr.html#glob>.
   public static func matches(glob pattern: String) -> FieldRule {
     FieldRule(
       label: "glob", message: "must look like \(pattern)",
@@ -153,7 +154,7 @@ public struct FieldRule: Hashable, Sendable {
   }
 }
 
-/// A number that a rule can name as an SQL literal.
+/// A number that a rule can write as an SQL literal.
 public protocol _RuleNumber: Comparable, Sendable {
   var _ruleLiteral: String { get }
 }

@@ -1,4 +1,4 @@
-/// A type that one row becomes: a ``Model`` or a dynamic ``DynamicRecord``.
+/// A type that can be read from one row: a ``Model`` or a ``DynamicRecord``.
 public protocol Fetchable: Sendable {
   /// Reads the fields of `schema`, in field order from column 0.
   init(row: borrowing RowView, schema: ModelSchema) throws
@@ -8,11 +8,11 @@ public protocol Fetchable: Sendable {
 public protocol Insertable<Inserted>: Sendable {
   associatedtype Inserted: Model
 
-  /// Binds the model's fields as arguments, each at its field's position. A key left to SQLite is
-  /// NULL.
+  /// Binds the model's fields as arguments, each at its field's position. If SQLite is to assign
+  /// the key, bind NULL.
   func encode(to arguments: inout ArgumentWriter) throws
 
-  /// The record that `encode(to:)` described, with the row number that SQLite gave it.
+  /// Returns the record that `encode(to:)` described, with the row number that SQLite assigned.
   func record(rowID: Int64) throws -> Inserted
 }
 
@@ -46,8 +46,8 @@ public protocol Model: Fetchable, Insertable where Inserted == Self {
 
   static var definition: ModelDefinition<Self> { get }
 
-  /// The name of the model's table. A type of its own constant lets definitions name each other's
-  /// tables in a circle; the default asks the definition.
+  /// The name of the model's table. The default comes from the definition. If definitions of
+  /// several types refer to each other's tables, declare a constant here to avoid an endless loop.
   static var tableName: String { get }
 
   /// The record's key, from its key fields.
@@ -71,9 +71,9 @@ extension Model {
   public func record(rowID: Int64) throws -> Self { self }
 }
 
-/// What identifies a record among all of its model: one column value, or several in key order.
+/// The identity of a record within its model: one column value, or several in key order.
 public protocol ModelKey: Hashable, Sendable {
-  /// - Throws: ``ColumnError`` when the values are not such a key.
+  /// - Throws: ``ColumnError`` when the values do not form such a key.
   init(sqlValues: [SQLValue]) throws(ColumnError)
 
   /// The key's values, in key order.

@@ -1,6 +1,6 @@
-/// What happened to one record of a Swift model.
+/// The change of one record of a Swift model.
 public struct ModelChange<M: Model>: Sendable {
-  /// The same change without the Swift type: key, fields that differ, values as SQLite has them.
+  /// The same change without the Swift type: key, changed fields, and values as SQLite stores them.
   public let change: RecordChange
   /// The record before; nil for an insertion.
   public let old: M?
@@ -20,10 +20,10 @@ public struct ModelChange<M: Model>: Sendable {
   /// Whether the record was inserted, updated or deleted.
   public var operation: RecordChange.Operation { change.operation }
 
-  /// Who inserted, deleted or first updated the record.
+  /// The origin of the insertion, the deletion or the first update of the record.
   public var origin: Origin { change.origin }
 
-  /// What the change answers, where ``origin`` is a binding or a trigger; otherwise nil.
+  /// The change that led to this one, if ``origin`` is a binding or a trigger; otherwise nil.
   public var cause: Cause? { change.cause }
 
   /// Whether the field at `path` differs; true for every field of an insertion or deletion.

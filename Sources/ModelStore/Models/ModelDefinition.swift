@@ -1,4 +1,4 @@
-/// What a model declares, once per type: its schema, and which key path is which field.
+/// The declaration of a model, once per type: its schema, and the field of each key path.
 public struct ModelDefinition<M: Model>: Sendable {
   /// The model's name, table, fields, indexes and rules.
   public let schema: ModelSchema
@@ -9,7 +9,7 @@ public struct ModelDefinition<M: Model>: Sendable {
 
   /// - Parameters:
   ///   - name: The model's name, unique in the store.
-  ///   - table: The table's name where it is not the model's.
+  ///   - table: The table's name, if it differs from the model's.
   ///   - key: The fields of the key, in key order.
   ///   - fields: All stored properties, in the order in which the model reads and writes them.
   /// - Precondition: Field names are unique, and every key path in `key` is one of `fields`.
@@ -55,37 +55,38 @@ public struct ModelDefinition<M: Model>: Sendable {
     for shared in sharedLists.values { _ = fieldName(shared.field.path) }
   }
 
-  /// The position of the field at `path`, or nil when `path` is no stored field.
+  /// Returns the position of the field at `path`, or nil when `path` is not a stored field.
   package func fieldIndex(of path: any PartialKeyPath<M> & Sendable) -> Int? {
     indices[FieldPath(path: path)]
   }
 
-  /// What to say of a key path that is not a stored field.
+  /// Returns a message about a key path that is not a stored field.
   func notStored(_ path: any PartialKeyPath<M> & Sendable) -> String {
     let names = schema.fields.map(\.name).joined(separator: ", ")
     return "\(described(path)) is not a stored field of \(schema.name). The fields are: \(names)."
   }
 
-  /// A key path for messages: by the name of its field or list, otherwise by its type.
+  /// Returns a key path for messages: the name of its field or list, otherwise its type.
   func described(_ path: any PartialKeyPath<M> & Sendable) -> String {
     if let index = fieldIndex(of: path) { return schema.fields[index].name }
     return list(at: path)?.name ?? keyPathText(path)
   }
 
-  /// The list at `path`, or nil when `path` is none.
+  /// Returns the list at `path`, or nil when `path` is not a list.
   func list(at path: any PartialKeyPath<M> & Sendable) -> ListSchema? {
     lists[FieldPath(path: path)]
   }
 
-  /// The list of another record at `path`, or nil when `path` is none.
+  /// Returns the list of another record at `path`, or nil when `path` is not such a list.
   func sharedList(at path: any PartialKeyPath<M> & Sendable) -> SharedList? {
     sharedLists.isEmpty ? nil : sharedLists[FieldPath(path: path)]
   }
 
-  /// The list of another record, which every record shares that refers to that one.
+  /// The list of another record, which all records share that refer to that record.
   struct SharedList: Sendable {
     fileprivate let field: FieldPath
-    /// Names the model whose records own such lists, and the list; nil for what is not a list.
+    /// Returns the name of the model whose records own such lists, and of the list; nil if it is
+    /// not a list.
     let holder: @Sendable () -> (model: String, list: String)?
 
     init(
@@ -97,15 +98,15 @@ public struct ModelDefinition<M: Model>: Sendable {
     }
   }
 
-  /// The position of the field that refers to the record whose list it is.
+  /// Returns the position of the field that refers to the owner of the list.
   func fieldIndex(of shared: SharedList) -> Int? { indices[shared.field] }
 
-  /// The key path of the field at `index`.
+  /// Returns the key path of the field at `index`.
   package func path(at index: Int) -> any PartialKeyPath<M> & Sendable {
     paths[index]
   }
 
-  /// A key path as a dictionary key: `PartialKeyPath` alone would lose that it is Sendable.
+  /// A key path as a dictionary key. `PartialKeyPath` alone would not be Sendable.
   fileprivate struct FieldPath: Hashable, Sendable {
     let path: any PartialKeyPath<M> & Sendable
 
@@ -115,7 +116,7 @@ public struct ModelDefinition<M: Model>: Sendable {
   }
 }
 
-/// One stored property of a model and the column it lives in.
+/// One stored property of a model and its column.
 public struct ModelField<M: Model>: Sendable {
   let schema: FieldSchema
   let rules: [FieldRule]
@@ -123,7 +124,7 @@ public struct ModelField<M: Model>: Sendable {
 
   /// - Parameters:
   ///   - name: The property's name.
-  ///   - column: The column's name where it is not the property's.
+  ///   - column: The column's name, if it differs from the property's.
   ///   - defaultSQL: An SQL expression for records inserted by writers that leave the field out.
   public init<Value: ColumnValue>(
     _ name: String, _ path: any KeyPath<M, Value> & Sendable, column: String? = nil,
@@ -156,7 +157,7 @@ public struct ModelList<M: Model>: Sendable {
     adopted = nil
   }
 
-  /// A list in a table that another program or a migration made.
+  /// Declares a list in a table that another program or a migration created.
   ///
   /// - Parameters:
   ///   - name: The property's name.
@@ -171,8 +172,8 @@ public struct ModelList<M: Model>: Sendable {
     adopted = (table, columns)
   }
 
-  /// The list of another record, to which a field of this model refers. Records that refer to the
-  /// same record share its list: what is done to it through one of them is done for all.
+  /// Declares that the records share the list of another record, to which a field refers. A change
+  /// through one of the records is a change for all.
   ///
   /// ```swift
   /// lists: [ModelList("songs", \.songs, sharing: \Mix.songs, through: \.mixID)]
@@ -180,8 +181,8 @@ public struct ModelList<M: Model>: Sendable {
   ///
   /// - Parameters:
   ///   - name: The property's name.
-  ///   - list: The list of the record that is referred to. It goes with that record.
-  ///   - field: Holds the key of that record.
+  ///   - list: The list of the referred record. It is deleted with that record.
+  ///   - field: The field with the key of that record.
   /// - Precondition: `field` is one of the model's fields.
   public init<Holder: Model, Element: Model>(
     _ name: String, _ path: any KeyPath<M, OrderedList<Element>> & Sendable,
@@ -194,7 +195,7 @@ public struct ModelList<M: Model>: Sendable {
     }
   }
 
-  /// nil for a list that belongs to another model.
+  /// Returns nil for a list that belongs to another model.
   fileprivate func schema(owner: String) -> ListSchema? {
     guard shared == nil else { return nil }
     return ListSchema(
@@ -203,8 +204,8 @@ public struct ModelList<M: Model>: Sendable {
   }
 }
 
-/// A key path for messages. Swift describes a computed property by an address in memory, which says
-/// nothing; its type does.
+/// Returns a key path for messages. Swift describes a computed property by an address in memory, so
+/// this returns its type.
 private func keyPathText<Root>(_ path: any PartialKeyPath<Root> & Sendable) -> String {
   let text = "\(path)"
   guard text.contains("<computed 0x") else { return text }

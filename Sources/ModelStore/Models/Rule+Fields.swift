@@ -21,7 +21,7 @@ extension Rule {
       message: schema.message, severity: severity)
   }
 
-  /// Every record has a value in an optional field. Called `Model.field.required`.
+  /// Requires a value in an optional field. Called `Model.field.required`.
   public static func required<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, severity: Violation.Severity = .error
   ) -> Rule {
@@ -31,7 +31,7 @@ extension Rule {
       severity: severity)
   }
 
-  /// A field that stays as it was inserted. Called `Model.field.immutable`.
+  /// Keeps a field as it was inserted. Called `Model.field.immutable`.
   public static func immutable<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable
   ) -> Rule {
@@ -39,9 +39,9 @@ extension Rule {
     return Rule("\(M.schema.name).\(name).immutable", of: M.schema.name, fields: [name], .immutable)
   }
 
-  /// An SQL expression over the record's columns that is true or NULL.
+  /// Requires that an SQL expression over the record's columns is true or NULL.
   ///
-  /// - Parameter fields: Those that it is about, for forms.
+  /// - Parameter fields: The fields that a form shows the message at.
   public static func condition<M: Model>(
     _ name: String, of model: M.Type, _ sql: String, _ message: String,
     fields: [any PartialKeyPath<M> & Sendable] = [], severity: Violation.Severity = .error
@@ -51,10 +51,10 @@ extension Rule {
       message: message, severity: severity)
   }
 
-  /// Values that occur once together.
+  /// Requires that the values of several fields together are unique.
   ///
-  /// - Parameter condition: An SQL expression over the record's columns, in bare names; only among
-  ///   records for which it is true are the values unique.
+  /// - Parameter condition: An SQL expression over the record's columns, without table names. The
+  ///   values are unique only among records for which it is true.
   public static func unique<M: Model>(
     _ name: String, _ fields: any PartialKeyPath<M> & Sendable..., where condition: String? = nil
   ) -> Rule {
@@ -62,7 +62,7 @@ extension Rule {
       name, of: M.schema.name, fields: fields.map { Self.name(of: $0) }, .unique(where: condition))
   }
 
-  /// A field that names an existing record of another model. Called `Model.field.exists`.
+  /// Requires that a field names an existing record of another model. Called `Model.field.exists`.
   public static func reference<M: Model, Value: ColumnValue, Other: Model>(
     _ field: any KeyPath<M, Value> & Sendable, to other: Other.Type
   ) -> Rule {
@@ -72,7 +72,8 @@ extension Rule {
       .reference(model: Other.schema.name))
   }
 
-  /// At most `count` records with the same values in the fields `per`; in all, without any.
+  /// Allows at most `count` records with the same values in the fields `per`; in total, if `per` is
+  /// empty.
   public static func atMost<M: Model>(
     _ count: Int, of model: M.Type, per fields: any PartialKeyPath<M> & Sendable...,
     name: String, severity: Violation.Severity = .error
@@ -83,7 +84,7 @@ extension Rule {
       severity: severity)
   }
 
-  /// A field that adds up to at most `limit` among records with the same values in `per`.
+  /// Limits the sum of a field over the records with the same values in `per`.
   public static func sum<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, atMost limit: Double,
     per fields: any PartialKeyPath<M> & Sendable..., name: String,
@@ -94,8 +95,8 @@ extension Rule {
       .sumAtMost(limit: limit, per: fields.map { Self.name(of: $0) }), severity: severity)
   }
 
-  /// From one field up to, and not including, another is an interval that overlaps with none of
-  /// another record with the same values in `per`.
+  /// Requires that intervals do not overlap among records with the same values in `per`. An
+  /// interval reaches from one field up to, and not including, another.
   public static func noOverlap<M: Model, Value: ColumnValue>(
     from start: any KeyPath<M, Value> & Sendable, to end: any KeyPath<M, Value> & Sendable,
     per fields: any PartialKeyPath<M> & Sendable..., name: String,
@@ -106,8 +107,8 @@ extension Rule {
       .noOverlap(per: fields.map { Self.name(of: $0) }), severity: severity)
   }
 
-  /// The field's name; for what is no stored field the path's, which no model has, so that adding
-  /// the rule says so.
+  /// Returns the field's name. For a path that is not a stored field, it returns the path, which no
+  /// model has as a field, so adding the rule throws.
   private static func name<M: Model>(of path: any PartialKeyPath<M> & Sendable) -> String {
     M.definition.fieldIndex(of: path).map { M.schema.fields[$0].name }
       ?? M.definition.described(path)

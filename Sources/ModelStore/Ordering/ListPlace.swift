@@ -1,4 +1,4 @@
-/// Where a slot stands in its ordered list: slots are ordered by label, then by number.
+/// The place of a slot in its ordered list. Slots are ordered by label, then by number.
 struct ListPlace: Hashable, Comparable, Sendable {
   var label: Int64
   let slot: Int64

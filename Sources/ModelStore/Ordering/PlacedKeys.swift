@@ -1,12 +1,12 @@
-/// Reads a record's key from the end of its place in an order, where the place tells it exactly;
-/// then nobody has to keep the key beside the place.
+/// Reads a record's key from the end of its sort key, where it is stored exactly. Then the key need
+/// not be kept beside the sort key.
 struct PlacedKeys: Sendable {
   private let terms: [SortTerm]
   private let keyCount: Int
 
-  /// - Parameter terms: The order, the key's own terms aside.
-  /// - Returns: nil where two keys that differ may have the same place: a column that holds reals
-  ///   and integers may hold 1 and 1.0.
+  /// - Parameter terms: The order, without the terms of the key.
+  /// - Returns: nil if two different keys may have the same sort key. For example, a column with
+  ///   reals and integers may hold 1 and 1.0.
   init?(_ schema: ModelSchema, orderedBy terms: [SortTerm]) {
     let keys = schema.keyIndices.map { schema.fields[$0] }
     guard !keys.isEmpty, keys.allSatisfy(Self.isExact) else { return nil }
@@ -14,8 +14,8 @@ struct PlacedKeys: Sendable {
     keyCount = keys.count
   }
 
-  /// Whether no number in the field's column is a real: a STRICT column of integers has none, and
-  /// one of texts or blobs no numbers at all.
+  /// Whether no number in the field's column is a real. A STRICT column of integers has no reals,
+  /// and a column of texts or blobs has no numbers at all.
   private static func isExact(_ field: FieldSchema) -> Bool {
     let isStrict = field.declaredType == nil
     return switch ColumnAffinity(of: field) {

@@ -1,5 +1,5 @@
 extension RankedTree {
-  /// Makes a tree of elements that are already in strictly ascending order, with nodes 95 % full.
+  /// Creates a tree of elements that are already in strictly ascending order, with nodes 95 % full.
   ///
   /// The elements are consumed as a stream; nothing but the tree is built. An element that is not
   /// greater than the one before it traps.
@@ -12,7 +12,7 @@ extension RankedTree {
     self = tree
   }
 
-  /// As ``init(sorted:shape:)``, for elements from outside; nil when they are not in that order.
+  /// As ``init(sorted:shape:)``, for untrusted elements; nil when they are not in that order.
   init?(checking elements: some Sequence<Element>, shape: RankedTreeShape = .standard) {
     guard let leaves = Self.leaves(of: elements, shape: shape) else { return nil }
     let count = leaves.reduce(0) { $0 + $1.count }
@@ -42,9 +42,9 @@ extension RankedTree {
     self.init(root: nodes[0], count: count, shape: shape)
   }
 
-  /// Cuts the stream into leaves of the bulk fill; the last two share what is left over.
+  /// Cuts the stream into leaves of the bulk fill; the last two share the remaining elements.
   ///
-  /// - Returns: nil when it is not strictly ascending.
+  /// - Returns: nil when the stream is not strictly ascending.
   private static func leaves(
     of elements: some Sequence<Element>,
     shape: RankedTreeShape
@@ -71,8 +71,8 @@ extension RankedTree {
     return leaves
   }
 
-  /// Cuts `0..<count` into ranges of `size`; the last two share what is left over, so that none but
-  /// a range that stands alone is shorter than `minimum`.
+  /// Cuts `0..<count` into ranges of `size`. The last two share the rest, so that no range is
+  /// shorter than `minimum`, except a single one.
   private static func parts(_ count: Int, size: Int, minimum: Int) -> [Range<Int>] {
     var starts = Array(stride(from: 0, to: count, by: size))
     if let last = starts.last, starts.count > 1, count - last < minimum {
@@ -84,11 +84,11 @@ extension RankedTree {
 }
 
 extension RankedTree {
-  /// Takes elements out and puts others in by building the tree anew: for more of them than it pays
-  /// to look for one by one. What is in both stays.
+  /// Removes and inserts elements by rebuilding the tree, for more elements than are worth looking
+  /// up one by one. An element in both arrays stays.
   ///
-  /// - Returns: false when one that goes is not there, or one that comes stays there already; then
-  ///   nothing was done.
+  /// - Returns: false when an element to remove is missing, or an element to insert exists already.
+  ///   Then the tree is unchanged.
   /// - Complexity: O(n + k log k) for k elements.
   mutating func merge(removing: [Element], inserting: [Element]) -> Bool {
     let going = removing.sorted()

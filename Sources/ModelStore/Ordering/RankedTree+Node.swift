@@ -1,13 +1,14 @@
 extension RankedTree {
-  /// Elements in ascending order. Its buffer is copied on write, like every array's.
+  /// Elements in ascending order. Its buffer is copied on write, like that of every array.
   typealias Leaf = ContiguousArray<Element>
 
   /// An inner node: branches in order, the number of elements below each, and separators between.
   ///
   /// A bottom node branches to leaves, every other node to nodes. `separators[i]` is greater than
-  /// everything below branch `i` and not greater than anything below branch `i + 1`; it may have
-  /// been removed from the tree since. The arrays carry the sharing: a copied node costs its array
-  /// references, and a mutation copies the arrays it changes along its path and no others.
+  /// everything below branch `i` and not greater than anything below branch `i + 1`. The separator
+  /// itself may have been removed from the tree since. Arrays provide the sharing: copying a node
+  /// copies its array references, and a mutation copies only the arrays that it changes along its
+  /// path.
   struct Node: Sendable {
     private(set) var separators: ContiguousArray<Element>
     private(set) var counts: ContiguousArray<UInt32>
@@ -26,7 +27,7 @@ extension RankedTree {
       self.children = children
     }
 
-    /// Makes a bottom node over ascending `leaves`; only a leaf that stands alone may be empty.
+    /// Creates a bottom node over ascending `leaves`; only a single leaf may be empty.
     init(leaves: ContiguousArray<Leaf>, shape: RankedTreeShape) {
       precondition(!leaves.isEmpty && leaves.count <= shape.branchCapacity)
       self.init(
@@ -36,7 +37,7 @@ extension RankedTree {
         children: [])
     }
 
-    /// Makes a node over ascending `children`, whose least elements are `minimums`.
+    /// Creates a node over ascending `children`, whose least elements are `minimums`.
     init(
       children: ContiguousArray<Node>,
       minimums: ContiguousArray<Element>,
@@ -50,7 +51,7 @@ extension RankedTree {
         children: children)
     }
 
-    /// Makes a node above `child`, which holds `count` elements.
+    /// Creates a node above `child`, which holds `count` elements.
     init(adopting child: Node, count: Int) {
       self.init(separators: [], counts: [UInt32(count)], leaves: [], children: [child])
     }
@@ -139,7 +140,7 @@ extension RankedTree.Node {
 }
 
 extension RankedTree.Node {
-  /// Adds `element` below this node, which must not be full, and tells whether it is new.
+  /// Adds `element` below this node, which must not be full, and returns whether it is new.
   mutating func insert(_ element: Element, shape: RankedTreeShape) -> Bool {
     var branch = branch(for: element)
     let isNew: Bool
@@ -164,7 +165,8 @@ extension RankedTree.Node {
     -> Bool
   {
     let index = leaves[branch].lowerBound(of: element)
-    // One exact allocation when the leaf is shared or was built to its size; nothing otherwise.
+    // One exact allocation when the leaf is shared or was built to its size; otherwise no
+    // allocation.
     leaves[branch].reserveCapacity(shape.leafCapacity)
     if index < leaves[branch].count, leaves[branch][index] == element {
       leaves[branch][index] = element
@@ -174,8 +176,8 @@ extension RankedTree.Node {
     return true
   }
 
-  /// Removes the element equal to `element` from below this node. Afterwards a branch holds its
-  /// minimum again; this node itself may be left with too few branches, which its parent repairs.
+  /// Removes the element equal to `element` from below this node. Afterwards each branch holds its
+  /// minimum again. This node itself may have too few branches, which its parent repairs.
   mutating func remove(_ element: Element, shape: RankedTreeShape) -> Element? {
     let branch = branch(for: element)
     if isBottom {
@@ -237,7 +239,7 @@ extension RankedTree.Node {
     counts.insert(UInt32(upper.totalCount), at: branch + 1)
   }
 
-  /// Joins the leaves at `branch` and `branch + 1`, or shares their elements out evenly.
+  /// Joins the leaves at `branch` and `branch + 1`, or distributes their elements evenly.
   private mutating func joinLeaves(_ branch: Int, shape: RankedTreeShape) {
     var joined = RankedTree.Leaf()
     joined.reserveCapacity(leaves[branch].count + leaves[branch + 1].count)
@@ -258,7 +260,7 @@ extension RankedTree.Node {
     }
   }
 
-  /// Joins the children at `branch` and `branch + 1`, or shares their branches out evenly.
+  /// Joins the children at `branch` and `branch + 1`, or distributes their branches evenly.
   private mutating func joinChildren(_ branch: Int, shape: RankedTreeShape) {
     children[branch].append(children[branch + 1], separator: separators[branch])
     if children[branch].branchCount <= shape.branchCapacity {
@@ -304,7 +306,7 @@ extension RankedTree.Node {
 }
 
 extension RankedTree.Node {
-  /// The first structural rule that this node or one below it breaks, as a sentence.
+  /// Returns the first structural rule that this node or a node below it breaks, as a sentence.
   func firstBrokenRule(count: Int, isRoot: Bool, shape: RankedTreeShape) -> String? {
     let branches = isBottom ? leaves.count : children.count
     guard counts.count == branches, separators.count == branches - 1 else {

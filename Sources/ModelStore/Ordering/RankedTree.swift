@@ -1,16 +1,16 @@
 /// A sorted set that knows the position of every element: a persistent, counted B+tree.
 ///
-/// It finds the rank of an element and the element at a rank in O(log n), and a copy is a snapshot:
-/// a mutation copies the nodes on one path from the root and leaves every other version as it was.
-/// It is not a multiset; elements are told apart by `==`, and `<` must be a total order that agrees
-/// with it.
+/// It finds the rank of an element and the element at a rank in O(log n). A copy is a snapshot: a
+/// mutation copies the nodes on one path from the root and leaves every other version unchanged. It
+/// is not a multiset: elements are distinguished by `==`, and `<` must be a total order that agrees
+/// with `==`.
 struct RankedTree<Element: Comparable & Sendable>: Sendable {
   /// The number of elements.
   private(set) var count: Int
   let shape: RankedTreeShape
   private var root: Node
 
-  /// Makes an empty tree.
+  /// Creates an empty tree.
   ///
   /// - Parameter shape: The node sizes. Tests pass small ones to reach every split and merge.
   init(shape: RankedTreeShape = .standard) {
@@ -25,7 +25,7 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
 
   var isEmpty: Bool { count == 0 }
 
-  /// Adds `element`, or puts it in the place of an equal one.
+  /// Adds `element`, or replaces an equal element.
   ///
   /// - Returns: Whether the tree grew; `false` means that an equal element was replaced.
   /// - Complexity: O(log n); the first mutation after a copy also copies one path.
@@ -72,7 +72,7 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
     self.element(equalTo: element) != nil
   }
 
-  /// The element that `index` others precede.
+  /// The element at `index`.
   ///
   /// - Parameter index: At least 0 and less than ``count``; anything else traps.
   /// - Complexity: O(log n).
@@ -98,7 +98,7 @@ struct RankedTree<Element: Comparable & Sendable>: Sendable {
 }
 
 extension RankedTree: Sequence {
-  /// Walks the elements in order, in the version it was made from, whatever the tree does later.
+  /// An iterator over the elements in order. Later changes of the tree do not affect it.
   struct Iterator: IteratorProtocol {
     private var ancestors: ContiguousArray<(node: Node, next: Int)> = []
     private var leaf = Leaf()

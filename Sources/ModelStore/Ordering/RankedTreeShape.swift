@@ -1,8 +1,8 @@
 /// The node sizes of a ``RankedTree``.
 struct RankedTreeShape: Hashable, Sendable {
-  /// The most elements in one leaf.
+  /// The maximum number of elements in one leaf.
   let leafCapacity: Int
-  /// The most branches of one inner node.
+  /// The maximum number of branches of one inner node.
   let branchCapacity: Int
 
   /// - Parameters:
@@ -15,19 +15,19 @@ struct RankedTreeShape: Hashable, Sendable {
     self.branchCapacity = branchCapacity
   }
 
-  /// The sizes that serve up to millions of elements of 16 to 32 bytes. With more branches, the
-  /// first mutation after a copy costs more and the tree is no lower.
+  /// Sizes for up to millions of elements of 16 to 32 bytes. With more branches, the first mutation
+  /// after a copy costs more and the tree is no lower.
   static let standard = RankedTreeShape(leafCapacity: 128, branchCapacity: 32)
 
-  // A quarter, not half: a node that has just been split must lose half of what it holds before it
-  // is joined again, so alternating inserts and removals at one spot do not thrash.
+  // A quarter, not half: a node that has just been split must lose half of its elements before it
+  // is joined again. So alternating inserts and removals at one position do not thrash.
   var leafMinimum: Int { max(1, leafCapacity / 4) }
   // Two branches at least: a child that underflows always has a sibling to join.
   var branchMinimum: Int { max(2, branchCapacity / 4) }
 
-  /// What a bulk build puts into one leaf: 95 %, so that the first inserts find room.
+  /// The fill of a leaf in a bulk build: 95 %, so that the first inserts find room.
   var leafFill: Int { fill(leafCapacity, minimum: leafMinimum) }
-  /// What a bulk build puts under one inner node.
+  /// The fill of an inner node in a bulk build.
   var branchFill: Int { fill(branchCapacity, minimum: branchMinimum) }
 
   private func fill(_ capacity: Int, minimum: Int) -> Int {

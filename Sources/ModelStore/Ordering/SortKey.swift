@@ -1,10 +1,10 @@
-/// The place of one row in a sorted result: bytes whose order is the order SQLite gives the row.
+/// The position of one row in a sorted result: bytes whose order is the order SQLite gives the row.
 ///
 /// Compare keys only with keys made from the same terms. Equal keys mean rows that SQLite ranks
-/// equal, primary key included. A key of up to 23 bytes lies in the value itself; a longer one
-/// keeps its first 16 bytes there and the rest on the heap.
+/// equal, primary key included. A key of up to 23 bytes is stored inline. A longer key keeps its
+/// first 16 bytes inline and the rest on the heap.
 ///
-/// The encoding of one value, before a descending term inverts every byte but NULL's:
+/// The encoding of one value, before a descending term inverts every byte except NULL's:
 ///
 ///     NULL      00 when first, FF when last
 ///     number    40 for zero, 40 + class and the magnitude for positive numbers,
@@ -12,7 +12,7 @@
 ///     text      A0, the collated bytes escaped, 00
 ///     blob      B0, the bytes escaped, 00
 ///
-/// No encoding is the beginning of another, so keys need no length and pad with zeros.
+/// No encoding is a prefix of another, so keys need no length and pad with zeros.
 struct SortKey: Hashable, Sendable {
   private let storage: Storage
 
@@ -31,7 +31,8 @@ struct SortKey: Hashable, Sendable {
     storage = encoder.storage
   }
 
-  /// What `encoder` has written: one value for each term, then the primary key's.
+  /// Creates a key from the output of `encoder`: one value for each term, then the primary key's
+  /// values.
   init(_ encoder: SortKeyEncoder) {
     storage = encoder.storage
   }
@@ -52,8 +53,8 @@ extension SortKey: Comparable {
 }
 
 extension SortKey {
-  /// Up to 23 bytes, or 16 and an array. Three words: the case lies in the byte that the inline
-  /// bytes leave over.
+  /// Up to 23 bytes, or 16 bytes and an array. It takes three words: the case is stored in the byte
+  /// that the inline bytes leave free.
   enum Storage: Hashable, Sendable {
     /// Bytes 0–7, 8–15, 16–19, 20–21 and 22, big-endian, padded with zeros.
     case inline(UInt64, UInt64, UInt32, UInt16, UInt8)
@@ -74,8 +75,8 @@ extension SortKey {
       case (.spilled(_, _, let rest), .spilled(_, _, let otherRest)):
         rest.lexicographicallyPrecedes(otherRest)
       default:
-        // A short key has fewer bytes than these seven hold, so it cannot agree with a longer one
-        // in all of them: it would be the longer one's beginning.
+        // A short key has fewer bytes than these seven. If all seven were equal to those of a
+        // longer key, it would be a prefix of that key, which cannot happen.
         nextSevenBytes < other.nextSevenBytes
       }
     }

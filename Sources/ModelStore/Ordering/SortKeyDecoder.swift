@@ -1,6 +1,6 @@
-/// Reads values back out of the bytes of a ``SortKey``, from its beginning. Not an inverse of the
-/// encoding: a whole real comes back as the integer that SQLite calls equal, and what a collation
-/// folds stays folded, so such values can only be skipped.
+/// Reads values from the bytes of a ``SortKey``, from its beginning. It is not an inverse of the
+/// encoding: a whole real is read as the integer that SQLite calls equal, and collated text keeps
+/// its folded form. Such values can only be skipped.
 struct SortKeyDecoder {
   private let key: SortKey
   private var position = 0
@@ -10,12 +10,12 @@ struct SortKeyDecoder {
     self.key = key
   }
 
-  /// Steps over the value that was encoded by `term`.
+  /// Skips the value that was encoded by `term`.
   mutating func skip(_ term: SortTerm) {
     mask = term.direction == .ascending ? 0x00 : 0xFF
     let raw = key.byte(at: position)
     position += 1
-    // NULL alone is not inverted; no other value begins so in either direction.
+    // Only NULL is not inverted. No other value begins with this byte in either direction.
     guard raw != SortKeyLead.nullFirst, raw != SortKeyLead.nullLast else { return }
     switch raw ^ mask {
     case SortKeyLead.text where term.collation == .nocase: skipFolded()

@@ -13,7 +13,7 @@ struct SortKeyEncoder {
 
   private static let inlineCapacity = 23
 
-  /// What has been written so far.
+  /// The bytes written so far.
   var storage: SortKey.Storage {
     guard length <= Self.inlineCapacity else { return .spilled(first, second, rest) }
     return .inline(
@@ -108,7 +108,8 @@ extension SortKeyEncoder {
       appendLead(SortKeyMagnitude.small + UInt8(bytes), isNegative: isNegative)
       append(flagged, bytes: bytes, isNegative: isNegative)
       if fraction > 0 {
-        // A Double has 53 significant bits: what the whole part leaves holds the fraction exactly.
+        // A Double has 53 significant bits. The bits that the whole part leaves hold the fraction
+        // exactly.
         let bits = 53 - (64 - whole.leadingZeroBitCount)
         let scaled = UInt64(Double(sign: .plus, exponent: bits, significand: fraction))
         append(scaled, bytes: (bits + 7) / 8, isNegative: isNegative)

@@ -1,11 +1,11 @@
-/// How one value of a sort key is ordered, as one term of SQL's ORDER BY says it.
+/// The order of one value of a sort key, corresponding to one term of SQL's ORDER BY.
 struct SortTerm: Hashable, Sendable {
   enum Direction: Hashable, Sendable {
     case ascending
     case descending
   }
 
-  /// Where NULL stands in the result, whatever the direction.
+  /// The position of NULL in the result, whatever the direction.
   enum NullPlacement: Hashable, Sendable {
     case first
     case last
@@ -29,7 +29,7 @@ struct SortTerm: Hashable, Sendable {
   }
 
   /// Whether a ``SortKey`` can express this term. Only the registered function knows the order of a
-  /// custom collation, so a query with such a term is run again instead.
+  /// custom collation, so a query with such a term is re-executed instead.
   var hasByteOrder: Bool {
     switch collation {
     case .binary, .nocase, .rtrim: true

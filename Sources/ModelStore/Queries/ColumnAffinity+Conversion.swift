@@ -1,6 +1,6 @@
 extension ColumnAffinity {
-  /// The affinity of a field's column, or nil when the schema does not tell: ANY means none in a
-  /// STRICT table and NUMERIC in any other.
+  /// The affinity of a field's column, or nil when the schema does not determine it: ANY means none
+  /// in a STRICT table and NUMERIC in any other.
   init?(of field: FieldSchema) {
     switch field.declaredType?.uppercased() {
     case "ANY": return nil
@@ -16,8 +16,9 @@ extension ColumnAffinity {
     }
   }
 
-  /// `value` as SQLite converts it before comparing it with a column of this affinity, or nil when
-  /// only SQLite can tell: how reals become text, and text reals, differs between its versions.
+  /// Returns `value` as SQLite converts it before comparing it with a column of this affinity.
+  /// Returns nil when only SQLite can do that: the conversion between reals and text differs
+  /// between its versions.
   func converted(_ value: SQLValue) -> SQLValue? {
     switch (self, value) {
     case (.text, .integer(let number)):
@@ -33,12 +34,12 @@ extension ColumnAffinity {
   }
 }
 
-/// A text that SQLite takes for a number when numeric affinity is applied.
+/// A text that SQLite reads as a number when numeric affinity is applied.
 private struct NumericText {
-  /// The number when it is whole, written without point and exponent, and fits; else nil.
+  /// The number if it is whole, written without point and exponent, and fits; else nil.
   let integer: Int64?
 
-  /// nil for a text that is no number and so stays text.
+  /// nil for a text that is not a number and so stays text.
   init?(_ text: String) {
     var rest = Array(text.utf8)[...]
     func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }

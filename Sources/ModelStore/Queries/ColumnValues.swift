@@ -1,7 +1,7 @@
-/// What is known of the values of one column after they were read one by one: how many there are of
-/// each kind. The values themselves are not kept.
+/// Statistics of the values of one column: how many there are of each kind. The values themselves
+/// are not kept.
 struct ColumnValues {
-  /// What the values mean.
+  /// The type and form of the values.
   struct Reading: Hashable {
     var type: FieldType
     var form: FieldForm?
@@ -17,7 +17,7 @@ struct ColumnValues {
   private var truthCount = 0
   private var jsonCount = 0
   private var uuidCount = 0
-  /// A UUID without letters counts in both.
+  /// A UUID without letters counts as both.
   private var upperUUIDCount = 0
   private var lowerUUIDCount = 0
   private var dates = DateValues()
@@ -26,12 +26,12 @@ struct ColumnValues {
     self.meaning = meaning
   }
 
-  /// NULLs not counted.
+  /// The number of values without NULLs.
   var count: Int { integerCount + realCount + textCount + blobCount }
 
   /// Counts one cell.
   ///
-  /// - Returns: How many bytes of text it has.
+  /// - Returns: The number of bytes of its text.
   mutating func add(_ row: borrowing RowView, at column: Int) throws(ColumnError) -> Int {
     switch row.storageClass(at: column) {
     case .null: return 0
@@ -74,9 +74,9 @@ struct ColumnValues {
     }
   }
 
-  /// The type that every value has, the declared one where there is no value.
+  /// Returns the type that every value fits; the declared type if there is no value.
   ///
-  /// - Parameter affinity: The column's.
+  /// - Parameter affinity: The column's affinity.
   func reading(in affinity: ColumnAffinity) -> Reading {
     switch meaning {
     case .boolean: return convention(.boolean, fitting: truthCount)
@@ -92,8 +92,8 @@ struct ColumnValues {
     }
   }
 
-  /// The form of the dates or UUIDs. Where there are none, the form that keeps texts as written:
-  /// the program that made the table may write any.
+  /// The form of the dates or UUIDs. If there are none, the form that keeps texts as written,
+  /// because the program that created the table may write any form.
   var form: FieldForm? {
     switch meaning {
     case .date: dates.best?.form ?? .anyDateText
@@ -107,7 +107,7 @@ struct ColumnValues {
     return uuidCount > 0 && upperUUIDCount == uuidCount ? nil : .anyCase
   }
 
-  /// `type` when all values fit it, otherwise the narrowest that has them all.
+  /// Returns `type` when all values fit it, otherwise the narrowest type that all values fit.
   private func convention(_ type: FieldType, fitting fitCount: Int) -> Reading {
     fitCount == count
       ? Reading(type: type, form: form, fitCount: fitCount)
@@ -120,7 +120,8 @@ struct ColumnValues {
     return blobCount == count ? .blob : .any
   }
 
-  /// A column without a declared type keeps 1 and 1.0 apart, so both together are no type.
+  /// A column without a declared type distinguishes 1 and 1.0, so both together have no common
+  /// type.
   private var untypedType: FieldType {
     switch count {
     case 0: .any
@@ -133,17 +134,17 @@ struct ColumnValues {
   }
 }
 
-/// What is known of the values of a column of dates.
+/// Statistics of the values of a column of dates.
 struct DateValues {
   private var textCount = 0
   private var patterns: Set<DatePattern> = []
-  /// Whether a text has no pattern, or there are too many patterns to be one form.
+  /// Whether a text matches no pattern, or there are too many patterns for one form.
   private var isIrregular = false
   private var fractionEndsInZero = false
   private var fractionIsZero = false
   private var least = Double.infinity
   private var greatest = -Double.infinity
-  /// How many numbers come back from ISO-8601 text, by form.
+  /// How many numbers can be read back from their ISO-8601 text, by form.
   private var numberCounts: [FieldForm: Int] = [:]
   private static let numberForms: [FieldForm] = [.julianDays, .unixSeconds, .unixMilliseconds]
 
@@ -165,7 +166,7 @@ struct DateValues {
     least = min(least, number)
     greatest = max(greatest, number)
     for form in Self.numberForms {
-      // NUMERIC is what the declarations of dates mean to SQLite.
+      // SQLite gives the declared types of dates NUMERIC affinity.
       let field = FieldSchema(name: "", type: .date, form: form, declaredType: "DATE")
       if FieldText.dateText(of: value, in: field) != nil { numberCounts[form, default: 0] += 1 }
     }
@@ -203,8 +204,8 @@ struct DateValues {
     return FieldForm(pattern)
   }
 
-  /// Which unit numbers of this size are in. Julian days of the years 0 to 9999 are too few seconds
-  /// for a date in use; days written as 20240131 are neither.
+  /// The unit of numbers of this size. Julian days of the years 0 to 9999 are too small for the
+  /// seconds of a typical date. Days written as 20240131 are neither.
   private var numberForm: FieldForm? {
     let magnitude = max(abs(least), abs(greatest))
     if least >= 1_721_059.5, greatest < 5_373_484.5 { return .julianDays }

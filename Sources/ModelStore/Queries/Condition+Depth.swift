@@ -1,19 +1,20 @@
 extension Condition {
-  /// How deep a condition lies in SQL, as far as SQLite limits it. An upper bound for what
-  /// ``Condition/sqlText(schema:)`` writes.
+  /// The depth of a condition in SQL, by SQLite's limits. It is an upper bound for the text of
+  /// ``Condition/sqlText(schema:)``.
   struct Depth {
-    /// Entries on the stack of SQLite's parser, which has a hundred:
+    /// The number of entries on the stack of SQLite's parser, which has one hundred:
     /// <https://sqlite.org/limits.html#max_parser_depth>.
     var parserStack: Int
     /// The height of the expression: <https://sqlite.org/limits.html#max_expr_depth>.
     var height: Int
 
-    /// Whether SQLite takes the condition in every statement that the store makes of a query. The
-    /// longest, an explained UPDATE of a window's records, needs 20 entries of the stack itself;
-    /// what is left over is for one more condition beside this one.
+    /// Whether SQLite accepts the condition in every statement that the store makes of a query. The
+    /// longest, an explained UPDATE of a window's records, needs 20 entries of the stack itself.
+    /// The remaining entries are for one more condition beside this one.
     var isReadable: Bool { parserStack <= 76 && height <= 900 }
 
-    /// The depth of this inside something that takes `parserStack` entries and `height` levels.
+    /// Returns the depth of this inside an expression that takes `parserStack` entries and `height`
+    /// levels.
     fileprivate func inside(parserStack: Int, height: Int) -> Depth {
       Depth(parserStack: self.parserStack + parserStack, height: self.height + height)
     }
@@ -44,7 +45,7 @@ extension Condition {
     }
     for (index, part) in parts.enumerated() {
       // `a AND b AND c` is `(a AND b) AND c`: the parser holds one operand and the operator, and
-      // what stands first is deepest.
+      // the first operand is deepest.
       depth = depth.union(
         part.depth.inside(
           parserStack: (index > 0 ? 2 : 0) + (part.isCompound ? 1 : 0),

@@ -1,8 +1,9 @@
 extension Condition {
-  /// Patterns are equal when their bytes are, as in SQLite; Swift's texts are equal more often.
+  /// Patterns are equal when their bytes are equal, as in SQLite. Swift's texts are equal more
+  /// often.
   package static func == (left: Condition, right: Condition) -> Bool {
-    // By the left side alone, so that a new case has to be told here: the compiler takes too long
-    // to see that a switch over both names every pair.
+    // The switch is over the left side alone, because the compiler takes too long to check a switch
+    // over pairs. So the compiler reports a missing new case here.
     switch left {
     case .constant(let value):
       if case .constant(value) = right { true } else { false }

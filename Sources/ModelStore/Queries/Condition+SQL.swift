@@ -1,5 +1,6 @@
 extension Condition {
-  /// The condition as an SQL expression: columns quoted and unqualified, values as arguments.
+  /// Returns the condition as an SQL expression: columns quoted and unqualified, values as
+  /// arguments.
   ///
   /// - Throws: ``StoreError`` with code `invalidValue` for a condition with an
   ///   ``invalid(field:reason:)`` part.
@@ -51,7 +52,7 @@ extension Condition {
     case .sql(let fragment):
       text.append(sql: "(")
       text.append(fragment)
-      // A comment at the fragment's end would swallow the parenthesis.
+      // Without the line break, a comment at the fragment's end would contain the parenthesis.
       text.append(sql: fragment.sql.contains("--") ? "\n)" : ")")
     case .invalid(let field, let reason):
       throw StoreError(

@@ -31,7 +31,7 @@ package indirect enum Condition: Hashable, Sendable {
   /// An SQL expression over the model's columns. Only SQLite can evaluate it.
   case sql(SQLText)
   /// A comparison that cannot be made, because its value cannot be stored or its field does not
-  /// compare that way. Every use of the condition throws `reason`, so that it is never lost.
+  /// support it. Every use of the condition throws `reason`, so the condition is never ignored.
   case invalid(field: Int, reason: String)
 
   /// What a comparison reads.
@@ -53,7 +53,7 @@ package indirect enum Condition: Hashable, Sendable {
     /// As `<>`, but NULL is not NULL is false: never unknown.
     case isDistinct = "IS NOT"
 
-    /// Whether the operator asks which value comes first, not only whether they are equal.
+    /// Whether the operator depends on the order of values, not only on their equality.
     package var needsOrder: Bool {
       switch self {
       case .less, .lessOrEqual, .greater, .greaterOrEqual: true
@@ -62,12 +62,12 @@ package indirect enum Condition: Hashable, Sendable {
     }
   }
 
-  /// Both conditions, without nesting `AND`s.
+  /// Returns the conjunction of both conditions, without nesting `AND`s.
   package func and(_ other: Condition) -> Condition {
     .and(conjuncts + other.conjuncts)
   }
 
-  /// Either condition, without nesting `OR`s.
+  /// Returns the disjunction of both conditions, without nesting `OR`s.
   package func or(_ other: Condition) -> Condition {
     .or(disjuncts + other.disjuncts)
   }
@@ -81,7 +81,8 @@ package indirect enum Condition: Hashable, Sendable {
     if case .or(let parts) = self { parts } else { [self] }
   }
 
-  /// The positions of the fields that the condition names. Raw SQL may read others, unseen here.
+  /// The positions of the fields that the condition names. Raw SQL may read others, which are not
+  /// included.
   package var fieldIndices: Set<Int> {
     var indices: Set<Int> = []
     forEachLeaf { leaf in

@@ -1,9 +1,9 @@
-/// A condition compiled to a closure that answers for a record's values exactly as SQLite would for
-/// the stored row: affinity before comparison, collations, three-valued logic.
+/// A condition compiled to a closure. For a record's values it returns exactly what SQLite would
+/// for the stored row: affinity before comparison, collations, three-valued logic.
 ///
-/// For records that are at hand already, such as those of an event; to find records in the store,
-/// use ``StoreQuery``. It exists only for conditions that can be answered so; for raw SQL, custom
-/// collations, views and comparisons whose conversion depends on SQLite's version, ask SQLite.
+/// Use it for records that you already have, such as those of an event. To find records in the
+/// store, use ``StoreQuery``. Raw SQL, custom collations, views, and comparisons whose conversion
+/// depends on SQLite's version have no evaluator; only SQLite can evaluate them.
 package struct ConditionEvaluator: Sendable {
   private let answer: Answer
 
@@ -11,13 +11,13 @@ package struct ConditionEvaluator: Sendable {
 
   /// - Returns: nil when only SQLite can evaluate `condition`.
   package init?(_ condition: Condition, schema: ModelSchema) {
-    // A view's columns are expressions, whose affinity the schema does not tell.
+    // A view's columns are expressions, whose affinity the schema does not contain.
     guard schema.kind == .table else { return nil }
     guard let answer = Compiler(schema: schema).compile(condition) else { return nil }
     self.answer = answer
   }
 
-  /// True, false, or nil for unknown. A query selects the records for which it is true.
+  /// Returns true, false, or nil for unknown. A query selects the records for which it is true.
   ///
   /// - Parameter values: A record in field order, as stored: with the columns' affinities applied.
   /// - Precondition: One value for each field.
@@ -108,7 +108,7 @@ private struct Compiler {
     let accepts = comparison.accepts
     switch comparison {
     case .isIdentical, .isDistinct:
-      // NULL equals NULL and nothing else here, which is also how the order has it.
+      // NULL equals only NULL here, which is also its order.
       return { accepts(order.compare(readLeft($0), readRight($0))) }
     default:
       return { values in
@@ -119,8 +119,8 @@ private struct Compiler {
     }
   }
 
-  /// The operands with constants converted as the comparison would, and the order to compare by;
-  /// nil when only SQLite can tell.
+  /// Returns the operands with constants converted as the comparison would, and the order to
+  /// compare by; nil when only SQLite can do that.
   private func converted(
     _ left: Condition.Operand, _ right: Condition.Operand
   ) -> (Condition.Operand, Condition.Operand, ValueOrder)? {
@@ -128,7 +128,7 @@ private struct Compiler {
     case (.field(let leftIndex), .field(let rightIndex)):
       guard let affinity = ColumnAffinity(of: schema.fields[leftIndex]),
         let other = ColumnAffinity(of: schema.fields[rightIndex]),
-        // A number against a text would convert each row's text.
+        // Comparing a number with a text would convert each row's text.
         affinity.isNumeric == other.isNumeric,
         let order = ValueOrder(schema.fields[leftIndex].collation)
       else { return nil }
@@ -202,13 +202,13 @@ private struct Compiler {
     }
   }
 
-  /// Whether the operand can be a real, whose text form differs between SQLite's versions.
+  /// Returns whether the operand can be a real, whose text form differs between SQLite's versions.
   private func mayHoldReal(_ operand: Condition.Operand) -> Bool {
     switch operand {
     case .value(let value): return value.storageClass == .real
     case .field(let index):
       let field = schema.fields[index]
-      // A table that is not STRICT keeps 1.5 in an INTEGER column too.
+      // A table that is not STRICT stores 1.5 in an INTEGER column too.
       let isStrict = field.declaredType == nil
       return switch ColumnAffinity(of: field) {
       case .text: false
@@ -221,7 +221,7 @@ private struct Compiler {
 }
 
 extension Condition.Comparison {
-  /// What the operator says about a comparison's sign.
+  /// Returns whether the operator is true for a comparison's sign.
   fileprivate var accepts: @Sendable (Int) -> Bool {
     switch self {
     case .equal, .isIdentical: { $0 == 0 }

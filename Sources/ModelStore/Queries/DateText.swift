@@ -1,16 +1,18 @@
-/// ISO-8601 text for a date field's stored form, seconds since 2001-01-01 00:00:00 UTC, and back.
+/// The ISO-8601 text of a date field's stored form, seconds since 2001-01-01 00:00:00 UTC, and
+/// back.
 ///
-/// The text carries as many digits of the second as the number needs, so reading it gives the same
-/// number again, bit for bit (−0.0 becomes 0). Leap seconds do not exist in this count.
+/// The text has as many digits of the second as the number needs. Reading it gives the same number
+/// again, bit for bit (−0.0 becomes 0). Leap seconds do not exist in this count.
 enum DateText {
-  /// `2026-09-01T12:30:00.25Z`, always UTC. Years outside 0…9999 have a sign and 6 or more digits.
+  /// Returns `2026-09-01T12:30:00.25Z`, always UTC. Years outside 0…9999 have a sign and 6 or more
+  /// digits.
   ///
   /// - Returns: nil for a number that is not finite or more than 95 billion years away.
   static func text(of seconds: Double) -> String? {
     DecimalSeconds(seconds).map { text(of: Moment(whole: $0.whole, fraction: $0.fraction)) }
   }
 
-  /// The moment in the same form.
+  /// Returns the moment in the same form.
   static func text(of moment: Moment) -> String {
     let (day, second) = moment.whole.quotientAndRemainder(floored: secondsPerDay)
     let date = CivilDate(daysSince2001: day)
@@ -19,21 +21,21 @@ enum DateText {
     return "\(date.text)T\(time.joined(separator: ":"))\(fraction)Z"
   }
 
-  /// Reads a day, or a day and a time with or without a zone, `T` or a space between them; without
-  /// a zone it is UTC.
+  /// Reads a day, or a day and a time with or without a zone, with `T` or a space between them.
+  /// Without a zone it is UTC.
   ///
   /// - Returns: nil for anything else, such as the 30th of February.
   static func seconds(from text: String) -> Double? {
     moment(from: text).flatMap { DecimalSeconds(whole: $0.whole, fraction: $0.fraction).double }
   }
 
-  /// A moment as a text gives it.
+  /// A moment with the precision of its text.
   struct Moment: Hashable {
     /// Seconds since 2001-01-01 00:00:00 UTC, rounded down.
     var whole: Int64
-    /// The digits after the point of the second; empty for none.
+    /// The digits after the point of the second; empty if there are none.
     var fraction = ""
-    /// How the text was written; nil where no pattern says it.
+    /// The pattern of the text; nil if no pattern matches it.
     var pattern: DatePattern?
 
     /// The fraction without zeros at its end.
@@ -42,7 +44,7 @@ enum DateText {
     }
   }
 
-  /// Reads what ``seconds(from:)`` reads, with every digit.
+  /// Reads the same texts as ``seconds(from:)``, with every digit.
   static func moment(from text: String) -> Moment? {
     var scanner = Scanner(text)
     guard let date = scanner.takeDate() else { return nil }
@@ -79,9 +81,9 @@ enum DateText {
     return moment
   }
 
-  /// The moment as `pattern` writes it.
+  /// Returns the moment as `pattern` writes it.
   ///
-  /// - Returns: nil when the pattern has no place for a part of it, or for the year.
+  /// - Returns: nil when the pattern cannot express a part of it, or the year.
   static func text(of moment: Moment, as pattern: DatePattern) -> String? {
     let (day, second) = moment.whole.quotientAndRemainder(floored: secondsPerDay)
     let date = CivilDate(daysSince2001: day)
@@ -119,8 +121,8 @@ enum DateText {
   }
 }
 
-/// A number of seconds in decimal: the whole seconds before it and the digits after the point.
-/// Going through decimal digits, not through arithmetic on Doubles, is what keeps every bit.
+/// A number of seconds in decimal: the whole seconds and the digits after the point. Every bit is
+/// preserved because no arithmetic on Doubles is involved.
 struct DecimalSeconds {
   var whole: Int64
   var fraction: String
@@ -162,7 +164,8 @@ struct DecimalSeconds {
   }
 }
 
-/// The digits after the point of 1 − 0.`fraction`, as many as given; empty for none.
+/// Returns the digits after the point of 1 − 0.`fraction`, with the same length; empty if there are
+/// none.
 private func complement(_ fraction: String) -> String {
   var digits = fraction.utf8.map { 0x39 - $0 + 0x30 }
   var position = digits.count - 1
@@ -215,7 +218,7 @@ private struct CivilDate {
     return era * Self.daysPerEra + dayOfEra - Self.epoch
   }
 
-  /// Whether the calendar has the day.
+  /// Whether the day exists in the calendar.
   var exists: Bool {
     guard (1...12).contains(month), day >= 1 else { return false }
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -235,7 +238,7 @@ private struct CivilDate {
   }
 }
 
-/// Reads the parts of a date from the front of a text.
+/// Reads the parts of a date from the beginning of a text.
 private struct Scanner {
   private var rest: Substring.UTF8View
 
@@ -280,7 +283,7 @@ private struct Scanner {
     return date.exists ? date : nil
   }
 
-  /// Seconds east of UTC, 0 when no zone is given; nil for what is no zone.
+  /// Returns the seconds east of UTC, 0 when no zone is given; nil if the text is not a zone.
   mutating func takeZone() -> Int64? {
     if isAtEnd || take("Z") || take("z") { return 0 }
     let sign: Int64
@@ -300,7 +303,7 @@ private struct Scanner {
 }
 
 extension Int64 {
-  /// Quotient rounded down and the remainder from 0 to `divisor - 1`.
+  /// Returns the quotient, rounded down, and the remainder from 0 to `divisor - 1`.
   func quotientAndRemainder(floored divisor: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

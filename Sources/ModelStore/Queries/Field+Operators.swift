@@ -1,5 +1,5 @@
-// Comparisons follow SQL: when either side is NULL the answer is unknown and the record is not
-// selected, neither by `== 5` nor by `!= 5`. Only `== nil` and `!= nil` ask about NULL itself.
+// Comparisons follow SQL. If either side is NULL the result is unknown and the record is not
+// selected, neither by `== 5` nor by `!= 5`. Only `== nil` and `!= nil` test for NULL.
 
 extension Field {
   /// Equal; for nil, whether the field is NULL.
@@ -7,49 +7,49 @@ extension Field {
     field.comparison(.equal, value)
   }
 
-  /// Different, both sides being values; for nil, whether the field holds a value. A field that is
-  /// NULL is not selected by `!= 5`: for that use ``isDistinct(from:)``.
+  /// Different, if both sides are values; for nil, whether the field has a value. `!= 5` does not
+  /// select a field that is NULL: use `isDistinct(from:)`.
   public static func != (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.notEqual, value)
   }
 
-  /// Less, as the field's collation has it; unknown when either is NULL.
+  /// Less, by the field's collation; unknown when either is NULL.
   public static func < (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.less, value)
   }
 
-  /// Less or equal, as the field's collation has it; unknown when either is NULL.
+  /// Less or equal, by the field's collation; unknown when either is NULL.
   public static func <= (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.lessOrEqual, value)
   }
 
-  /// Greater, as the field's collation has it; unknown when either is NULL.
+  /// Greater, by the field's collation; unknown when either is NULL.
   public static func > (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.greater, value)
   }
 
-  /// Greater or equal, as the field's collation has it; unknown when either is NULL.
+  /// Greater or equal, by the field's collation; unknown when either is NULL.
   public static func >= (field: Field, value: V) -> StoreQuery<M>.Predicate {
     field.comparison(.greaterOrEqual, value)
   }
 }
 
-/// A required field against an optional value.
+/// Comparisons of a required field with an optional value.
 extension Field {
   /// Equal; for nil, whether the field is NULL.
   public static func == (field: Field, value: V?) -> StoreQuery<M>.Predicate {
     field.comparison(.equal, value)
   }
 
-  /// Different; for nil, whether the field holds a value.
+  /// Different; for nil, whether the field has a value.
   public static func != (field: Field, value: V?) -> StoreQuery<M>.Predicate {
     field.comparison(.notEqual, value)
   }
 }
 
-/// Two fields of one record.
+/// Comparisons of two fields of one record.
 extension Field {
-  /// Equal; unknown when either is NULL, also when both are.
+  /// Equal; unknown when either or both are NULL.
   public static func == (left: Field, right: Field) -> StoreQuery<M>.Predicate {
     left.comparison(.equal, with: right)
   }
@@ -79,35 +79,34 @@ extension Field {
     left.comparison(.greaterOrEqual, with: right)
   }
 
-  /// Whether the fields differ, where NULL differs from every value but not from NULL.
+  /// Whether the fields differ. NULL differs from every value but not from NULL.
   public func isDistinct(from other: Field) -> StoreQuery<M>.Predicate {
     comparison(.isDistinct, with: other)
   }
 }
 
-/// A value whose stored form is text, so that patterns apply. An enum of texts conforms by naming
-/// it.
+/// A value that is stored as text, so that patterns apply. An enum of texts conforms by naming it.
 public protocol TextColumnValue: ColumnValue {}
 
 extension String: TextColumnValue {}
 extension Optional: TextColumnValue where Wrapped: TextColumnValue {}
 
 extension Field where V: TextColumnValue {
-  /// Whether the text matches, `%` standing for any text and `_` for one character. Only the 26
-  /// ASCII letters match in either case; for a literal prefix use ``hasPrefix(_:)``.
+  /// Whether the text matches: `%` stands for any text and `_` for one character. Only the 26 ASCII
+  /// letters match in either case. For a literal prefix use ``hasPrefix(_:)``.
   public func like(_ pattern: String) -> StoreQuery<M>.Predicate {
     pattern.utf8.contains(0)
       ? endsAtNUL : StoreQuery.Predicate(.like(.field(index), pattern: pattern))
   }
 
-  /// Whether the text matches, case included: `*` any text, `?` one character, `[a-z]` one of a
-  /// set.
+  /// Whether the text matches, case-sensitively: `*` stands for any text, `?` for one character,
+  /// `[a-z]` for one character of a set.
   public func glob(_ pattern: String) -> StoreQuery<M>.Predicate {
     pattern.utf8.contains(0)
       ? endsAtNUL : StoreQuery.Predicate(.glob(.field(index), pattern: pattern))
   }
 
-  /// Whether the text begins with `prefix`, byte for byte; nothing in it is a wildcard.
+  /// Whether the text begins with `prefix`, byte for byte. It has no wildcards.
   public func hasPrefix(_ prefix: String) -> StoreQuery<M>.Predicate {
     var pattern = ""
     for scalar in prefix.unicodeScalars {

@@ -1,4 +1,4 @@
-/// The fields of a model while a query is being built: `$0.title` names the column, it reads
+/// The fields of a model while a query is being built. `$0.title` names the column; it reads
 /// nothing.
 @dynamicMemberLookup
 public struct FieldReferences<M: Model>: Sendable {
@@ -22,20 +22,20 @@ public struct FieldReferences<M: Model>: Sendable {
   }
 }
 
-/// A field named in a query: compare it, or order by it. It is no value and cannot be read.
+/// A field named in a query, for comparisons and orders. It is not a value and cannot be read.
 ///
-/// A value that cannot be stored (NaN, an integer beyond 64 bits) makes a condition that throws
-/// when the query is used; it is never dropped.
+/// A value that cannot be stored (NaN, an integer beyond 64 bits) makes the whole condition throw
+/// when the query is used. It is never ignored.
 public struct Field<M: Model, V: ColumnValue>: Sendable {
   let index: Int
   let type: FieldType
 
-  /// The same field as one that may be NULL, to be compared with a field that is optional:
+  /// The same field as an optional, to compare it with an optional field:
   /// `$0.title.optional == $0.originalTitle`.
   public var optional: Field<M, V?> { Field<M, V?>(index: index, type: type) }
 
-  /// From the largest to the smallest; NULLs last unless ``StoreQuery/Ordering/nullsFirst`` says
-  /// otherwise.
+  /// From the largest to the smallest, with NULLs last by default; see
+  /// ``StoreQuery/Ordering/nullsFirst``.
   public var descending: StoreQuery<M>.Ordering {
     StoreQuery.Ordering(ordering: QueryOrdering(fieldIndex: index, direction: .descending))
   }
@@ -50,15 +50,15 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
     StoreQuery.Ordering(ordering: QueryOrdering(fieldIndex: index, collation: collation))
   }
 
-  /// Whether the field holds NULL. Never unknown.
+  /// Whether the field is NULL. Never unknown.
   public var isNull: StoreQuery<M>.Predicate { StoreQuery.Predicate(.isNull(.field(index))) }
 
-  /// Whether the field holds a value. Never unknown.
+  /// Whether the field has a value. Never unknown.
   public var isNotNull: StoreQuery<M>.Predicate { StoreQuery.Predicate(.isNotNull(.field(index))) }
 
-  /// Whether the field is one of `values`. A nil among them matches nothing: ask ``isNull`` too.
+  /// Whether the field is one of `values`. A nil among them matches nothing; use ``isNull`` too.
   ///
-  /// SQLite takes at most 32,766 values unless it was built for more.
+  /// SQLite accepts at most 32,766 values by default.
   public func `in`(_ values: some Sequence<V>) -> StoreQuery<M>.Predicate {
     predicate { () throws(ColumnError) in
       var list: [SQLValue] = []
@@ -74,7 +74,7 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
     self.in(values.map { Optional($0) })
   }
 
-  /// Whether the field lies between two values, both included; unknown for NULL.
+  /// Whether the field is between two values, both included; unknown for NULL.
   public func between(_ lower: V, _ upper: V) -> StoreQuery<M>.Predicate {
     predicate(needsOrder: true) { () throws(ColumnError) in
       .between(
@@ -82,7 +82,7 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
     }
   }
 
-  /// Whether field and value differ, where NULL differs from every value but not from nil: SQL's
+  /// Whether field and value differ. NULL differs from every value but not from nil: SQL's
   /// `IS NOT`. Never unknown, so unlike `!=` it also selects records without a value.
   public func isDistinct(from value: V?) -> StoreQuery<M>.Predicate {
     comparison(.isDistinct, value)
@@ -113,7 +113,8 @@ public struct Field<M: Model, V: ColumnValue>: Sendable {
     if needsOrder, type == .decimal {
       return StoreQuery.Predicate(
         .invalid(
-          field: index, reason: "a decimal is kept as text and cannot be compared by size in SQL"))
+          field: index, reason: "a decimal is stored as text and cannot be compared by size in SQL")
+      )
     }
     do {
       return StoreQuery.Predicate(try condition())

@@ -1,9 +1,9 @@
 extension FieldSchema {
-  /// The field that adoption makes of the column while the table is empty, when nothing but the
-  /// declared type says what its values mean.
+  /// The field that adoption would create for the column of an empty table, from the declared type
+  /// alone.
   ///
-  /// - Returns: nil where there is no declared type, where SQLite's affinity rules say all of it,
-  ///   and for a computed column, whose values never decide.
+  /// - Returns: nil if there is no declared type, if SQLite's affinity rules decide everything, and
+  ///   for a computed column, whose values never decide.
   package var asDeclared: FieldSchema? {
     guard generated == nil, let declaredType,
       let meaning = DeclaredMeaning(declaredType: declaredType), meaning != .none

@@ -1,7 +1,7 @@
 // Dates in the forms of other designs.
 extension FieldText {
-  /// The stored value of a date given as text. A column that holds numbers also takes a number that
-  /// is a date in its own unit.
+  /// Returns the stored value of a date given as text. A column of numbers also accepts a number
+  /// that is a date in its own unit.
   static func parseDate(
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
@@ -19,10 +19,10 @@ extension FieldText {
     }
     throw refusal(
       text, field,
-      field.form.map { "\(example), which the column keeps as \($0.rawValue)" } ?? example)
+      field.form.map { "\(example), which the column stores as \($0.rawValue)" } ?? example)
   }
 
-  /// - Returns: nil when the form has no place for a part of the moment.
+  /// - Returns: nil when the form cannot hold a part of the moment.
   private static func storedDate(
     _ moment: DateText.Moment, writtenAs text: String, form: FieldForm?
   ) -> SQLValue? {
@@ -62,20 +62,20 @@ extension FieldText {
   /// Milliseconds from the beginning of Julian day 0 to 1970-01-01.
   private static let julianEpochDistance: Int64 = 210_866_760_000_000
 
-  /// A moment of the clock as a column of this form holds it, to the second.
+  /// Returns a moment of the clock in this form, to the second.
   ///
   /// - Parameter seconds: Since 2001-01-01 00:00:00 UTC.
-  /// - Returns: nil when the form has no place for a part of the moment.
+  /// - Returns: nil when the form cannot hold a part of the moment.
   static func date(at seconds: Double, form: FieldForm) -> SQLValue? {
     Int64(exactly: seconds.rounded(.down)).flatMap {
       storedDate(DateText.Moment(whole: $0), writtenAs: "", form: form)
     }
   }
 
-  /// ISO-8601 text for a number in a date field.
+  /// Returns the ISO-8601 text for a number in a date field.
   ///
-  /// - Returns: nil where the column does not hold dates as numbers, and for a number that the text
-  ///   would not give back.
+  /// - Returns: nil if the column does not hold dates as numbers, and for a number that cannot be
+  ///   read back from the text.
   static func dateText(of value: SQLValue, in field: FieldSchema) -> String? {
     guard let form = field.form else {
       switch value {
@@ -90,8 +90,8 @@ extension FieldText {
     return field.affinity.isSame(again, value) ? text : nil
   }
 
-  /// Whether a number is a date in the unit of the form. ISO-8601 text need not give every bit of
-  /// it back: a Julian day may be finer than a millisecond.
+  /// Returns whether a number is a date in the unit of the form. ISO-8601 text need not preserve
+  /// every bit of it: a Julian day may be finer than a millisecond.
   private static func isDate(_ number: SQLValue, in form: FieldForm) -> Bool {
     moment(of: number, in: form) != nil
   }
@@ -137,8 +137,8 @@ extension FieldText {
 }
 
 extension ColumnAffinity {
-  /// Whether a column of this affinity stores both values as one: a whole number may be an integer
-  /// or a real in it.
+  /// Returns whether a column of this affinity stores both values as one. For example, it may store
+  /// a whole number as an integer or a real.
   package func isSame(_ written: SQLValue, _ stored: SQLValue) -> Bool {
     switch (converting(written), stored) {
     case (.integer(let left), .real(let right)) where isNumeric: Double(exactly: left) == right
@@ -149,8 +149,8 @@ extension ColumnAffinity {
 }
 
 extension FieldText {
-  /// Whether `value` is one that the field's type has: whether ``parse(_:for:)`` reads the text of
-  /// it as the same stored value. NULL always is.
+  /// Returns whether the field's type contains `value`: whether ``parse(_:for:)`` reads its text as
+  /// the same stored value. True for NULL.
   ///
   /// In a table of another design a column can hold other values, such as a text among numbers.
   /// They stay as they are.

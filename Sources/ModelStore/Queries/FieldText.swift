@@ -4,30 +4,30 @@
   internal import Foundation
 #endif
 
-/// A field's value as text and back: what a person types, a CSV cell holds and a table shows.
+/// The conversion of a field's value to text and back, for input, CSV cells and tables.
 ///
-/// The field's type alone decides how a text is read; nothing is guessed from how it looks. NULL
-/// has no text: whoever reads or shows text decides about it first.
+/// Only the field's type decides how a text is read; nothing is guessed from its appearance. NULL
+/// has no text, so callers handle it first.
 package enum FieldText {
-  /// The value that `text` means in `field`.
+  /// Returns the value of `text` in `field`.
   ///
   /// | Type | Text |
   /// |---|---|
   /// | integer | a whole number within 64 bits |
-  /// | real | a finite decimal number; without point and exponent only where no digit is lost |
+  /// | real | a finite decimal number; without point and exponent only if no digit is lost |
   /// | boolean | `true`, `false`, `yes`, `no`, `1`, `0`, in any case |
-  /// | text, any | the text as it is; a column of numeric affinity may make a number of it |
+  /// | text, any | the text as it is; a column of numeric affinity may convert it to a number |
   /// | blob | `x'0aff'` or `base64:Cv8=` |
   /// | date | ISO-8601, UTC unless it names a zone: `2026-09-01`, `2026-09-01T12:30:00.5+02:00` |
   /// | uuid | 36 characters in either case |
   /// | url | a URL in the form that `URL` gives back |
-  /// | decimal | plain digits, as many as a `Decimal` keeps; zeros that say nothing are dropped |
+  /// | decimal | plain digits, as many as a `Decimal` keeps; insignificant zeros are dropped |
   /// | json | JSON, kept as written |
   ///
-  /// A date or a UUID is brought into the form of the column (``FieldForm``). Where that is a
-  /// number, the text may also be a number that is a date in the column's own unit.
+  /// A date or a UUID is converted to the form of the column (``FieldForm``). If that is a number,
+  /// the text may also be a number that is a date in the column's own unit.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue`, naming the field and what it takes.
+  /// - Throws: ``StoreError`` with code `invalidValue`, with the field and the accepted values.
   package static func parse(
     _ text: String, for field: FieldSchema
   ) throws(StoreError) -> SQLValue {
@@ -70,7 +70,7 @@ package enum FieldText {
       return .text(try parseDecimal(text, for: field))
     case .json:
       guard JSONSyntax.accepts(text) else { throw refusal(text, field, "JSON") }
-      // A numeric column would turn the text into a number.
+      // A numeric column would convert the text to a number.
       guard field.affinity.converting(.text(text)) == .text(text) else {
         throw refusal(text, field, "JSON that is not a bare number")
       }
@@ -78,8 +78,9 @@ package enum FieldText {
     }
   }
 
-  /// The text that ``parse(_:for:)`` reads as `value` again, for every value that the field's type
-  /// has. Others, such as a text in an integer column of a foreign table, appear as they are.
+  /// Returns the text that ``parse(_:for:)`` reads as `value` again, for every value of the field's
+  /// type. Other values, such as a text in an integer column of a foreign table, are returned as
+  /// they are.
   ///
   /// - Returns: The empty text for NULL.
   package static func text(of value: SQLValue, for field: FieldSchema) -> String {
@@ -102,7 +103,7 @@ package enum FieldText {
     guard let number = number(text) else { throw refusal(text, field, "a number") }
     let affinity = ColumnAffinity(of: field)
     switch number {
-    // A NUMERIC column keeps whole numbers as integers, so none of their digits is lost there.
+    // A NUMERIC column stores whole numbers as integers, so none of their digits is lost.
     case .integer where affinity == .numeric || affinity == .integer:
       return number
     case .integer(let whole):
@@ -120,7 +121,7 @@ package enum FieldText {
   private static func inexactRefusal(_ text: String, _ field: FieldSchema) -> StoreError {
     refusal(
       text, field,
-      "a number that a 64-bit real keeps exactly, or with a point or an exponent one to be rounded")
+      "a number that a 64-bit real holds exactly, or a rounded one with a point or an exponent")
   }
 
   /// All decimal digits of a number of at least 2^63, without its sign.
@@ -147,14 +148,14 @@ package enum FieldText {
       .reduce(into: first) { $0 += String(radix + $1).dropFirst() }
   }
 
-  /// The finite number that `text` writes in decimal: an integer where it is whole, has no point or
-  /// exponent and fits 64 bits. Nil for any other text.
+  /// Returns the finite number that `text` writes in decimal. It is an integer if it is whole, has
+  /// no point or exponent, and fits 64 bits. Nil for any other text.
   static func number(_ text: String) -> SQLValue? {
     guard isDecimalNumber(text), let value = Double(text), value.isFinite else { return nil }
     return Int64(text).map { .integer($0) } ?? .real(value)
   }
 
-  /// The UUID that `text` writes, in upper case; nil for any other text.
+  /// Returns the UUID that `text` writes, in upper case; nil for any other text.
   static func upperCaseUUID(_ text: String) -> String? {
     UUID(uuidString: text)?.uuidString
   }
@@ -182,13 +183,14 @@ package enum FieldText {
     ("0"..."9").contains(character)
   }
 
-  /// Digits with an optional sign, point and exponent: not `inf`, not hexadecimal.
+  /// Returns whether the text has only digits with an optional sign, point and exponent: not `inf`,
+  /// not hexadecimal.
   private static func isDecimalNumber(_ text: String) -> Bool {
     text.contains(where: isDigit) && text.allSatisfy { isDigit($0) || "+-.eE".contains($0) }
       && Double(text) != nil
   }
 
-  /// The bytes of `x'0aff'`, or nil for anything else.
+  /// Returns the bytes of `x'0aff'`, or nil for anything else.
   static func hexadecimalBytes(_ text: String) -> [UInt8]? {
     guard text.hasPrefix("x'") || text.hasPrefix("X'"), text.utf8.count >= 3, text.hasSuffix("'")
     else { return nil }
@@ -219,6 +221,6 @@ package enum FieldText {
 }
 
 extension FieldSchema {
-  /// `value` of this field as the command line prints it: a date as a date, a truth as `true`.
+  /// Returns `value` of this field as the command line prints it. For example, a boolean as `true`.
   public func text(of value: SQLValue) -> String { FieldText.text(of: value, for: self) }
 }

@@ -1,9 +1,9 @@
-/// Whether a text is JSON as RFC 8259 has it, decided without building a value.
+/// Checks whether a text is JSON by RFC 8259, without building a value.
 ///
 /// The command line's parser of imports is stricter: it refuses duplicate names and integers beyond
 /// 64 bits, because it builds records. SQLite stores such texts as JSON, so they are accepted here.
 enum JSONSyntax {
-  /// Deeper nesting is refused, as SQLite's own JSON functions do beyond about this depth.
+  /// Deeper nesting is refused. SQLite's own JSON functions have about the same limit.
   private static let depthMax = 1000
 
   static func accepts(_ text: String) -> Bool {

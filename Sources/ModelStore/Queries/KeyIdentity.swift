@@ -1,8 +1,8 @@
-/// Which keys of a model name the same record, as the key's columns compare them: `'abc'` and
-/// `'ABC'` are one record where the key's collation is NOCASE.
+/// Determines which keys of a model name the same record, as the key's columns compare them. For
+/// example, `'abc'` and `'ABC'` are one record if the key's collation is NOCASE.
 ///
-/// A collation of the program's own is known to SQLite only; its texts count as equal when their
-/// bytes are.
+/// Only SQLite can compare by a custom collation. Its texts count as equal here when their bytes
+/// are equal.
 struct KeyIdentity: Hashable, Sendable {
   private let terms: [SortTerm]
   private let affinities: [ColumnAffinity?]
@@ -11,7 +11,7 @@ struct KeyIdentity: Hashable, Sendable {
     self.init(schema.keyIndices.map { schema.fields[$0] })
   }
 
-  /// For fields that refer to the key of a model.
+  /// Creates the identity for fields that refer to the key of a model.
   init(_ fields: [FieldSchema]) {
     terms = fields.map { field in
       let term = SortTerm(collation: field.collation)
@@ -20,15 +20,14 @@ struct KeyIdentity: Hashable, Sendable {
     affinities = fields.map { ColumnAffinity(of: $0) }
   }
 
-  /// Equal for keys that name the same record.
+  /// Returns a value that is equal for keys that name the same record.
   ///
   /// - Parameter key: The key's values as the file stores them.
   func callAsFunction(stored key: [SQLValue]) -> SortKey {
     SortKey(values: key, terms: terms, key: [])
   }
 
-  /// As for a stored key, after the conversion that the columns apply to what they are compared
-  /// with.
+  /// As for a stored key, after the conversion that the columns apply in comparisons.
   func callAsFunction(given key: [SQLValue]) -> SortKey {
     SortKey(
       values: zip(key, affinities).map { value, affinity in

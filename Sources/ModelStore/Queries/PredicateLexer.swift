@@ -1,8 +1,8 @@
-/// Cuts a predicate's text into tokens.
+/// Splits a predicate's text into tokens.
 struct PredicateLexer {
   struct Token: Hashable, Sendable {
     enum Content: Hashable, Sendable {
-      /// A bare word that the grammar reserves, or its sign: `&&`, `||`, `!`.
+      /// A word that the grammar reserves, or its sign: `&&`, `||`, `!`.
       case keyword(Keyword)
       /// A field's name, bare or from double quotes.
       case name(String)
@@ -40,7 +40,7 @@ struct PredicateLexer {
     case plus = "+"
   }
 
-  /// Why the text cannot be cut, and where.
+  /// The reason and place of text that is not a token.
   struct Failure: Error {
     var message: String
     var source: Substring
@@ -128,7 +128,7 @@ struct PredicateLexer {
     return true
   }
 
-  /// Reads up to the closing quote; a doubled quote stands for one.
+  /// Reads up to the closing quote; a doubled quote stands for one quote.
   private mutating func takeQuoted(
     by quote: Unicode.Scalar, from start: Substring.UnicodeScalarView, named kind: String
   ) throws(Failure) -> String {
@@ -157,7 +157,7 @@ struct PredicateLexer {
       Double(source) != nil
     else {
       throw Failure(
-        message: "\(source) is not a number; text stands between single quotes.", source: source)
+        message: "\(source) is not a number; put text in single quotes.", source: source)
     }
     return .number
   }

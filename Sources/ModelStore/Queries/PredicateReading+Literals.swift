@@ -1,5 +1,6 @@
 extension PredicateReading {
-  /// The comparison of two operands, literals read by the type of the field beside them.
+  /// Returns the comparison of two operands. A literal is read by the type of the field it is
+  /// compared with.
   func compare(
     _ left: Operand, _ comparison: Condition.Comparison, _ right: Operand
   ) throws(PredicateTextError) -> Condition {
@@ -34,7 +35,7 @@ extension PredicateReading {
     }
   }
 
-  /// `operand` as it is compared with the field at `index`.
+  /// Returns `operand`, converted for a comparison with the field at `index`.
   func converted(
     _ operand: Operand, beside index: Int, _ comparison: Condition.Comparison
   ) throws(PredicateTextError) -> Condition.Operand {
@@ -42,7 +43,7 @@ extension PredicateReading {
     if comparison.needsOrder, field.type == .decimal {
       throw error(
         .value,
-        "\(field.name) is a decimal, kept as text, and cannot be compared by size.",
+        "\(field.name) is a decimal, which is stored as text and cannot be compared by size.",
         at: operand.source)
     }
     switch operand {
@@ -64,7 +65,7 @@ extension PredicateReading {
     }
   }
 
-  /// What a literal means beside the field at `index`.
+  /// Returns the value of a literal that is compared with the field at `index`.
   func value(of literal: Literal, for index: Int) throws(PredicateTextError) -> SQLValue {
     let field = schema.fields[index]
     switch (literal.content, field.type) {
@@ -88,7 +89,8 @@ extension PredicateReading {
       {
         return .real(large)
       }
-      // A whole number that no Double has stays an integer, which SQLite compares exactly.
+      // A whole number that no Double can represent stays an integer, which SQLite compares
+      // exactly.
       let number = try value(of: literal)
       if case .integer(let whole) = number, let exact = Double(exactly: whole) {
         return .real(exact)
@@ -111,7 +113,7 @@ extension PredicateReading {
     }
   }
 
-  /// What a literal means where no field gives it a type.
+  /// Returns the value of a literal that is not compared with a field.
   private func value(of literal: Literal) throws(PredicateTextError) -> SQLValue {
     switch literal.content {
     case .keyword(.null):
@@ -141,12 +143,12 @@ extension PredicateReading {
       return .real(number)
     default:
       throw error(
-        .value, "\(literal.source) needs a date field beside it.", at: literal.source)
+        .value, "\(literal.source) must be compared with a date field.", at: literal.source)
     }
   }
 
-  /// `today` or `now` as the field's column holds dates, and for a text what SQLite's `date()` and
-  /// `datetime()` write.
+  /// Returns `today` or `now` in the form of the field's column. For a text it is what SQLite's
+  /// `date()` and `datetime()` return.
   private func moment(
     _ literal: Literal, for field: FieldSchema
   ) throws(PredicateTextError) -> SQLValue {
@@ -156,9 +158,9 @@ extension PredicateReading {
       guard let form = field.form else { return .real(seconds) }
       if form != .anyDateText, let value = FieldText.date(at: seconds, form: form) { return value }
     }
-    // A column of days still compares with a time of day.
+    // A column of days can still be compared with a time of day.
     guard let full = DateText.text(of: now.rounded(.down)) else {
-      throw error(.value, "The clock shows no date.", at: literal.source)
+      throw error(.value, "The current time is out of range.", at: literal.source)
     }
     let parts = full.dropLast().split(separator: "T")
     return .text(isDay ? String(parts[0]) : parts.joined(separator: " "))
@@ -178,8 +180,8 @@ extension PredicateReading.Literal {
 }
 
 extension FieldSchema {
-  /// Whether `today` and `now` mean something: for a date, a text, and a column that another
-  /// design declared as DATE, DATETIME or TIMESTAMP, where SQLite's own functions write text.
+  /// Whether `today` and `now` are allowed: for a date, a text, and a column that another design
+  /// declared as DATE, DATETIME or TIMESTAMP, to which SQLite's own functions write text.
   fileprivate var takesMoments: Bool {
     switch type {
     case .date, .text: return true
@@ -207,7 +209,7 @@ extension FieldType {
     }
   }
 
-  /// Whether values of the two types compare as a person would expect.
+  /// Returns whether values of the two types compare as a person would expect.
   fileprivate func isComparable(with other: FieldType) -> Bool {
     switch (self, other) {
     case (.any, _), (_, .any): true
@@ -220,12 +222,12 @@ extension FieldType {
 }
 
 extension FieldSchema {
-  /// Whether values of the two fields compare as a person would expect.
+  /// Returns whether values of the two fields compare as a person would expect.
   fileprivate func isComparable(with other: FieldSchema) -> Bool {
     guard form != other.form, type != .any, other.type != .any else {
       return type.isComparable(with: other.type)
     }
-    // A date in another form is the text or the number that its column holds.
+    // A date in another form is the text or the number in its column.
     let plain = [self, other].map { field -> FieldType in
       guard let form = field.form else { return field.type }
       return form.isText ? .text : .real

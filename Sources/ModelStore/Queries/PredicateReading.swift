@@ -4,12 +4,12 @@
   internal import Foundation
 #endif
 
-/// One pass over a predicate's tokens: recursive descent, never more than one token ahead. What
-/// literals mean is ``PredicateReading/value(of:for:)``'s chapter.
+/// One pass over a predicate's tokens: a recursive descent parser with one token of lookahead.
+/// ``PredicateReading/value(of:for:)`` interprets literals.
 struct PredicateReading {
   typealias Token = PredicateLexer.Token
 
-  /// What stands on one side of an operator.
+  /// One side of an operator.
   enum Operand {
     case field(Int, Substring)
     case literal(Literal)
@@ -30,7 +30,7 @@ struct PredicateReading {
 
     var isNull: Bool { content == .keyword(.null) }
 
-    /// A number without the space that may stand after its sign.
+    /// A number without the space that may follow its sign.
     var numeral: String { String(source.filter { !$0.isWhitespace }) }
   }
 
@@ -38,7 +38,7 @@ struct PredicateReading {
   let schema: ModelSchema
   /// Seconds since 2001-01-01 00:00:00 UTC.
   let now: Double
-  /// Whether values may stand in the text; in an order only fields do.
+  /// Whether values are allowed in the text. An order contains only fields.
   private var takesValues = true
   private let tokens: [Token]
   private var position = 0
@@ -68,7 +68,7 @@ struct PredicateReading {
     let literals = tokens.lazy.filter(\.isLiteral)
     if let excess = literals.dropFirst(PredicateParser.literalCountMax).first {
       throw failure(
-        .tooLarge, "The text holds more than \(PredicateParser.literalCountMax) values.",
+        .tooLarge, "The text contains more than \(PredicateParser.literalCountMax) values.",
         excess.source)
     }
   }
@@ -78,7 +78,7 @@ struct PredicateReading {
     guard current.content == .end else { throw expected("and, or, or the end") }
     guard condition.depth.isReadable else {
       throw error(
-        .tooLarge, "The condition is nested deeper than SQLite reads; use fewer parentheses.",
+        .tooLarge, "The condition is nested too deeply for SQLite; use fewer parentheses.",
         at: (deepest?.opening ?? tokens[0]).source)
     }
     return condition
@@ -94,7 +94,7 @@ struct PredicateReading {
       if schema.fields[index].type == .decimal {
         throw error(
           .value,
-          "\(schema.fields[index].name) is a decimal, kept as text, and cannot be ordered by size.",
+          "\(schema.fields[index].name) is a decimal, which is stored as text and cannot be ordered by size.",
           at: source)
       }
       orderings.append(
@@ -177,7 +177,7 @@ struct PredicateReading {
     }
   }
 
-  /// An operand that is a condition by itself: a boolean field, true, false or null.
+  /// Returns a condition made of one operand: a boolean field, true, false or null.
   private func alone(_ operand: Operand) throws(PredicateTextError) -> Condition {
     switch operand {
     case .field(let index, _) where schema.fields[index].type == .boolean:
@@ -194,7 +194,7 @@ struct PredicateReading {
     throw expected("a comparison after \(operand.source)")
   }
 
-  /// Reads `in`, `between`, `like` or `glob` and what belongs to it; nil when none of them follows.
+  /// Reads `in`, `between`, `like` or `glob` with its operands; nil when none of them follows.
   private mutating func _membership(of left: Operand) throws(PredicateTextError) -> Condition? {
     let keyword = current
     switch keyword.content {
@@ -229,7 +229,7 @@ struct PredicateReading {
       let element = try operand(else: "a value")
       guard case .literal(let literal) = element else {
         throw error(
-          .syntax, "A list holds values, not fields; text stands between single quotes.",
+          .syntax, "A list contains values, not fields; put text in single quotes.",
           at: element.source)
       }
       if literal.isNull {
@@ -265,7 +265,7 @@ struct PredicateReading {
     return pattern
   }
 
-  /// Reads a field or a literal; `wanted` says what is missing when neither follows.
+  /// Reads a field or a literal. If neither follows, the error says that `wanted` is missing.
   private mutating func operand(else wanted: String) throws(PredicateTextError) -> Operand {
     if let (index, source) = try takeField() { return .field(index, source) }
     let token = current
@@ -292,8 +292,8 @@ struct PredicateReading {
     let source = current.source
     guard let index = fieldIndex(named: name) else {
       let candidates = Spelling.suggestions(for: name, among: schema.fields.map(\.name))
-      // A word that is like no field, where a value may stand, was probably meant as text.
-      let remedy = candidates.isEmpty && takesValues ? "; text stands between single quotes" : ""
+      // If a value is allowed and the word is similar to no field, it was probably meant as text.
+      let remedy = candidates.isEmpty && takesValues ? "; put text in single quotes" : ""
       var failure = error(
         .unknownField, "\(schema.name) has no field \(name)\(remedy).", at: source)
       failure.candidates = candidates
@@ -303,7 +303,7 @@ struct PredicateReading {
     return (index, source)
   }
 
-  /// The field of that very name, or the only one whose name differs in case alone.
+  /// Returns the field with exactly that name, or the only one whose name differs just in case.
   private func fieldIndex(named name: String) -> Int? {
     if let index = schema.fieldIndex(named: name) { return index }
     let folded = name.lowercased()
@@ -336,7 +336,7 @@ struct PredicateReading {
 }
 
 extension PredicateTextError {
-  /// - Parameter source: A part of `text`, whose place is the error's place.
+  /// - Parameter source: A part of `text`; its position is that of the error.
   fileprivate init(
     _ kind: Kind, _ message: String, at source: Substring, of text: String, schema: ModelSchema
   ) {

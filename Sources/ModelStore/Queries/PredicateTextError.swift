@@ -1,28 +1,28 @@
-/// Why the text of a predicate or an order was not understood, and where.
+/// A mistake in the text of a predicate or an order, with its position.
 package struct PredicateTextError: Error, Hashable, Sendable {
-  /// What kind of mistake it is.
+  /// The kind of the mistake.
   package enum Kind: Hashable, Sendable {
     /// The text does not follow the grammar.
     case syntax
-    /// A name is no field of the model.
+    /// A name is not a field of the model.
     case unknownField
     /// A literal does not fit the field it is compared with.
     case value
-    /// The text is longer, deeper or holds more values than is allowed.
+    /// The text is too long, too deep, or contains too many values.
     case tooLarge
   }
 
-  /// What is wrong with the text.
+  /// The kind of the mistake.
   package var kind: Kind
-  /// A full sentence: what is wrong and what to write instead.
+  /// A full sentence: the mistake and what to write instead.
   package var message: String
-  /// Where the offending token begins, in UTF-8 bytes from 0.
+  /// The start of the wrong token, in UTF-8 bytes from 0.
   package var utf8Offset: Int
-  /// Where the offending token begins, in characters from 0, for a caret under the text.
+  /// The start of the wrong token, in characters from 0, for a caret under the text.
   package var characterOffset: Int
-  /// The offending token as written; empty at the end of the text.
+  /// The wrong token as written; empty at the end of the text.
   package var token: String
-  /// Field names that were perhaps meant, best first.
+  /// Field names that you may have meant, best first.
   package var candidates: [String]
   /// The model whose predicate it is.
   package var model: String

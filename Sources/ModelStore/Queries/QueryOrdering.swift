@@ -1,11 +1,11 @@
-/// One step of a query's order: a field, its direction, where NULL goes and how text compares.
+/// One step of a query's order: a field, its direction, the position of NULL and the collation.
 package struct QueryOrdering: Hashable, Sendable {
-  /// Which end of the order comes first.
+  /// The direction of the order.
   package enum Direction: Hashable, Sendable {
     case ascending, descending
   }
 
-  /// Where records without a value stand.
+  /// The position of records without a value.
   package enum NullPlacement: Hashable, Sendable {
     case first, last
   }
@@ -19,8 +19,8 @@ package struct QueryOrdering: Hashable, Sendable {
   /// nil for the collation that the field was declared with.
   package var collation: Collation?
 
-  /// One step of an order; NULL goes where SQLite puts it, and text compares as the field declares,
-  /// unless said otherwise.
+  /// Creates one step of an order. By default NULL goes where SQLite puts it, and text is compared
+  /// by the field's collation.
   package init(
     fieldIndex: Int, direction: Direction = .ascending, nulls: NullPlacement? = nil,
     collation: Collation? = nil
@@ -31,17 +31,18 @@ package struct QueryOrdering: Hashable, Sendable {
     self.collation = collation
   }
 
-  /// Where NULL goes, the default spelled out.
+  /// The position of NULL, with the default resolved.
   package var effectiveNulls: NullPlacement {
     nulls ?? (direction == .ascending ? .first : .last)
   }
 
-  /// How text compares, the default spelled out.
+  /// Returns the collation, with the default resolved.
   package func effectiveCollation(in schema: ModelSchema) -> Collation {
     collation ?? schema.fields[fieldIndex].collation
   }
 
-  /// The term of an ORDER BY clause. Says only what is not SQLite's default for the column.
+  /// Returns the term of an ORDER BY clause. It names only what differs from SQLite's default for
+  /// the column.
   func sql(schema: ModelSchema) -> String {
     let field = schema.fields[fieldIndex]
     var term = SQLText.quoted(field.column)

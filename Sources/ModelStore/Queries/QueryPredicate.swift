@@ -1,33 +1,33 @@
 extension StoreQuery {
-  /// A condition that belongs to one model, built from key paths or read from text by
-  /// ``PredicateParser``.
+  /// A condition for one model, built from key paths or read from text by ``PredicateParser``.
   public struct Predicate: Hashable, Sendable {
     /// The condition.
     package let condition: Condition
 
-    /// The predicate that asks for `condition`.
+    /// Creates a predicate from `condition`.
     package init(_ condition: Condition) {
       self.condition = condition
     }
 
-    /// An SQL expression over the model's columns; interpolated values become arguments.
+    /// Returns an SQL expression over the model's columns as a predicate. Interpolated values
+    /// become arguments.
     ///
-    /// A live query with raw SQL is run again after every change that may touch it.
+    /// A live query with raw SQL is re-executed after every change that may affect it.
     public static func sql(_ text: SQLText) -> Predicate {
       Predicate(.sql(text))
     }
 
-    /// True when both are; unknown AND false is false.
+    /// True when both are true; unknown AND false is false.
     public static func && (left: Predicate, right: Predicate) -> Predicate {
       Predicate(left.condition.and(right.condition))
     }
 
-    /// True when one of them is; unknown OR true is true.
+    /// True when one of them is true; unknown OR true is true.
     public static func || (left: Predicate, right: Predicate) -> Predicate {
       Predicate(left.condition.or(right.condition))
     }
 
-    /// True when the operand is false. NOT unknown is unknown, so records whose comparison met
+    /// True when the operand is false. NOT unknown is unknown, so records whose comparison found
     /// NULL are selected neither with nor without the `!`.
     public static prefix func ! (operand: Predicate) -> Predicate {
       Predicate(.not(operand.condition))
@@ -38,14 +38,14 @@ extension StoreQuery {
   public struct Ordering: Hashable, Sendable {
     let ordering: QueryOrdering
 
-    /// The same step with NULLs before or after all values.
+    /// Returns the same step with NULLs before or after all values.
     package func nulls(_ placement: QueryOrdering.NullPlacement) -> Ordering {
       var ordering = ordering
       ordering.nulls = placement
       return Ordering(ordering: ordering)
     }
 
-    /// The same step with text compared by `collation`.
+    /// Returns the same step with text compared by `collation`.
     public func collate(_ collation: Collation) -> Ordering {
       var ordering = ordering
       ordering.collation = collation
@@ -54,8 +54,8 @@ extension StoreQuery {
   }
 }
 
-/// Collects the steps of an order, most significant first. It is what an order's closure is
-/// written in, and nothing to be named in a program.
+/// Collects the steps of an order, most significant first. The closure of an order uses it; you
+/// never name it yourself.
 @resultBuilder
 public enum OrderingBuilder<M: Model> {
   /// A field alone: ascending, NULLs first.
@@ -104,12 +104,13 @@ extension Model {
 }
 
 extension StoreQuery where Element: Model {
-  /// The records that also meet `condition`.
+  /// Returns the records that also meet `condition`.
   public func filter(_ condition: (FieldReferences<Element>) -> Predicate) -> Self {
     filter(condition(FieldReferences()).condition)
   }
 
-  /// The same records in another order, which replaces the present one; the key decides ties.
+  /// Returns the same records in another order, which replaces the previous order; the key decides
+  /// ties.
   ///
   /// ```swift
   /// Track.all.order {
@@ -123,10 +124,10 @@ extension StoreQuery where Element: Model {
     order(by: steps(FieldReferences()))
   }
 
-  /// The SELECT for one aggregate over the field at `path`.
+  /// Returns the SELECT for one aggregate over the field at `path`.
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
-  ///   numbers, and for the smallest or largest of a decimal, which is kept as text.
+  ///   numbers, and for the smallest or largest decimal, because decimals are stored as text.
   /// - Precondition: `path` is a stored field.
   package func aggregateText<V: ColumnValue>(
     _ aggregate: Aggregate, of path: any KeyPath<Element, V> & Sendable
@@ -153,10 +154,11 @@ extension StoreQuery.Ordering {
 
 // Predicates and orders that were read from text.
 extension StoreQuery {
-  /// The records that also meet `predicate`.
+  /// Returns the records that also meet `predicate`.
   public func filter(matching predicate: Predicate) -> Self { filter(predicate.condition) }
 
-  /// The same records in another order, which replaces the present one; the key decides ties.
+  /// Returns the same records in another order, which replaces the previous order; the key decides
+  /// ties.
   public func order(by steps: [Ordering]) -> Self { order(steps.map(\.ordering)) }
 }
 
@@ -169,7 +171,7 @@ extension PredicateParser {
   /// ```
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery`, `unknownField` or `invalidValue`, which
-  ///   quotes the token that is wrong.
+  ///   quotes the wrong token.
   public func predicate<Element>(
     parsing text: String
   ) throws(StoreError) -> StoreQuery<Element>.Predicate {

@@ -1,12 +1,13 @@
-/// What a query can see: its table, the columns that decide membership and order, and values that
-/// every record of the result must have. It answers whether a change can matter, before anything
-/// is evaluated; a yes may turn out to be nothing, a no is certain.
+/// The parts of the file that a query reads: its table, the columns that decide membership and
+/// order, and values that every record of the result must have. It answers whether a change may
+/// affect the result, before anything is evaluated. "No" is certain; after "yes", the result may
+/// still be unchanged.
 package struct QueryRegion: Hashable, Sendable {
-  /// A field and the one value that it has in every record of the result.
+  /// A field with the same value in every record of the result.
   package struct EqualityTerm: Hashable, Sendable {
     /// The field's position in ``ModelSchema/fields``.
     package let field: Int
-    /// The value as ``QueryRegion/normalized(_:)`` makes it.
+    /// The value, after ``QueryRegion/normalized(_:)``.
     package let value: SQLValue
   }
 
@@ -14,20 +15,20 @@ package struct QueryRegion: Hashable, Sendable {
   package let table: String
   /// The fields that decide whether a record belongs to the result, by position.
   package let filterColumns: Set<Int>
-  /// The fields that decide where a record stands in the result, by position; the key's are among
-  /// them.
+  /// The fields that decide the position of a record in the result, by position, including those of
+  /// the key.
   package let orderColumns: Set<Int>
   /// The fields that the query returns, by position.
   package let resultColumns: Set<Int>
   /// Values that every record of the result has, from the parts of the condition joined by AND.
-  /// Only fields that compare as ``Collation/binary`` can be looked up by value and appear here.
+  /// Only fields that compare as ``Collation/binary`` can be looked up by value and are included.
   package let equalityTerms: [EqualityTerm]
-  /// For each field of which the condition demands a range of values, that range, by field.
+  /// The ranges of values to which the condition restricts fields, by field.
   let ranges: [ValueRange]
   /// Whether raw SQL in the condition may read anything in the file, other tables included.
   package let readsWholeFile: Bool
 
-  /// What `query` reads.
+  /// Creates the region that `query` reads.
   package init<Element>(_ query: StoreQuery<Element>) {
     let schema = query.schema
     table = schema.table
@@ -50,17 +51,17 @@ package struct QueryRegion: Hashable, Sendable {
     self.ranges = ranges.values.sorted { $0.field < $1.field }
   }
 
-  /// All fields that the query can see.
+  /// All fields that the query reads.
   package var columns: Set<Int> {
     filterColumns.union(orderColumns).union(resultColumns)
   }
 
-  /// Whether a record with `values`, in field order, can be in the result at all.
+  /// Returns whether a record with `values`, in field order, can be in the result at all.
   package func admits(_ values: [SQLValue]) -> Bool {
     equalityTerms.allSatisfy { Self.normalized(values[$0.field]) == $0.value }
   }
 
-  /// The value as a key to look up: numbers that SQLite calls equal become the same value, so a
+  /// Returns the value as a lookup key: numbers that SQLite calls equal become the same value, so a
   /// whole real becomes an integer.
   package static func normalized(_ value: SQLValue) -> SQLValue {
     if case .real(let number) = value, let whole = Int64(exactly: number) {
@@ -71,7 +72,7 @@ package struct QueryRegion: Hashable, Sendable {
 }
 
 extension QueryRegion.EqualityTerm {
-  /// The term that `condition` demands, or nil when it demands none that can be looked up.
+  /// Creates the term that `condition` requires; nil when it requires none that can be looked up.
   init?(_ condition: Condition, schema: ModelSchema) {
     let index: Int
     let wanted: SQLValue
@@ -83,7 +84,7 @@ extension QueryRegion.EqualityTerm {
       (index, wanted) = (field, value)
     case .comparison(.field(let field), .equal, .value(let value)),
       .comparison(.value(let value), .equal, .field(let field)):
-      // `= NULL` is true for no record; the condition itself takes care of that.
+      // `= NULL` is true for no record, and the condition itself already handles that.
       if value.isNull { return nil }
       (index, wanted) = (field, value)
     case .isIn(.field(let field), let values) where values.count == 1 && !values[0].isNull:

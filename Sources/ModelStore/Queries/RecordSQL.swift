@@ -1,15 +1,16 @@
-/// The statements for single records of one model, as text, built once per version of the schema.
+/// The SQL text of the statements for single records of one model, built once per version of the
+/// schema.
 final class RecordSQL: Sendable {
   let schema: ModelSchema
-  /// Whether triggers or SQLite itself may add to a record as it is written.
+  /// Whether triggers or SQLite itself may change a record while it is written.
   let rewritesInserts: Bool
   /// All fields of one record, by key.
   let select: String
-  /// Fields to bind for insert and upsert, in order: all but generated ones.
+  /// The fields to bind for insert and upsert, in order: all except generated ones.
   let writableFields: [Int]
   /// Inserts all writable fields.
   let insert: String
-  /// As `insert`; updates the other fields when the key is taken.
+  /// As `insert`; updates the other fields when the key exists already.
   let upsert: String
   /// Sets every field outside the key; the arguments are the record's, by position.
   let update: String
@@ -23,7 +24,7 @@ final class RecordSQL: Sendable {
     writableFields = schema.fields.indices.filter { schema.fields[$0].generated == nil }
     let keys = schema.keyIndices
     let others = writableFields.filter { !keys.contains($0) }
-    // Arguments are numbered so that a record binds itself once, whatever the statement's order.
+    // Arguments are numbered, so that a record binds its fields in the same way for each statement.
     let byKey = keys.map { "\(columns[$0]) = ?\($0 + 1)" }.joined(separator: " AND ")
     let all = columns.joined(separator: ", ")
     let written = writableFields.map { columns[$0] }.joined(separator: ", ")
@@ -47,7 +48,8 @@ final class RecordSQL: Sendable {
       "DELETE FROM \(table) WHERE " + keys.map { "\(columns[$0]) = ?" }.joined(separator: " AND ")
   }
 
-  /// Sets the given fields of one record; arguments: the fields' values, then the key's.
+  /// Returns the statement that sets the given fields of one record; arguments: the fields' values,
+  /// then the key's.
   func update(fields: [Int]) -> String {
     let sets = fields.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
     let keys = schema.keyIndices.map { "\(SQLText.quoted(schema.fields[$0].column)) = ?" }
@@ -55,8 +57,8 @@ final class RecordSQL: Sendable {
       + keys.joined(separator: " AND ")
   }
 
-  /// Inserts the given fields; the others get their defaults. Arguments: the fields' values. The
-  /// one row is the key as it was inserted.
+  /// Returns the statement that inserts the given fields; the others get their defaults. Arguments:
+  /// the fields' values. It returns one row, the inserted key.
   func insert(fields: [Int]) -> String {
     insertion(fields: fields) + returning
   }
@@ -74,8 +76,8 @@ final class RecordSQL: Sendable {
     return "INSERT INTO \(SQLText.quoted(schema.table)) (\(columns)) VALUES (\(arguments))"
   }
 
-  /// As `insert(fields:)`; updates the fields outside the key when the key is taken. No row when
-  /// there were no such fields.
+  /// As `insert(fields:)`; updates the fields outside the key when the key exists already. It
+  /// returns no row if no such fields were given.
   func upsert(fields: [Int]) -> String {
     // DEFAULT VALUES takes no ON CONFLICT: https://sqlite.org/syntax/insert-stmt.html
     guard !fields.isEmpty else { return insert(fields: []) }

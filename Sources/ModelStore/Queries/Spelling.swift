@@ -1,9 +1,10 @@
-/// Names that a mistyped word may have meant.
+/// Suggestions for a mistyped name.
 package enum Spelling {
-  /// The names nearest to `word`, best first, at most three; none when nothing is near.
+  /// Returns the names nearest to `word`, best first, at most three; none when nothing is near.
   ///
-  /// Near means: the same but for case, or one edit (a character left out, added, replaced, or two
-  /// neighbours swapped) for every three characters, or `word` beginning the name.
+  /// A name is near if it differs only in case, or by at most one edit for every three characters,
+  /// or if it begins with `word`. An edit adds, removes or replaces a character, or swaps two
+  /// neighbours.
   package static func suggestions(for word: String, among names: some Sequence<String>) -> [String]
   {
     let wanted = Array(word.lowercased())
@@ -23,7 +24,7 @@ package enum Spelling {
     return found.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
   }
 
-  /// Edits between the two, a swap of neighbours counting as one.
+  /// Returns the number of edits between the two. A swap of neighbours counts as one edit.
   private static func editDistance(_ left: [Character], _ right: [Character]) -> Int {
     var beforeLast: [Int] = []
     var last = Array(0...right.count)

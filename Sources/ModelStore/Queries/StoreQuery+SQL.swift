@@ -1,33 +1,33 @@
 extension StoreQuery {
-  /// What an aggregate computes over one field. NULLs are left out.
+  /// An aggregate over one field. NULLs are left out.
   public enum Aggregate: String, Hashable, Sendable, CaseIterable {
     /// The first value in the field's order; NULL for no values.
     case minimum = "min"
     /// The last value in the field's order; NULL for no values.
     case maximum = "max"
-    /// The sum; NULL for no values. Integers that overflow are an error, never a rounded number.
+    /// The sum; NULL for no values. Integer overflow is an error, and integers are never rounded.
     case sum
     /// The mean, a real; NULL for no values.
     case average = "avg"
-    /// How many different values, compared by the field's collation.
+    /// The number of different values, compared by the field's collation.
     case countDistinct
   }
 
-  /// The SELECT for the result: all fields in schema order.
+  /// Returns the SELECT for the result: all fields in schema order.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` when the condition holds a value that
-  ///   cannot be stored; so do the other statements. With code `invalidQuery` for an order by a
-  ///   decimal without a collation: decimals are kept as text.
+  /// - Throws: ``StoreError`` with code `invalidValue` when the condition holds a value that cannot
+  ///   be stored; the other statements do so too. With code `invalidQuery` for an order by a
+  ///   decimal without a collation, because decimals are stored as text.
   @usableFromInline package func selectText() throws(StoreError) -> SQLText {
     try selectText(fields: Array(schema.fields.indices))
   }
 
-  /// The SELECT for the result's keys, in key order.
+  /// Returns the SELECT for the result's keys, in key order.
   package func keySelectText() throws(StoreError) -> SQLText {
     try selectText(fields: schema.keyIndices)
   }
 
-  /// The SELECT for some fields of the result, by position.
+  /// Returns the SELECT for some fields of the result, by position.
   package func selectText(fields: [Int]) throws(StoreError) -> SQLText {
     let columns = SQLText.quotedList(fields.map { schema.fields[$0].column })
     var text = try source(selecting: columns)
@@ -37,7 +37,7 @@ extension StoreQuery {
     return text
   }
 
-  /// The SELECT for the number of records in the result, limit and offset included.
+  /// Returns the SELECT for the number of records in the result, limit and offset included.
   package func countText() throws(StoreError) -> SQLText {
     guard isWindow else { return try source(selecting: "count(*)") }
     var inner = try source(selecting: "1")
@@ -45,14 +45,15 @@ extension StoreQuery {
     return "SELECT count(*) FROM (\n\(inner)\n)"
   }
 
-  /// The SELECT for one aggregate over a field of the result, limit and offset included.
+  /// Returns the SELECT for one aggregate over a field of the result, limit and offset included.
   ///
-  /// A field of any type may hold texts; in its sum or mean each counts as the number it begins
-  /// with, or as 0: <https://sqlite.org/lang_aggfunc.html#sumunc>.
+  /// A field of any type may hold texts. In a sum or mean, each text counts as the number at its
+  /// beginning, or as 0: <https://sqlite.org/lang_aggfunc.html#sumunc>.
   ///
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field whose type is
-  ///   no number, where SQLite would read texts as numbers and lose digits of decimals, and for the
-  ///   smallest or largest of a decimal, which is kept as text: 10 comes before 9 there.
+  ///   not a number, because SQLite would read texts as numbers and lose digits of decimals. Also
+  ///   for the smallest or largest decimal, because decimals are stored as text, where 10 precedes
+  ///   9.
   package func aggregateText(
     _ aggregate: Aggregate, of fieldIndex: Int
   ) throws(StoreError) -> SQLText {
@@ -69,8 +70,8 @@ extension StoreQuery {
     return "SELECT \(SQLText(sql: call)) FROM (\n\(inner)\n)"
   }
 
-  /// The WHERE clause, with its keyword, that selects exactly the result's records in an UPDATE or
-  /// DELETE; empty for all records.
+  /// Returns the WHERE clause, with its keyword, that selects exactly the result's records in an
+  /// UPDATE or DELETE; empty for all records.
   func selectionText() throws(StoreError) -> SQLText {
     if isWindow {
       let key = schema.keyIndices.map { schema.fields[$0].column }
@@ -91,15 +92,15 @@ extension StoreQuery {
     return text
   }
 
-  /// A decimal is kept as text, which puts 10 before 9. An ordering with a collation of its own
-  /// asks for just that.
+  /// Refuses an order by a decimal, because it is stored as text, where 10 precedes 9. An explicit
+  /// collation requests exactly that order, so it is accepted.
   private func checkOrder() throws(StoreError) {
     for ordering in orderings where ordering.collation == nil {
       let field = schema.fields[ordering.fieldIndex]
       guard field.type != .decimal else {
         throw StoreError(
           .invalidQuery,
-          "\(schema.name).\(field.name) is a decimal, kept as text, and cannot be ordered by size.",
+          "\(schema.name).\(field.name) is a decimal, which is stored as text and cannot be ordered by size.",
           model: schema.name, field: field.name)
       }
     }
@@ -114,7 +115,7 @@ extension StoreQuery {
 
   private func appendWindow(to text: inout SQLText) {
     guard isWindow else { return }
-    // A negative LIMIT is none, and OFFSET cannot stand without LIMIT:
+    // A negative LIMIT means no limit, and OFFSET requires LIMIT:
     // https://sqlite.org/lang_select.html#limitoffset
     text.append("\nLIMIT \(Int64(limit ?? -1)) OFFSET \(Int64(offset))")
   }

@@ -1,11 +1,11 @@
 extension StoreQuery {
-  /// Which side of a row is sought.
+  /// The side of a row on which to look for records.
   enum SeekSide {
     case before, after
   }
 
   /// Whether the records on one side of a row can be found by comparing with it: every field of the
-  /// order has a value, and all go the same way.
+  /// order has a value, and all fields have the same direction.
   var canSeek: Bool {
     let orderings = totalOrderings
     return schema.kind == .table && !orderings.isEmpty
@@ -13,11 +13,11 @@ extension StoreQuery {
       && orderings.allSatisfy { !schema.fields[$0.fieldIndex].isOptional }
   }
 
-  /// The records nearest to a row on one side of it, the nearest first.
+  /// Returns the records nearest to a row on one side of it, the nearest first.
   ///
   /// - Parameters:
   ///   - row: The row's values in field order.
-  ///   - limit: The most records.
+  ///   - limit: The maximum number of records.
   /// - Precondition: ``canSeek``.
   func seeking(_ side: SeekSide, of row: [SQLValue], limit: Int) -> StoreQuery {
     let orderings = totalOrderings

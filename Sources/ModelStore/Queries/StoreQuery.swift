@@ -1,22 +1,21 @@
-/// Which records, in which order, and which part of them, as a value. It holds no rows and no
-/// connection: a transaction fetches it once, a live query keeps its result true.
+/// A query as a value: which records, in which order, and which part of them. It holds no rows and
+/// no connection. A transaction fetches it once; a live query keeps its result up to date.
 ///
-/// For models it is built with key paths; for dynamic records from text,
-/// which ``PredicateParser`` reads.
+/// For models, build it with key paths; for dynamic records, from text with ``PredicateParser``.
 /// ```swift
 /// let long = Track.where { $0.milliseconds > 300_000 && $0.title.like("So%") }
 ///   .order { $0.title.collate(.nocase) }
 ///   .limit(20)
 /// ```
-/// The result is always totally ordered: after the orderings given, the key decides, ascending.
+/// The result is always totally ordered: after the given orderings, the key decides, ascending.
 /// Only a view without a key lacks that last step.
 public struct StoreQuery<Element: Fetchable>: Hashable, Sendable {
   public let schema: ModelSchema
-  /// What selected records meet, or nil for all records.
+  /// The condition of selected records, or nil for all records.
   package var condition: Condition?
-  /// The order that was asked for; ``totalOrderings`` adds the key.
+  /// The requested order; ``totalOrderings`` adds the key.
   package var orderings: [QueryOrdering]
-  /// The most records in the result, at least 0; nil for all.
+  /// The maximum number of records in the result, at least 0; nil for all.
   public var limit: Int? {
     didSet { checkWindow() }
   }
@@ -43,24 +42,24 @@ public struct StoreQuery<Element: Fetchable>: Hashable, Sendable {
     precondition(offset >= 0, "A query's offset must not be negative.")
   }
 
-  /// Whether the result is a part of all records that meet the condition.
+  /// Whether a limit or offset restricts the result to a part of the matching records.
   package var isWindow: Bool { limit != nil || offset > 0 }
 
-  /// The records that also meet `condition`.
+  /// Returns the records that also meet `condition`.
   package func filter(_ condition: Condition) -> Self {
     var query = self
     query.condition = self.condition.map { $0.and(condition) } ?? condition
     return query
   }
 
-  /// The same records in another order, which replaces the present one.
+  /// Returns the same records in another order, which replaces the previous order.
   package func order(_ orderings: [QueryOrdering]) -> Self {
     var query = self
     query.orderings = orderings
     return query
   }
 
-  /// At most `limit` records of the ordered result, after skipping `offset`.
+  /// Returns at most `limit` records of the ordered result, after skipping `offset`.
   ///
   /// - Precondition: Neither is negative.
   public func limit(_ limit: Int?, offset: Int = 0) -> Self {
@@ -71,7 +70,7 @@ public struct StoreQuery<Element: Fetchable>: Hashable, Sendable {
   }
 
   /// The orderings without repetitions, then the key's fields ascending: an order in which no two
-  /// records are equal. SQLite leaves the order of ties to the plan it happens to choose.
+  /// records are equal. Without it, SQLite's query plan would decide the order of ties.
   package var totalOrderings: [QueryOrdering] {
     var seen: Set<Term> = []
     var total: [QueryOrdering] = []
@@ -82,7 +81,7 @@ public struct StoreQuery<Element: Fetchable>: Hashable, Sendable {
       }
     }
     for index in schema.keyIndices {
-      // BINARY tells apart whatever another collation may call equal.
+      // BINARY distinguishes values that another collation may call equal.
       if seen.insert(Term(field: index, collation: .binary)).inserted {
         total.append(QueryOrdering(fieldIndex: index, collation: .binary))
       }
@@ -96,7 +95,7 @@ public struct StoreQuery<Element: Fetchable>: Hashable, Sendable {
   }
 
   public func hash(into hasher: inout Hasher) {
-    // The schema is large and its name nearly always decides; equality still compares all of it.
+    // The schema is large and its name is nearly always unique. Equality still compares all of it.
     hasher.combine(schema.name)
     hasher.combine(condition)
     hasher.combine(orderings)

@@ -1,10 +1,10 @@
-// Types that the owner of the file chooses.
+// Types that the user chooses.
 extension StoredTypes {
-  /// The choice with its form, after every stored value was compared with it.
+  /// Returns the choice with its form, after comparing every stored value with it.
   ///
   /// - Throws: ``StoreError`` with code `unknownField`; with code `unsupportedSchema` for a type
-  ///   that the column does not keep; with code `invalidValue` when stored values do not fit.
-  /// - Complexity: Reads the column of all rows, twice where the form is open.
+  ///   that the column cannot store; with code `invalidValue` when stored values do not fit.
+  /// - Complexity: Reads the column of all rows, twice if the form is open.
   func decision(
     _ choice: TypeChoice, in catalog: Catalog, on connection: Connection
   ) throws -> TypeDecision {
@@ -51,7 +51,7 @@ extension StoredTypes {
       valueCount: found.count)
   }
 
-  /// The form that the stored values have, for types with several forms.
+  /// Returns the form of the stored values, for types with several forms.
   private func storedForm(of field: FieldSchema, on connection: Connection) throws -> FieldForm? {
     let meaning: DeclaredMeaning
     switch field.type {

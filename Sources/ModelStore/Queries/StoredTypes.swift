@@ -1,14 +1,14 @@
-/// Decides what the columns of a table of another design mean where their declarations leave it
-/// open, from the values that are stored.
+/// Determines the types of columns of a table of another design from the stored values, if the
+/// declarations leave them open.
 ///
-/// A budget bounds the cost whatever the size of the table: ``TypeDecision/rowCountMax`` rows and
+/// The cost is limited whatever the size of the table: ``TypeDecision/rowCountMax`` rows and
 /// ``maxByteCount`` bytes.
 struct StoredTypes {
-  /// As the affinity rules alone have it.
+  /// The schema by the affinity rules alone.
   let schema: ModelSchema
   let table: TableFacts
 
-  /// Reading ends after so many bytes of texts.
+  /// The maximum number of bytes of text to read.
   static let maxByteCount = 16 << 20
 
   private struct OpenColumn {
@@ -17,14 +17,14 @@ struct StoredTypes {
     var values: ColumnValues
   }
 
-  /// In column order; none for a view, whose rows may cost anything, and for a STRICT table, whose
-  /// declarations are binding.
+  /// Returns the decisions in column order. None for a view, whose rows may be expensive to
+  /// compute, nor for a STRICT table, whose declarations are binding.
   ///
   /// - Throws: ``SQLiteError`` when SQLite cannot read the table.
   func decisions(on connection: Connection) throws -> [TypeDecision] {
     guard schema.kind == .table, !table.isStrict else { return [] }
     var columns = schema.fields.compactMap { field -> OpenColumn? in
-      // An expression may call functions that only the program knows which made the table.
+      // An expression may call functions that only the program that created the table has.
       guard field.generated == nil,
         let meaning = DeclaredMeaning(declaredType: field.declaredType ?? "")
       else { return nil }
@@ -43,7 +43,7 @@ struct StoredTypes {
 
   /// Reads rows from both ends of the table.
   ///
-  /// - Returns: Whether these were all.
+  /// - Returns: Whether these were all rows.
   private func read(_ columns: inout [OpenColumn], on connection: Connection) throws -> Bool {
     let rowID =
       table.isWithoutRowID
@@ -51,7 +51,7 @@ struct StoredTypes {
     let selected = columns.map { column in
       let name = SQLText.quoted(column.field.column)
       let text = column.meaning.needsContents ? name : "''"
-      // A blob is never looked into, so SQLite need not load it.
+      // The contents of a blob do not matter, so SQLite need not load it.
       return "CASE typeof(\(name)) WHEN 'blob' THEN x'' WHEN 'text' THEN \(text) ELSE \(name) END"
     }
     let source = "FROM \(SQLText.quoted(schema.table))"

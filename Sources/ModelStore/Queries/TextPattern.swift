@@ -4,7 +4,7 @@ struct TextPattern: Sendable {
   enum Syntax {
     /// `%` and `_`; the 26 ASCII letters match in either case.
     case like
-    /// `*`, `?` and `[...]`; case counts.
+    /// `*`, `?` and `[...]`; case-sensitive.
     case glob
   }
 
@@ -20,7 +20,7 @@ struct TextPattern: Sendable {
   private let tokens: [Token]
   private let foldsCase: Bool
 
-  /// - Returns: nil for a pattern so long that a connection refuses it:
+  /// - Returns: nil for a pattern that is too long for SQLite:
   ///   ``ConnectionSafety/patternByteCountMax``.
   init?(_ pattern: String, syntax: Syntax) {
     if pattern.utf8.count > ConnectionSafety.patternByteCountMax { return nil }
@@ -43,8 +43,8 @@ struct TextPattern: Sendable {
     self.tokens = tokens
   }
 
-  /// Reads a set whose opening bracket was read. A `]` in the first place is an ordinary member,
-  /// and a `-` that begins or ends the set, or follows a range, stands for itself.
+  /// Reads a set after its opening bracket. A `]` in the first place is an ordinary member. A `-`
+  /// that begins or ends the set, or follows a range, is an ordinary member too.
   private static func takeSet(from rest: inout ArraySlice<UInt32>) -> Token {
     var ranges: [ClosedRange<UInt32>] = []
     var isInverted = false
@@ -74,7 +74,8 @@ struct TextPattern: Sendable {
   func matches(_ text: String) -> Bool {
     let characters = Self.characters(of: text)
     var (token, position) = (0, 0)
-    // Only the latest run can usefully take more: an earlier one would shift what matched already.
+    // Only the latest run may take more characters. An earlier one would shift text that already
+    // matched.
     var retry: (token: Int, position: Int)?
     while true {
       if token < tokens.count {
@@ -111,8 +112,8 @@ struct TextPattern: Sendable {
     (0x41...0x5A).contains(character) ? character + 0x20 : character
   }
 
-  /// The code points before the first NUL, with U+FFFE and U+FFFF read as U+FFFD: the functions
-  /// take C strings and SQLite's UTF-8 reader replaces both.
+  /// Returns the code points before the first NUL, with U+FFFE and U+FFFF read as U+FFFD. SQLite's
+  /// functions take C strings, and its UTF-8 reader replaces both.
   private static func characters(of text: String) -> [UInt32] {
     text.unicodeScalars.prefix { $0.value != 0 }
       .map { $0.value & 0xFFFF_FFFE == 0xFFFE ? 0xFFFD : $0.value }

@@ -1,9 +1,9 @@
-/// How SQLite compares two values that have been converted already: NULL, then numbers, then text,
-/// then blobs. See <https://sqlite.org/datatype3.html#sort_order>.
+/// The order of two values after conversion, as SQLite compares them: NULL, then numbers, then
+/// text, then blobs. See <https://sqlite.org/datatype3.html#sort_order>.
 struct ValueOrder: Sendable {
   private let text: @Sendable (String, String) -> Int
 
-  /// - Returns: nil for a collation that only the program which registered it can compare by.
+  /// - Returns: nil for a custom collation, which only the program that registered it can compute.
   init?(_ collation: Collation) {
     switch collation {
     case .binary: text = compareBytes
@@ -13,7 +13,8 @@ struct ValueOrder: Sendable {
     }
   }
 
-  /// Negative, zero or positive as `left` comes before, with or after `right`.
+  /// Returns a negative number, zero or a positive number if `left` comes before, with or after
+  /// `right`.
   func compare(_ left: SQLValue, _ right: SQLValue) -> Int {
     switch (left, right) {
     case (.integer(let left), .integer(let right)): sign(left, right)
@@ -35,12 +36,12 @@ struct ValueOrder: Sendable {
     }
   }
 
-  /// Exact also where a Double cannot tell neighbouring integers apart, beyond 2^53.
+  /// Compares exactly, even beyond 2^53, where a Double cannot distinguish neighbouring integers.
   private static func compare(_ integer: Int64, _ real: Double) -> Int {
     if real >= 0x1p63 { return -1 }
     if real < -0x1p63 { return 1 }
     let whole = Int64(real)
-    // Equal whole parts beyond 2^53 leave no fraction, so the conversion loses nothing.
+    // Equal whole parts beyond 2^53 leave no fraction, so the conversion is exact.
     return whole == integer ? sign(Double(whole), real) : sign(integer, whole)
   }
 }
@@ -64,7 +65,7 @@ private func compareBytes(_ left: String, _ right: String) -> Int {
   compareBytes(left.utf8, right.utf8)
 }
 
-// NOCASE stops at a NUL that both texts have and then compares lengths only.
+// NOCASE stops at a NUL that both texts contain and then compares lengths only.
 @Sendable
 private func compareFoldingASCII(_ left: String, _ right: String) -> Int {
   var (lefts, rights) = (left.utf8.makeIterator(), right.utf8.makeIterator())

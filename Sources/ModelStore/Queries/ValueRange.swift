@@ -1,7 +1,7 @@
-/// The values between two edges, in the order in which a field compares: those that a record must
-/// have in the field to meet a condition. Values that SQLite calls equal are one value here.
+/// The values between two edges, in the order of a field: a record must have one of them in the
+/// field to meet a condition. Values that SQLite calls equal are one value here.
 struct ValueRange: Hashable, Sendable {
-  /// A place between values: before or after one, or beyond all.
+  /// A position between values: before or after a value, or beyond all values.
   enum Edge: Hashable, Sendable, Comparable {
     case start
     case before(SortKey)
@@ -26,21 +26,21 @@ struct ValueRange: Hashable, Sendable {
   var lower: Edge
   var upper: Edge
 
-  /// The place of a value of the field.
+  /// Returns the position of a value of the field.
   ///
   /// - Parameter value: As the file stores it.
   static func place(of value: SQLValue, _ collation: Collation) -> SortKey {
     SortKey(values: [value], terms: [SortTerm(collation: collation)], key: [])
   }
 
-  /// Whether the range ends on both sides.
+  /// Whether the range has both bounds.
   var isBounded: Bool { lower != .start && upper != .end }
 
   func contains(_ place: SortKey) -> Bool {
     lower <= .before(place) && .after(place) <= upper
   }
 
-  /// The values of both ranges, which are of the same field.
+  /// Returns the values in both ranges, which are of the same field.
   func intersection(_ other: ValueRange) -> ValueRange {
     var both = self
     both.lower = max(lower, other.lower)
@@ -50,9 +50,9 @@ struct ValueRange: Hashable, Sendable {
 }
 
 extension ValueRange {
-  /// The range in which `condition` can be true; nil where it demands none of one field.
+  /// Creates the range in which `condition` can be true; nil if it restricts no single field.
   ///
-  /// A bound is converted as the comparison would convert it; where only SQLite knows how, there is
+  /// A bound is converted as the comparison would convert it. If only SQLite can do that, there is
   /// no range.
   init?(_ condition: Condition, schema: ModelSchema) {
     switch condition {
@@ -93,7 +93,7 @@ extension ValueRange {
     }
   }
 
-  /// From the least to the greatest of `values`.
+  /// Creates the range from the least to the greatest of `values`.
   private init?(_ field: Int, equalTo values: [SQLValue], _ schema: ModelSchema) {
     var places: [SortKey] = []
     for value in values {
@@ -118,7 +118,7 @@ extension ValueRange {
 }
 
 extension Condition.Comparison {
-  /// The operator that says the same with its operands exchanged.
+  /// The equivalent operator with exchanged operands.
   fileprivate var mirrored: Condition.Comparison {
     switch self {
     case .equal, .notEqual, .isIdentical, .isDistinct: self

@@ -1,12 +1,13 @@
 internal import CSQLite
 
-/// Where a record writes its values: the arguments of one statement, numbered from 0.
+/// Writes the arguments of one statement, numbered from 0.
 ///
-/// Lent to ``ColumnValue`` and ``Model`` while they encode; it cannot outlive the statement. A
-/// failure (out of memory, a value over SQLite's length limit) is kept and thrown by the statement.
+/// ``ColumnValue`` and ``Model`` borrow it while they encode, and it cannot outlive the statement.
+/// It stores a failure (out of memory, or a value over SQLite's length limit), and the statement
+/// throws it.
 public struct ArgumentWriter: ~Copyable {
   private let statement: OpaquePointer
-  /// The first failing result code.
+  /// The first result code that is an error.
   private(set) var failure: Int32 = SQLITE_OK
   /// The parameter that could not be bound, counted from 0.
   private(set) var failedIndex: Int?
@@ -33,7 +34,7 @@ public struct ArgumentWriter: ~Copyable {
         : sqlite3_bind_double(statement, Int32(index + 1), value), at: index)
   }
 
-  /// Binds text by length, so that an embedded NUL is kept.
+  /// Binds text by length, which preserves embedded NUL characters.
   public mutating func set(_ value: String, at index: Int) {
     var value = value
     note(

@@ -1,14 +1,14 @@
 internal import CSQLite
 
-/// How much a statement may work, in steps of SQLite's virtual machine, and whether it was too
-/// much. Counted in portions of ``portion`` steps.
+/// The number of steps of SQLite's virtual machine that a statement may run, and whether it was
+/// exceeded. Counted in portions of ``portion`` steps.
 private struct StepBudget {
   static let portion: Int32 = 1000
 
   var portionsLeft: Int
   var isExhausted = false
 
-  /// Whether the statement has to stop.
+  /// Whether the statement must stop.
   mutating func spend() -> Bool {
     portionsLeft -= 1
     isExhausted = portionsLeft < 0
@@ -19,7 +19,7 @@ private struct StepBudget {
 extension Connection {
   /// Runs `body`, and stops its statement after `maxStepCount` steps of SQLite's virtual machine.
   ///
-  /// - Returns: What `body` returns; nil when its statement was stopped.
+  /// - Returns: The result of `body`; nil if its statement was stopped.
   func limitingSteps<Result>(to maxStepCount: Int, _ body: () throws -> Result) throws -> Result? {
     var budget = StepBudget(portionsLeft: max(1, maxStepCount / Int(StepBudget.portion)))
     return try withUnsafeMutablePointer(to: &budget) { budget in

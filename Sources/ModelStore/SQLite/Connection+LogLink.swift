@@ -1,21 +1,21 @@
 internal import CSQLite
 
-/// What the database is before a transaction that has to write a link.
+/// The state of the database before a transaction that must write a link.
 struct LogStart {
   let link: LogLink?
-  /// The digest of the header in the database's own file; nil where the transaction cannot begin a
+  /// The digest of the header in the database's own file; nil if the transaction cannot begin a
   /// log.
   let header: [UInt8]?
-  /// How many rows the connection had changed.
+  /// The number of rows that the connection had changed.
   let changeCount: Int64
 }
 
-// A log says which state of the database it continues: its first transaction writes a row with the
-// log's salts. SQLite chooses them when it writes the first frame, so the transaction hands its
-// pages to the log before COMMIT, reads the salts and writes the row as its last page.
+// A log states which state of the database it continues: its first transaction writes a row with
+// the log's salts. SQLite chooses the salts when it writes the first frame. So the transaction
+// flushes its pages to the log before COMMIT, reads the salts, and writes the row as its last page.
 extension Connection {
-  /// Notes what the database is, where the transaction that has begun may begin a log, or where the
-  /// database has no link yet. Rolls back if that fails.
+  /// Records the state of the database if the transaction may begin a log, or if the database has
+  /// no link yet. Rolls back if that fails.
   func noteLogStart() throws {
     let mayBeginLog = csqlite_log_is_copied(handle) == 1
     guard mayBeginLog || !isLinked else { return }
@@ -31,8 +31,8 @@ extension Connection {
     }
   }
 
-  /// Writes the row if the running transaction has changed rows and has begun a log, or is the
-  /// first one that has the table.
+  /// Writes the row if the running transaction has changed rows and has begun a log, or if it is
+  /// the first transaction that has the table.
   ///
   /// - Throws: ``SQLiteError``; the transaction is open, or SQLite has rolled it back.
   func linkLog() throws {
@@ -40,16 +40,16 @@ extension Connection {
     logStart = nil
     guard totalChangeCount != start.changeCount, try hasLinkTable() else { return }
     let code = sqlite3_db_cacheflush(handle)
-    // A page that a running statement reads is left for COMMIT.
+    // COMMIT writes a page that a running statement reads.
     guard code == SQLITE_OK || code == SQLITE_BUSY else {
       var error = SQLiteError(code: code, database: handle)
-      // This call leaves the connection's own error number as it was.
+      // This call does not update the connection's own error number.
       if error.code == .ioWrite { error.systemErrno = csqlite_log_errno(handle) }
       throw error
     }
     guard let log = try logSalts(), log != start.link?.log else { return }
     let link = LogLink(log: log, previous: start.link, header: start.header)
-    // Not a change that anything observes.
+    // Observers must not receive this change.
     try hooks.lent {
       hooks.onRowChange(nil)
       hooks.onProgramStart(nil)

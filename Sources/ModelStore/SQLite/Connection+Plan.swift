@@ -1,15 +1,15 @@
-/// Something that a statement reads rows of, as SQLite's authorizer tells it.
+/// A table, view or other source whose rows a statement reads, as SQLite's authorizer reports it.
 struct RowSource: Hashable {
   let name: String
-  /// Nil where none of its columns are read, and for what is in no database: a subquery's name.
+  /// Nil if none of its columns are read, and for a source without a database: a subquery's name.
   let database: String?
 }
 
 extension Connection {
-  /// What a statement reads rows of: tables and views, those behind views included, table-valued
-  /// functions, and names that the statement itself gives to subqueries. Runs nothing.
+  /// Returns the sources whose rows a statement reads: tables and views, the tables behind views,
+  /// table-valued functions, and the statement's own names of subqueries. It runs nothing.
   func sources(of sql: String) throws -> Set<RowSource> {
-    // The first use of a table-valued function declares it, which reads the schema's own table.
+    // The first use of a table-valued function declares it, which reads the schema table itself.
     _ = try Statement(sql, on: handle, persistent: false)
     var sources: Set<RowSource> = []
     try hooks.noticingSources {
@@ -20,8 +20,8 @@ extension Connection {
     return sources
   }
 
-  /// Whether SQLite answers a query from an index and in the index's order, so that the first rows
-  /// cost no more when there are many: <https://sqlite.org/eqp.html>.
+  /// Whether SQLite answers a query from an index and in the index's order. The first rows then
+  /// cost no more if there are many rows: <https://sqlite.org/eqp.html>.
   func isIndexed(_ text: SQLText) throws -> Bool {
     let steps = try rows(SQLText(sql: "EXPLAIN QUERY PLAN " + text.sql, arguments: text.arguments))
     {

@@ -1,17 +1,17 @@
 internal import CSQLite
 
-// Trying a statement out.
+// Trying out a statement.
 extension Connection {
-  /// Whether SQLite compiles a statement, with all triggers that it would run. Runs nothing.
+  /// Whether SQLite compiles a statement, with all triggers that it would fire. It runs nothing.
   ///
-  /// - Throws: ``SQLiteError`` when it fails for another reason than the statement.
+  /// - Throws: ``SQLiteError`` for a failure that is not caused by the statement.
   func compiles(_ sql: String) throws(SQLiteError) -> Bool {
     try compilationError(of: sql) == nil
   }
 
-  /// Why SQLite cannot compile a statement; nil when it can. Runs nothing.
+  /// Returns why SQLite cannot compile a statement; nil if it can. It runs nothing.
   ///
-  /// - Throws: As ``compiles(_:)``.
+  /// - Throws: See ``compiles(_:)``.
   func compilationError(of sql: String) throws(SQLiteError) -> SQLiteError? {
     do throws(SQLiteError) {
       _ = try Statement(sql, on: handle)
@@ -22,8 +22,8 @@ extension Connection {
     }
   }
 
-  /// Whether a statement of this connection stands between its first row and its last. While one
-  /// does, SQLite keeps an interrupt in mind and stops every other statement with it, too:
+  /// Whether a statement of this connection is between its first row and its last. During that
+  /// time, SQLite remembers an interrupt and also stops every other statement:
   /// <https://sqlite.org/c3ref/interrupt.html>.
   var hasRunningStatement: Bool {
     var statement = sqlite3_next_stmt(handle, nil)
@@ -34,16 +34,17 @@ extension Connection {
     return false
   }
 
-  /// Runs one statement to its end without looking at CHECKs, and without asking what the triggers
-  /// whose names begin with `prefix` ask.
+  /// Runs one statement to its end, without CHECKs and without the queries of triggers whose names
+  /// begin with `prefix`.
   ///
-  /// - Precondition: What it writes is rolled back; no other statement is running, so that an
-  ///   interrupt passes.
+  /// - Precondition: The caller rolls back its writes. No other statement is running, so that an
+  ///   interrupt ends.
   func runUnchecked(_ text: SQLText, leavingOutTriggers prefix: String) throws {
     let statement = try hooks.leavingOutQueries(ofTriggersNamed: prefix) {
       () throws(SQLiteError) -> Statement in
       try compilingWithoutChecks { () throws(SQLiteError) in
-        // Not from the cache, where nobody may find a statement that was compiled so.
+        // Bypasses the cache, so that no other caller receives a statement that was compiled this
+        // way.
         try Statement(text.sql, on: handle)
       }
     }
@@ -51,19 +52,19 @@ extension Connection {
     try statement.run()
   }
 
-  /// Whether a statement looks at CHECKs is decided while it is compiled, so that is how long it is
-  /// switched: <https://sqlite.org/pragma.html#pragma_ignore_check_constraints>.
+  /// Disables CHECKs while the statement is compiled, because SQLite decides then whether it checks
+  /// them: <https://sqlite.org/pragma.html#pragma_ignore_check_constraints>.
   private func compilingWithoutChecks(
     _ compile: () throws(SQLiteError) -> Statement
   ) throws(SQLiteError) -> Statement {
-    precondition(!hasRunningStatement, "An interrupt would not pass while a statement runs.")
+    precondition(!hasRunningStatement, "An interrupt would not end while a statement runs.")
     defer { switchChecks(on: true) }
     switchChecks(on: false)
     return try compile()
   }
 
-  /// Compiling the pragma is enough to carry it out. An interrupt may hit that too, but passes with
-  /// it, since nothing else runs.
+  /// Compiling the pragma already applies it. An interrupt may stop the compilation, but ends with
+  /// it, because no other statement is running.
   private func switchChecks(on isOn: Bool) {
     let sql = "PRAGMA ignore_check_constraints = \(isOn ? "OFF" : "ON")"
     var code = SQLITE_INTERRUPT
@@ -74,10 +75,10 @@ extension Connection {
         sqlite3_finalize(statement)
       }
     }
-    precondition(code == SQLITE_OK, "SQLite does not let go of the pragma for CHECKs.")
+    precondition(code == SQLITE_OK, "SQLite cannot restore the pragma for CHECKs.")
   }
 
-  /// Runs `body` inside the present transaction and takes back what it wrote.
+  /// Runs `body` inside the current transaction and rolls back its writes.
   ///
   /// - Precondition: No statement is running.
   func rollingBack<Result>(_ body: () throws -> Result) throws -> Result {
@@ -93,11 +94,11 @@ extension Connection {
     return result
   }
 
-  /// What was tried must not stay, so an interrupt that hits this runs it once more.
+  /// The trial must be rolled back, so this tries again after an interrupt.
   private func endTrial() throws(SQLiteError) {
     let sql = "ROLLBACK TO trial; RELEASE trial"
     var code = SQLITE_INTERRUPT
-    // A stop request would interrupt every attempt.
+    // Otherwise a stop request would interrupt every attempt.
     hooks.withoutStopping {
       while code == SQLITE_INTERRUPT { code = sqlite3_exec(handle, sql, nil, nil, nil) }
     }

@@ -3,26 +3,28 @@ internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// One connection to a store's file, with the store's policy set from the first moment.
+/// One connection to a store's file, with the store's policy applied at once.
 ///
-/// Not Sendable: whoever holds the lock around it (``Writer``, ``ReaderPool``) owns it. Not a pool
-/// and not a transaction: it runs what it is told.
+/// Not Sendable: the code that holds the lock around it (``Writer``, ``ReaderPool``) owns it. It is
+/// not a pool and not a transaction: it runs single statements.
 final class Connection {
   enum Role {
     /// Reads and writes.
     case writer
-    /// Reads only, enforced by `query_only`; shares the WAL with the writer.
+    /// Reads only, enforced by `query_only`. Shares the WAL with the writer.
     case reader
-    /// Opens a file that must not be changed at all, not even its `-shm`.
+    /// Opens a file that must not be changed at all, not even its `-shm` file.
     case readOnlyFile
-    /// Reads a file on a disk that has no room for a `-shm`: keeps the index of the log in memory
-    /// and other programs out of the file. <https://sqlite.org/vfs.html#standard_unix_vfses>
+    /// Reads a file on a disk without space for a `-shm` file. It stores the WAL index in memory
+    /// and locks other programs out of the file. <https://sqlite.org/vfs.html#standard_unix_vfses>
     case soleReader
-    /// Copies WAL frames into the database and does nothing else.
+    /// Copies WAL frames into the database, and nothing else.
     case checkpointer
   }
 
@@ -31,7 +33,7 @@ final class Connection {
     var busyTimeout: Duration
     var cacheSize: Int
     var statementCacheCapacity: Int
-    /// In bytes; SQLite's own limit unless it is less.
+    /// In bytes; limited by SQLite's own limit.
     var maxValueSize = Int.max
     var fileSystem: String?
     var functions: Set<SQLFunction> = []
@@ -39,30 +41,30 @@ final class Connection {
   }
 
   let handle: OpaquePointer
-  /// Where the file is, as the connection was opened.
+  /// The path of the file when the connection was opened.
   let path: String
   let role: Role
   let hooks: ConnectionHooks
   private let statements: StatementCache
   static var libraryVersion: String { String(cString: sqlite3_libversion()) }
-  /// A statement of ``holdingSQL`` that has not come to its end.
+  /// A statement of ``holdingSQL`` that has not reached its end.
   private var holder: OpaquePointer?
   /// Whether the file is known to have a write-ahead log, and so a lock for checkpoints.
   private var hasLog = false
   private var holdsCheckpointLock = false
-  /// What the running transaction has to say of its log; nil where it says nothing.
+  /// The state before the running transaction for its link; nil if it writes no link.
   var logStart: LogStart?
   /// Whether the database is known to have a link to a log.
   var isLinked = false
   private let processID = getpid()
   private let interrupted = Atomic<Bool>(false)
 
-  /// Opens `path`, which must exist: creating it safely is ``DatabaseFile``'s work.
+  /// Opens `path`, which must exist. ``DatabaseFile`` creates files safely.
   init(path: String, role: Role, policy: Policy) throws(SQLiteError) {
     var opened: OpaquePointer?
     let access = role == .readOnlyFile ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
-    // NOMUTEX: the owner's lock already serialises every call. NOFOLLOW: a planted symbolic link
-    // must not redirect the store.
+    // NOMUTEX: the owner's lock already serialises every call. NOFOLLOW: another user's symbolic
+    // link must not redirect the store.
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE
     let fileSystem = role == .soleReader ? "unix-excl" : policy.fileSystem
     let code = sqlite3_open_v2(path, &opened, flags, fileSystem)
@@ -83,13 +85,13 @@ final class Connection {
   }
 
   deinit {
-    // A forked child may not even close what its parent opened:
+    // A forked child must not even close a connection of its parent:
     // https://sqlite.org/howtocorrupt.html#_carrying_an_open_database_connection_across_a_fork_
     guard getpid() == processID else { return }
     hooks.removeAll()
     releaseState()
     statements.removeAll()
-    // close_v2 never fails: a statement still alive keeps the connection until it ends.
+    // close_v2 never fails: a live statement keeps the connection open until it ends.
     sqlite3_close_v2(handle)
   }
 
@@ -106,7 +108,8 @@ final class Connection {
       """)
     switch role {
     case .writer, .checkpointer:
-      // An automatic checkpoint may run into the WAL-reset bug; ours is guarded by the write lock.
+      // An automatic checkpoint may trigger the WAL-reset bug. The store's own checkpoints hold the
+      // write lock.
       // https://sqlite.org/wal.html#walresetbug
       try execute(
         """
@@ -127,11 +130,11 @@ final class Connection {
   private func register(_ functions: Set<SQLFunction>) throws(SQLiteError) {
     for function in functions {
       if let problem = function.problem { throw SQLiteError(code: .misuse, message: problem) }
-      // What calls SQLite's own means that one, in rules and in other programs.
+      // Rules and other programs that use a built-in name expect the built-in function.
       if try hasBuiltInFunction(function.name) {
         throw SQLiteError(
           code: .misuse,
-          message: "\(function.name) is a function of SQLite's own. Give yours another name.")
+          message: "\(function.name) is a function of SQLite. Choose another name.")
       }
       try function.register(on: handle)
     }
@@ -148,13 +151,13 @@ final class Connection {
     return sqlite3_step(statement) == SQLITE_ROW
   }
 
-  /// Bytes of the WAL's file that stay allocated for reuse after a burst; no limit while it is in
-  /// use.
+  /// The size of the WAL file that stays allocated after a burst of writes, in bytes. It does not
+  /// limit the file while it is in use.
   private static let walSizeKept = 16 * 1024 * 1024
 
   /// Runs every statement of `script`, without arguments and without reading rows.
   func execute(_ script: String) throws(SQLiteError) {
-    // SQLite would run what is before the NUL and leave the rest out.
+    // SQLite would run the text before the NUL and ignore the rest.
     guard !script.utf8.contains(0) else {
       throw SQLiteError(code: .misuse, message: "The SQL contains a NUL character.", sql: script)
     }
@@ -172,7 +175,7 @@ final class Connection {
     }
   }
 
-  /// The rows of one statement, decoded by `body`, in the statement's order.
+  /// Returns the rows of one statement, decoded by `body`, in the statement's order.
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
     try withStatement(text.sql) { statement in
       try statement.bind(text.arguments)
@@ -182,7 +185,7 @@ final class Connection {
     }
   }
 
-  /// The first row of one statement, or nil when it has none.
+  /// Returns the first row of one statement; nil if it has none.
   func firstRow<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> Row? {
     try withStatement(text.sql) { statement in
       try statement.bind(text.arguments)
@@ -191,7 +194,7 @@ final class Connection {
     }
   }
 
-  /// Lends a prepared statement for `sql`, kept for reuse afterwards.
+  /// Lends a prepared statement for `sql`, which is cached afterwards.
   func withStatement<Result>(
     _ sql: String, _ body: (borrowing Statement) throws -> Result
   ) throws -> Result {
@@ -206,29 +209,30 @@ final class Connection {
     }
   }
 
-  /// Forgets every prepared statement. Needed before the file can be detached or replaced.
+  /// Finalizes all cached statements. Needed before the file can be detached or replaced.
   func forgetStatements() {
     statements.removeAll()
   }
 
   var preparedCount: Int { statements.preparedCount }
 
-  /// How many statements began so far, without scripts.
+  /// The number of statements that began so far, without scripts.
   var statementCount: Int { statements.takenCount }
 
   var idleStatementCount: Int { statements.idleCount }
 
-  /// True between BEGIN and COMMIT or ROLLBACK, as SQLite itself sees it: a trigger's
-  /// RAISE(ROLLBACK) or a full disk ends a transaction without asking.
+  /// Whether a transaction is open, as SQLite itself reports it. A trigger's RAISE(ROLLBACK) or a
+  /// full disk may end a transaction.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
   /// Whether the open transaction holds the write lock: <https://sqlite.org/c3ref/txn_state.html>.
   var isWriting: Bool { sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE }
 
-  /// Gives the file a write-ahead log, for good. Processes that do so at the same moment get in
-  /// each other's way for a moment only.
+  /// Converts the file to a write-ahead log permanently. Processes that do so at the same time
+  /// block each other only briefly.
   ///
-  /// - Returns: The journal mode that the file has now, which is `wal` unless its place forbids it.
+  /// - Returns: The journal mode of the file now. It is `wal` unless the location does not allow
+  ///   it.
   @discardableResult
   func enterWAL() throws -> String? {
     let mode = try hooks.retryingWhileBusy {
@@ -238,14 +242,14 @@ final class Connection {
     return mode
   }
 
-  /// Begins a transaction that writes, and keeps every checkpoint out of the file until it ends.
+  /// Begins a write transaction, and blocks every checkpoint of the file until it ends.
   ///
-  /// The first frame of a transaction may restart the log. In SQLite before 3.51.3 a checkpoint
-  /// that began before that stores a wrong length, and commits are lost. Any other program may run
+  /// The first frame of a transaction may restart the log. In SQLite before 3.51.3, a checkpoint
+  /// that began earlier then stores a wrong length, and commits are lost. Any other program may run
   /// such a checkpoint: <https://sqlite.org/wal.html#walresetbug>.
   ///
-  /// - Throws: ``SQLiteError``, busy when a writer or a checkpoint of another connection keeps its
-  ///   lock for longer than the busy timeout.
+  /// - Throws: ``SQLiteError`` with code busy if a writer or a checkpoint of another connection
+  ///   keeps its lock longer than the busy timeout.
   func beginWriting() throws {
     logStart = nil
     try hooks.waitingOnce {
@@ -260,7 +264,8 @@ final class Connection {
           holdsCheckpointLock = true
           return try noteLogStart()
         }
-        // A checkpoint that waits for the write lock would wait for us: so it gets its turn.
+        // A checkpoint that waits for the write lock would wait for this transaction. So this
+        // throws, and lets it run.
         let error = SQLiteError(
           code: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
         try rollBack()
@@ -270,17 +275,17 @@ final class Connection {
     }
   }
 
-  /// Lets other programs' checkpoints go on, once no transaction is open.
+  /// Allows other programs' checkpoints again, if no transaction is open.
   private func releaseCheckpointLock() {
     guard holdsCheckpointLock, !isInTransaction else { return }
     holdsCheckpointLock = false
-    // It cannot fail with an effect: closing the last descriptor releases every lock, too.
+    // A failure has no effect: closing the last descriptor also releases every lock.
     _ = csqlite_checkpoint_lock(handle, 0)
   }
 
-  /// Ends a transaction and keeps it.
+  /// Commits the transaction.
   ///
-  /// - Throws: ``SQLiteError``, for a failed write with the reason that the system gave.
+  /// - Throws: ``SQLiteError``; for a failed write, with the reason from the operating system.
   func commit() throws {
     defer { releaseCheckpointLock() }
     do {
@@ -293,10 +298,10 @@ final class Connection {
     }
   }
 
-  /// Ends a transaction without keeping it; does nothing when SQLite has ended it already.
+  /// Rolls the transaction back. Does nothing if SQLite has already ended it.
   ///
-  /// A cancelled task's interrupt may hit the ROLLBACK itself, which then has to run once more, or
-  /// the write lock would stay taken.
+  /// A cancelled task's interrupt may stop the ROLLBACK itself. It must then run again, or the
+  /// connection would keep the write lock.
   func rollBack() throws(SQLiteError) {
     defer { releaseCheckpointLock() }
     while isInTransaction {
@@ -307,13 +312,13 @@ final class Connection {
     }
   }
 
-  /// Runs `body`, which commits and then reads: it reads the state of its own commit, also when
-  /// others commit meanwhile.
+  /// Runs `body`, which commits and then reads. Its reads see the state of its own commit, even if
+  /// other connections commit in the meantime.
   ///
-  /// A COMMIT with a statement under way ends only the writing: the connection goes on reading what
-  /// it has just committed. <https://sqlite.org/lang_transaction.html>
+  /// A COMMIT during a running statement ends only the write. The connection continues to read the
+  /// state that it has just committed. <https://sqlite.org/lang_transaction.html>
   ///
-  /// - Parameter isHeld: Whether the state is held at all.
+  /// - Parameter isHeld: Whether to hold the state at all.
   /// - Precondition: A transaction is open.
   func withHeldState<Result>(_ isHeld: Bool = true, _ body: () throws -> Result) throws -> Result {
     guard isHeld else { return try body() }
@@ -334,7 +339,7 @@ final class Connection {
     holder = statement.release()
   }
 
-  /// Sees what others commit again.
+  /// Ends the held state, so that commits of other connections become visible.
   private func releaseState() {
     guard let held = holder else { return }
     holder = nil
@@ -343,23 +348,24 @@ final class Connection {
 
   private static let holdingSQL = "SELECT 1 FROM sqlite_schema"
 
-  /// Whether the file could only be opened for reading, whatever was asked for.
+  /// Whether the file could only be opened for reading, even if writing was requested.
   var isFileReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-  /// The largest text, blob or row, in bytes, that SQLite reads or writes here.
+  /// The largest text, blob or row, in bytes, that SQLite reads or writes on this connection.
   var maxValueSize: Int { Int(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) }
 
-  /// How the file keeps what a transaction changes until it commits.
+  /// Returns the journal mode of the file.
   func journalMode() throws -> String? {
     try firstRow("PRAGMA journal_mode") { row in try row.text(at: 0) }
   }
 
   var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
-  /// How many rows the latest INSERT, UPDATE or DELETE changed directly, cascades not counted.
+  /// The number of rows that the latest INSERT, UPDATE or DELETE changed directly, without
+  /// cascades.
   var changeCount: Int { Int(sqlite3_changes64(handle)) }
 
-  /// Whether a deferred foreign key is broken now, which COMMIT will refuse:
+  /// Whether a deferred foreign key is broken now, so that COMMIT would fail:
   /// <https://sqlite.org/c3ref/c_dbstatus_options.html>.
   var hasUnresolvedReferences: Bool {
     var current: Int32 = 0
@@ -369,18 +375,18 @@ final class Connection {
     return current != 0
   }
 
-  /// A number that moves when another connection changed the file:
+  /// Returns a number that changes when another connection changes the file:
   /// <https://sqlite.org/pragma.html#pragma_data_version>.
   func dataVersion() throws -> Int64 {
     try firstRow("PRAGMA data_version") { row in try row.integer(at: 0) } ?? 0
   }
 
-  /// A number that moves when anyone changed the schema.
+  /// Returns a number that changes when any connection changes the schema.
   func schemaVersion() throws -> Int64 {
     try firstRow("PRAGMA schema_version") { row in try row.integer(at: 0) } ?? 0
   }
 
-  /// Copies what it can from the WAL into the database, waiting for nobody.
+  /// Copies as much as possible from the WAL into the database, without waiting.
   ///
   /// - Precondition: Another connection of this store holds the write lock; see ``Checkpointer``.
   func checkpointPassively() throws(SQLiteError) {
@@ -390,20 +396,21 @@ final class Connection {
     }
   }
 
-  /// Stops the running statement at its next step. The one call that any thread may make.
+  /// Stops the running statement at its next step. This call alone is safe on any thread.
   func interrupt() {
     interrupted.store(true, ordering: .relaxed)
     sqlite3_interrupt(handle)
   }
 
-  /// Whether ``interrupt()`` was called. SQLite itself forgets when no statement runs at that
-  /// moment.
+  /// Whether ``interrupt()`` was called. SQLite itself forgets the call if no statement runs at
+  /// that time.
   var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
 
   func endInterruption() {
     interrupted.store(false, ordering: .relaxed)
   }
 
-  /// How many rows this connection has changed since it was opened, cascades and triggers included.
+  /// The number of rows that this connection has changed since it was opened, including cascades
+  /// and triggers.
   var totalChangeCount: Int64 { sqlite3_total_changes64(handle) }
 }

@@ -1,23 +1,23 @@
-/// A failure after which nothing more may run on a connection that writes.
+/// A failure after which nothing more may run on a writing connection.
 struct ConnectionFailure: Error {
   enum Moment: Hashable, Sendable {
-    /// Whether the transaction was kept is not known.
+    /// It is unknown whether the transaction was committed.
     case commit
-    /// Nothing was kept, but the transaction could not be ended either.
+    /// The transaction was not committed, but the rollback failed.
     case rollback
   }
 
   let moment: Moment
-  /// What SQLite said.
+  /// SQLite's error.
   let failure: SQLiteError
-  /// Why the transaction was to be rolled back; nil for a COMMIT.
+  /// Why the transaction was being rolled back; nil for a COMMIT.
   let cause: (any Error)?
 }
 
 extension SQLiteError {
-  /// Whether a COMMIT that failed this way certainly did not happen. A frame of the log that found
-  /// no space breaks the chain of checksums, so that recovery stops before the commit. Anything
-  /// else, such as a failed sync, may come after the commit frame was written:
+  /// Whether a COMMIT with this error certainly did not take effect. A log frame that found no
+  /// space breaks the chain of checksums, so recovery stops before the commit. Any other error,
+  /// such as a failed sync, may occur after the commit frame was written:
   /// <https://sqlite.org/walformat.html#wal_file_format>.
   fileprivate var leavesNoCommit: Bool {
     switch code.primary {
@@ -29,27 +29,28 @@ extension SQLiteError {
 }
 
 extension Connection {
-  /// Ends a transaction and keeps it, telling three outcomes apart: it returns when the transaction
-  /// is kept, and throws when it is not or when nobody can say.
+  /// Commits a transaction, and distinguishes three outcomes. It returns if the transaction was
+  /// committed.
   ///
-  /// - Throws: ``SQLiteError`` when nothing was kept; ``ConnectionFailure`` when that is not known.
+  /// - Throws: ``SQLiteError`` if nothing was committed; ``ConnectionFailure`` if the outcome is
+  ///   unknown.
   func commitTellingOutcome() throws {
     try linkLog()
     do {
       try commit()
     } catch let error as SQLiteError {
-      // A failed sync may still reach the disk: only reopening can tell.
+      // A failed sync may still reach the disk. Only reopening the file shows the outcome.
       if isInTransaction || error.leavesNoCommit { throw error }
       throw ConnectionFailure(moment: .commit, failure: error, cause: nil)
     }
   }
 
-  /// Ends a transaction that `error` has made useless.
+  /// Rolls back a transaction after `error`.
   ///
-  /// - Returns: What to throw: `error`, or a ``ConnectionFailure`` with it when the transaction
-  ///   could not be ended.
+  /// - Returns: The error to throw: `error`, or a ``ConnectionFailure`` that contains it if the
+  ///   rollback failed.
   func rollBack(after error: any Error) -> any Error {
-    // A ROLLBACK that failed is not tried again.
+    // A failed ROLLBACK is not tried again.
     guard !(error is ConnectionFailure) else { return error }
     do {
       try rollBack()
@@ -59,11 +60,11 @@ extension Connection {
     }
   }
 
-  /// Runs `body` between BEGIN IMMEDIATE and COMMIT; rolls back when it throws.
+  /// Runs `body` between BEGIN IMMEDIATE and COMMIT, and rolls back if it throws.
   ///
-  /// - Parameter isKept: Whether it ends with COMMIT; otherwise it is rolled back, and throws what
-  ///   COMMIT would have refused.
-  /// - Throws: What `body` threw, ``SQLiteError``, or ``ConnectionFailure``.
+  /// - Parameter isKept: Whether to commit. If it is false, the transaction is rolled back, and an
+  ///   error that COMMIT would cause is thrown.
+  /// - Throws: The error of `body`, ``SQLiteError``, or ``ConnectionFailure``.
   func inTransaction<Result>(
     isKept: Bool = true, _ body: () throws -> Result
   ) throws -> Result {
@@ -83,10 +84,10 @@ extension Connection {
     }
   }
 
-  /// Runs `body`, which only reads, in one state of the file: in the transaction that is open, or
-  /// in one of its own.
+  /// Runs `body`, which only reads, in one state of the file: in the open transaction, or in its
+  /// own.
   ///
-  /// - Throws: What `body` threw, ``SQLiteError``, or ``ConnectionFailure`` when the transaction
+  /// - Throws: The error of `body`, ``SQLiteError``, or ``ConnectionFailure`` if the transaction
   ///   could not be ended.
   func inOneState<Result>(_ body: () throws -> Result) throws -> Result {
     guard !isInTransaction else { return try body() }
@@ -96,7 +97,7 @@ extension Connection {
       try execute("COMMIT")
       return result
     } catch {
-      // SQLite may have ended the transaction already, which is no failure of its own.
+      // SQLite may have ended the transaction already, which is not another failure.
       throw rollBack(after: error)
     }
   }

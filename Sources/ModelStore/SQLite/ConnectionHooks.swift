@@ -2,12 +2,14 @@ internal import CSQLite
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// The C callbacks of one connection, turned into Swift closures. Each trampoline recovers the
-/// object, converts and calls; it decides nothing.
+/// The C callbacks of one connection, converted to Swift closures. Each trampoline recovers the
+/// object, converts the arguments and calls a method. It makes no decisions.
 final class ConnectionHooks {
   private let database: OpaquePointer
   private let busyTimeout: Duration
@@ -15,14 +17,14 @@ final class ConnectionHooks {
   private var busySince: ContinuousClock.Instant?
   private var mayWait = true
   private var mayStop = true
-  /// Whether waiting for a further lock goes on from when the first one was refused.
+  /// Whether all waits for locks share one timeout, which began at the first refusal.
   private var waitsOnce = false
   private var rowChanged: ((borrowing PreupdateRow) -> Void)?
   private var programStarted: ((ProgramStart) -> Void)?
   private var sourceRead: ((RowSource) -> Void)?
-  /// How the names of triggers begin whose queries are left out of what is compiled.
+  /// The name prefix of triggers whose queries are compiled to nothing.
   private var leftOutPrefix: String?
-  /// How many frames the WAL held after this connection's latest commit.
+  /// The number of frames in the WAL after this connection's latest commit.
   private(set) var walFrameCount = 0
 
   init(database: OpaquePointer, busyTimeout: Duration, stopRequest: StopRequest? = nil) {
@@ -37,8 +39,8 @@ final class ConnectionHooks {
 
   private var isStopRequested: Bool { stopRequest?.isMade() == true }
 
-  /// Stops running statements from now on when the program requests it. Call it again after another
-  /// progress handler, which takes the only slot:
+  /// Stops running statements from now on if the program requests it. Call it again after another
+  /// progress handler was set, because there is only one slot:
   /// <https://sqlite.org/c3ref/progress_handler.html>.
   func heedStopRequest() {
     guard stopRequest != nil else {
@@ -53,13 +55,13 @@ final class ConnectionHooks {
       }, context)
   }
 
-  /// Steps of SQLite's virtual machine.
+  /// In steps of SQLite's virtual machine.
   private static let stepsBetweenChecks: Int32 = 1000
 
-  /// Runs `body`, which begins or ends a transaction, to its end although a stop is requested.
+  /// Runs `body`, which begins or ends a transaction, to its end despite a stop request.
   ///
-  /// SQLite counts the steps of a cached statement over all its runs, so a short statement is asked
-  /// too. A COMMIT that is stopped then may have been kept. Calls may be nested.
+  /// SQLite counts the steps of a cached statement over all its runs, so even a short statement may
+  /// be stopped. A stopped COMMIT may still have taken effect. Calls may be nested.
   func withoutStopping<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -69,8 +71,8 @@ final class ConnectionHooks {
     return try body()
   }
 
-  /// Keeps ``walFrameCount`` up to date from now on. To be called after the last
-  /// `PRAGMA wal_autocheckpoint`, which takes the hook away:
+  /// Keeps ``walFrameCount`` up to date from now on. Call it after the last `PRAGMA
+  /// wal_autocheckpoint`, which removes the hook:
   /// <https://sqlite.org/c3ref/wal_autocheckpoint.html>.
   func countWALFrames() {
     sqlite3_wal_hook(
@@ -84,14 +86,14 @@ final class ConnectionHooks {
 
   private var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-  /// Reports every row about to change, or stops doing so.
+  /// Reports every row before it changes, or stops doing so.
   ///
   /// See <https://sqlite.org/c3ref/preupdate_blobwrite.html>. The session extension takes the same slot.
   func onRowChange(_ report: ((borrowing PreupdateRow) -> Void)?) {
     rowChanged = report
     guard report != nil else {
-      // SQLite asks whether there is a hook when it compiles a statement: without one, a DELETE of
-      // every row becomes a truncation that no later hook hears of. So there always is one.
+      // SQLite checks for a hook when it compiles a statement. Without a hook, a DELETE of every
+      // row becomes a truncation that later hooks do not receive. So there is always a hook.
       // https://sqlite.org/lang_delete.html#the_truncate_optimization
       sqlite3_preupdate_hook(database, { _, _, _, _, _, _, _ in }, nil)
       return
@@ -107,10 +109,10 @@ final class ConnectionHooks {
       }, context)
   }
 
-  /// What SQLite is about to run.
+  /// A program that SQLite is about to run.
   enum ProgramStart {
-    /// The statement with that number, or a foreign key's action inside it: SQLite announces both
-    /// alike. A statement keeps its number while it is cached.
+    /// The statement with that number, or a foreign key's action inside it. SQLite reports both in
+    /// the same way. A statement keeps its number while it is cached.
     case statement(Int)
     /// A trigger's program.
     case trigger(String)
@@ -118,8 +120,8 @@ final class ConnectionHooks {
     case step
   }
 
-  /// Reports each statement and each trigger as it starts. SQLite announces a trigger inside a
-  /// statement by the comment `-- TRIGGER name`, and each of its steps by a comment with its text:
+  /// Reports the start of each statement and each trigger. Inside a statement, SQLite reports a
+  /// trigger by the comment `-- TRIGGER name`, and each of its steps by a comment with its text:
   /// <https://sqlite.org/c3ref/c_trace.html>.
   func onProgramStart(_ report: ((ProgramStart) -> Void)?) {
     programStarted = report
@@ -135,9 +137,9 @@ final class ConnectionHooks {
       }, context)
   }
 
-  /// Runs `body` and reports everything whose rows a statement compiled in it can read:
-  /// <https://sqlite.org/c3ref/set_authorizer.html>. SQLite compiles every statement of the
-  /// connection anew afterwards.
+  /// Runs `body` and reports every source whose rows a statement compiled in it can read:
+  /// <https://sqlite.org/c3ref/set_authorizer.html>. SQLite recompiles every statement of the
+  /// connection afterwards.
   func noticingSources<Result>(
     in body: () throws -> Result, report: @escaping (RowSource) -> Void
   ) rethrows -> Result {
@@ -161,14 +163,14 @@ final class ConnectionHooks {
     sourceRead?(RowSource(name: name, database: database))
   }
 
-  /// Runs `body` so that a statement compiled in it leaves out the queries of triggers whose names
-  /// begin with `prefix`: they run, and ask nothing.
+  /// Runs `body`. Statements compiled in it omit the queries of triggers whose names begin with
+  /// `prefix`: these triggers fire, but query nothing.
   func leavingOutQueries<Result: ~Copyable, Failure: Error>(
     ofTriggersNamed prefix: String, in body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     leftOutPrefix = prefix
-    // Of a query that is ignored SQLite compiles nothing, and a trigger's step without a result is
-    // no error: https://sqlite.org/c3ref/set_authorizer.html
+    // SQLite compiles an ignored query to nothing, and a trigger step without a result is not an
+    // error: https://sqlite.org/c3ref/set_authorizer.html
     sqlite3_set_authorizer(
       database,
       { context, action, _, _, _, trigger in
@@ -184,8 +186,8 @@ final class ConnectionHooks {
     return try body()
   }
 
-  /// Runs `body`, which may listen itself. Whoever listens now hears nothing of it, and listens
-  /// again afterwards.
+  /// Runs `body`, which may set its own callback. The current callback is suspended, and is
+  /// restored afterwards.
   func lent<Result>(to body: () throws -> Result) rethrows -> Result {
     let (row, program) = (rowChanged, programStarted)
     defer {
@@ -203,7 +205,8 @@ final class ConnectionHooks {
     sqlite3_progress_handler(database, 0, nil, nil)
   }
 
-  /// Runs `body` with locks tried once: a lock that another process holds fails at once.
+  /// Runs `body` without waiting for locks: a lock that another process holds causes an error at
+  /// once.
   func withoutWaiting<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -212,8 +215,9 @@ final class ConnectionHooks {
     return try body()
   }
 
-  /// Runs `body` again while another connection is in its way, until the busy timeout: for what
-  /// SQLite refuses without asking the busy handler, because waiting could be a deadlock.
+  /// Runs `body` again while another connection blocks it, until the busy timeout. It is for
+  /// operations that SQLite refuses without the busy handler, because waiting could cause a
+  /// deadlock.
   func retryingWhileBusy<Result>(_ body: () throws -> Result) throws -> Result {
     var attempt = 0
     while true {
@@ -226,9 +230,9 @@ final class ConnectionHooks {
     }
   }
 
-  /// Runs `body`, whose waiting for all locks together ends at the busy timeout.
+  /// Runs `body` with one busy timeout for all of its locks.
   ///
-  /// Otherwise each statement that SQLite begins would wait for as long again.
+  /// Otherwise each statement that SQLite begins would wait for the full timeout.
   func waitingOnce<Result>(_ body: () throws -> Result) rethrows -> Result {
     busySince = nil
     waitsOnce = true
@@ -236,9 +240,9 @@ final class ConnectionHooks {
     return try body()
   }
 
-  /// Sleeps a little longer each time, with jitter so that waiting processes do not march in step.
+  /// Sleeps a little longer each time, with jitter so that waiting processes do not retry in step.
   ///
-  /// - Parameter attempt: How often the lock was refused before, since it was first tried.
+  /// - Parameter attempt: The number of earlier refusals since the first try.
   /// - Returns: Whether to try again.
   func waitForLock(attempt: Int) -> Bool {
     let now = ContinuousClock.now
@@ -266,7 +270,8 @@ extension ConnectionHooks.ProgramStart {
       return
     }
     let characters = UnsafePointer(text.assumingMemoryBound(to: CChar.self))
-    // The statement's own text may start with a comment too, so compare places, not content.
+    // The statement's own text may start with a comment too, so this compares addresses, not
+    // content.
     guard characters != sqlite3_sql(OpaquePointer(statement)) else {
       self = .statement(Int(bitPattern: statement))
       return

@@ -1,10 +1,11 @@
 internal import CSQLite
 
-/// The settings and limits that every connection to SQLite has, whatever it is for. Each setting is
-/// a safety decision of its own: <https://sqlite.org/security.html>.
+/// The settings and limits of every connection to SQLite, for any purpose. Each setting is a
+/// separate safety decision: <https://sqlite.org/security.html>.
 enum ConnectionSafety {
-  /// The longest pattern of LIKE and GLOB, in bytes. One comparison takes time in proportion to the
-  /// pattern times the text in the worst case, and SQLite cannot be interrupted meanwhile.
+  /// The longest pattern of LIKE and GLOB, in bytes. In the worst case, the time of one comparison
+  /// is proportional to the pattern length times the text length. SQLite cannot be interrupted
+  /// during it.
   static let patternByteCountMax = 1_000
 
   private static let switches: [(option: Int32, isOn: Bool)] = [
@@ -18,10 +19,10 @@ enum ConnectionSafety {
     (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, patternByteCountMax),
   ]
 
-  /// Gives the connection `handle` these settings. Call it before the first statement.
+  /// Applies the settings to the connection `handle`. Call it before the first statement.
   ///
-  /// - Parameter maxValueSize: The longest text, blob or row that it reads or writes, in bytes. It
-  ///   also bounds what functions such as `zeroblob` and `replace` make.
+  /// - Parameter maxValueSize: The longest text, blob or row that the connection reads or writes,
+  ///   in bytes. It also limits the results of functions such as `zeroblob` and `replace`.
   static func apply(to handle: OpaquePointer, maxValueSize: Int = .max) {
     for (option, isOn) in switches { set(option, isOn ? 1 : 0, on: handle) }
     for (limit, value) in limits { sqlite3_limit(handle, limit, Int32(value)) }
@@ -36,7 +37,8 @@ enum ConnectionSafety {
 }
 
 extension SQLiteError {
-  /// The sentence for a limit of ``ConnectionSafety`` that a statement met; nil for other failures.
+  /// The message for a limit of ``ConnectionSafety`` that a statement exceeded; nil for other
+  /// failures.
   var limitSentence: String? {
     if code.primary == .error, message == "LIKE or GLOB pattern too complex" {
       return """
@@ -46,7 +48,7 @@ extension SQLiteError {
     }
     guard code.primary == .tooBig, message != "statement too long" else { return nil }
     return """
-      A value or record is larger than this store reads or writes as one (\(message)). See \
+      A value or record is larger than this store accepts (\(message)). See \
       StoreConfiguration.maxValueSize.
       """
   }

@@ -2,18 +2,19 @@ internal import CSQLite
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// A path where a store may live, checked before SQLite touches it, and the identity of the file
-/// there.
+/// A path for a store, checked before SQLite opens it, and the identity of the file there.
 ///
-/// Uses `lstat`, `statfs` and exclusive creation of files that do not exist yet. It never opens an
-/// existing database: closing any descriptor of it would drop SQLite's locks in this process
+/// It uses `lstat`, `statfs` and exclusive creation of new files. It never opens an existing
+/// database, because closing any descriptor of it would release SQLite's locks in this process
 /// (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 struct DatabaseFile {
-  /// Device and inode: the same for every name of one file.
+  /// Device and inode, which are the same for every name of one file.
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
@@ -26,46 +27,46 @@ struct DatabaseFile {
     case notFound(path: String)
     case directoryNotFound(path: String)
     case isDirectory(path: String)
-    /// A symbolic link where no file is, so that opening would create a file elsewhere.
+    /// A symbolic link to a missing file, so that opening would create a file elsewhere.
     case danglingLink(path: String, target: String)
-    /// A symbolic link that another user may have made.
+    /// A symbolic link that another user may have created.
     case untrustedLink(path: String, owner: UInt32)
     case notAFile(path: String)
-    /// Longer than SQLite's limit for paths, or with a NUL character, where C would cut it off.
+    /// Longer than SQLite's limit for paths, or with a NUL character, at which C would truncate it.
     case unusableName(path: String)
-    /// A file beside the database that SQLite must not take for a part of it.
+    /// A file beside the database that SQLite must not use.
     case unsafeCompanion(path: String, LocationSafety.CompanionProblem)
     /// Not empty, but shorter than the smallest database.
     case tooShort(path: String, size: Int)
     case hardLinked(path: String, count: Int)
     case unsuitableFileSystem(path: String, UnsuitableFileSystem)
-    /// Other users may replace the database; only reading is possible.
+    /// Other users may replace the database. You can only read it.
     case replaceable(path: String, directory: String, by: OtherWriters)
-    /// Another user may have put the database there; only reading is possible.
+    /// Another user may have put the database there. You can only read it.
     case planted(path: String, owner: UInt32)
-    /// A log with frames of another page size than the database has.
+    /// A log with another page size than the database.
     case foreignLog(path: String, logPageSize: Int, pageSize: Int)
     /// A log that continues another state of the database, or another database.
     case staleLog(path: String)
     case refused(path: String, errno: Int32)
   }
 
-  /// The file itself, without symbolic links.
+  /// The path of the file, without symbolic links.
   let path: String
   let identity: Identity
   /// Whether it is a ``MemoryDatabase``. Then `path` is its name, and no other process can open it.
   let isInMemory: Bool
-  /// Why what is read may not be what its owner wrote; nil where other users cannot replace the
-  /// file. Only a file that is opened for reading has a doubt.
+  /// Why the contents may not come from the file's owner; nil if other users cannot replace the
+  /// file. Only a file that is opened for reading can have a doubt.
   let doubt: Problem?
   private let safety: LocationSafety
-  /// The file's size in bytes, and whether a log or journal with content lay beside it, before it
-  /// was opened.
+  /// The file's size in bytes, and whether a non-empty log or journal was beside it, before it was
+  /// opened.
   private let size: Int
   private let hasLog: Bool
 
-  /// Checks `path`, for what the configuration wants to do with it; creates an empty file where it
-  /// wants that, readable and writable by its owner only, or also by the group that shares it.
+  /// Checks `path` for the requested access. If the configuration requests it, creates an empty
+  /// file. Only its owner can read and write the new file, or also the group that shares it.
   init(
     path: String, access: StoreConfiguration.Access = .readWriteCreate,
     sharing: StoreConfiguration.Sharing = .owner, _membership: GroupMembership = .system
@@ -105,11 +106,11 @@ struct DatabaseFile {
     try Self.check(status, at: real.path)
     try Self.checkFileSystem(of: real.path)
     size = Int(status.st_size)
-    // SQLite takes a file of one byte for an empty one and would overwrite it.
+    // SQLite treats a file of one byte as empty and would overwrite it.
     if size > 0, size < Self.pageSizeMin { throw .tooShort(path: real.path, size: size) }
     identity = Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     hasLog = try Self.checkCompanions(of: real.path, self.safety)
-    // Files that a reader creates belong to the reader, and the database's owner would refuse them.
+    // Files that a reader creates belong to the reader, and the database's owner would reject them.
     if self.safety.verdict == .exposed,
       access != .readOnly || [status.st_uid, 0].contains(user)
     {
@@ -139,34 +140,34 @@ struct DatabaseFile {
     return [":memory:", "mode=memory", "vfs=memdb"].contains(where: path.contains)
   }
 
-  /// SQLite's unix layer takes 512 bytes, of which the longest suffix and the end need some.
+  /// SQLite's unix layer allows 512 bytes, including the longest suffix and the terminator.
   private static let pathLengthMax = 512 - "-journal".utf8.count - 1
 
   private static let pageSizeMin = 512
 
-  /// What SQLite keeps beside a database and takes for a part of it.
+  /// The suffixes of the files that SQLite stores beside a database and treats as parts of it.
   static let companionSuffixes = ["-wal", "-shm", "-journal"]
 
-  /// Whether the end of the last page is missing. SQLite reads zeros there and may not notice. With
-  /// a log beside the file, the log may hold the page.
+  /// Whether the end of the last page is missing. SQLite reads zeros there and may not detect it.
+  /// If there is a log beside the file, the log may contain the page.
   func isCutOff(pageSize: Int64) -> Bool {
     !hasLog && size % Int(pageSize) != 0
   }
 
-  /// Whether other users can make files beside the database, but not remove its own.
+  /// Whether other users can create files beside the database, but not remove its files.
   var isExposed: Bool { safety.verdict == .exposed }
 
-  /// Checks the files beside the database again: since the first check, SQLite has opened them, and
+  /// Checks the files beside the database again. SQLite has opened them since the first check, and
   /// it removes the empty journal of a new database.
   ///
-  /// - Parameter access: What the store may do; one that only reads creates nothing.
+  /// - Parameter access: The store's access. A read-only store creates no files.
   func checkCompanions(for access: StoreConfiguration.Access) throws(Problem) {
     guard !isInMemory else { return }
     if isExposed, access != .readOnly { try Self.createCompanions(of: path, safety) }
     _ = try Self.checkCompanions(of: path, safety)
   }
 
-  /// - Returns: Whether a log or journal has content.
+  /// - Returns: Whether a log or journal is not empty.
   private static func checkCompanions(
     of path: String, _ safety: LocationSafety
   ) throws(Problem) -> Bool {
@@ -189,8 +190,8 @@ struct DatabaseFile {
     return safety.problem(withCompanion: FileOwnership(status))
   }
 
-  /// Creates the missing files beside the database, so that no other user can from now on. SQLite
-  /// treats an empty log or journal like a missing one.
+  /// Creates the missing files beside the database, so that other users cannot create them. SQLite
+  /// treats an empty log or journal as missing.
   private static func createCompanions(
     of path: String, _ safety: LocationSafety
   ) throws(Problem) {
@@ -199,11 +200,11 @@ struct DatabaseFile {
       do throws(Problem) {
         try EmptyFile.create(at: path + suffix, like: safety.file)
       } catch .refused(_, let number) where [EACCES, EPERM, EROFS].contains(number) {
-        // A user that may not create files here reads without them, or SQLite refuses.
+        // If this user may not create files here, the store reads without them, or SQLite fails.
         return
       }
     }
-    // Another process may have created one between the two calls.
+    // Another process may have created one in the meantime.
     _ = try checkCompanions(of: path, safety)
   }
 
@@ -228,7 +229,7 @@ struct DatabaseFile {
     case S_IFDIR: throw .isDirectory(path: path)
     default: throw .notAFile(path: path)
     }
-    // A second name would get a second -wal:
+    // SQLite would use a second -wal file for a second name:
     // https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file
     if status.st_nlink > 1 { throw .hardLinked(path: path, count: Int(status.st_nlink)) }
   }

@@ -1,19 +1,21 @@
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// The one way in which the library itself creates a file: empty, and only where nothing is.
+/// Creates empty files. Only this type creates files for the library, and only if no file exists.
 ///
-/// Closing the new file drops every lock that this process has on it, so the caller makes sure that
-/// no other thread opens the database at that time.
+/// Closing the new file releases every lock of this process on it. So the caller must ensure that
+/// no other thread opens the database at the same time.
 enum EmptyFile {
-  /// Called with the path before a new file is closed, so that tests can act at that moment.
+  /// Called with the path before a new file is closed. Tests use it to act at that moment.
   @TaskLocal static var willClose: (@Sendable (String) -> Void)?
 
-  /// Creates the file at `path`, with the owner, group and permissions of `model` as far as this
-  /// user may set them. Does nothing when another process creates it first.
+  /// Creates the file at `path`, with the owner, group and permissions of `model` if this user may
+  /// set them. Does nothing if another process creates the file first.
   static func create(
     at path: String, like model: FileOwnership
   ) throws(DatabaseFile.Problem) {
@@ -24,8 +26,8 @@ enum EmptyFile {
       willClose?(path)
       close(descriptor)
     }
-    // As SQLite does it: root gives the file to the database's owner, others keep it. A user that
-    // may not set the group must not open the file to its own group instead.
+    // Same as SQLite: root gives the file to the database's owner, other users keep it. A user that
+    // cannot set the group must not open the file to its own group instead.
     let isOwnerSet = geteuid() != 0 || fchown(descriptor, model.user, model.group) == 0
     let isGroupSet = fchown(descriptor, .max, model.group) == 0
     let mode = isGroupSet ? model.mode & 0o777 : model.mode & 0o707

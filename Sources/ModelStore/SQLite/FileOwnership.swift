@@ -1,5 +1,7 @@
 #if canImport(Glibc)
   package import Glibc
+#elseif canImport(Musl)
+  package import Musl
 #else
   package import Darwin
 #endif
@@ -27,7 +29,7 @@ package struct FileOwnership: Hashable, Sendable {
   /// Whether only its owner may remove or rename a file in the directory.
   package var isSticky: Bool { mode & 0o1000 != 0 }
 
-  /// The users besides `trusted` that may write the file or directory, the owner aside.
+  /// The users other than `trusted` and the owner that may write the file or directory.
   package func otherWriters(
     besides trusted: Set<UInt32>, in _membership: GroupMembership
   ) -> OtherWriters? {
@@ -37,13 +39,13 @@ package struct FileOwnership: Hashable, Sendable {
   }
 }
 
-/// Users that may write a file or directory without being trusted.
+/// Users that may write a file or directory but are not trusted.
 package enum OtherWriters: Hashable, Sendable {
   case group(UInt32)
   case anyone
 }
 
-/// Questions about the members of groups, answered by the system or by a test.
+/// Looks up the members of groups, in the system or in a test.
 package struct GroupMembership: Sendable {
   /// Whether a group has no members other than the given users.
   package let isPrivate: @Sendable (_ group: UInt32, _ users: Set<UInt32>) -> Bool

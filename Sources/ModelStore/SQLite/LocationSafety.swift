@@ -1,21 +1,21 @@
-/// What may be done with a database where it is, decided from owners and permissions alone.
+/// Decides what a store may do with a database at its location, from owners and permissions only.
 ///
-/// SQLite takes what lies beside a database (`-wal`, `-journal`, `-shm`) for a part of it. A user
-/// that may create files there, or write them, can therefore change the database.
+/// SQLite treats the files beside a database (`-wal`, `-journal`, `-shm`) as parts of it. A user
+/// that may create or write these files can therefore change the database.
 struct LocationSafety {
   enum Verdict: Hashable {
     /// No other user may create files in the directory.
     case safe
-    /// Others may create files, but not remove those of trusted users. The files beside the
+    /// Other users may create files, but not remove those of trusted users. The files beside the
     /// database must exist before SQLite opens them.
     case exposed
-    /// Others may remove and replace the database itself. It may be read, not written.
+    /// Other users may remove and replace the database itself. It may be read, not written.
     case replaceable(by: OtherWriters)
     /// Another user may have put the file there. It may be read, not written.
     case planted(by: UInt32)
   }
 
-  /// Why SQLite may not open a file beside the database.
+  /// Why SQLite must not open a file beside the database.
   enum CompanionProblem: Hashable {
     case notARegularFile
     case hardLinked(count: Int)
@@ -30,11 +30,11 @@ struct LocationSafety {
   let sharing: StoreConfiguration.Sharing
   let _membership: GroupMembership
 
-  /// The users that may change the database anyway.
+  /// The users that can change the database in any case.
   private var trusted: Set<UInt32> { [user, 0, file.user] }
 
   /// The verdict on the directory. Its owner can replace files in it at any time and is trusted not
-  /// to, but has no say in what lies beside the database.
+  /// to. But the owner's files beside the database are not trusted.
   var verdict: Verdict {
     guard let writers = directory.otherWriters(besides: trusted, in: _membership) else {
       return trusted.contains(directory.user) ? .safe : .exposed
@@ -48,13 +48,14 @@ struct LocationSafety {
     }
   }
 
-  /// Why a regular file beside the database, with one name, must not be opened; nil when it may.
+  /// Returns why a regular file beside the database, with one name, must not be opened; nil if it
+  /// may be.
   func problem(withCompanion companion: FileOwnership) -> CompanionProblem? {
     let isOfGroup = sharing == .group && _membership.contains(file.group, companion.user)
     guard trusted.contains(companion.user) || isOfGroup else {
       return .foreignOwner(companion.user)
     }
-    // What anyone may write has no fewer writers than any file beside it.
+    // Any user may already write the database, so the file beside it adds no writers.
     guard !file.isWorldWritable else { return nil }
     let users = trusted.union([companion.user])
     switch companion.otherWriters(besides: users, in: _membership) {

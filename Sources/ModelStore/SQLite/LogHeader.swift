@@ -2,12 +2,13 @@ internal import CSQLite
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// A write-ahead log that SQLite would apply to its database, as far as its header and first frame
-/// say so.
+/// The header and first frame of a write-ahead log that SQLite would apply to its database.
 ///
 /// <https://sqlite.org/fileformat2.html#walformat>
 struct LogHeader: Hashable {
@@ -15,7 +16,7 @@ struct LogHeader: Hashable {
   typealias Bytes = (_ offset: Int, _ count: Int) -> [UInt8]
 
   let pageSize: Int
-  /// What tells this log from the earlier ones of the file.
+  /// The salts that distinguish this log from earlier logs of the file.
   let salts: [UInt8]
   private let sum: Checksum
 
@@ -23,12 +24,13 @@ struct LogHeader: Hashable {
   /// <https://sqlite.org/rescode.html#ioerr_short_read>
   static let shortRead = SQLITE_IOERR | (2 << 8)
   private static let frameHeaderByteCount = 24
-  /// How much of a log is read for its first transaction. A log with a longer one is not compared.
+  /// How much of a log is read for its first transaction. A longer transaction is not compared.
   private static let transactionByteCountMax = 64 << 20
 
   /// Reads a log: its header and its first frame.
   ///
-  /// - Returns: nil where SQLite would ignore the log: without a valid header and a valid frame.
+  /// - Returns: nil if SQLite would ignore the log, because it has no valid header or no valid
+  ///   frame.
   init?(reading bytes: Bytes) {
     let header = bytes(0, Self.byteCount)
     guard header.count == Self.byteCount else { return nil }
@@ -44,9 +46,9 @@ struct LogHeader: Hashable {
     guard validFrame(0, &sum, bytes) != nil else { return nil }
   }
 
-  /// The link to the database in the log's first transaction.
+  /// Returns the link to the database in the log's first transaction.
   ///
-  /// - Returns: nil where no store began the log, and where the transaction has no end.
+  /// - Returns: nil if no store began the log, or if the transaction has no end.
   func link(reading bytes: Bytes) -> LogLink? {
     var sum = sum
     var link: LogLink?
@@ -60,24 +62,24 @@ struct LogHeader: Hashable {
     return nil
   }
 
-  /// Whether the log holds a database header with this digest.
+  /// Whether the log contains a database header with this digest.
   func holds(header digest: [UInt8], reading bytes: Bytes) -> Bool {
     contains(LogLink.headerByteCount, bytes) { page, content in
       page == 1 && LogLink.digest(ofHeader: Array(content)) == digest
     }
   }
 
-  /// Whether the log holds a link that was written to `log`.
+  /// Whether the log contains a link that was written to `log`.
   func holds(linkTo log: [UInt8], reading bytes: Bytes) -> Bool {
     contains(pageSize, bytes) { _, content in
       LogLink.links(in: content).contains { $0.log == log }
     }
   }
 
-  /// Whether a frame of the log has a property. It goes on where SQLite would stop, which can only
-  /// find more.
+  /// Whether a frame of the log has a property. It continues where SQLite would stop, so it can
+  /// only find more.
   ///
-  /// - Parameter count: How many bytes of each page to read.
+  /// - Parameter count: The number of bytes to read from each page.
   private func contains(
     _ count: Int, _ bytes: Bytes, _ isWanted: (_ page: UInt32, ArraySlice<UInt8>) -> Bool
   ) -> Bool {
@@ -143,10 +145,11 @@ struct LogHeader: Hashable {
 }
 
 extension DatabaseFile {
-  /// Refuses a log that cannot belong to the database, before SQLite applies it. Where another
-  /// process changes them meanwhile, the comparison begins again; in the end the log is accepted.
+  /// Rejects a log that cannot belong to the database, before SQLite applies it. If another process
+  /// changes the files in the meantime, the comparison begins again. In the end the log is
+  /// accepted.
   ///
-  /// - Throws: ``Problem``, or ``SQLiteError`` when the database cannot be read.
+  /// - Throws: ``Problem``, or ``SQLiteError`` if the database cannot be read.
   func checkLog(fileSystem: String?) throws {
     guard !isInMemory else { return }
     for _ in 0..<Self.comparisonCountMax {
@@ -154,7 +157,7 @@ extension DatabaseFile {
         let database = try UnloggedDatabase(path: path, fileSystem: fileSystem),
         let problem = try problem(log, database)
       else { return }
-      // As long as the log is the same, SQLite copies into the database only what the log holds.
+      // While the log is the same, SQLite copies only its contents into the database.
       guard try withLog({ LogHeader(reading: $0) }) != log else { throw problem }
     }
   }
@@ -180,9 +183,9 @@ extension DatabaseFile {
 
   /// Runs `body` with the bytes of the log beside the database.
   ///
-  /// SQLite holds no lock on a log, so closing this descriptor drops none.
+  /// SQLite holds no locks on a log, so closing this descriptor releases none.
   ///
-  /// - Returns: nil where there is no log.
+  /// - Returns: nil if there is no log.
   private func withLog<Result>(
     _ body: (LogHeader.Bytes) -> Result?
   ) throws(Problem) -> Result? {
@@ -190,7 +193,7 @@ extension DatabaseFile {
     let descriptor = open(logPath, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       let reason = errno
-      // SQLite ignores an empty log, also where this user may not read it.
+      // SQLite ignores an empty log, even if this user may not read it.
       if reason == ENOENT || reason == EACCES && Self.isEmptyFile(logPath) { return nil }
       throw .refused(path: logPath, errno: reason)
     }
@@ -208,18 +211,17 @@ extension DatabaseFile {
   }
 }
 
-/// What the database's own file says, whatever its log says.
+/// The contents of the database's own file, without its log.
 private struct UnloggedDatabase {
   let pageSize: Int
   /// The digest of the file's header.
   let header: [UInt8]
   let link: LogLink?
 
-  /// Reads through SQLite, which keeps the locks that other connections of the process hold. An
-  /// immutable file is read without locks and without a log:
-  /// <https://sqlite.org/uri.html#uriimmutable>.
+  /// Reads through SQLite, which keeps the locks of other connections in the process. SQLite reads
+  /// an immutable file without locks and without a log: <https://sqlite.org/uri.html#uriimmutable>.
   ///
-  /// - Returns: nil for a file that is empty or no database.
+  /// - Returns: nil for a file that is empty or not a database.
   init?(path: String, fileSystem: String?) throws(SQLiteError) {
     var opened: OpaquePointer?
     defer { sqlite3_close_v2(opened) }
@@ -239,8 +241,8 @@ private struct UnloggedDatabase {
     link = Self.link(in: opened)
   }
 
-  /// The row of the database; nil where it has none or it cannot be read, for which reason the file
-  /// is refused, if it is, when it is opened.
+  /// Returns the link in the database; nil if there is none or it cannot be read. If the file is
+  /// unreadable, opening it fails later with the reason.
   private static func link(in database: OpaquePointer) -> LogLink? {
     var statement: OpaquePointer?
     defer { sqlite3_finalize(statement) }
@@ -254,7 +256,7 @@ private struct UnloggedDatabase {
     return LogLink(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// `path` as a part of a URI.
+  /// Returns `path` as a part of a URI.
   private static func escaped(_ path: String) -> String {
     path.utf8.map { byte in
       switch UnicodeScalar(byte) {

@@ -1,11 +1,11 @@
-/// What a row in the first transaction of a log says of the database that the log continues.
+/// A row in the first transaction of a log, which identifies the database that the log continues.
 ///
-/// A log is named by its salts, which SQLite changes whenever it begins the log again:
+/// A log is identified by its salts, which SQLite changes whenever it restarts the log:
 /// <https://sqlite.org/fileformat2.html#walformat>.
 struct LogLink: Hashable {
   /// The log that the row was written to.
   let log: [UInt8]
-  /// The log that the row in the database was written to before; zeros where there was no row.
+  /// The log to which the database's earlier row was written; zeros if there was none.
   let previous: [UInt8]
   /// The digest of the database's header before the log began; zeros in a later transaction.
   let header: [UInt8]
@@ -13,7 +13,8 @@ struct LogLink: Hashable {
   static let table = "_ms_log"
   static let saltsByteCount = 8
   static let none = [UInt8](repeating: 0, count: saltsByteCount)
-  /// Of SQLite's header of a database file: <https://sqlite.org/fileformat2.html#the_database_header>.
+  /// The size of SQLite's header of a database file:
+  /// <https://sqlite.org/fileformat2.html#the_database_header>.
   static let headerByteCount = 100
 
   private static let magic = Array("ms\u{1}Log\u{2}\n".utf8)
@@ -39,7 +40,8 @@ struct LogLink: Hashable {
     guard bytes == self.bytes else { return nil }
   }
 
-  /// What the row holds: 48 bytes, so that SQLite keeps them in one piece in a page of 512 bytes.
+  /// The content of the row: 48 bytes, so that SQLite stores it in one piece in a page of 512
+  /// bytes.
   var bytes: [UInt8] {
     let content = Self.magic + log + previous + header
     return content + Self.digest(of: content, byteCount: Self.sumByteCount)
@@ -55,7 +57,7 @@ struct LogLink: Hashable {
     return Array(hash.finish().prefix(byteCount))
   }
 
-  /// Every link that a page holds, whatever else it holds.
+  /// Returns every link in a page, whatever else the page contains.
   static func links(in page: ArraySlice<UInt8>) -> [LogLink] {
     var links: [LogLink] = []
     var rest = page

@@ -1,12 +1,12 @@
-/// Something that a file's schema names and this program's SQLite does not have: the program that
-/// made the file registers it on its own connections.
+/// An object that a file's schema names and this program's SQLite lacks. The program that created
+/// the file registers it on its own connections.
 enum MissingObject: Hashable, Sendable {
   case collation(String)
   case function(String)
   case module(String)
   case tokenizer(String)
 
-  /// Reads the name from SQLite's message; nil for a failure of another kind.
+  /// Reads the name from SQLite's message; nil for another kind of failure.
   init?(_ error: SQLiteError) {
     guard error.code.primary == .error else { return nil }
     for (start, kind) in Self.messages {
@@ -25,7 +25,7 @@ enum MissingObject: Hashable, Sendable {
     ("no such module: ", { .module($0) }), ("no such tokenizer: ", { .tokenizer($0) }),
   ]
 
-  /// What is missing, by kind and name: "the collation unicase".
+  /// The kind and the name of the object, for example "the collation unicase".
   var phrase: String {
     switch self {
     case .collation(let name): "the collation \(name)"
@@ -37,10 +37,10 @@ enum MissingObject: Hashable, Sendable {
 }
 
 extension SQLiteError {
-  /// What SQLite says of a table WITHOUT ROWID whose key is ordered by an unknown collation: it has
-  /// no other way to its rows, and does not name the collation.
+  /// Whether this is SQLite's error for a table WITHOUT ROWID whose key has an unknown collation.
+  /// SQLite has no other access to its rows, and does not name the collation.
   var isWithoutSolution: Bool { code.primary == .error && message == "no query solution" }
 
-  /// Whether a table needs something that is not registered here.
+  /// Whether a table needs an object that is not registered here.
   var isAboutMissingObject: Bool { MissingObject(self) != nil || isWithoutSolution }
 }

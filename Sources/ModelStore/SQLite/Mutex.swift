@@ -1,9 +1,9 @@
 #if THREAD_SANITIZER
   import Glibc
 
-  /// The standard library's `Mutex` with a lock whose taking and giving the thread sanitizer sees.
-  /// Only `make sanitize` builds it: the code of the other is compiled without the sanitizer, which
-  /// then takes what two threads do one after another, each under the lock, for a race.
+  /// The standard library's `Mutex`, with a lock that the thread sanitizer can observe. Only `make
+  /// sanitize` builds it. The standard library is compiled without the sanitizer, which would
+  /// report false data races.
   package struct Mutex<Value: ~Copyable>: ~Copyable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
@@ -34,6 +34,6 @@
   }
 
   extension Mutex: @unchecked Sendable where Value: ~Copyable {
-    // Guard: `lock` is held wherever `value` is touched.
+    // Guard: `lock` is held whenever `value` is used.
   }
 #endif

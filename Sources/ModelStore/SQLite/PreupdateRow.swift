@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// A row about to be inserted, updated or deleted, lent during the preupdate hook.
+/// A row before its insertion, update or deletion, valid during the preupdate hook.
 struct PreupdateRow: ~Copyable {
   enum Operation {
     case insert, update, delete
@@ -18,7 +18,7 @@ struct PreupdateRow: ~Copyable {
   private let database: OpaquePointer
   let operation: Operation
   private let schema: UnsafePointer<CChar>
-  /// The table's name; the pointer is stable while the schema is.
+  /// The table's name. The pointer is valid until the schema changes.
   let table: UnsafePointer<CChar>
   /// The rowid before the change. Meaningless for WITHOUT ROWID tables and inserts.
   let oldRowID: Int64
@@ -37,7 +37,7 @@ struct PreupdateRow: ~Copyable {
     self.newRowID = newRowID
   }
 
-  /// Whether the table is one of the file itself, not of another or of the temporary database.
+  /// Whether the table is in the file itself, not in another or the temporary database.
   var isInMainFile: Bool { String(cString: schema) == "main" }
 
   /// 0 for a statement's own change, 1 or more inside triggers and foreign-key actions.
@@ -61,7 +61,7 @@ struct PreupdateRow: ~Copyable {
       try read(sqlite3_preupdate_new(database, index, &value), value, column.position))
   }
 
-  /// Whether an update stores other bytes in the column. Nothing is decoded.
+  /// Whether an update stores different bytes in the column. It decodes nothing.
   func changes(at column: StoredColumn) -> Bool {
     if column.isRowID { return oldRowID != newRowID }
     var old: OpaquePointer?
@@ -72,7 +72,7 @@ struct PreupdateRow: ~Copyable {
       let old, let new
     else { return true }
     let type = sqlite3_value_type(old)
-    // The hook shows reals that are whole as integers, in the new row only.
+    // The hook reports whole reals as integers, in the new row only.
     if column.isReal, type == SQLITE_FLOAT, sqlite3_value_type(new) == SQLITE_INTEGER {
       return sqlite3_value_double(old) != sqlite3_value_double(new)
     }

@@ -1,12 +1,14 @@
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// The file that a path leads to, with every symbolic link on the way followed once.
+/// The file that a path refers to, with every symbolic link followed once.
 ///
-/// The files beside a database must lie beside the file itself, so that all its names share them:
+/// The files beside a database must be beside the file itself, so that all its names share them:
 /// <https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file>.
 struct RealPath {
   /// The directory of the file, without links; `/` for the root.
@@ -17,8 +19,8 @@ struct RealPath {
 
   /// Follows `path`. Its directory must exist; the file need not.
   ///
-  /// - Throws: ``DatabaseFile/Problem``, also for a link that another user may have made: it could
-  ///   lead to any other database of this user.
+  /// - Throws: ``DatabaseFile/Problem``, also for a link that another user may have created. It
+  ///   could lead to any other database of this user.
   init(
     _ path: String, user: UInt32, _membership: GroupMembership
   ) throws(DatabaseFile.Problem) {
@@ -65,7 +67,7 @@ struct RealPath {
       self._membership = _membership
     }
 
-    /// The directory that `path` leads to, absolute and without links.
+    /// Returns the directory at `path`, absolute and without links.
     mutating func directory(at path: String) throws(DatabaseFile.Problem) -> String {
       var current = path.hasPrefix("/") ? "" : try Self.workingDirectory()
       var pending = Array(path.split(separator: "/").map(String.init).reversed())
@@ -91,7 +93,7 @@ struct RealPath {
       return current.isEmpty ? "/" : current
     }
 
-    /// What the link called `name` says; nil for anything else, and where nothing is.
+    /// Returns the target of the link called `name`; nil if it is not a link or does not exist.
     ///
     /// - Parameter whole: The path of a directory in which `name` must exist.
     mutating func target(
@@ -111,7 +113,7 @@ struct RealPath {
       return try Self.contents(ofLink: path)
     }
 
-    /// Refuses a link that another user may have made or replaced.
+    /// Rejects a link that another user may have created or replaced.
     private func check(
       link: FileOwnership, at path: String, in directory: String
     ) throws(DatabaseFile.Problem) {

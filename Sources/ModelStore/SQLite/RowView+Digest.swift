@@ -1,8 +1,8 @@
 extension RowView {
-  /// Adds the value at `column` to a digest, exactly as it is stored: a byte for its storage class
-  /// and its content, of a known length or behind its length. Text needs not be UTF-8.
+  /// Adds the value at `column` to a digest, exactly as stored: a byte for its storage class, then
+  /// its content. Content without a fixed length follows its length. Text need not be UTF-8.
   ///
-  /// Decision record 27 fixes these bytes. They never change.
+  /// Decision record 27 defines these bytes. They never change.
   func add(at column: Int, to digest: inout SHA256) throws(ColumnError) {
     switch storageClass(at: column) {
     case .null: digest.update(0 as UInt8)

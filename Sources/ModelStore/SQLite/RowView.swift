@@ -1,14 +1,14 @@
 internal import CSQLite
 
-/// A borrowed view of one row, read by position from 0. Nothing of it outlives the step that made
-/// it; keep a value by copying it out.
+/// A borrowed view of one row. Read its values by position, counted from 0. It is valid only for
+/// the current step; copy a value to keep it.
 ///
-/// The row is either the current row of a running statement or a row image from a change set; both
-/// read alike, so a model decodes itself from either.
+/// The row is either the current row of a running statement or a row image from a change set. A
+/// model decodes itself from both in the same way.
 public struct RowView: ~Copyable {
   // Numbers are read through `sqlite3_column_value`, which finds the cell once for its type and its
-  // content. Such a value is unprotected, which only matters when threads share a connection; the
-  // store's are opened with NOMUTEX and owned by one queue: https://sqlite.org/c3ref/value.html
+  // content. Such a value is unprotected, which matters only if threads share a connection. The
+  // store's connections use NOMUTEX and belong to one queue: https://sqlite.org/c3ref/value.html
   private let statement: OpaquePointer?
   private let image: [SQLValue]
 
@@ -22,12 +22,12 @@ public struct RowView: ~Copyable {
     self.image = image
   }
 
-  /// How many columns the row has.
+  /// The number of columns in the row.
   public var columnCount: Int {
     statement.map { Int(sqlite3_column_count($0)) } ?? image.count
   }
 
-  /// How SQLite stores the value of a column, counted from 0.
+  /// Returns the storage class of the value in a column, counted from 0.
   package func storageClass(at column: Int) -> StorageClass {
     guard let statement else { return image[column].storageClass }
     return switch sqlite3_column_type(statement, Int32(column)) {
@@ -39,15 +39,15 @@ public struct RowView: ~Copyable {
     }
   }
 
-  /// Whether a column, counted from 0, is NULL.
+  /// Returns whether a column, counted from 0, is NULL.
   public func isNull(at column: Int) -> Bool {
     guard let statement else { return image[column].isNull }
     return sqlite3_column_type(statement, Int32(column)) == SQLITE_NULL
   }
 
-  /// The integer at `column`.
+  /// Returns the integer at `column`.
   ///
-  /// - Throws: ``ColumnError`` when the cell holds another storage class; nothing is converted.
+  /// - Throws: ``ColumnError`` if the value has another storage class. Nothing is converted.
   public func integer(at column: Int) throws(ColumnError) -> Int64 {
     if let statement {
       let cell = sqlite3_column_value(statement, Int32(column))
@@ -58,9 +58,9 @@ public struct RowView: ~Copyable {
     throw mismatch(.integer, at: column)
   }
 
-  /// The number at `column`: a real, or an integer that a Double holds exactly.
+  /// Returns the number at `column`: a real, or an integer that a Double represents exactly.
   ///
-  /// - Throws: ``ColumnError`` for text, blobs, NULL and integers beyond ±2^53 that would be
+  /// - Throws: ``ColumnError`` for text, blobs, NULL, and integers beyond ±2^53 that would be
   ///   rounded.
   public func real(at column: Int) throws(ColumnError) -> Double {
     if let statement {
@@ -78,7 +78,7 @@ public struct RowView: ~Copyable {
     throw mismatch(.real, at: column)
   }
 
-  /// The text at `column`, an embedded NUL included.
+  /// Returns the text at `column`, including embedded NUL characters.
   ///
   /// - Throws: ``ColumnError`` for another storage class, and for bytes that are not UTF-8.
   public func text(at column: Int) throws(ColumnError) -> String {
@@ -89,11 +89,11 @@ public struct RowView: ~Copyable {
     guard sqlite3_column_type(statement, Int32(column)) == SQLITE_TEXT else {
       throw mismatch(.text, at: column)
     }
-    // SQLite ends even an empty text with a NUL, so only want of memory leaves none.
+    // SQLite terminates even an empty text with a NUL, so a null pointer means out of memory.
     guard let bytes = sqlite3_column_text(statement, Int32(column)) else {
       throw ColumnError(column: column, problem: .outOfMemory)
     }
-    // sqlite3_column_bytes comes after the conversion to UTF-8:
+    // Call sqlite3_column_bytes after the conversion to UTF-8:
     // https://sqlite.org/c3ref/column_blob.html
     let count = Int(sqlite3_column_bytes(statement, Int32(column)))
     let buffer = UnsafeBufferPointer(start: bytes, count: count)
@@ -103,9 +103,9 @@ public struct RowView: ~Copyable {
     return value
   }
 
-  /// The bytes at `column`.
+  /// Returns the bytes at `column`.
   ///
-  /// - Throws: ``ColumnError`` when the cell holds another storage class.
+  /// - Throws: ``ColumnError`` if the value has another storage class.
   public func blob(at column: Int) throws(ColumnError) -> [UInt8] {
     guard let statement else {
       if case .blob(let value) = image[column] { return value }
@@ -114,7 +114,7 @@ public struct RowView: ~Copyable {
     guard sqlite3_column_type(statement, Int32(column)) == SQLITE_BLOB else {
       throw mismatch(.blob, at: column)
     }
-    // The content comes first: it may have to be filled in, as a zeroblob is.
+    // Read the content first: SQLite may have to expand it, for example a zeroblob.
     let bytes = sqlite3_column_blob(statement, Int32(column))
     let count = Int(sqlite3_column_bytes(statement, Int32(column)))
     guard bytes != nil || count == 0 else {
@@ -123,8 +123,8 @@ public struct RowView: ~Copyable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
-  /// The bytes of the text at `column`, be it UTF-8 or not; nil when the cell holds something else
-  /// than text.
+  /// Returns the bytes of the text at `column`, whether or not it is UTF-8; nil if the value is not
+  /// text.
   func textBytes(at column: Int) -> [UInt8]? {
     guard let statement else {
       if case .text(let value) = image[column] { return Array(value.utf8) }
@@ -136,7 +136,7 @@ public struct RowView: ~Copyable {
     return [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
   }
 
-  /// The value at `column` in whatever storage class it has.
+  /// Returns the value at `column` in its storage class.
   ///
   /// - Throws: ``ColumnError`` for text that is not UTF-8.
   public func value(at column: Int) throws(ColumnError) -> SQLValue {
@@ -151,7 +151,7 @@ public struct RowView: ~Copyable {
     }
   }
 
-  /// All values, in column order.
+  /// Returns all values, in column order.
   public func values() throws(ColumnError) -> [SQLValue] {
     var values: [SQLValue] = []
     let count = columnCount
@@ -166,33 +166,34 @@ public struct RowView: ~Copyable {
   }
 }
 
-/// Why a cell could not be read as, or written from, a Swift value. The value is never converted.
+/// Why a value in a column could not be read as, or written from, a Swift value. Values are never
+/// converted.
 public struct ColumnError: Error, Hashable, Sendable {
-  /// What stands in the way.
+  /// The reason.
   @usableFromInline package enum Problem: Hashable, Sendable {
-    /// The cell holds another storage class than the type is stored as.
+    /// The value has another storage class than the type requires.
     case storageClass(wanted: StorageClass, found: StorageClass)
     /// The text is not UTF-8.
     case invalidUTF8
-    /// The value is of the right storage class but outside what the type can hold; says why.
+    /// The value has the right storage class, but the type cannot represent it. The text says why.
     case unrepresentable(String)
 
-    /// SQLite had no memory for the value.
+    /// SQLite ran out of memory for the value.
     static var outOfMemory: Problem { .unrepresentable("SQLite had no memory for the value") }
   }
 
-  /// The column's position in the row, from 0; -1 where the value stands alone.
+  /// The column's position in the row, from 0; -1 for a value without a column.
   public var column: Int
-  /// What stands in the way.
+  /// The reason.
   package var problem: Problem
 
-  /// An error about a cell, or about a value that stands alone.
+  /// Creates an error about a value in a column, or about a value without a column.
   @usableFromInline package init(column: Int = -1, problem: Problem) {
     self.column = column
     self.problem = problem
   }
 
-  /// The same error about the value in a column; one that names a column already stays.
+  /// Returns the same error with a column. An existing column is kept.
   @usableFromInline
   func placed(at column: Int) -> ColumnError {
     self.column < 0 ? ColumnError(column: column, problem: problem) : self
@@ -211,8 +212,9 @@ extension ColumnError: CustomStringConvertible {
 }
 
 extension ColumnError {
-  /// The error of a value that its column or its type cannot hold; the store adds which one.
+  /// Creates an error for a value that its column or its type cannot represent. The store adds the
+  /// column.
   ///
-  /// - Parameter reason: What is wrong: "the text is not a color".
+  /// - Parameter reason: The reason, for example "the text is not a color".
   public init(_ reason: String) { self.init(problem: .unrepresentable(reason)) }
 }

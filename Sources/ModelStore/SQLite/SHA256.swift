@@ -1,10 +1,10 @@
-/// SHA-256 as FIPS 180-4 defines it, over bytes that arrive in pieces. Its memory is constant.
+/// SHA-256 as defined by FIPS 180-4, for bytes that arrive in pieces. It uses constant memory.
 struct SHA256 {
   /// The number of bytes in a digest.
   static let byteCount = 32
 
   private var state = Self.initialState
-  /// The bytes of the block that is not full yet.
+  /// The bytes of the incomplete block.
   private var block = [UInt8](repeating: 0, count: blockByteCount)
   private var blockCount = 0
   private var schedule = [UInt32](repeating: 0, count: 64)
@@ -44,7 +44,7 @@ struct SHA256 {
     }
   }
 
-  /// The digest of the message.
+  /// Returns the digest of the message.
   consuming func finish() -> [UInt8] {
     let bitCount = messageByteCount &* 8
     update(0x80 as UInt8)
@@ -55,7 +55,7 @@ struct SHA256 {
     }
   }
 
-  /// Section 6.2.2. The pointers keep builds without optimization fast enough for large stores.
+  /// Section 6.2.2. The pointers make builds without optimization fast enough for large stores.
   private mutating func compressBlock() {
     blockCount = 0
     state.withUnsafeMutableBufferPointer { state in

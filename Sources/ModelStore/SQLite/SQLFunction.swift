@@ -1,10 +1,12 @@
 internal import CSQLite
 
-/// A pure function in Swift that SQL can call, on the connections of the stores that it is given to
-/// by ``StoreConfiguration/functions``, and nowhere else.
+/// A pure function in Swift that SQL can call. Pass it in ``StoreConfiguration/functions``. Only
+/// the connections of these stores have it.
 ///
-/// A binding may call it when it says so by ``FieldBinding/calling(_:)``. Programs that do not have
-/// the function can read the records then, and cannot write what sets off the binding.
+/// A binding may call it if you declare it with ``FieldBinding/calling(_:)``. Programs without the
+/// function can still read the records. But their writes that would run the binding fail.
+///
+/// For example:
 /// ```swift
 /// let slug = SQLFunction("slug") { values in
 ///   guard case .text(let title) = values[0] else { return .null }
@@ -12,19 +14,19 @@ internal import CSQLite
 /// }
 /// ```
 public struct SQLFunction: Sendable {
-  /// What SQL calls it, upper and lower case alike.
+  /// The name in SQL, not case-sensitive.
   package let name: String
   package let argumentCount: Int
   private let body: @Sendable ([SQLValue]) throws -> SQLValue
 
   /// - Parameters:
-  ///   - name: ASCII letters, digits and underscores, no digit first, and no function of SQLite's:
-  ///     opening a store refuses others with ``StoreError/Code/misuse``.
+  ///   - name: ASCII letters, digits and underscores, not beginning with a digit, and not a
+  ///     built-in function of SQLite. Otherwise, opening a store throws ``StoreError/Code/misuse``.
   ///   - argumentCount: From 0 to 127.
-  ///   - body: Must give the same value for the same arguments, always and in every version of the
-  ///     program: it is called whenever SQLite needs the value, on any thread, and stored values
-  ///     are compared with it. It must not use the store. What it throws fails the statement, and
-  ///     NaN is NULL.
+  ///   - body: Must always return the same value for the same arguments, in every version of the
+  ///     program. SQLite calls it whenever it needs the value, on any thread, and compares stored
+  ///     values with it. It must not use the store. If it throws, the statement fails. NaN becomes
+  ///     NULL.
   public init(
     _ name: String, argumentCount: Int = 1,
     _ body: @escaping @Sendable ([SQLValue]) throws -> SQLValue
@@ -34,7 +36,7 @@ public struct SQLFunction: Sendable {
     self.body = body
   }
 
-  /// Why SQL cannot call it by that name, or with so many arguments.
+  /// Why SQL cannot call the function by this name, or with this number of arguments.
   var problem: String? {
     let isWord = name.utf8.allSatisfy { byte in
       byte == UInt8(ascii: "_") || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
@@ -50,8 +52,7 @@ public struct SQLFunction: Sendable {
   }
 }
 
-/// Equal by name and number of arguments: a name says what a function does, for whoever opens the
-/// file.
+/// Equal by name and number of arguments. In a file, the name identifies what a function does.
 extension SQLFunction: Hashable {
   public static func == (left: SQLFunction, right: SQLFunction) -> Bool {
     left.name.asciiFolded.isExactly(right.name.asciiFolded)
@@ -65,7 +66,7 @@ extension SQLFunction: Hashable {
 }
 
 extension SQLFunction {
-  /// What SQLite keeps of the function.
+  /// The object that SQLite retains for the function.
   private final class Registration: Sendable {
     let function: SQLFunction
 
@@ -74,10 +75,10 @@ extension SQLFunction {
     }
   }
 
-  /// Makes the function known to `database`.
+  /// Registers the function with `database`.
   ///
-  /// It is innocuous, or triggers could not call it while the schema is not trusted:
-  /// <https://sqlite.org/c3ref/c_deterministic.html>.
+  /// It is registered as innocuous. Otherwise triggers could not call it, because the schema is not
+  /// trusted: <https://sqlite.org/c3ref/c_deterministic.html>.
   func register(on database: OpaquePointer) throws(SQLiteError) {
     let code = sqlite3_create_function_v2(
       database, name, Int32(argumentCount), SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
@@ -106,7 +107,7 @@ extension SQLFunction {
 }
 
 extension SQLValue {
-  /// The value at `value`, which SQLite lends.
+  /// The value at `value`, which is valid during the call only.
   init(of value: OpaquePointer?, at index: Int) throws(ColumnError) {
     guard let value else {
       throw ColumnError(column: index, problem: .unrepresentable("SQLite gave no value"))
@@ -134,7 +135,7 @@ extension SQLValue {
     }
   }
 
-  /// Hands the value to SQLite as what a function comes to.
+  /// Returns the value to SQLite as the result of a function.
   fileprivate func giveResult(to context: OpaquePointer) {
     switch self {
     case .null: sqlite3_result_null(context)

@@ -2,15 +2,18 @@ internal import CSQLite
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// An SQLite result code, extended where SQLite gave one: <https://sqlite.org/rescode.html>.
+/// An SQLite result code, extended if SQLite reported an extended code:
+/// <https://sqlite.org/rescode.html>.
 struct ResultCode: RawRepresentable, Hashable, Sendable {
   let rawValue: Int32
 
-  /// The low byte: the family that every extended code belongs to.
+  /// The low byte, which all extended codes of a family share.
   var primary: ResultCode { ResultCode(rawValue: rawValue & 0xFF) }
 
   static let ok = ResultCode(rawValue: SQLITE_OK)
@@ -36,7 +39,8 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   static let range = ResultCode(rawValue: SQLITE_RANGE)
   static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
   static let row = ResultCode(rawValue: SQLITE_ROW)
-  /// No code of SQLite's, which has none this high: an argument was refused before it got there.
+  /// Not a code of SQLite, whose codes are lower. The store rejected an argument before it called
+  /// SQLite.
   static let unstorable = ResultCode(rawValue: 0xFF)
   static let done = ResultCode(rawValue: SQLITE_DONE)
 
@@ -58,14 +62,15 @@ struct ResultCode: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// What SQLite said when a call failed. Becomes a ``StoreError`` before a caller sees it.
+/// SQLite's error when a call failed. It is converted to a ``StoreError`` before a caller receives
+/// it.
 struct SQLiteError: Error, Sendable {
   let code: ResultCode
   let message: String
   let sql: String?
-  /// The byte offset in `sql` of the token that SQLite blames, where it blames one.
+  /// The byte offset in `sql` of the token that caused the error, if SQLite reports one.
   let offset: Int?
-  /// The operating system's error number behind an I/O failure, 0 when there is none.
+  /// The operating system's error number for an I/O failure; 0 if there is none.
   var systemErrno: Int32
 
   init(code: ResultCode, message: String, sql: String? = nil) {
@@ -76,13 +81,13 @@ struct SQLiteError: Error, Sendable {
     systemErrno = 0
   }
 
-  /// Reads the error that `database` holds after a call returned `code`.
+  /// Reads the error of `database` after a call returned `code`.
   init(code: Int32, database: OpaquePointer?, sql: String? = nil) {
     let extended = database.map { sqlite3_extended_errcode($0) } ?? code
-    // The connection's code belongs to its latest call; trust it only when the families agree.
+    // The connection's code belongs to its latest call. It is valid only if the families are equal.
     let isLatest = extended & 0xFF == code & 0xFF
     self.code = ResultCode(rawValue: isLatest ? extended : code)
-    // Binding a value that is too large leaves the connection without an error of its own.
+    // Binding a value that is too large does not set the connection's error.
     let text = (isLatest ? database : nil).flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
     message = text.map { String(cString: $0) } ?? "unknown error"
     self.sql = sql
@@ -91,8 +96,8 @@ struct SQLiteError: Error, Sendable {
     systemErrno = database.map { sqlite3_system_errno($0) } ?? 0
   }
 
-  /// Whether the system had no room for what was to be written. SQLite reports only some cases of
-  /// ENOSPC as "full": <https://sqlite.org/rescode.html#full>.
+  /// Whether there was no space for the data to write. SQLite reports only some cases of ENOSPC as
+  /// "full": <https://sqlite.org/rescode.html#full>.
   var isForWantOfSpace: Bool {
     switch code.primary {
     case .full: true
@@ -101,8 +106,8 @@ struct SQLiteError: Error, Sendable {
     }
   }
 
-  /// Whether the text of a table, index, view or trigger in the file is not one that this version
-  /// of SQLite can parse. A newer version may have written it.
+  /// Whether this version of SQLite cannot parse the SQL of a table, index, view or trigger in the
+  /// file. A newer version may have written it.
   var isUnknownSyntax: Bool {
     code.primary == .corrupt && message.hasPrefix("malformed database schema (")
       && (message.contains(") - near \"") || message.contains(") - unrecognized token")

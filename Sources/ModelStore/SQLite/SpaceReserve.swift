@@ -3,15 +3,18 @@ internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// Space of a nearly full disk that a store keeps allocated, in a file beside the database, so that
-/// deleting and reading still work once the disk is full. It holds no data and is not needed to
-/// open the database; on a disk with room there is none.
+/// Disk space that a store reserves on a nearly full disk, in a file beside the database. Deleting
+/// and reading then still work when the disk is full. The file contains no data, and opening the
+/// database does not need it. If the disk has enough space, there is no reserve.
 ///
-/// Other processes may make, use or remove the same file at any time, so each use checks the file.
+/// Other processes may create, use or remove the same file at any time, so each use checks the
+/// file.
 final class SpaceReserve: Sendable {
   private let directory: String?
   private let path: String
@@ -19,19 +22,19 @@ final class SpaceReserve: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// Bytes that were given back to the disk and are to be allocated again.
+    /// Bytes that were released to the disk and must be allocated again.
     var lentByteCount = 0
-    /// The size to restore once the log that took a part of it is gone.
+    /// The size to restore after the log that used a part of it is removed.
     var owedByteCount = 0
-    /// Whether there was a reserve when this store looked last: a store on a disk with room never
-    /// looks before a commit.
+    /// Whether there was a reserve at the last check. On a disk with enough space, a store does not
+    /// check before a commit.
     var isKept = false
   }
 
   private static let unit = 64 * 1024
   private static let byteCountMin = 2 * unit
   private static let maxByteCount = 16 * unit
-  /// With less free space the reserve is made; with twice as much it is removed.
+  /// With less free space, the store creates the reserve. With twice as much, it removes it.
   private static let scarceByteCount = 256 << 20
 
   /// - Parameter database: The path of the database; nil for one in memory, which has no reserve.
@@ -44,7 +47,7 @@ final class SpaceReserve: Sendable {
     database.lastIndex(of: "/").map { String(database[...$0]) } ?? "."
   }
 
-  /// The connections are closed, so the log of a deletion has given its room back.
+  /// The connections are closed, so the log of a deletion has released its space.
   deinit {
     let owed = state.withLock(\.owedByteCount)
     guard owed > 0, getpid() == processID, let free = freeByteCount else { return }
@@ -55,8 +58,9 @@ final class SpaceReserve: Sendable {
     _ = makeLargest(wanted)
   }
 
-  /// Makes, enlarges or removes the reserve as the free space asks for: a quarter of it, from
-  /// 128 KiB to 1 MiB. Where the user may not make the file, there is none.
+  /// Creates, enlarges or removes the reserve for the current free space. Its size is a quarter of
+  /// the free space, from 128 KiB to 1 MiB. If the user may not create the file, there is no
+  /// reserve.
   func adjust() {
     state.withLock { state in
       let held = byteCount ?? 0
@@ -74,11 +78,10 @@ final class SpaceReserve: Sendable {
     }
   }
 
-  /// Looks for a reserve that another process may have made.
+  /// Checks for a reserve that another process may have created.
   func refresh() { state.withLock { $0.isKept = byteCount ?? 0 > 0 } }
 
-  /// Gives the reserved bytes back to the disk, where it has fewer free ones than the largest
-  /// reserve.
+  /// Releases the reserved bytes to the disk, if it has less free space than the largest reserve.
   ///
   /// - Returns: Whether there is more free space than before.
   @discardableResult
@@ -93,10 +96,11 @@ final class SpaceReserve: Sendable {
     }
   }
 
-  /// Whether bytes were lent and not taken back.
+  /// Whether bytes were released and not allocated again.
   var isLent: Bool { state.withLock { $0.lentByteCount > 0 } }
 
-  /// Allocates again what was lent, as far as it is still free; the rest when this goes.
+  /// Allocates the released bytes again, if they are still free. The rest follows at
+  /// deinitialization.
   func takeBack() {
     state.withLock { state in
       guard state.lentByteCount > 0, let free = freeByteCount else { return }
@@ -108,7 +112,7 @@ final class SpaceReserve: Sendable {
     }
   }
 
-  /// The size of the reserve; nil where there is none, or a file that no store made.
+  /// The size of the reserve; nil if there is none, or if a store did not create the file.
   private var byteCount: Int? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
@@ -118,15 +122,15 @@ final class SpaceReserve: Sendable {
     return Int(status.st_size)
   }
 
-  /// With a modification time of 1970-01-01 this marks the file as a reserve: a database of the
-  /// same name is never removed. It is not opened to see, because closing it would drop SQLite's
-  /// locks.
+  /// Together with a modification time of 1970-01-01, this marks the file as a reserve, so a
+  /// database of the same name is never removed. The check does not open the file, because closing
+  /// it would release SQLite's locks.
   private static let mode: mode_t = 0o400
 
-  /// Makes a reserve of `byteCount` bytes, or of a little less where the file system needs room for
-  /// its own bookkeeping.
+  /// Creates a reserve of `byteCount` bytes, or slightly less if the file system needs space for
+  /// its metadata.
   ///
-  /// - Returns: Its size, 0 when there is none.
+  /// - Returns: Its size; 0 if there is none.
   private func makeLargest(_ byteCount: Int) -> Int {
     var size = byteCount
     while size >= Self.unit, !make(byteCount: size) { size -= Self.unit }
@@ -145,7 +149,7 @@ final class SpaceReserve: Sendable {
   }
 
   private static func allocate(_ byteCount: Int, in descriptor: Int32) -> Bool {
-    #if canImport(Glibc)
+    #if os(Linux)
       return posix_fallocate(descriptor, 0, off_t(byteCount)) == 0
     #else
       let zeros = [UInt8](repeating: 0, count: unit)
@@ -153,7 +157,7 @@ final class SpaceReserve: Sendable {
     #endif
   }
 
-  /// The bytes that this user may still allocate; nil where the system does not say.
+  /// The bytes that this user may still allocate; nil if the system does not report it.
   private var freeByteCount: Int? {
     guard let directory else { return nil }
     let count = csqlite_free_byte_count(directory)
@@ -163,7 +167,7 @@ final class SpaceReserve: Sendable {
 
 extension stat {
   fileprivate var modificationSecond: Int {
-    #if canImport(Glibc)
+    #if os(Linux)
       st_mtim.tv_sec
     #else
       st_mtimespec.tv_sec

@@ -1,15 +1,15 @@
 internal import CSQLite
 
-/// A prepared statement, owned by one scope: bind, step, read. Finalized when it ends, unless the
-/// ``StatementCache`` it was borrowed from takes it back.
+/// A prepared statement with one owner: bind, step, read. It is finalized at its end, unless it
+/// returns to the ``StatementCache`` that lent it.
 ///
-/// Arguments are numbered from 0 in this layer; SQLite counts them from 1.
+/// Arguments are numbered from 0 in this layer. SQLite numbers them from 1.
 struct Statement: ~Copyable {
   let handle: OpaquePointer
 
   /// Prepares the first statement of `sql`.
   ///
-  /// - Throws: ``SQLiteError`` when SQLite cannot compile it, and when text follows the statement.
+  /// - Throws: ``SQLiteError`` if SQLite cannot compile it, or if text follows the statement.
   init(_ sql: String, on database: OpaquePointer, persistent: Bool = false) throws(SQLiteError) {
     var prepared: OpaquePointer?
     var unread = 0
@@ -41,7 +41,7 @@ struct Statement: ~Copyable {
     handle = prepared
   }
 
-  /// Takes over a handle that ``release()`` gave away.
+  /// Takes ownership of a handle that ``release()`` returned.
   init(adopting handle: OpaquePointer) {
     self.handle = handle
   }
@@ -50,7 +50,7 @@ struct Statement: ~Copyable {
     sqlite3_finalize(handle)
   }
 
-  /// Ends this owner without finalizing: the caller owns the handle now.
+  /// Ends this owner without finalizing. The caller then owns the handle.
   consuming func release() -> OpaquePointer {
     let handle = handle
     discard self
@@ -65,7 +65,7 @@ struct Statement: ~Copyable {
 
   var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-  /// True when running the statement cannot change the file:
+  /// Whether running the statement cannot change the file:
   /// <https://sqlite.org/c3ref/stmt_readonly.html>.
   var isReadOnly: Bool { sqlite3_stmt_readonly(handle) != 0 }
 
@@ -73,7 +73,7 @@ struct Statement: ~Copyable {
     sqlite3_column_name(handle, Int32(index)).map { String(cString: $0) } ?? ""
   }
 
-  /// In column order. True of the rows only once a step was made, which compiles anew a statement
+  /// The names in column order. They match the rows only after a step, which recompiles a statement
   /// that is older than the schema.
   var columnNames: [String] {
     (0..<columnCount).map { columnName(at: $0) }
@@ -81,7 +81,7 @@ struct Statement: ~Copyable {
 
   /// Runs one step.
   ///
-  /// - Returns: true when a row is ready to be read, false when the statement is done.
+  /// - Returns: true if a row is ready to read, false if the statement is done.
   func step() throws(SQLiteError) -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW { return true }
@@ -94,9 +94,9 @@ struct Statement: ~Copyable {
     while try step() {}
   }
 
-  /// Ends the current run so that the statement can be bound again. Keeps the arguments.
+  /// Ends the current run so that the statement can be bound again. It keeps the arguments.
   func reset() {
-    // The code returned is the last step's, which was already thrown.
+    // The returned code is the last step's error, which was already thrown.
     sqlite3_reset(handle)
   }
 
@@ -122,7 +122,7 @@ struct Statement: ~Copyable {
     try check(writer)
   }
 
-  /// Throws what binding through `writer` failed with, if anything.
+  /// Throws the error of binding through `writer`, if any.
   func check(_ writer: borrowing ArgumentWriter) throws(SQLiteError) {
     if writer.failure == ResultCode.unstorable.rawValue {
       throw SQLiteError(

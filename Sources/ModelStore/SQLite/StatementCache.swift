@@ -1,10 +1,10 @@
 internal import CSQLite
 
-/// Prepared statements kept for reuse, by their SQL text. Bounded; the least recently used goes
-/// first.
+/// A bounded cache of prepared statements, by their SQL text. It evicts the least recently used
+/// statement first.
 ///
-/// A statement in use is not in the cache, so running the same text inside itself prepares a
-/// second one instead of disturbing the first.
+/// A statement in use is not in the cache. If the same text runs during its own execution, a second
+/// statement is prepared.
 final class StatementCache {
   private struct Entry {
     var handle: OpaquePointer
@@ -12,23 +12,23 @@ final class StatementCache {
   }
 
   private var idle: [ExactText: Entry] = [:]
-  /// The statement put back last, beside the others: a loop that runs one statement pays no search.
+  /// The statement that was returned last. A loop that runs one statement needs no search.
   private var latest: (sql: String, handle: OpaquePointer)?
-  /// Those put back before it, the oldest first: transactions alike pay no hashing.
+  /// The statements returned before it, oldest first. Similar transactions need no hashing.
   private var recent: [(sql: String, handle: OpaquePointer)] = []
   private var clock: UInt64 = 0
   private let capacity: Int
-  /// How many statements were compiled so far: what tests and benchmarks assert on.
+  /// The number of compiled statements so far, for tests and benchmarks.
   private(set) var preparedCount = 0
-  /// How many times a statement was taken, compiled or kept.
+  /// The number of statements taken so far, compiled or cached.
   private(set) var takenCount = 0
-  /// How many statements are kept for reuse now.
+  /// The number of cached statements.
   var idleCount: Int { idle.count + recent.count + (latest == nil ? 0 : 1) }
 
-  /// A one-row transaction runs six statements, BEGIN and COMMIT among them.
+  /// A one-row transaction runs six statements, including BEGIN and COMMIT.
   private var recentCountMax: Int { min(capacity - 1, 7) }
 
-  /// - Parameter capacity: The most idle statements kept, at least 1.
+  /// - Parameter capacity: The most cached statements, at least 1.
   init(capacity: Int) {
     precondition(capacity >= 1, "A statement cache keeps at least one statement.")
     self.capacity = capacity
@@ -56,7 +56,7 @@ final class StatementCache {
     return try Statement(sql, on: database, persistent: true)
   }
 
-  /// Puts a statement back, reset and without arguments, ready for the next user.
+  /// Returns a statement to the cache, reset and without arguments.
   func put(_ statement: consuming Statement, for sql: String) {
     statement.reset()
     let handle = statement.release()
@@ -66,7 +66,7 @@ final class StatementCache {
   }
 
   private func keepRecent(_ handle: OpaquePointer, for sql: String) {
-    // The same text ran inside itself: one statement for it is enough.
+    // The same text ran during its own execution. One statement for it is enough.
     if let place = recent.firstIndex(where: { $0.sql.isExactly(sql) }) {
       sqlite3_finalize(recent.remove(at: place).handle)
     }

@@ -1,21 +1,23 @@
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
 extension DatabaseFile {
-  /// - Throws: ``StoreError`` with code `fileReplaced` when the path names another file than the
-  ///   opened one.
+  /// - Throws: ``StoreError`` with code `fileReplaced` if the path names another file than the
+  ///   opened file.
   func checkPresence() throws(StoreError) {
     guard !isStillThere() else { return }
     throw StoreError(
       .fileReplaced,
-      "\(path) was replaced, renamed or removed while the store was open, so nothing was done. What this store committed is in the earlier file and its log, not at this path. Close every program that has the database open. \(Self.settingLogAside(of: path, "If the log of the earlier file is then still there"))"
+      "\(path) was replaced, renamed or removed while the store was open, so nothing was done. The commits of this store are in the earlier file and its log, not at this path. Close every program that has the database open. \(Self.settingLogAside(of: path, "If the log of the earlier file is then still there"))"
     )
   }
 
-  /// How to keep SQLite from applying a log to a database that it does not belong to.
+  /// Returns how to prevent SQLite from applying a log to a database that it does not belong to.
   fileprivate static func settingLogAside(of path: String, _ condition: String) -> String {
     let log = path + "-wal"
     return
@@ -24,7 +26,7 @@ extension DatabaseFile {
 }
 
 extension DatabaseFile.Problem {
-  /// For the person that named the path.
+  /// The error for the person that specified the path.
   var storeError: StoreError { StoreError(code, sentence) }
 
   private var code: StoreError.Code {
@@ -42,7 +44,7 @@ extension DatabaseFile.Problem {
   private var sentence: String {
     switch self {
     case .emptyPath:
-      "The path of the store is empty. Name a file, or call Store.inMemory for a store without one."
+      "The path of the store is empty. Specify a file."
     case .namesMemory(let path):
       "\(path) is a name for a database in memory, not for a file. Call Store.inMemory to open a store in memory, or write ./ before the name of a file."
     case .notFound(let path):
@@ -50,15 +52,15 @@ extension DatabaseFile.Problem {
     case .directoryNotFound(let path):
       "There is no directory \(path); create it first."
     case .isDirectory(let path):
-      "\(path) is a directory; name a file in it."
+      "\(path) is a directory. Specify a file in it."
     case .danglingLink(let path, let target):
-      "\(path) is a symbolic link to \(target), where no file is. To create a database there, open \(target) itself."
+      "\(path) is a symbolic link to \(target), which does not exist. To create a database there, open \(target) itself."
     case .untrustedLink(let path, let owner):
       "\(path) is a symbolic link of \(SystemUsers.userText(owner)) in a directory where other users can create links. It may lead to any file; open the file itself."
     case .notAFile(let path):
       "\(path) is not a regular file."
     case .unusableName(let path):
-      "\(path.debugDescription) cannot name a store: it is too long for SQLite or contains a NUL character."
+      "\(path.debugDescription) cannot be the path of a store: it is too long for SQLite or contains a NUL character."
     case .unsafeCompanion(let path, let problem):
       "\(path) \(problem.text(for: path))"
     case .tooShort(let path, let size):
@@ -70,7 +72,7 @@ extension DatabaseFile.Problem {
     case .replaceable(let path, let directory, let writers):
       Self.text(replaceable: path, in: directory, by: writers)
     case .planted(let path, let owner):
-      "\(path) belongs to \(SystemUsers.userText(owner)) and is in a directory where any user can create files, so that user may have put it there to be used by mistake. It can only be read. Copy it to a directory of your own to write."
+      "\(path) belongs to \(SystemUsers.userText(owner)) and is in a directory where any user can create files, so that user may have put it there for you to use by mistake. It can only be read. Copy it to a directory of your own to write."
     case .foreignLog(let path, let logPageSize, let pageSize):
       "\(path)-wal is the log of another database: its pages have \(logPageSize) bytes, those of \(path) have \(pageSize). Nothing was opened. Close every program that has the database open. \(DatabaseFile.settingLogAside(of: path, "Then"))"
     case .staleLog(let path):
@@ -93,28 +95,28 @@ extension DatabaseFile.Problem {
 }
 
 extension LocationSafety.CompanionProblem {
-  /// What is wrong with the file at `path`, beside a database, and what to do: the sentence after
-  /// its name.
+  /// Returns what is wrong with the file at `path` beside a database, and what to do: the sentence
+  /// after its name.
   fileprivate func text(for path: String) -> String {
     let remedy =
-      "Find out which program made it; to open the database without it, run mv \(path.shellWord) \((path + ".old").shellWord)."
+      "Find out which program created it. To open the database without it, run mv \(path.shellWord) \((path + ".old").shellWord)."
     return switch self {
     case .notARegularFile:
       "is a link or a directory, not a file of this store. SQLite would write through it. \(remedy)"
     case .hardLinked(let count):
-      "has \(count) names (hard links). SQLite would write to a file that others use. \(remedy)"
+      "has \(count) names (hard links). SQLite would write to a file that other programs use. \(remedy)"
     case .foreignOwner(let owner):
-      "belongs to \(SystemUsers.userText(owner)), not to the database's owner, root or this user. SQLite would take its contents for a part of the database. \(remedy) If users of a group share the database, open it as shared (StoreConfiguration.sharing = .group, storecli --shared-with-group)."
+      "belongs to \(SystemUsers.userText(owner)), not to the database's owner, root or this user. SQLite would use its contents as a part of the database. \(remedy) If users of a group share the database, open it as shared (StoreConfiguration.sharing = .group, storecli --shared-with-group)."
     case .writable(.anyone):
-      "can be written by any user, and the database cannot. SQLite would take its contents for a part of the database. \(remedy) If it is yours, run chmod o-w \(path.shellWord)."
+      "can be written by any user, but the database cannot. SQLite would use its contents as a part of the database. \(remedy) If it is yours, run chmod o-w \(path.shellWord)."
     case .writable(.group(let group)):
-      "can be written by the members of \(SystemUsers.groupText(group)), and the database cannot. SQLite would take its contents for a part of the database. \(remedy) If it is yours, run chmod g-w \(path.shellWord)."
+      "can be written by the members of \(SystemUsers.groupText(group)), but the database cannot. SQLite would use its contents as a part of the database. \(remedy) If it is yours, run chmod g-w \(path.shellWord)."
     }
   }
 }
 
 extension String {
-  /// The text as one word of a shell's command line.
+  /// The text as one word of a shell command.
   var shellWord: String {
     let isPlain = utf8.allSatisfy { byte in
       switch UnicodeScalar(byte) {

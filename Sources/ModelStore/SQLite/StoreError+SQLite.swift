@@ -1,11 +1,13 @@
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
 extension StoreError {
-  /// What an SQLite failure means to a caller, without knowledge of models.
+  /// Creates the error for an SQLite failure, without knowledge of models.
   init(_ error: SQLiteError) {
     if let sentence = error.limitSentence {
       self.init(.invalidValue, sentence, sqliteCode: error.code.rawValue)
@@ -15,13 +17,13 @@ extension StoreError {
     self.init(code, message, sqliteCode: error.code.rawValue)
   }
 
-  /// What the message of a failed transaction says of the file.
+  /// The part of a failed transaction's message about the file.
   fileprivate static let nothingChanged = "; nothing was changed"
 
-  /// The same failure of work that followed a commit.
+  /// Returns the same failure for work that followed a commit.
   ///
-  /// - Parameter lead: A clause that says what stands and what failed, such as "The commit stands;
-  ///   trimming the journal after it failed".
+  /// - Parameter lead: A clause about what was committed and what failed, for example "The commit
+  ///   is complete; trimming the journal after it failed".
   func following(_ lead: String) -> StoreError {
     var error = self
     error.message = "\(lead): \(message.replacing(Self.nothingChanged, with: ""))"
@@ -30,15 +32,15 @@ extension StoreError {
 }
 
 extension SQLiteError {
-  /// The statement, as the end of a message.
+  /// The statement, for the end of a message.
   private var blame: String { sql.map { " in: \($0)" } ?? "" }
 
-  /// What a sound file's schema has that SQLite cannot use here; nil for another failure.
+  /// An object in an intact file's schema that SQLite cannot use here; nil for another failure.
   fileprivate var schemaObstacle: (StoreError.Code, String)? {
     switch code.primary {
     case .corrupt where message.contains(") - unsafe use of "),
       .error where message.hasPrefix("unsafe use of "):
-      // In a trigger or view it is found when that is used:
+      // SQLite reports it only when a trigger or view is used:
       // https://sqlite.org/pragma.html#pragma_trusted_schema
       (
         .unsupportedSchema,
@@ -47,19 +49,19 @@ extension SQLiteError {
     case .error where isWithoutSolution:
       (
         .unsupportedSchema,
-        "SQLite cannot read a table of the statement here: its key is ordered by a collation that only the program that made it has.\(blame)"
+        "SQLite cannot read a table of the statement. Its key uses a collation that only the program that created the table has.\(blame)"
       )
     case .corrupt where isUnknownSyntax:
       // https://sqlite.org/formatchng.html
       (
         .unsupportedSchema,
-        "This SQLite (\(Connection.libraryVersion)) cannot parse the file's schema (\(message)). The file may need a newer SQLite: open it with the program that made it."
+        "This SQLite (\(Connection.libraryVersion)) cannot parse the file's schema (\(message)). The file may need a newer SQLite: open it with the program that created it."
       )
     default: nil
     }
   }
 
-  /// That there is no room for the file or what is beside it; nil for another failure.
+  /// The error for no space for the file or the files beside it; nil for another failure.
   fileprivate var wantOfSpace: (StoreError.Code, String)? {
     let nothingChanged = StoreError.nothingChanged
     return switch code.primary {
@@ -79,7 +81,7 @@ extension SQLiteError {
     }
   }
 
-  /// Any other failure.
+  /// The error for any other failure.
   fileprivate var meaning: (StoreError.Code, String) {
     switch code.primary {
     case .busy, .locked, .lockingProtocol:
@@ -97,14 +99,14 @@ extension SQLiteError {
       (.ioFailure, "Reading or writing the file failed: \(message).")
     case .permission, .cannotOpen:
       code == .cannotOpenSymbolicLink
-        ? (.unsafeLocation, "A symbolic link came into the path while it was opened; try again.")
+        ? (.unsafeLocation, "A symbolic link was added to the path while it was opened. Try again.")
         : (.permissionDenied, "The file cannot be opened: \(message).")
     case .interrupted:
-      (.cancelled, "The work was interrupted; nothing of it was kept.")
+      (.cancelled, "The work was interrupted and rolled back.")
     case .unstorable:
       (.invalidValue, "A value cannot be stored: \(message).")
     case .tooBig:
-      (.invalidQuery, "The SQL is longer than SQLite takes (\(message)).")
+      (.invalidQuery, "The SQL is longer than SQLite accepts (\(message)).")
     case .constraint:
       (.rejected, "The database refused the change: \(message).")
     case .misuse where message.hasPrefix("The text holds "):
@@ -118,32 +120,33 @@ extension SQLiteError {
 }
 
 extension ConnectionFailure {
-  /// What everyone after the failure is told, and after a COMMIT also the one who met it.
+  /// The error for all calls after the failure. After a COMMIT, the failed call throws it too.
   var storeError: StoreError {
     switch moment {
     case .commit:
       StoreError(
         .outcomeUnknown,
         """
-        COMMIT failed (\(failure.message)); whether the transaction was kept shows after the store \
-        is opened anew. Close it and open it again.
+        COMMIT failed (\(failure.message)). The outcome of the transaction is unknown. Close the \
+        store and open it again to find out.
         """, sqliteCode: failure.code.rawValue)
     case .rollback:
       StoreError(
         .ioFailure,
         """
-        Rolling a transaction back failed (\(failure.message)). Nothing of it is kept; close the \
-        store and open it again before writing more.
+        Rolling a transaction back failed (\(failure.message)). The transaction was not committed. \
+        Close the store and open it again before you write more.
         """, sqliteCode: failure.code.rawValue)
     }
   }
 
-  /// What the one who met the failure is told.
+  /// The error for the call that failed.
   var reason: any Error { cause ?? storeError }
 }
 
 extension StoreError {
-  /// `error` as it is, or as an error of the database when it comes from outside the store.
+  /// Creates the error for `error`: the same error, or a database error if it comes from outside
+  /// the store.
   init(reporting error: any Error) {
     switch error {
     case let error as StoreError: self = error

@@ -1,42 +1,42 @@
 internal import CSQLite
 
-/// A column that SQLite stores, and how the preupdate hook counts to it.
+/// A column that SQLite stores, and its numbers in the preupdate hook.
 struct StoredColumn: Hashable, Sendable {
-  /// Among all columns of the table.
+  /// The index among all columns of the table.
   let position: Int
-  /// Among those that are stored: all but virtual generated ones.
+  /// The index among the stored columns: all columns except virtual generated ones.
   let storedPosition: Int
-  /// Whether it turns integers into reals.
+  /// Whether the column converts integers to reals.
   let isReal: Bool
   /// Whether its table has no rowid.
   let isWithoutRowID: Bool
 
-  /// The row number of a table that has no column for it.
+  /// The rowid of a table that has no column for it.
   static let rowID = StoredColumn(
     position: -1, storedPosition: -1, isReal: false, isWithoutRowID: false)
 
   var isRowID: Bool { position < 0 }
 
-  /// The hook's number for the column.
+  /// Returns the hook's number for the column.
   ///
-  /// In tables without rowid SQLite counts all columns, except in the row that an UPDATE makes.
-  /// Elsewhere it counts stored columns, or all of them in later versions.
+  /// In tables without rowid, SQLite counts all columns, except in the new row of an UPDATE. In
+  /// other tables it counts stored columns, or all columns in later versions.
   ///
-  /// - Parameter inUpdatedRow: Whether the new row of an UPDATE is meant.
+  /// - Parameter inUpdatedRow: Whether the number is for the new row of an UPDATE.
   func index(inUpdatedRow: Bool) -> Int32 {
     if position == storedPosition { return Int32(position) }
     let countsAll = isWithoutRowID && !inUpdatedRow ? true : Self.hookCountsAllColumns
     return Int32(countsAll ? position : storedPosition)
   }
 
-  /// The value as the table will hold it: the hook shows reals that are whole as integers.
+  /// Returns the value that the table will store. The hook reports whole reals as integers.
   func stored(_ value: SQLValue) -> SQLValue {
     guard isReal, case .integer(let integer) = value else { return value }
     return .real(Double(integer))
   }
 
-  /// Whether the hook counts virtual columns of a table with rowid. SQLite documents neither way
-  /// and has changed it, so a table in memory tells.
+  /// Whether the hook counts virtual columns of a table with rowid. SQLite does not document this
+  /// and has changed it, so the store tests it with a table in memory.
   private static let hookCountsAllColumns: Bool = {
     var database: OpaquePointer?
     defer { sqlite3_close_v2(database) }

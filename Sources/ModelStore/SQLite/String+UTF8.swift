@@ -1,14 +1,16 @@
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
 extension String {
-  /// The text that `bytes` are in UTF-8, or nil when they are not UTF-8.
+  /// Creates the text from UTF-8 `bytes`; nil if they are not UTF-8.
   init?(exactUTF8 bytes: UnsafeBufferPointer<UInt8>) {
-    // Decoding replaces what is not UTF-8, so only valid bytes come back unchanged.
-    // `String(validating:as:)` would say it directly, but is not specialised in the library.
+    // Decoding replaces invalid UTF-8, so only valid bytes stay unchanged. `String(validating:as:)`
+    // would be more direct, but is not specialised in the library.
     var text = String(decoding: bytes, as: UTF8.self)
     let isUnchanged = text.withUTF8 { decoded in
       guard decoded.count == bytes.count else { return false }

@@ -2,21 +2,23 @@ internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// Names and groups of the system's users.
+/// Looks up names and groups of the system's users.
 package enum SystemUsers {
-  /// Held during every lookup: the C functions return memory that the next call overwrites.
+  /// Held during every lookup, because the C functions return memory that the next call overwrites.
   private static let lock = Mutex(())
 
-  /// A user for a message, such as `root (user 0)`, or `user 1001` without a name.
+  /// Returns a user for a message, such as `root (user 0)`, or `user 1001` without a name.
   package static func userText(_ user: UInt32) -> String {
     lock.withLock { _ in name(ofUser: user) }.map { "\($0) (user \(user))" } ?? "user \(user)"
   }
 
-  /// A group for a message, such as `staff (group 50)`, or `group 50` without a name.
+  /// Returns a group for a message, such as `staff (group 50)`, or `group 50` without a name.
   package static func groupText(_ group: UInt32) -> String {
     let name = lock.withLock { _ in
       getgrgid(group).map { String(cString: $0.pointee.gr_name) }
@@ -26,8 +28,8 @@ package enum SystemUsers {
 
   /// Whether `group` has no members other than `users`, as far as the user database lists them.
   ///
-  /// A group without an entry is private when it has the number of one of the users: the convention
-  /// for a user's own group. Accounts of the system may have group 0 as their first group.
+  /// A group without an entry is private if it has the number of one of the users, which is the
+  /// convention for a user's own group. System accounts may have group 0 as their first group.
   static func isPrivate(group: UInt32, to users: Set<UInt32>) -> Bool {
     lock.withLock { _ in
       let names = Set(users.compactMap(name(ofUser:)))
@@ -57,7 +59,7 @@ package enum SystemUsers {
     getpwuid(user).map { String(cString: $0.pointee.pw_name) }
   }
 
-  /// The members that the group's entry lists; nil when it has no entry.
+  /// Returns the members in the group's entry; nil if it has no entry.
   private static func memberNames(of group: UInt32) -> [String]? {
     guard let entry = getgrgid(group) else { return nil }
     var names: [String] = []

@@ -1,7 +1,7 @@
-/// A file system on which SQLite cannot keep a database safe, and why.
+/// A file system on which SQLite cannot store a database safely, and the reason.
 ///
-/// Numbers: <https://man7.org/linux/man-pages/man2/statfs.2.html>, and the kernel modules of the
-/// file systems that Linux does not include.
+/// For the numbers, see <https://man7.org/linux/man-pages/man2/statfs.2.html>, and the kernel
+/// modules of file systems that Linux does not include.
 struct UnsuitableFileSystem: Hashable, Sendable {
   /// Why SQLite cannot rely on it: <https://sqlite.org/wal.html>,
   /// <https://sqlite.org/howtocorrupt.html#_filesystems_with_broken_or_missing_lock_implementations>.
@@ -18,9 +18,9 @@ struct UnsuitableFileSystem: Hashable, Sendable {
       case .cluster:
         "a cluster file system: several computers can open the file, and they do not share SQLite's -shm file"
       case .userSpace:
-        "a file system of a program (FUSE): whether its locks and shared memory work is up to that program"
+        "a file system in user space (FUSE): its program may not support locks and shared memory"
       case .sharedFolder:
-        "a folder that a virtual machine shares with its host, which does not see the same locks or -shm file"
+        "a shared folder of a virtual machine: the host does not see the same locks or -shm file"
       }
     }
   }
@@ -28,7 +28,7 @@ struct UnsuitableFileSystem: Hashable, Sendable {
   let name: String
   let reason: Reason
 
-  /// The file system with the number that `statfs` reports as its type; nil when it is suitable.
+  /// Creates the file system with the type that `statfs` reports; nil if it is suitable.
   init?(magic: UInt32) {
     guard let known = Self.table[magic] else { return nil }
     self = known

@@ -1,15 +1,16 @@
-/// Turns SQLite's refusal of a statement into a violation: of which rule, by which fields.
+/// A translation of SQLite's constraint errors into violations that name the rule and the fields.
 ///
-/// SQLite tells by message only, and names in a message are neither quoted nor escaped. So they are
-/// matched against the models' names; text is never cut at dots and commas, which names may hold.
+/// SQLite identifies the constraint only in its message, and names in that message are neither
+/// quoted nor escaped. So the message is compared with the models' names. It is never split at dots
+/// or commas, because names may contain them.
 struct ConstraintTranslation {
-  /// What the caller knows about the statement that failed.
+  /// What the caller knows about the failed statement.
   struct Context {
-    /// The model that the statement writes, or nil when it is raw SQL.
+    /// The model that the statement writes, or nil for raw SQL.
     var model: String?
-    /// The key of the one record that it writes, where it writes one.
+    /// The key of the record that it writes, if it writes exactly one.
     var key: [SQLValue]?
-    /// The trigger that was running, where the caller follows triggers.
+    /// The trigger that was running, if the caller tracks triggers.
     var trigger: String?
   }
 
@@ -18,23 +19,23 @@ struct ConstraintTranslation {
   private let raisers: [RaisingTrigger]
 
   /// - Parameters:
-  ///   - rules: Those that were added to models.
-  ///   - raisers: The triggers that may refuse, which are not the store's own.
+  ///   - rules: The rules added to models.
+  ///   - raisers: The triggers that may raise an error and are not the store's own.
   init(models: [ModelSchema], rules: [Rule] = [], raisers: [RaisingTrigger] = []) {
     self.models = models
     self.rules = rules
     self.raisers = raisers
   }
 
-  /// The error for callers: code `rejected` with one violation for a broken constraint, and what
-  /// ``StoreError`` says by itself for any other failure.
+  /// Returns the error to throw. For a broken constraint it has the code `rejected` and one
+  /// violation; any other failure becomes the ``StoreError`` for that SQLite error.
   ///
-  /// The violation's model is empty where neither SQLite nor the context tells it.
+  /// The violation's model is empty if neither SQLite nor the context identifies it.
   func storeError(for error: SQLiteError, in context: Context = Context()) -> StoreError {
     guard let finding = finding(for: error, in: context) else { return StoreError(error) }
     let violation = Violation(
       kind: finding.kind, model: finding.model ?? "",
-      // A trigger or cascade of the statement may have failed on another model's record.
+      // A trigger or cascade of the statement may have failed on a record of another model.
       key: finding.model == context.model ? context.key : nil,
       fields: finding.fields, rule: finding.rule, message: finding.message,
       remedy: finding.remedy)
@@ -55,7 +56,7 @@ struct ConstraintTranslation {
       return reader.check(name)
         ?? Finding(
           kind: .check, model: context.model, rule: name, message: "must meet the rule \(name)",
-          remedy: "Change the record so that it does.")
+          remedy: "Change the record.")
     case .constraintUnique, .constraintPrimaryKey, .constraintRowID:
       guard let columns = error.message.rest(after: "UNIQUE constraint failed: ")
       else { return nil }
@@ -82,7 +83,7 @@ struct ConstraintTranslation {
 }
 
 extension ConstraintTranslation {
-  /// SQLite tells what a trigger says, not which one says it.
+  /// SQLite reports the trigger's message, not its name.
   private func trigger(saying message: String, in context: Context) -> Finding {
     let saying = raisers.filter { $0.says(message) }
     let only = saying.count == 1 ? saying[0] : nil
@@ -96,15 +97,15 @@ extension ConstraintTranslation {
   }
 }
 
-/// A violation in the making, and the sentence about it.
+/// The parts of a violation, and the sentence that describes it.
 private struct Finding {
   var kind: Violation.Kind
   var model: String?
   var fields: [String] = []
   var rule: String
-  /// What is demanded, to follow the field's name: "must be unique".
+  /// The requirement, worded to follow the field's name: "must be unique".
   var message: String
-  /// A sentence, or nil when only the application knows what to do.
+  /// A sentence, or nil when only the application can know a remedy.
   var remedy: String?
 
   var sentence: String {
@@ -128,13 +129,13 @@ extension Finding {
   }
 }
 
-/// Finds in the models what a message of SQLite speaks of.
+/// A lookup of the model parts that a SQLite message refers to.
 private struct MessageReader {
-  /// The statement's own model first: names may occur in several.
+  /// The statement's own model first, because several models may use the same name.
   let models: [ModelSchema]
   let rules: [Rule]
 
-  /// A rule that was added, which ``RuleObjects`` words.
+  /// An added rule. ``RuleObjects`` defines its message.
   func rule(_ message: String) -> Finding? {
     for rule in rules {
       if message.isExactly(rule.refusal) { return Finding(rule.violation) }
@@ -145,8 +146,8 @@ private struct MessageReader {
     return nil
   }
 
-  // A CHECK is named by its constraint name; without one by its expression, which SQLite unquotes
-  // when it begins with a quoted name, dropping what follows.
+  // SQLite names a CHECK by its constraint name or else by its expression. If the expression begins
+  // with a quoted name, SQLite unquotes that name and drops the rest.
   func check(_ name: String) -> Finding? {
     for model in models {
       for field in model.fields {
@@ -178,7 +179,7 @@ private struct MessageReader {
       return Finding(
         kind: .check, model: model.name,
         fields: model.fields.filter { $0.column == name }.map(\.name), rule: name,
-        message: "must meet every one of: \(unnamed.map(\.message).joined(separator: "; "))",
+        message: "must meet all of these rules: \(unnamed.map(\.message).joined(separator: "; "))",
         remedy: "Change the value.")
     }
     return nil
@@ -195,7 +196,7 @@ private struct MessageReader {
     do {
       names = Set(try SQLExpression(rule.condition).plainNames)
     } catch {
-      // An adopted CHECK may hold a comment; then the rule is about the record as a whole.
+      // An adopted CHECK may contain a comment. The rule is then reported for the whole record.
       return []
     }
     return model.fields.filter { names.contains($0.column.asciiFolded) }.map(\.name)
@@ -214,7 +215,7 @@ private struct MessageReader {
       guard let fields = fields(in: columns[...], of: model) else { continue }
       let rules = unique(fields, in: model)
       if var violation = rules.first?.violation {
-        // SQLite tells the columns, which rules for different records may share.
+        // SQLite reports only the columns, and several rules may use the same columns.
         violation.rule = rules.map(\.name).joined(separator: ", ")
         violation.message = rules.map(\.message).joined(separator: " or ")
         return Finding(violation)
@@ -226,7 +227,7 @@ private struct MessageReader {
     return nil
   }
 
-  /// The added rules that demand it, unless the table's own definition does.
+  /// Returns the added rules that demand uniqueness, unless the table's own definition does.
   private func unique(_ fields: [String], in model: ModelSchema) -> [Rule] {
     let own =
       [model.key] + model.uniques + model.indexes.filter(\.isUnique).map(\.fields)
@@ -250,12 +251,12 @@ private struct MessageReader {
     }
   }
 
-  /// SQLite does not tell which reference is broken, nor whether it is of the record or to it.
+  /// SQLite reports neither which reference is broken nor in which direction it points.
   func reference(of name: String?) -> Finding {
     guard let name, let model = models.first(where: { $0.name == name }) else {
       return Finding(
         kind: .reference, rule: "reference",
-        message: "refers to a record that does not exist, or is referred to by one that would stay",
+        message: "refers to a record that does not exist, or another record still refers to it",
         remedy: Self.referenceRemedy)
     }
     let outgoing = model.fields.compactMap { field in
@@ -284,7 +285,7 @@ private struct MessageReader {
       Finding(
         kind: .reference, model: name, rule: "\(name).reference",
         message: "breaks a reference between other records",
-        remedy: "Look at what its triggers write.")
+        remedy: "Check what the triggers of the table write.")
     default:
       Finding(
         kind: .reference, model: name, rule: "\(name).reference",
@@ -295,13 +296,13 @@ private struct MessageReader {
   }
 
   private static let referenceRemedy =
-    "Insert what is referred to first; delete or change what refers to it before it goes."
+    "Insert referenced records first. Change or delete records that refer to a record before you delete it."
 
   private func modelName(ofTable table: String) -> String {
     models.first { $0.table.asciiFolded == table.asciiFolded }?.name ?? table
   }
 
-  /// A binding's own refusal, which ``BindingTriggers`` words.
+  /// A violation reported by a binding's trigger. ``BindingTriggers`` defines its message.
   func binding(_ message: String) -> Finding? {
     for model in models {
       for field in model.fields {
@@ -327,7 +328,8 @@ private struct MessageReader {
       got: String(words[..<found.lowerBound]))
   }
 
-  // "datatype mismatch": only an INTEGER PRIMARY KEY refuses with it, and it names nothing.
+  // "datatype mismatch": only an INTEGER PRIMARY KEY causes this error, and the message names
+  // nothing.
   func rowIDType() -> Finding? {
     guard let model = models.first, let index = model.rowIDFieldIndex else { return nil }
     return mismatch(
@@ -351,7 +353,7 @@ private struct MessageReader {
       remedy: "Convert the value first.")
   }
 
-  /// The one field that `text` names as `table.column`.
+  /// Returns the field that `text` names as `table.column`.
   private func field(in text: String) -> (ModelSchema, FieldSchema)? {
     for model in models {
       guard let column = text.rest(after: model.table + ".") else { continue }
@@ -360,8 +362,8 @@ private struct MessageReader {
     return nil
   }
 
-  /// The fields that `text` lists as `table.column, table.column`, or nil when no reading of it
-  /// as columns of `model` reaches its end.
+  /// Returns the fields that `text` lists as `table.column, table.column`. Returns nil if the text
+  /// cannot be parsed completely as columns of `model`.
   private func fields(in text: Substring, of model: ModelSchema) -> [String]? {
     for field in model.fields {
       let column = "\(model.table).\(field.column)"
@@ -381,12 +383,12 @@ extension ResultCode {
 }
 
 extension String {
-  /// What follows `prefix`, or nil when the text does not begin with it.
+  /// Returns the text after `prefix`, or nil if the text does not start with it.
   fileprivate func rest(after prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }
 
-  /// The name in the quotes that the text begins with, unquoted as SQLite does, or nil.
+  /// The quoted name at the start of the text, unquoted as SQLite does, or nil.
   fileprivate var leadingQuotedName: String? {
     let cut = SQLTokens(self)
     guard let first = cut.significant.first, first.kind == .quotedName || first.kind == .string

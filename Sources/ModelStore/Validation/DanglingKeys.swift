@@ -1,5 +1,5 @@
-/// The keys of the records of a table WITHOUT ROWID that refer to none: SQLite's own check counts
-/// them but does not say which they are.
+/// The keys of records in a WITHOUT ROWID table whose references are broken. SQLite's own check
+/// counts these records but does not identify them.
 struct DanglingKeys {
   private let table: TableFacts
   private let model: ModelSchema?
@@ -12,9 +12,9 @@ struct DanglingKeys {
     self.connection = connection
   }
 
-  /// The key of another record that breaks a foreign key; nil when it is not known.
+  /// Returns the key of another record that breaks a foreign key; nil when it is unknown.
   ///
-  /// - Parameter foreignKey: Its number in `PRAGMA foreign_key_list`.
+  /// - Parameter foreignKey: The foreign key's number in `PRAGMA foreign_key_list`.
   mutating func next(for foreignKey: Int64) throws -> [SQLValue]? {
     var found = try keys[foreignKey] ?? read(foreignKey)
     let next = found.popLast()
@@ -22,7 +22,7 @@ struct DanglingKeys {
     return next
   }
 
-  /// In the opposite order of keys.
+  /// Reads the keys in reverse order.
   private func read(_ foreignKey: Int64) throws -> [[SQLValue]] {
     guard let model else { return [] }
     let parts = try connection.rows(

@@ -1,10 +1,12 @@
-/// The records that refer to nothing at the moment, as SQLite itself finds them: what is wrong when
-/// COMMIT refuses a deferred foreign key. References that were broken before the transaction, by
-/// a program with foreign keys off, are among them; those that SQLite cannot check are not.
+/// The records whose references are currently broken, as SQLite itself finds them. They explain why
+/// COMMIT refuses a deferred foreign key.
+///
+/// They include references that were broken before the transaction by a program with foreign keys
+/// off. References that SQLite cannot check are not included.
 struct DanglingReferences {
-  /// At most as many as were asked for.
+  /// At most the requested number of violations.
   private(set) var violations: [Violation] = []
-  /// How many there are.
+  /// The number of broken references.
   private(set) var count = 0
   private let models: StoreSchema
 
@@ -64,7 +66,7 @@ struct DanglingReferences {
     }
   }
 
-  /// The error that refuses the transaction; nil when nothing is broken.
+  /// The error that rejects the transaction; nil when no reference is broken.
   var error: StoreError? {
     guard !violations.isEmpty else { return nil }
     var error = StoreError(rejecting: violations, count: count)

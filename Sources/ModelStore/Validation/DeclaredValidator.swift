@@ -1,9 +1,9 @@
-/// A rule in Swift that some program has declared for a file, as the file's catalog lists it.
+/// A Swift validator that a program has declared for a file, as listed in the file's catalog.
 package struct DeclaredValidator: Hashable, Sendable {
   /// Unique in the store.
   package let name: String
-  /// The models whose changes it judges, at least one.
+  /// The models whose changes it checks, at least one.
   package let models: [String]
-  /// Whether writes through this store are held against it. A store that lacks it writes unchecked.
+  /// Whether this store runs the validator. A store that lacks it writes without this check.
   package let isInForce: Bool
 }

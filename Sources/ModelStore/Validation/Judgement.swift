@@ -1,4 +1,4 @@
-/// What validators have found wrong with a transaction so far.
+/// The violations that validators have found in a transaction so far.
 struct Judgement {
   private let options: StoreConfiguration.Refusals
   private let models: StoreSchema
@@ -12,24 +12,24 @@ struct Judgement {
     self.connection = connection
   }
 
-  /// Whether nobody need be asked any more.
+  /// Whether no further validators need to run.
   var isSettled: Bool { options.stopsAtFirst && count > 0 }
 
-  /// The error that refuses the transaction, or nil.
+  /// The error that rejects the transaction, or nil.
   var error: StoreError? {
     violations.isEmpty ? nil : StoreError(rejecting: violations, count: count)
   }
 
-  /// - Throws: ``StoreError`` with code `cancelled` when the task that writes was cancelled.
+  /// - Throws: ``StoreError`` with code `cancelled` when the writing task was cancelled.
   func checkNotCancelled() throws(StoreError) {
     try StatementRunner.checkNotCancelled(connection)
   }
 
-  /// Adds what a validator said of one record, which it judged by itself.
+  /// Adds the result of a validator for a single record.
   ///
-  /// - Parameter own: What it is about where the verdict names no field.
-  ///
-  /// - Throws: ``StoreError`` with code `unknownField` when the verdict names a field that is none.
+  /// - Parameter own: The fields to report if the result names none.
+  /// - Throws: ``StoreError`` with code `unknownField` when the result names a field that is not
+  ///   stored.
   mutating func add<M>(
     _ verdict: ValidationResult<M>, of validator: String, on change: RecordChange,
     fields own: [Int] = []
@@ -43,9 +43,9 @@ struct Judgement {
     }
   }
 
-  /// Adds what a validator said of several records of a model.
+  /// Adds the result of a validator for several records of a model.
   ///
-  /// - Throws: As for one record; also when a key cannot be stored.
+  /// - Throws: As for a single record; also when a key cannot be stored.
   mutating func add<M>(
     _ verdict: ValidationResult<M>, of validator: String, among changes: [RecordChange]
   ) throws {
@@ -58,7 +58,7 @@ struct Judgement {
     }
   }
 
-  /// Adds what a validator said of the transaction.
+  /// Adds the result of a validator for the whole transaction.
   mutating func add(_ rejection: Rejection, of validator: String) {
     guard makeRoom() else { return }
     let change = rejection.change
@@ -69,7 +69,7 @@ struct Judgement {
         values: change.flatMap { values(of: rejection.fields, in: $0) }))
   }
 
-  /// - Parameter image: The record, where it is known.
+  /// - Parameter image: The record, if it is known.
   private mutating func add(
     _ violation: @autoclosure () -> Violation, on key: [SQLValue]?, _ fields: [Int],
     image: () -> [SQLValue]?
@@ -83,9 +83,9 @@ struct Judgement {
     violations.append(violation)
   }
 
-  /// Counts one more.
+  /// Counts one more violation.
   ///
-  /// - Returns: Whether it is to be listed.
+  /// - Returns: Whether the violation is to be listed.
   private mutating func makeRoom() -> Bool {
     guard !isSettled else { return false }
     count += 1
@@ -101,7 +101,7 @@ struct Judgement {
 }
 
 extension ValidationResult.Part {
-  /// The violation of a record that is not named yet.
+  /// The violation, without the record's key.
   fileprivate func violation(of validator: String, about fields: [Int]) -> Violation {
     Violation(
       kind: .validator, model: M.schema.name, fields: fields.map { M.schema.fields[$0].name },

@@ -1,17 +1,17 @@
-/// A record as somebody would write it, held against everything that the file demands.
+/// A record that is about to be written, to be checked against all rules of the file.
 struct Proposal {
   let schema: ModelSchema
   /// The fields that are given values; the others get their defaults.
   let fields: [Int]
-  /// Whether a record of that key is there already and would be replaced.
+  /// Whether a record with this key exists and would be replaced.
   var isReplacing: Bool
 }
 
 extension _TransactionAccess {
-  /// Everything that is wrong with a record: by itself, and with the others.
+  /// Returns every rule that the proposed record breaks, by itself or together with other records.
   ///
   /// - Parameter encode: Binds the values of the proposal's fields, each at its field's position.
-  /// - Returns: What it breaks by itself in the order of fields, then keys and unique sets,
+  /// - Returns: First rules about the record alone, in field order. Then keys and unique sets,
   ///   references, and rules about several records.
   func violations(
     of proposal: Proposal, includesValues: Bool, _ encode: (inout ArgumentWriter) throws -> Void
@@ -23,7 +23,7 @@ extension _TransactionAccess {
   }
 }
 
-/// A proposed record among the records that are there.
+/// A proposed record, compared with the existing records.
 private struct ProposedRecord {
   let proposal: Proposal
   let judged: RecordProbe.Judged
@@ -34,8 +34,8 @@ private struct ProposedRecord {
   private var image: [SQLValue] { judged.image }
   private var key: [SQLValue] { schema.keyIndices.map { image[$0] } }
 
-  /// What is wrong with it because of others: keys and unique sets, references, and rules about
-  /// several records.
+  /// Returns the rules that it breaks because of other records: keys and unique sets, references,
+  /// and rules about several records.
   func violations(includesValues: Bool) throws -> [Violation] {
     let found = try duplicates() + missingReferences() + brokenRules()
     return found.map { $0.about(image, of: schema, key: key, includesValues: includesValues) }
@@ -59,7 +59,7 @@ private struct ProposedRecord {
     .map { schema.duplicate(fields: $0.fields, rule: $0.rule) }
   }
 
-  /// Whether another record has the same values in these fields.
+  /// Returns the condition that another record has the same values in these fields.
   private func another(with fields: [String]) -> SQLText {
     var condition: SQLText = "EXISTS (SELECT 1 FROM \(identifier: schema.table) WHERE 1"
     for name in fields {
@@ -94,7 +94,7 @@ private struct ProposedRecord {
     }
   }
 
-  /// Whether the record refers to itself, which it may.
+  /// Returns whether the record refers to itself, which is allowed.
   private func isItself(_ reference: ReferenceSchema, _ column: String, _ value: SQLValue) -> Bool {
     reference.table.asciiFolded == schema.table.asciiFolded
       && schema.field(named: schema.key[0])?.column.asciiFolded == column.asciiFolded
@@ -125,7 +125,7 @@ private struct ProposedRecord {
 }
 
 extension ModelSchema {
-  /// The fields whose values occur once together, and what the rule is called.
+  /// The sets of fields whose values must be unique together, each with the name of its rule.
   fileprivate var uniqueSets: [(fields: [String], rule: String, isKey: Bool)] {
     let sets = fields.filter { $0.isUnique && key != [$0.name] }.map { [$0.name] } + uniques
     return [(key, "\(name).key", true)]
@@ -133,7 +133,7 @@ extension ModelSchema {
       + indexes.filter(\.isUnique).map { ($0.fields, $0.name, false) }
   }
 
-  /// The violation that another record has the same values.
+  /// Returns the violation for another record with the same values.
   func duplicate(fields: [String], rule: String) -> Violation {
     Violation(
       kind: .unique, model: name, fields: fields, rule: rule,
@@ -143,18 +143,20 @@ extension ModelSchema {
       remedy: "Choose another value, or change the other record.")
   }
 
-  /// Whether one of the fields has a value that only the file's own definition can compute.
+  /// Returns whether one of the fields has a value that only the file's own definition can compute.
   fileprivate func computes(_ names: [String]) -> Bool {
     fields.contains { $0.generated != nil && names.contains($0.name) }
   }
 }
 
 extension TransactionReads where Self: ~Copyable {
-  /// What is wrong with a record or draft if it were written now: by itself, and with the records
-  /// that are there. Rules in Swift are not asked: they judge whole transactions.
+  /// Returns the rules that a record or draft would break if you wrote it now. It checks the record
+  /// by itself and together with the existing records.
   ///
-  /// - Returns: What it breaks by itself in the order of fields, then keys and unique sets,
-  ///   references, and rules about several records, those that only warn too.
+  /// Validators in Swift are not called, because they check whole transactions.
+  ///
+  /// - Returns: First rules about the record alone, in field order. Then keys and unique sets,
+  ///   references, and rules about several records. Rules with the severity warning are included.
   public borrowing func violations<Value: Insertable>(of value: Value) throws -> [Violation] {
     try access.violations(of: value)
   }

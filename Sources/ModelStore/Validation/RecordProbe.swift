@@ -1,28 +1,30 @@
 internal import Synchronization
 
-/// Holds one record against what its model demands of each record by itself, without the store: in
-/// a database in memory whose only table has the model's columns and none of its constraints. So
-/// SQLite itself evaluates the conditions, all of them, with the types and collations that they
-/// have in the file. What takes a generated column is left to the file.
+/// A check of one record against the rules of its model that concern the record alone.
+///
+/// It works without the store, in an in-memory database with one table. That table has the model's
+/// columns but none of its constraints. So SQLite itself evaluates all conditions, with the same
+/// types and collations as in the file. Conditions that use generated columns are checked only by
+/// the file.
 final class RecordProbe: Sendable {
-  /// A record as the table would hold it, and what is wrong with it.
+  /// A record as the table would store it, and the rules it breaks.
   struct Judged {
     /// In field order.
     var image: [SQLValue]
-    /// In the order of ``RecordChecks/checks``; those that only warn too.
+    /// In the order of ``RecordChecks/checks``, including warnings.
     var violations: [Violation]
-    /// The unique rules that are about records like this one, by name.
+    /// The names of the conditional unique rules that apply to this record.
     var uniqueRules: Set<String> = []
   }
 
   private let schema: ModelSchema
   private let checks: [RecordChecks.Check]
-  /// The rules that demand unique values among some records only.
+  /// The names of the rules that demand unique values among certain records only.
   private let partialRules: [String]
   private let evaluation: SQLText
   private let queue: ConnectionQueue<Connection>
 
-  /// - Parameter rules: Those beside the table's definition; of other models too.
+  /// - Parameter rules: The rules beside the table's definition. They may include rules of other models.
   init(_ schema: ModelSchema, rules: [Rule]) throws {
     self.schema = schema
     var configuration = StoreConfiguration()
@@ -36,7 +38,7 @@ final class RecordProbe: Sendable {
     checks = try RecordChecks(schema: schema, models: [schema], rules: rules).checks
       .filter { check in
         guard !check.readsOthers, !Self.isAboutGenerated(check, in: schema) else { return false }
-        // The file's table may have columns that the model does not.
+        // The file's table may have columns that the model does not declare.
         let isRule = rules.contains { $0.name == check.violation.rule }
         return try !isRule || connection.compiles("SELECT \(check.offence.sql) \(table.sql)")
       }
@@ -57,7 +59,7 @@ final class RecordProbe: Sendable {
     queue = ConnectionQueue(connection, connection: connection, label: "modelstore.probe")
   }
 
-  /// Whether the check takes a value that only the file's own definition can compute.
+  /// Returns whether the check uses a value that only the file's own definition can compute.
   private static func isAboutGenerated(_ check: RecordChecks.Check, in schema: ModelSchema) -> Bool
   {
     let columns = schema.fields.filter { $0.generated != nil }.map(\.column.asciiFolded)
@@ -82,10 +84,12 @@ final class RecordProbe: Sendable {
     return parts.joined(separator: " ")
   }
 
+  /// Checks one record.
+  ///
   /// - Parameters:
   ///   - fields: The fields that are given values; the others get their defaults.
   ///   - encode: Binds their values, each at its field's position.
-  /// - Throws: What `encode` throws; ``SQLiteError``; ``ColumnError``.
+  /// - Throws: Any error of `encode`; ``SQLiteError``; ``ColumnError``.
   func judge(
     fields: [Int], includesValues: Bool, _ encode: (inout ArgumentWriter) throws -> Void
   ) throws -> Judged {
@@ -130,12 +134,12 @@ final class RecordProbe: Sendable {
 }
 
 extension Violation {
-  /// The same about one record.
+  /// Returns the violation with the given record's key and, if requested, its values.
   func about(
     _ image: [SQLValue], of schema: ModelSchema, key: [SQLValue], includesValues: Bool
   ) -> Violation {
     var violation = self
-    // A draft may have no key yet.
+    // A draft may not have a key yet.
     violation.key = key.contains(.null) ? nil : key
     if includesValues {
       violation.values = fields.compactMap { schema.fieldIndex(named: $0).map { image[$0] } }
@@ -144,7 +148,7 @@ extension Violation {
   }
 }
 
-/// The probes of types, for records that belong to no store.
+/// The probes of model types, for records that belong to no store.
 enum RecordProbes {
   private static let probes = Mutex<[ObjectIdentifier: RecordProbe]>([:])
 
@@ -161,14 +165,16 @@ enum RecordProbes {
 }
 
 extension Insertable {
-  /// What is wrong with the record or draft by itself: values that must be there, types, and the
-  /// conditions of its model. Takes no store, so what depends on other records, and rules that were
-  /// added to a file, are not looked at; for those ask ``Store/violations(of:)``.
+  /// Returns the rules that the record or draft breaks by itself: required values, types, and the
+  /// conditions of its model.
   ///
-  /// - Returns: In the order of fields; empty when all is well.
+  /// It needs no store. So it does not check rules about other records, nor rules added to a file.
+  /// For those call ``Store/violations(of:)``.
+  ///
+  /// - Returns: The violations in field order; empty if there are none.
   /// - Throws: ``StoreError`` when a value cannot be stored at all, such as NaN.
-  /// - Complexity: A few microseconds for each condition; the first call for a type makes a
-  ///   database in memory, which stays.
+  /// - Complexity: A few microseconds for each condition. The first call for a type creates an
+  ///   in-memory database, which is kept.
   public func violations() throws -> [Violation] {
     let schema = Inserted.schema
     do {

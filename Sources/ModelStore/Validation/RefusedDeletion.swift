@@ -1,11 +1,11 @@
-// Which records cannot be deleted, and what refers to them.
+// The records that cannot be deleted, and the references to them.
 extension _TransactionAccess {
-  /// SQLite says that a foreign key refuses a deletion, but neither which record nor which key.
+  /// SQLite reports that a foreign key prevents a deletion, but neither the record nor the key.
   ///
-  /// - Parameter selection: The WHERE clause of the deletion, with its keyword; empty for all
+  /// - Parameter selection: The deletion's WHERE clause including the keyword; empty for all
   ///   records.
-  /// - Returns: `error` with a violation for each record that others refer to and would still refer
-  ///   to after the deletion. As it is, when there is none: then a trigger or a default broke a
+  /// - Returns: `error` with a violation for each record that would still be referred to after the
+  ///   deletion. If there is none, `error` unchanged: then a trigger or a default value broke a
   ///   reference.
   func completed(
     _ error: any Error, deleting schema: ModelSchema, _ selection: SQLText
@@ -25,12 +25,12 @@ extension _TransactionAccess {
       complete.sqliteCode = refusal.sqliteCode
       return complete
     } catch {
-      // What cannot be examined further is refused all the same, for the reason at hand.
+      // If the details cannot be read, the original error is still correct.
       return refusal
     }
   }
 
-  /// A foreign key and the table that has it.
+  /// A foreign key and its table.
   fileprivate struct Reference {
     let table: TableFacts
     let key: ForeignKeyFacts
@@ -40,7 +40,7 @@ extension _TransactionAccess {
       self.key = key
     }
 
-    /// What people call it: `Album.artistID`.
+    /// The name to show: `Album.artistID`.
     func name(in models: [ModelSchema]) -> String {
       let model = models.first { $0.table.asciiFolded == table.name.asciiFolded }
       let columns = key.columns.map { column in
@@ -50,7 +50,7 @@ extension _TransactionAccess {
     }
   }
 
-  /// Records that cannot go because others refer to them.
+  /// Records that cannot be deleted because others refer to them.
   fileprivate struct HeldRecords {
     let countMax: Int
     private(set) var violations: [Violation] = []
@@ -105,14 +105,14 @@ extension _TransactionAccess {
 }
 
 extension ForeignKeyFacts {
-  /// Whether it refuses that a record of `table` goes which it refers to.
+  /// Returns whether the foreign key prevents deletion of a record of `table` that it refers to.
   fileprivate func keepsItsParent(called table: String) -> Bool {
     self.table.asciiFolded == table.asciiFolded && (onDelete == .noAction || onDelete == .restrict)
   }
 }
 
 extension ModelSchema {
-  /// The WHERE clause, with its keyword, for the record with that key.
+  /// Returns the WHERE clause, including the keyword, for the record with this key.
   func selection(ofKey key: [SQLValue]) -> SQLText {
     var text: SQLText = "WHERE "
     for (place, index) in keyIndices.enumerated() {

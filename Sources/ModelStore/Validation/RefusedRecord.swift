@@ -1,9 +1,9 @@
-// All messages of a record that is refused.
+// All violations of a rejected record.
 extension _TransactionAccess {
   /// SQLite stops at the first rule that a record breaks.
   ///
-  /// - Returns: `error` with every rule that the record breaks, where it is about one record and
-  ///   its rules.
+  /// - Returns: `error` with every rule that the record breaks, if the error is about one record
+  ///   and its rules.
   func completed(
     _ error: any Error, by proposal: @autoclosure () throws -> Proposal?,
     _ encode: (inout ArgumentWriter) throws -> Void
@@ -19,7 +19,7 @@ extension _TransactionAccess {
       all = try violations(of: proposal, includesValues: refusals.includesValues, encode)
         .filter { $0.severity == .error }
     } catch {
-      // What cannot be looked at more closely is refused all the same, for the reason at hand.
+      // If the record cannot be checked further, the original error is still correct.
       return refusal
     }
     guard let own = all.firstIndex(where: { $0.isSame(as: first) })
@@ -34,7 +34,7 @@ extension _TransactionAccess {
     return self.error(merged, refusal)
   }
 
-  /// The record that an insert or upsert would have written.
+  /// Returns the record that an insert or upsert would have written.
   func proposal(
     _ sql: RecordSQL, _ fields: [Int], isUpsert: Bool,
     _ encode: (inout ArgumentWriter) throws -> Void
@@ -50,7 +50,7 @@ extension _TransactionAccess {
     return proposal
   }
 
-  /// The error for an update of some fields of one record.
+  /// Returns the error for an update of some fields of one record.
   func completed(
     _ error: any Error, updating schema: ModelSchema, key: [SQLValue],
     values: [(index: Int, value: SQLValue)]
@@ -83,13 +83,13 @@ extension _TransactionAccess {
 }
 
 extension Violation {
-  /// Whether this is the rule that SQLite refused by, which may tell more fields of it.
+  /// Returns whether this is the rule that SQLite reported. SQLite may list more fields for it.
   fileprivate func isSame(as refusal: Violation) -> Bool {
     rule == refusal.rule && kind == refusal.kind && (fields.isEmpty || fields == refusal.fields)
   }
 
-  /// Whether this is what SQLite refused in words that do not tell it exactly: it names no foreign
-  /// key, and of a unique index the columns only.
+  /// Returns whether SQLite's imprecise report can mean this violation. SQLite names no foreign
+  /// key, and for a unique index only its columns.
   fileprivate func isMeant(by refusal: Violation) -> Bool {
     guard kind == refusal.kind else { return false }
     return switch kind {

@@ -1,10 +1,10 @@
-/// What the records of one statement break: CHECKs, and rules that were added.
+/// The CHECKs and added rules that the records written by one statement break.
 struct StatementOffenders {
   private let connection: Connection
   private let models: ModelRegistry
   private let refusals: StoreConfiguration.Refusals
   private var questions: [String: Questions] = [:]
-  /// The first ones, record by record.
+  /// The first violations, record by record.
   private var violations: [Violation] = []
   private var count = 0
   private var brokenRules: Set<String> = []
@@ -17,29 +17,30 @@ struct StatementOffenders {
     self.refusals = refusals
   }
 
-  /// What the file asks of each change of one model.
+  /// The checks for each change of one model.
   private struct Questions {
-    /// A condition of stored records.
+    /// A condition on stored records.
     struct Condition {
       var violation: Violation
-      /// The fields whose change is a reason to ask; nil when every change is.
+      /// The fields whose change requires the check; nil if every change does.
       var watched: Set<String>?
     }
 
     let schema: ModelSchema
     var conditions: [Condition] = []
-    /// Selects for each of them whether the record breaks it. Its arguments are the key's values.
+    /// Selects, for each condition, whether the record breaks it. Its arguments are the key's
+    /// values.
     var text: SQLText = "SELECT "
-    /// The rules that their fields never change.
+    /// The rules that forbid changes of their fields.
     var immutable: [ResolvedRule] = []
-    /// Those that a record may break by going, or by leaving its group.
+    /// The rules that a record may break when it is deleted or leaves its group.
     var departures: [RuleSQL] = []
   }
 
-  /// Notes what `change` breaks now.
+  /// Adds the rules that `change` breaks now.
   ///
-  /// A rule that was added is asked where its trigger would have been: of new records, and of those
-  /// whose fields it watches have changed.
+  /// An added rule is checked exactly when its trigger would run: for new records, and for records
+  /// of which a watched field changed.
   fileprivate mutating func judge(_ change: RecordChange) throws {
     guard let questions = try questions(about: change.model) else { return }
     if let new = change.new {
@@ -102,7 +103,7 @@ struct StatementOffenders {
       violation.about(image, of: schema, key: key, includesValues: refusals.includesValues))
   }
 
-  /// `refusal`, which is about the record that SQLite came to first, with everything found.
+  /// Returns `refusal`, which is about the first offending record, extended by everything found.
   fileprivate func completing(_ refusal: StoreError) -> StoreError {
     let first = refusal.violations[0]
     guard count > 0 else { return refusal }
@@ -112,7 +113,7 @@ struct StatementOffenders {
       error.key = violations[0].key
       return error
     }
-    // What stopped SQLite may have come right by the end of the statement.
+    // The rule that stopped SQLite may be satisfied again by the end of the statement.
     let isListed = brokenRules.contains(first.rule)
     let all = isListed ? violations : [first] + violations
     var complete = StoreError(
@@ -123,7 +124,7 @@ struct StatementOffenders {
   }
 }
 
-// What is asked.
+// Preparing the checks.
 extension StatementOffenders {
   private mutating func questions(about model: String) throws -> Questions? {
     if let known = questions[model] { return known }
@@ -151,7 +152,7 @@ extension StatementOffenders {
       if rule.violationOfReferenced?.model == schema.name { questions.departures.append(sql) }
       guard rule.model == schema.name else { continue }
       if let offence = sql.offence {
-        // A count without groups watches nothing: only a new record can be too much.
+        // A count without groups watches no fields, because only a new record can exceed it.
         ask(rule.violation, offence, watching: sql.rule.watched)
       } else {
         questions.immutable.append(sql.rule)
@@ -169,45 +170,47 @@ extension StatementOffenders {
 }
 
 extension Rule {
-  /// Whether triggers refuse what breaks it, one record at a time.
+  /// Returns whether triggers enforce the rule, one record at a time.
   fileprivate var isKeptByTriggers: Bool { severity == .error && kind != .unique }
 }
 
 extension RecordChange {
-  /// Whether the record is new, or one of the fields has another value.
+  /// Returns whether the record is new, or one of the fields changed.
   fileprivate func concerns(_ names: Set<String>) -> Bool {
     operation != .update || isRecreated || fields.contains { names.contains($0.name) }
   }
 }
 
 extension _TransactionAccess {
-  /// SQLite stops a statement at the first record that breaks a CHECK or an added rule. This runs
-  /// it once more with neither, looks which of the records that it wrote break them, and takes it
-  /// back; not while another statement runs, nor after OR FAIL kept the records before the first.
+  /// Completes an error by re-running the statement without CHECKs and added rules. SQLite stops a
+  /// statement at the first record that breaks one of them.
   ///
-  /// - Returns: `error` with every CHECK and every added rule that a record of the statement
-  ///   breaks, record by record; unique rules are not among them. Of a rule about several records
-  ///   each is told that the statement wrote and that is too much in the end. As it is, with a word
-  ///   that there may be more, where the statement changes too many rows to hold.
-  /// - Complexity: The statement's, and one look at each record that it wrote, whose old values are
-  ///   held meanwhile: those of ``StoreConfiguration/Refusals/heldChangeCountMax`` at most.
+  /// The second run is rolled back. It is skipped while another statement runs, and when OR FAIL
+  /// has kept the records before the first violation.
+  ///
+  /// - Returns: `error` with every CHECK and added rule that a record of the statement breaks,
+  ///   record by record. Unique rules are not included. For a rule about several records, the list
+  ///   contains each written record that exceeds the limit in the end. If the statement changes too
+  ///   many rows to hold, `error` with a hint that there may be more violations.
+  /// - Complexity: As the statement, plus one check of each record that it wrote. The old values of
+  ///   at most ``StoreConfiguration/Refusals/heldChangeCountMax`` records are held meanwhile.
   func completed(_ error: any Error, rerunning text: SQLText) -> any Error {
     guard let refusal = error as? StoreError, refusal.violations.count == 1,
       isAboutOneRecord(refusal.violations[0]), connection.isInTransaction,
-      // What it wrote already it would write to once more.
+      // Otherwise the second run would apply the statement's changes twice.
       connection.changeCount == 0,
       !connection.hasRunningStatement
     else { return error }
     do {
       guard
-        // What the first run did not reach might end the transaction.
+        // The second run may reach statements that end the transaction.
         try !models.facts.mayRollBack(on: connection),
         let plan = try models.facts.captured(on: connection).plan(ofAll: models.schema.models)
       else { return error }
       let found = try connection.rollingBack { try offenders(of: text, plan) }
       return found?.completing(refusal) ?? refusal.sayingThatMoreMayBeWrong
     } catch {
-      // It breaks something else as well, which stops it again: the first reason stands.
+      // The second run failed for another reason, so the original error stands.
       return refusal
     }
   }
@@ -217,8 +220,8 @@ extension _TransactionAccess {
       || models.judgedRules.contains { $0.isKeptByTriggers && $0.name == violation.rule }
   }
 
-  /// - Returns: nil when the statement changes too many rows. It runs to its end all the same: an
-  ///   interrupt would end the whole transaction (<https://sqlite.org/c3ref/interrupt.html>).
+  /// - Returns: nil when the statement changes too many rows. It still runs to its end, because an
+  ///   interrupt would roll back the whole transaction (<https://sqlite.org/c3ref/interrupt.html>).
   private func offenders(of text: SQLText, _ plan: CapturePlan) throws -> StatementOffenders? {
     let session = CaptureSession(plan: plan)
     var room = refusals.heldChangeCountMax
@@ -230,7 +233,7 @@ extension _TransactionAccess {
       }
       try connection.runUnchecked(text, leavingOutTriggers: RuleObjects.namePrefix)
       guard room >= 0 else { return nil }
-      // What a snapshot shows is older than the statement, so such a record counts as new.
+      // A snapshot would show the state before the statement, so such a record counts as new.
       return try session.netChanges(on: connection, snapshot: { _ in nil })
     }
     guard let changes else { return nil }
@@ -244,7 +247,7 @@ extension StoreError {
   fileprivate var sayingThatMoreMayBeWrong: StoreError {
     var error = self
     error.message +=
-      " The statement changes too many records to look at each; others may be wrong, too."
+      " The statement changes too many records to check each one. There may be more violations."
     return error
   }
 }

@@ -1,40 +1,45 @@
-/// A rule in Swift that decides whether a transaction may commit. It sees the net change, old and
-/// new, and may query; it changes nothing.
+/// A Swift function that decides whether a transaction may commit.
 ///
-/// It binds writers that run it: transactions of stores opened with it. Its name stands in the
-/// file's catalog, so that other programs know that they cannot check it. For a rule that must
-/// hold for every writer, declare a ``FieldRule`` or a ``Rule`` instead.
+/// It receives the net change with old and new values. It can run queries but cannot change
+/// anything. For example, it can require that the entries of a ledger add up to zero.
 ///
-/// Validators run after bindings and before COMMIT, on the writing thread, and only for what the
-/// transaction changed: first those of fields, then those of records, then those of whole
-/// transactions; within each in the order of declaration. The reads they are lent see the
-/// transaction's own writes. One rejects by returning a rejection; it throws only when no judgement
-/// is possible, which rolls back too and reaches the caller as it is.
+/// A validator applies to transactions of stores that were opened with it. Its name is recorded in
+/// the file's catalog, so other programs know that they cannot check it. For a rule that must hold
+/// for every writer, declare a ``FieldRule`` or a ``Rule`` instead.
+///
+/// Validators run after bindings and before COMMIT, on the writing thread, and only for records
+/// that the transaction changed. Field validators run first, then record validators, then
+/// transaction validators, each group in the order of declaration. Their reads see the
+/// transaction's own writes.
+///
+/// To reject a transaction, return a rejection. Throw only if the validator cannot decide: this
+/// also rolls back, and the caller receives the error unchanged.
 public struct Validator: Sendable {
-  /// What it is asked about, in the order in which validators are asked.
+  /// What the validator checks, in the order in which validators run.
   enum Scope: Int {
     case field, record, transaction
   }
 
   /// Unique in the store.
   package let name: String
-  /// The models whose changes it judges.
+  /// The models whose changes it checks.
   package let models: [String]
   let scope: Scope
   /// The fields it reads; nil for whole records.
   let fields: Set<Int>?
-  /// Why it cannot be declared, or nil.
+  /// The reason why it cannot be declared, or nil.
   let problem: StoreError?
   private let judge:
     @Sendable ([RecordChange], borrowing ReadTransaction, inout Judgement) throws -> Void
 
-  /// Judges one field of each record in which it changed. A deletion is no change of a field.
+  /// Creates a validator for one field. It runs for each record in which the field changed, but not
+  /// for deleted records.
   ///
   /// - Parameters:
-  ///   - name: Unique in the store: `Track.title.real`. A store that is opened later on the same
-  ///     file in this process puts its own validator in the place of one of this name and model.
-  ///   - body: Called with the value before, nil for an insertion, and the value after. A rejection
-  ///     that names no field is about this one.
+  ///   - name: Unique in the store, such as `Track.title.real`. If this process later opens another
+  ///     store on the file, that store's validator replaces one of the same name and model.
+  ///   - body: Receives the old value, nil for an insertion, and the new value. A rejection without
+  ///     fields refers to this field.
   public init<M: Model, Value: ColumnValue>(
     _ name: String, _ field: any KeyPath<M, Value> & Sendable,
     _ body:
@@ -64,14 +69,14 @@ public struct Validator: Sendable {
     }
   }
 
-  /// Judges two fields together, of each record in which one of them changed. A deletion is no
-  /// change of a field. Nothing else of the record is looked at, which makes it cheaper than a
-  /// validator of records.
+  /// Creates a validator for two fields together. It runs for each record in which one of them
+  /// changed, but not for deleted records. It reads no other fields, so it is faster than a record
+  /// validator.
   ///
   /// - Parameters:
-  ///   - name: Unique in the store: `Track.length.real`, as for one field's validator.
-  ///   - body: Called with the values before, nil for an insertion, and the values after, both in
-  ///     the order of the fields. A rejection that names no field is about both.
+  ///   - name: Unique in the store, such as `Track.length.real`; see the validator for one field.
+  ///   - body: Receives the old values, nil for an insertion, and the new values, both in the order
+  ///     of the fields. A rejection without fields refers to both.
   public init<M: Model, First: ColumnValue, Second: ColumnValue>(
     _ name: String, _ first: any KeyPath<M, First> & Sendable,
     _ second: any KeyPath<M, Second> & Sendable,
@@ -95,7 +100,7 @@ public struct Validator: Sendable {
         ? nil
         : StoreError(
           .unknownField,
-          "The validator \(name) names a field that is no stored field of \(schema.name).",
+          "The validator \(name) names a field that is not stored in \(schema.name).",
           model: schema.name)
     ) { changes, reads, judgement in
       for change in changes where change.model == schema.name {
@@ -110,10 +115,11 @@ public struct Validator: Sendable {
     }
   }
 
-  /// Judges each changed record of a model by itself.
+  /// Creates a validator that checks each changed record of a model by itself.
   ///
   /// - Parameters:
-  ///   - name: Unique in the store: `Track.notLongerThanAlbum`, as for a field's validator.
+  ///   - name: Unique in the store, such as `Track.notLongerThanAlbum`; see the validator for one
+  ///     field.
   ///   - body: Called once for each changed record, in the order in which they were first touched.
   public init<M: Model>(
     _ name: String, _ model: M.Type,
@@ -130,12 +136,12 @@ public struct Validator: Sendable {
     }
   }
 
-  /// Judges all changed records of a model together.
+  /// Creates a validator that checks all changed records of a model together.
   ///
   /// - Parameters:
-  ///   - name: Unique in the store: `Playlist.positions`, as for a field's validator.
-  ///   - body: Called once, with the changes in the order in which records were first touched. To
-  ///     say which record a rejection is about, give it the record's key.
+  ///   - name: Unique in the store, such as `Playlist.positions`; see the validator for one field.
+  ///   - body: Called once, with the changes in the order in which records were first touched. Pass
+  ///     a rejection the key of the record it refers to.
   public init<M: Model>(
     _ name: String, together model: M.Type,
     _ body:
@@ -153,13 +159,13 @@ public struct Validator: Sendable {
     }
   }
 
-  /// Judges a transaction that changes records of any of `models` as a whole, after every validator
-  /// of fields and records.
+  /// Creates a validator that checks a whole transaction, after all field and record validators. It
+  /// runs if the transaction changes a record of one of `models`.
   ///
   /// - Parameters:
-  ///   - name: Unique in the store: `Ledger.balanced`, as for a field's validator.
-  ///   - models: At least one. Changes of others are not among those that `body` is given.
-  ///   - body: Called once. It returns what is wrong; nothing when all is well.
+  ///   - name: Unique in the store, such as `Ledger.balanced`; see the validator for one field.
+  ///   - models: At least one model. `body` receives only changes of these models.
+  ///   - body: Called once. Returns the violations; an empty array accepts the transaction.
   public init(
     _ name: String, over models: any Model.Type...,
     body: @escaping @Sendable (ChangeSet, borrowing ReadTransaction) throws -> [Rejection]
@@ -168,7 +174,7 @@ public struct Validator: Sendable {
     self.init(
       name, models.map { $0.schema }, .transaction,
       problem: models.isEmpty
-        ? StoreError(.misuse, "The validator \(name) names no model, so it would never be asked.")
+        ? StoreError(.misuse, "The validator \(name) names no model, so it would never run.")
         : nil
     ) { changes, reads, judgement in
       let own = changes.filter { names.contains($0.model) }
@@ -205,7 +211,7 @@ public struct Validator: Sendable {
     }
   }
 
-  /// Adds to `judgement` what is wrong with `changes`.
+  /// Checks `changes` and adds violations to `judgement`.
   func judge(
     _ changes: [RecordChange], _ reads: borrowing ReadTransaction, _ judgement: inout Judgement
   ) throws {
@@ -213,32 +219,33 @@ public struct Validator: Sendable {
   }
 }
 
-/// What a validator says of a change of a model's records.
+/// The result of a validator for changes of a model's records.
 public struct ValidationResult<M: Model>: Sendable {
-  /// One thing that is wrong.
+  /// One violation.
   struct Part: Sendable {
     var message: String
     var remedy: String?
-    /// The record, where the validator judges several.
+    /// The record, if the validator checks several.
     var key: M.Key?
     var fields: [Int]
   }
 
   let parts: [Part]
-  /// Why it cannot be told, or nil.
+  /// The error in the result itself, or nil.
   var problem: StoreError?
 
-  /// The change may commit.
+  /// Accepts the change.
   public static var accept: ValidationResult { ValidationResult(parts: []) }
 
-  /// The change may not commit.
+  /// Rejects the change.
   ///
   /// - Parameters:
-  ///   - message: What is wrong, to follow the field's name: "must not be after the due date".
-  ///   - fields: The fields it is about; none for the whole record. With one that is no stored
-  ///     field the write throws ``StoreError`` with code `unknownField`.
-  ///   - remedy: What to do about it, a sentence.
-  ///   - key: The record it is about, where several are judged together.
+  ///   - message: The requirement, worded to follow the field's name: "must not be after the due
+  ///     date".
+  ///   - fields: The fields concerned; none for the whole record. If a field is not stored, the
+  ///     write throws ``StoreError`` with code `unknownField`.
+  ///   - remedy: A sentence that says what to do.
+  ///   - key: The record concerned, if several are checked together.
   public static func reject(
     _ message: String, _ fields: any PartialKeyPath<M> & Sendable..., remedy: String? = nil,
     key: M.Key? = nil
@@ -250,19 +257,19 @@ public struct ValidationResult<M: Model>: Sendable {
         parts: [part],
         problem: StoreError(
           .unknownField,
-          "A validator rejects “\(message)” by a field that is no stored field of \(M.schema.name).",
+          "A validator rejects “\(message)” for a field that is not stored in \(M.schema.name).",
           model: M.schema.name))
     }
     return ValidationResult(parts: [part])
   }
 
-  /// Both verdicts together: every rejection of either.
+  /// Combines both results: every rejection of either.
   public func and(_ other: ValidationResult) -> ValidationResult {
     ValidationResult(parts: parts + other.parts, problem: problem ?? other.problem)
   }
 }
 
-/// What a validator of whole transactions finds wrong.
+/// A violation found by a transaction validator.
 public struct Rejection: Sendable {
   let message: String
   let remedy: String?
@@ -270,10 +277,10 @@ public struct Rejection: Sendable {
   let fields: [String]
 
   /// - Parameters:
-  ///   - message: What is wrong: "must add up to zero".
-  ///   - change: The record it is about; nil for the transaction.
-  ///   - fields: The names of the fields it is about.
-  ///   - remedy: What to do about it, a sentence.
+  ///   - message: The requirement: "must add up to zero".
+  ///   - change: The record concerned; nil for the whole transaction.
+  ///   - fields: The names of the fields concerned.
+  ///   - remedy: A sentence that says what to do.
   public init(
     _ message: String, on change: RecordChange? = nil, fields: [String] = [],
     remedy: String? = nil

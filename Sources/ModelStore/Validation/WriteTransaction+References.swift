@@ -1,8 +1,9 @@
 // References between records.
 extension WriteTransaction {
-  /// Checks foreign keys at COMMIT instead of after each statement, from now to the end of the
-  /// transaction: records may be written before those that they refer to, and may refer to each
-  /// other in a circle.
+  /// Checks foreign keys at COMMIT instead of after each statement, until the transaction ends.
+  ///
+  /// Call it to write records before those that they refer to, or records that refer to each other
+  /// in a circle.
   ///
   /// ```swift
   /// try store.write { tx in
@@ -10,9 +11,9 @@ extension WriteTransaction {
   ///   for employee in employees { try tx.insert(employee) }  // managers may come later
   /// }
   /// ```
-  /// If a reference is broken at the end, the transaction is rolled back, and the error lists the
-  /// records: ``checkReferences()`` finds them earlier. `ON DELETE RESTRICT` waits
-  /// too. References that were added as rules are checked at once all the same.
+  /// If a reference is broken at COMMIT, the transaction is rolled back and the error lists the
+  /// records. To find them earlier, call ``checkReferences()``. `ON DELETE RESTRICT` is deferred
+  /// too. Reference rules that were added later are still checked at once.
   ///
   /// See <https://sqlite.org/pragma.html#pragma_defer_foreign_keys>.
   public borrowing func deferReferenceChecks() throws {
@@ -21,9 +22,9 @@ extension WriteTransaction {
 
   /// Checks now which references COMMIT would refuse.
   ///
-  /// - Throws: ``StoreError`` with code `rejected` and a violation for each record that refers to
-  ///   none, with its key; the transaction can go on. Records that another program broke earlier
-  ///   are listed, too.
+  /// - Throws: ``StoreError`` with code `rejected` and a violation with the key of each record
+  ///   whose reference is broken. The transaction can continue. Records that another program broke
+  ///   earlier are included.
   /// - Complexity: Constant when no reference is broken. Otherwise reads every record that refers
   ///   to another.
   public borrowing func checkReferences() throws {

@@ -4,17 +4,17 @@
   import Foundation
 #endif
 
-/// Base64 as RFC 4648 section 4 has it, with padding. Not the URL alphabet.
+/// Base64 by RFC 4648 section 4, with padding. Not the URL alphabet.
 package enum Base64 {
-  /// The encoding of `bytes`.
+  /// Returns the encoding of `bytes`.
   package static func encoded(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString()
   }
 
-  /// The bytes that `text` encodes; nil when it is not the one canonical encoding of any bytes
-  /// (a foreign letter, white space, missing padding, stray bits in the last digit).
+  /// Returns the bytes that `text` encodes. Returns nil when it is not a canonical encoding: a
+  /// foreign letter, white space, missing padding, or stray bits in the last digit.
   package static func decoded(_ text: some StringProtocol) -> [UInt8]? {
-    // Foundation drops stray bits in the last digit, which the encoding then lacks.
+    // Foundation ignores stray bits in the last digit. Encoding the result again finds them.
     guard let data = Data(base64Encoded: String(text)),
       data.base64EncodedString().utf8.elementsEqual(text.utf8)
     else { return nil }

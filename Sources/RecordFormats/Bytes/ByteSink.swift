@@ -1,7 +1,7 @@
-/// A buffered destination for bytes. Nothing arrives before the buffer fills or ``flush()`` is
-/// called; dropping it without a flush drops what it holds.
+/// A buffered destination for bytes. Bytes arrive only when the buffer fills or ``flush()`` is
+/// called. Dropping the sink without a flush drops the buffered bytes.
 package final class ByteSink {
-  /// Takes some of the bytes and returns how many, at least one.
+  /// Accepts some of the bytes and returns how many, at least one.
   package typealias Drain = (UnsafeRawBufferPointer) throws(OutputError) -> Int
 
   private static let maxByteCount = 64 * 1024
@@ -13,7 +13,7 @@ package final class ByteSink {
     self.drain = drain
   }
 
-  /// Appends what `body` appends, as a whole: when it throws, nothing of it is written.
+  /// Appends the bytes that `body` appends, as a whole: when it throws, none of them is written.
   package func append(_ body: (inout [UInt8]) throws(OutputError) -> Void) throws(OutputError) {
     let countBefore = pending.count
     do {
@@ -30,8 +30,8 @@ package final class ByteSink {
     try append { output throws(OutputError) in output.append(contentsOf: text.utf8) }
   }
 
-  /// Hands everything on. When it throws, what was not taken is dropped: a second flush at exit
-  /// must not meet the same error again.
+  /// Passes on all buffered bytes. When it throws, the remaining bytes are dropped, so that a
+  /// second flush at exit does not meet the same error again.
   package func flush() throws(OutputError) {
     var bytes: [UInt8] = []
     swap(&bytes, &pending)

@@ -1,11 +1,11 @@
-/// Which of its two bytes a unit of UTF-16 begins with.
+/// The byte order of UTF-16.
 package enum ByteOrder: String, Hashable, Sendable {
   case littleEndian = "UTF-16LE"
   case bigEndian = "UTF-16BE"
 }
 
 extension ByteSource {
-  /// The same text in UTF-8, where a byte order mark says that it is UTF-16; otherwise the same
+  /// Returns the same text in UTF-8 if a byte order mark says that it is UTF-16; otherwise the same
   /// bytes. Positions in errors count the bytes of UTF-8.
   ///
   /// - Throws: ``InputError`` for UTF-32, and for UTF-16 without a byte order mark.
@@ -28,7 +28,8 @@ extension ByteSource {
     }
   }
 
-  /// Reads what `next` returns: at most as many bytes as it is asked for, none at the end.
+  /// Creates a source of the bytes that `next` returns: at most as many as requested, none at the
+  /// end.
   private init(next: @escaping (_ maxByteCount: Int) throws(InputError) -> [UInt8]) {
     self.init { buffer throws(InputError) in
       let bytes = try next(buffer.count)
@@ -37,20 +38,20 @@ extension ByteSource {
     }
   }
 
-  /// What the head of an input says about its encoding.
+  /// The encoding of an input, judged from its first bytes.
   enum Encoding: Hashable {
     case utf16(ByteOrder)
     /// UTF-16 that has no byte order mark.
     case unmarked(ByteOrder)
     case utf32
-    /// UTF-8, or nothing that can be recognized.
+    /// UTF-8, or an unrecognized encoding.
     case other
   }
 
   private static let headByteCount = 16
 
-  /// Every other byte of a text of ASCII characters in UTF-16 is zero. No other text has so many
-  /// zeros, so eight such characters are proof enough; fewer are not.
+  /// Returns the encoding. Every other byte of ASCII text in UTF-16 is zero, and no other text has
+  /// that many zeros. Eight such characters are required as proof.
   static func encoding(of head: [UInt8]) -> Encoding {
     if head.starts(with: [0xFF, 0xFE, 0, 0]) || head.starts(with: [0, 0, 0xFE, 0xFF]) {
       return .utf32
@@ -68,7 +69,7 @@ extension ByteSource {
   }
 }
 
-/// Bytes that were read already, and those behind them.
+/// Bytes that were read already, followed by the rest of the source.
 private final class PrefixedSource {
   private var head: ArraySlice<UInt8>
   private let source: ByteSource
@@ -86,14 +87,14 @@ private final class PrefixedSource {
   }
 }
 
-/// Decodes UTF-16 behind a byte order mark, strictly.
+/// A strict decoder of UTF-16 after a byte order mark.
 private final class UTF16Decoder {
   private let source: PrefixedSource
   private let order: ByteOrder
-  /// Read and not decoded: less than a character, or nothing.
+  /// Bytes that were read but not decoded: less than one character.
   private var undecoded: [UInt8] = []
   private var decoded: ArraySlice<UInt8> = []
-  /// How many bytes of the input were decoded.
+  /// The number of decoded bytes of the input.
   private var byteOffset = 0
 
   init(_ source: PrefixedSource, _ order: ByteOrder) {
@@ -131,7 +132,7 @@ private final class UTF16Decoder {
         byteCount = 4
       }
       guard let scalar = Unicode.Scalar(scalar) else { throw malformed(at: place) }
-      // The mark itself becomes one of UTF-8, which every reader drops.
+      // The mark itself becomes a UTF-8 byte order mark, which every reader drops.
       output += Array(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
       place += byteCount
     }

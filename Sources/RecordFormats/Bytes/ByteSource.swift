@@ -1,4 +1,4 @@
-/// Where an input's bytes come from, in order and once.
+/// The source of an input's bytes, which are read in order and once.
 package struct ByteSource {
   /// Fills the beginning of the buffer and returns how many bytes it placed there; 0 at the end.
   package let read: (UnsafeMutableRawBufferPointer) throws(InputError) -> Int
@@ -7,7 +7,7 @@ package struct ByteSource {
     self.read = read
   }
 
-  /// The next bytes, as many as there are now up to `maxByteCount`; none at the end.
+  /// Returns the next bytes, as many as are available up to `maxByteCount`; none at the end.
   package func bytes(atMost maxByteCount: Int) throws(InputError) -> [UInt8] {
     var chunk = [UInt8](repeating: 0, count: maxByteCount)
     let count = try chunk.withUnsafeMutableBufferPointer { bytes throws(InputError) in

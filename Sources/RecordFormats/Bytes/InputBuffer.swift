@@ -1,9 +1,10 @@
-/// A window on an input: the bytes read but not yet consumed, contiguous, grown only for a record
-/// that does not fit. Its memory is bounded by the longest record, not by the input.
+/// A window on an input: the bytes read but not yet consumed. It is contiguous, and grows only for
+/// a record that does not fit. Memory is bounded by the longest record, not by the input.
 package struct InputBuffer {
-  /// How much is read at once.
+  /// How many bytes are read at once.
   package static let chunkByteCount = 64 * 1024
-  /// The longest record by default: well above SQLite's usual values, well below all memory.
+  /// The default limit for one record: well above SQLite's usual values, well below the memory of a
+  /// machine.
   package static let recordByteCountMax = 256 * 1024 * 1024
 
   private let source: ByteSource
@@ -11,7 +12,7 @@ package struct InputBuffer {
   private var storage = [UInt8](repeating: 0, count: chunkByteCount)
   private var unread = 0..<0
 
-  /// Whether the input has nothing beyond what is unread here.
+  /// Whether the input ends with the unread bytes.
   package private(set) var isAtEnd = false
 
   package init(source: ByteSource, recordByteCountMax: Int = InputBuffer.recordByteCountMax) {
@@ -19,10 +20,10 @@ package struct InputBuffer {
     maxByteCount = recordByteCountMax
   }
 
-  /// How many bytes are unread.
+  /// The number of unread bytes.
   package var count: Int { unread.count }
 
-  /// Lends the unread bytes; the pointer is good within `body` only.
+  /// Calls `body` with the unread bytes. The pointer is valid only within `body`.
   package func withUnread<Result, Failure: Error>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -36,7 +37,7 @@ package struct InputBuffer {
     unread = unread.lowerBound + byteCount..<unread.upperBound
   }
 
-  /// Reads more behind the unread bytes, which begin at `position`, or notices the end.
+  /// Reads more bytes after the unread ones, which begin at `position`, or detects the end.
   ///
   /// - Throws: ``InputError`` when the source fails or the unread bytes may not grow further.
   package mutating func fill(at position: InputPosition) throws(InputError) {
@@ -64,9 +65,9 @@ package struct InputBuffer {
     unread = unread.lowerBound..<end + byteCount
   }
 
-  /// Drops a byte order mark from the head of the input. Call it before anything is consumed.
+  /// Drops a byte order mark from the beginning of the input. Call it before you consume anything.
   ///
-  /// - Returns: The position behind the mark, or the start.
+  /// - Returns: The position after the mark, or the start.
   mutating func skipByteOrderMark() throws(InputError) -> InputPosition {
     while count < 3 && !isAtEnd { try fill(at: .start) }
     let hasMark = withUnread { $0.starts(with: [0xEF, 0xBB, 0xBF]) }

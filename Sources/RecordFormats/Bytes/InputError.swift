@@ -1,34 +1,34 @@
-/// Why an input cannot be taken as it is, and where.
+/// Why an input cannot be read, and where.
 package struct InputError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kind of error.
   package enum Problem: Hashable, Sendable {
-    /// The bytes break the format's grammar; `detail` says how.
+    /// The bytes break the format's grammar; `detail` is the reason.
     case malformed(detail: String)
-    /// A byte that is not UTF-8 stands at the position.
+    /// The byte at the position is not UTF-8.
     case invalidUTF8(byte: UInt8)
-    /// The input begins as UTF-16 and holds half a character at that byte.
+    /// The input begins as UTF-16 and contains half a character at that byte.
     case invalidUTF16(ByteOrder, byteOffset: Int)
-    /// The input is a text in an encoding that is not read.
+    /// The input is a text in an unsupported encoding.
     case otherEncoding(String)
     /// A record has another number of columns than the first.
     case columnCount(expected: Int, found: Int)
-    /// One record is longer than the reader holds.
+    /// One record is longer than the reader's limit.
     case recordTooLong(maxByteCount: Int)
     /// The system could not open or read the input.
     case unreadable(SystemError)
-    /// What was read could not be kept until it is needed.
+    /// The input could not be stored in a temporary file.
     case unkept(in: String, SystemError)
     /// Ctrl-C came while waiting for input.
     case interrupted
-    /// The program that reads does not take this input; `reason` says why.
+    /// The program does not accept this input; `reason` is the reason.
     case refused(reason: String)
   }
 
   package var problem: Problem
   package var position: InputPosition
 
-  /// Whether the reader stands behind the faulty record, so that asking for the next one is
-  /// meaningful. False for everything that hides where the next record begins.
+  /// Whether the reader's position is after the faulty record, so that you can read the next one.
+  /// False for every error that hides where the next record begins.
   package var leavesRestReadable: Bool
 
   package init(_ problem: Problem, at position: InputPosition, leavesRestReadable: Bool = false) {

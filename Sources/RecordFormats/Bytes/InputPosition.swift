@@ -1,6 +1,6 @@
-/// A place in an input, for error messages.
+/// A position in an input, for error messages.
 package struct InputPosition: Hashable, Sendable {
-  /// Bytes before the place, a byte order mark included.
+  /// The number of bytes before the position, a byte order mark included.
   package var byteOffset: Int
   /// 1-based; a line ends with a line feed.
   package var line: Int
@@ -10,7 +10,7 @@ package struct InputPosition: Hashable, Sendable {
   /// The beginning of an input.
   package static let start = InputPosition(byteOffset: 0, line: 1, column: 1)
 
-  /// The place after `bytes` that begin here.
+  /// Returns the position after `bytes` that begin here.
   func advanced(over bytes: some Sequence<UInt8>) -> InputPosition {
     var place = self
     for byte in bytes {

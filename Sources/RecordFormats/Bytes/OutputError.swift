@@ -1,22 +1,22 @@
 /// Why a result could not be written.
 package enum OutputError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The program reading the output closed it: end without a word.
+  /// The program that reads the output closed it. The command ends without a message.
   case readerClosed
-  /// The command was asked to end, and the program reading the output takes nothing.
+  /// The command was asked to end, and the program that reads the output accepts no data.
   case stalled
   /// Writing failed: disk full, device gone.
   case unwritable(SystemError)
-  /// JSON has no NaN, and neither has SQLite.
+  /// JSON has no NaN, and SQLite has none either.
   case notANumber
-  /// Two columns would be one key of a JSON object.
+  /// Two columns would have the same key in a JSON object.
   case duplicateColumn(String)
 
   package var description: String {
     switch self {
     case .readerClosed: "the reader of the output went away"
-    case .stalled: "nobody takes the output"
+    case .stalled: "the program that reads the output accepts no data"
     case .unwritable(let error): "cannot write the output: \(error)"
-    case .notANumber: "JSON cannot express what is not a number"
+    case .notANumber: "JSON cannot express a value that is not a number"
     case .duplicateColumn(let name):
       "two columns are named \(name); JSON needs distinct names, so rename one"
     }

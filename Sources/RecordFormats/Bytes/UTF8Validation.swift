@@ -1,8 +1,8 @@
 /// Finds the first byte that breaks UTF-8 as RFC 3629 defines it: no overlong forms, no surrogates,
 /// nothing beyond U+10FFFF.
 enum UTF8Validation {
-  /// The index of the first byte of the first ill-formed sequence in `bytes[range]`; nil when all
-  /// is well-formed.
+  /// Returns the index of the first byte of the first ill-formed sequence in `bytes[range]`; nil
+  /// when all are well-formed.
   static func firstInvalidIndex(
     in bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>
   ) -> Int? {
@@ -13,7 +13,8 @@ enum UTF8Validation {
         index += 1
         continue
       }
-      // The second byte's range is narrower after some leads; that excludes what RFC 3629 forbids.
+      // After some first bytes the second byte has a narrower range, which excludes the forms that
+      // RFC 3629 forbids.
       let second: ClosedRange<UInt8>
       let length: Int
       switch lead {

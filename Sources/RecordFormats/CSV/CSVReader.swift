@@ -1,10 +1,10 @@
-/// Reads CSV (RFC 4180) record by record from a byte source, in memory bounded by the longest
+/// Reads CSV (RFC 4180) record by record from a byte source, with memory bounded by the longest
 /// record.
 ///
-/// The current record lies in a reused buffer; ask for its fields before reading on. It converts
-/// nothing: `00601` stays `00601`, and quoted empty text is told from an empty field. The first
-/// record decides how many columns all others have. A byte order mark is dropped; a line without
-/// any character is skipped, unless there is one column only.
+/// The current record is in a reused buffer, so get its fields before you read on. Nothing is
+/// converted: `00601` stays `00601`, and quoted empty text differs from an empty field. The first
+/// record determines the number of columns of all others. A byte order mark is dropped. An empty
+/// line is skipped, unless there is only one column.
 package struct CSVReader {
   private var buffer: InputBuffer
   private var scanner: CSVScanner
@@ -18,28 +18,29 @@ package struct CSVReader {
     case ended
   }
 
-  /// Where the current record begins.
+  /// The start of the current record.
   package private(set) var position = InputPosition.start
-  /// How many columns each record has; nil before the first.
+  /// The number of columns of each record; nil before the first.
   package private(set) var columnCount: Int?
 
-  /// Reads from the head of `source`; `delimiter` is neither a quote nor a line end.
+  /// Creates a reader at the beginning of `source`; `delimiter` is neither a quote nor a line end.
   package init(
     source: ByteSource, delimiter: UInt8 = UInt8(ascii: ","),
     quoting: CSVScanner.Quoting = .quotes,
     recordByteCountMax: Int = InputBuffer.recordByteCountMax
   ) {
     precondition(
-      ![0x22, 0x0A, 0x0D].contains(delimiter), "A CSV delimiter is no quote and no line end.")
+      ![0x22, 0x0A, 0x0D].contains(delimiter), "A CSV delimiter cannot be a quote or a line end.")
     buffer = InputBuffer(source: source, recordByteCountMax: recordByteCountMax)
     scanner = CSVScanner(delimiter: delimiter, quoting: quoting)
   }
 
   /// Moves to the next record.
   ///
-  /// - Returns: Whether there is one.
-  /// - Throws: ``InputError``. When it leaves the rest readable, as with a wrong column count, the
-  ///   faulty record is the current one and the next call moves on; otherwise there is no more.
+  /// - Returns: Whether there is a next record.
+  /// - Throws: ``InputError``. If the rest is still readable, as after a wrong column count, the
+  ///   faulty record is the current one and the next call moves on. Otherwise there are no more
+  ///   records.
   package mutating func advance() throws(InputError) -> Bool {
     do {
       return try advanceOrFail()
@@ -49,27 +50,27 @@ package struct CSVReader {
     }
   }
 
-  /// The fields of the next record as texts, such as a header; nil at the end.
+  /// Returns the fields of the next record as texts, such as a header; nil at the end.
   package mutating func readTexts() throws(InputError) -> [String]? {
     guard try advance() else { return nil }
     return (0..<fieldCount).map { text(at: $0) }
   }
 
-  /// How many fields the current record has.
+  /// The number of fields of the current record.
   var fieldCount: Int { scanner.fields.count }
 
-  /// Whether the field stood in quotes: text then, whatever it looks like.
+  /// Returns whether the field was in quotes. Then it is text, whatever it looks like.
   package func isQuoted(at index: Int) -> Bool {
     scanner.fields[index].isQuoted
   }
 
-  /// Whether nothing stands between the delimiters, not even quotes.
+  /// Returns whether nothing is between the delimiters, not even quotes.
   package func isMissing(at index: Int) -> Bool {
     let field = scanner.fields[index]
     return !field.isQuoted && field.start == field.end
   }
 
-  /// A copy of the field's text.
+  /// Returns a copy of the field's text.
   package func text(at index: Int) -> String {
     let field = scanner.fields[index]
     return buffer.withUnread { bytes in
@@ -79,8 +80,7 @@ package struct CSVReader {
     }
   }
 
-  /// A copy of the current record as it stands in the input, without its line end; for a file of
-  /// rejected records.
+  /// A copy of the current record's bytes without its line end, for a file of rejected records.
   package var recordBytes: [UInt8] {
     buffer.withUnread { bytes in
       let record = bytes[..<recordByteCount]
@@ -109,7 +109,7 @@ package struct CSVReader {
     columnCount != 1 && fieldCount == 1 && isMissing(at: 0)
   }
 
-  /// Finds the next record in the buffer, reading as much as that takes.
+  /// Finds the next record in the buffer, and reads as many bytes as needed.
   private mutating func readRecord() throws(InputError) -> Bool {
     buffer.consume(recordByteCount)
     recordByteCount = 0
@@ -147,7 +147,7 @@ package struct CSVReader {
       UTF8Validation.firstInvalidIndex(in: bytes, 0..<recordByteCount).map { ($0, bytes[$0]) }
     }
     guard let (offset, byte) = invalid else { return }
-    // A first record that cannot be read leaves the columns of all others unknown.
+    // If the first record cannot be read, the number of columns is unknown.
     throw InputError(
       .invalidUTF8(byte: byte), at: place(of: offset), leavesRestReadable: columnCount != nil)
   }

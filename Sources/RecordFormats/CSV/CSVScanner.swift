@@ -4,11 +4,11 @@
 ///         │               ▲───────"──────┘ │
 ///         └──other──▶ bare ──,──▶ fieldStart   LF, CR LF ──▶ record
 ///
-/// It finds where fields lie and decodes nothing. Beyond the RFC it takes LF for CR LF; it refuses
-/// a quote inside a bare field, text after a closing quote and a carriage return on its own.
-/// Where quotes mean nothing, as in TSV, every field is bare.
+/// It finds the ranges of fields and decodes nothing. Beyond the RFC it accepts LF for CR LF. It
+/// refuses a quote inside a bare field, text after a closing quote, and a carriage return without a
+/// line feed. If quotes have no meaning, as in TSV, every field is bare.
 package struct CSVScanner: Sendable {
-  /// Where a field lies in its record, without its quotes.
+  /// The range of a field in its record, without its quotes.
   struct Field: Hashable, Sendable {
     var start: Int
     var end: Int
@@ -17,23 +17,23 @@ package struct CSVScanner: Sendable {
     var hasDoubledQuotes: Bool
   }
 
-  /// What a scan came to.
+  /// The result of a scan.
   enum Outcome: Hashable, Sendable {
-    /// The record goes on behind these bytes; scan again with more of them.
+    /// The record continues after these bytes; scan again with more of them.
     case unfinished
-    /// ``fields`` is complete; the record took this many bytes, its line end included.
+    /// ``fields`` is complete. The record has this many bytes, its line end included.
     case record(byteCount: Int)
     /// There is no further record.
     case end
-    /// The byte at this offset is wrong; where the next record begins is unknown.
+    /// The byte at this offset is wrong; the start of the next record is unknown.
     case refused(Fault, offset: Int)
   }
 
-  /// What breaks the grammar.
+  /// An error in the grammar.
   enum Fault: String, Hashable, Sendable {
-    case quoteInBareField = "a quote stands inside a field that does not begin with one"
+    case quoteInBareField = "a quote is inside a field that does not begin with a quote"
     case textAfterQuote = "text follows the closing quote of a field"
-    case loneCarriageReturn = "a carriage return without a line feed stands outside quotes"
+    case loneCarriageReturn = "a carriage return without a line feed is outside quotes"
     case unterminatedQuote = "this quote is never closed"
   }
 
@@ -52,8 +52,8 @@ package struct CSVScanner: Sendable {
   }
 
   private let delimiter: UInt8
-  /// What quotes a field. A delimiter ends a bare field in any case, so it stands in for a quote
-  /// where quotes mean nothing.
+  /// The byte that quotes a field. Without quotes it is the delimiter, which ends a bare field in
+  /// any case.
   private let quote: UInt8
   private var state = State.fieldStart
   private var offset = 0
@@ -71,7 +71,7 @@ package struct CSVScanner: Sendable {
   /// Whether every byte scanned is ASCII.
   var isASCII: Bool { allBits < 0x80 }
 
-  /// Forgets the record; the next scan begins at a new one.
+  /// Forgets the record; the next scan begins a new one.
   mutating func reset() {
     state = .fieldStart
     offset = 0
@@ -79,8 +79,8 @@ package struct CSVScanner: Sendable {
     fields.removeAll(keepingCapacity: true)
   }
 
-  /// Scans on where it stopped. `bytes` are the record from its first byte, as far as it is known;
-  /// `isAtEnd` says that the input ends with them.
+  /// Continues the scan. `bytes` are the bytes of the record known so far; `isAtEnd` is true if the
+  /// input ends with them.
   mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, isAtEnd: Bool) -> Outcome {
     while offset < bytes.count {
       if let outcome = step(over: bytes) { return outcome }
@@ -88,7 +88,7 @@ package struct CSVScanner: Sendable {
     return isAtEnd ? finished(at: bytes.count) : .unfinished
   }
 
-  /// Scans on to the next change of state, or to the end of `bytes`, of which one is left at least.
+  /// Scans to the next change of state, or to the end of `bytes`, of which at least one remains.
   private mutating func step(over bytes: UnsafeBufferPointer<UInt8>) -> Outcome? {
     switch state {
     case .fieldStart:
@@ -105,7 +105,7 @@ package struct CSVScanner: Sendable {
     }
   }
 
-  /// Begins a field; of its first byte it takes a quote only.
+  /// Begins a field. It consumes the first byte only if it is a quote.
   private mutating func beginField(with byte: UInt8) {
     let isQuoted = byte == quote && quote != delimiter
     if isQuoted { offset += 1 }
@@ -113,7 +113,7 @@ package struct CSVScanner: Sendable {
     state = isQuoted ? .quoted : .bare
   }
 
-  /// Scans a bare field to the delimiter or line end that ends it.
+  /// Scans a bare field up to the delimiter or line end.
   private mutating func scanBare(_ bytes: UnsafeBufferPointer<UInt8>) -> Outcome? {
     let (delimiter, quote) = (delimiter, quote)
     var bits = allBits
@@ -133,7 +133,7 @@ package struct CSVScanner: Sendable {
     return endField(by: byte)
   }
 
-  /// Scans what stands in quotes to the next quote, which closes it or is the first of two.
+  /// Scans a quoted field up to the next quote, which closes it or is the first of two.
   private mutating func scanQuoted(_ bytes: UnsafeBufferPointer<UInt8>) {
     var bits = allBits
     var index = offset
@@ -173,7 +173,7 @@ package struct CSVScanner: Sendable {
     return nil
   }
 
-  /// What the end of the input means in each state.
+  /// Returns the outcome at the end of the input, for each state.
   private mutating func finished(at count: Int) -> Outcome {
     switch state {
     case .fieldStart:

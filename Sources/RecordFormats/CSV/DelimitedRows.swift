@@ -1,7 +1,7 @@
-/// Rows as lines of delimited fields: plain, CSV or TSV. ``CellText`` says how values are spelled.
-/// On a terminal, control characters are spelled out.
+/// Writes rows as lines of delimited fields: plain, CSV or TSV. ``CellText`` defines the text of
+/// each value. On a terminal, control characters are spelled out.
 struct DelimitedRows: RowWriter {
-  /// The rules for delimiters, line ends and awkward text.
+  /// The rules for delimiters, line ends and special characters.
   enum Dialect: Hashable, Sendable {
     /// Tabs between fields; tab, line end and NUL inside a text are shown as `\t`, `\n`, `\r`,
     /// `\0`.
@@ -39,7 +39,7 @@ struct DelimitedRows: RowWriter {
       guard options.formulas == .escaped else { return text }
       return switch value {
       case .text, .blob: text.map(FormulaText.escaped)
-      // A negative number is no formula.
+      // A negative number is not a formula.
       case .null, .integer, .real: text
       }
     }

@@ -1,13 +1,13 @@
 /// Cells of TSV, where a backslash begins an escape.
 package enum TSVText {
-  /// Why a cell cannot be read: a backslash that begins no escape.
+  /// A backslash that begins no escape, so the cell cannot be read.
   package struct UnknownEscape: Error, CustomStringConvertible {
     package var description: String {
-      "A backslash in TSV begins \\t, \\n, \\r, \\\\ or stands in \\N."
+      "In TSV, a backslash must begin \\t, \\n, \\r, \\\\ or \\N."
     }
   }
 
-  /// What a cell means; nil for null, `\N`.
+  /// Returns the value of a cell; nil for null, `\N`.
   package static func unescaped(_ cell: String) throws(UnknownEscape) -> String? {
     guard cell.utf8.contains(UInt8(ascii: "\\")) else { return cell }
     if cell == "\\N" { return nil }

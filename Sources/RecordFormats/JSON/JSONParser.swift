@@ -1,19 +1,19 @@
 /// Parses one JSON text (RFC 8259) from bytes, strictly.
 ///
-/// Integers are exact or an error; a number with a fraction or an exponent is a real. Duplicate
-/// names, lone surrogates, invalid UTF-8, text after the value and reals beyond the range of a
-/// double are refused, but for ``JSONText/infinity``. For many records in one input use
+/// Integers are exact or an error; a number with a fraction or an exponent is a real. Refused are
+/// duplicate names, lone surrogates, invalid UTF-8, text after the value, and reals beyond the
+/// range of a double, except ``JSONText/infinity``. For many records in one input use
 /// ``JSONRecordReader``.
 struct JSONParser {
   /// How deeply arrays and objects may lie in each other; bounds the stack.
   static let depthMax = 128
 
-  /// Returns the value that `bytes` spell, white space around it allowed.
+  /// Returns the value of `bytes`, with white space allowed around it.
   ///
-  /// Errors count from `position`, where the bytes begin in their input, and say
-  /// `leavesRestReadable` of what lies behind the bytes.
+  /// Positions in errors count from `position`, where the bytes begin in their input. Errors have
+  /// `leavesRestReadable` for the input after the bytes.
   ///
-  /// - Throws: ``InputError`` at the first offending byte.
+  /// - Throws: ``InputError`` at the first wrong byte.
   static func value(
     of bytes: UnsafeBufferPointer<UInt8>, at position: InputPosition = .start,
     leavesRestReadable: Bool = false
@@ -28,12 +28,12 @@ struct JSONParser {
     }
   }
 
-  /// The value that `text` spells.
+  /// Returns the value of `text`.
   static func value(of text: some Sequence<UInt8>) throws(InputError) -> JSONValue {
     try Array(text).withUnsafeBufferPointer { bytes throws(InputError) in try value(of: bytes) }
   }
 
-  /// An error before its line and column are known; finding them costs only those who fail.
+  /// An error without its line and column, which are computed only after a failure.
   private struct Failure: Error {
     var problem: InputError.Problem
     var offset: Int
@@ -73,7 +73,7 @@ struct JSONParser {
     _ body: (inout JSONParser) throws(Failure) -> JSONValue
   ) throws(Failure) -> JSONValue {
     guard depth < Self.depthMax else {
-      throw malformed("arrays and objects lie more than \(Self.depthMax) deep")
+      throw malformed("arrays and objects are nested more than \(Self.depthMax) deep")
     }
     depth += 1
     index += 1
@@ -106,7 +106,7 @@ struct JSONParser {
       let name = try parseString()
       guard names.insert(name, after: members) else {
         let shown = CellText.visible(String(name.prefix(60)))
-        throw malformed("the name \"\(shown)\" stands twice in one object", at: nameOffset)
+        throw malformed("the name \"\(shown)\" appears twice in one object", at: nameOffset)
       }
       skipWhiteSpace()
       guard skip(UInt8(ascii: ":")) else { throw malformed("expected a colon") }
@@ -141,7 +141,7 @@ struct JSONParser {
     }
     guard index > firstDigit else { throw malformed("expected a digit") }
     guard bytes[firstDigit] != UInt8(ascii: "0") || index == firstDigit + 1 else {
-      throw malformed("a number begins with a needless 0", at: start)
+      throw malformed("a number must not begin with an extra 0", at: start)
     }
     var isReal = false
     if skip(UInt8(ascii: ".")) {
@@ -242,7 +242,8 @@ extension JSONParser {
     }
   }
 
-  /// Skips to a quote, backslash, control character or the end; true when all skipped is ASCII.
+  /// Skips to a quote, backslash, control character or the end. Returns whether all skipped bytes
+  /// are ASCII.
   private mutating func skipPlainBytes() -> Bool {
     var bits: UInt8 = 0
     var place = index
@@ -281,17 +282,17 @@ extension JSONParser {
     }
   }
 
-  /// The scalar of a `\u` escape, or of the two that spell a surrogate pair.
+  /// Returns the scalar of a `\u` escape, or of the two that form a surrogate pair.
   private mutating func parseScalar(from backslash: Int) throws(Failure) -> Unicode.Scalar {
     let high = try parseHexadecimal(from: backslash)
     if let scalar = Unicode.Scalar(high) { return scalar }
     guard (0xD800...0xDBFF).contains(high), skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")) else {
-      throw malformed("half of a surrogate pair stands alone", at: backslash)
+      throw malformed("half of a surrogate pair is missing", at: backslash)
     }
     let low = try parseHexadecimal(from: backslash)
     guard (0xDC00...0xDFFF).contains(low),
       let scalar = Unicode.Scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00))
-    else { throw malformed("half of a surrogate pair stands alone", at: backslash) }
+    else { throw malformed("half of a surrogate pair is missing", at: backslash) }
     return scalar
   }
 
@@ -308,14 +309,14 @@ extension JSONParser {
   }
 }
 
-/// The names seen in one object. Byte for byte: composed and decomposed letters are two names,
-/// which `String`'s own equality would merge.
+/// The names seen in one object, compared byte for byte. Composed and decomposed letters are two
+/// names, which `String`'s own equality would merge.
 private struct NameSet {
-  /// Up to this many names, comparing with each is faster than hashing.
+  /// The number of names up to which comparing with each is faster than hashing.
   private static let comparedCountMax = 16
   private var hashed: Set<[UInt8]> = []
 
-  /// Takes in the name that follows `members`; false when one of them has it.
+  /// Adds the name that follows `members`. Returns false when one of them already has it.
   mutating func insert(_ name: String, after members: [JSONValue.Member]) -> Bool {
     if members.count < Self.comparedCountMax {
       return !members.contains { $0.name == name && $0.name.utf8.elementsEqual(name.utf8) }

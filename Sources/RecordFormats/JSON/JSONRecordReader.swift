@@ -1,17 +1,17 @@
-/// Reads JSON records one at a time from a byte source, in memory bounded by the longest record:
-/// the lines of an NDJSON input, or the elements of one JSON array or one object by itself.
+/// Reads JSON records one at a time from a byte source: the lines of an NDJSON input, the elements
+/// of one JSON array, or a single object. Memory is bounded by the longest record.
 package struct JSONRecordReader {
-  /// How the records lie in the input.
+  /// The syntax around the records in the input.
   package enum Framing: Hashable, Sendable {
-    /// One value on a line; blank lines are skipped.
+    /// One value on each line; blank lines are skipped.
     case lines
-    /// The elements of one array; an object by itself is one record.
+    /// The elements of one array; a single object is one record.
     case array
   }
 
   private enum Progress {
     case unopened
-    /// Within an array, `isFirst` says whether nothing came before.
+    /// Within an array; `isFirst` is true before the first element.
     case reading(isFirst: Bool)
     /// The input is one object, still to be read.
     case object
@@ -24,7 +24,7 @@ package struct JSONRecordReader {
   private var next = InputPosition.start
   private var recordByteCount = 0
 
-  /// Where the current record begins.
+  /// The start of the current record.
   package private(set) var position = InputPosition.start
 
   package init(
@@ -35,9 +35,10 @@ package struct JSONRecordReader {
     buffer = InputBuffer(source: source, recordByteCountMax: recordByteCountMax)
   }
 
-  /// The next record; nil at the end.
+  /// Returns the next record; nil at the end.
   ///
-  /// - Throws: ``InputError``. A faulty line leaves the rest readable; a faulty array does not.
+  /// - Throws: ``InputError``. After a faulty line the rest can be read; after a faulty array it
+  ///   cannot.
   package mutating func readRecord() throws(InputError) -> JSONValue? {
     do {
       return try readRecordOrFail()
@@ -47,7 +48,7 @@ package struct JSONRecordReader {
     }
   }
 
-  /// A copy of the current record as it stands in the input; for a file of rejected records.
+  /// A copy of the current record's bytes, for a file of rejected records.
   package var recordBytes: [UInt8] {
     buffer.withUnread { Array($0[..<recordByteCount]) }
   }
@@ -91,7 +92,7 @@ package struct JSONRecordReader {
     }
   }
 
-  /// How many bytes the next line takes with its line feed; 0 at the end of the input.
+  /// Returns the number of bytes of the next line with its line feed; 0 at the end of the input.
   private mutating func findLineEnd() throws(InputError) -> Int {
     var searched = 0
     while true {
@@ -154,7 +155,8 @@ package struct JSONRecordReader {
     InputError(.malformed(detail: "the array is never closed"), at: next)
   }
 
-  /// How many bytes the element that begins here takes; all that is left when nothing ends it.
+  /// Returns the number of bytes of the element that begins here; all remaining bytes when nothing
+  /// ends it.
   private mutating func findElementEnd() throws(InputError) -> Int {
     var scanner = JSONElementScanner()
     while true {
@@ -194,8 +196,8 @@ package struct JSONRecordReader {
   }
 }
 
-/// Finds where an array's element ends without parsing it, pausing where the input pauses. It
-/// counts brackets outside strings and leaves all judgement to the parser.
+/// Finds the end of an array's element without parsing it. It can pause whenever the input pauses.
+/// It counts brackets outside strings and leaves all other checks to the parser.
 struct JSONElementScanner {
   private enum State {
     case outside
@@ -207,11 +209,11 @@ struct JSONElementScanner {
   private var depth = 0
   private var offset = 0
 
-  /// Whether an array, an object or a string goes on behind the bytes scanned.
+  /// Whether an array, an object or a string continues after the scanned bytes.
   var isOpen: Bool { depth > 0 || state != .outside }
 
-  /// The offset of the comma or bracket behind the element, once it is among `bytes`: the element
-  /// from its first byte, as far as it is known.
+  /// Returns the offset of the comma or bracket after the element, once `bytes` contain it. `bytes`
+  /// are the bytes of the element known so far.
   mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     while offset < bytes.count {
       let byte = bytes[offset]

@@ -1,10 +1,11 @@
-/// Rows as JSON objects whose keys are the column names in order, or as YAML with JSON's values.
+/// Writes rows as JSON objects whose keys are the column names in order, or as YAML with JSON's
+/// values.
 struct JSONRows: RowWriter {
-  /// What holds the objects together.
+  /// The syntax around the objects.
   enum Framing: Hashable, Sendable {
-    /// One array, one object on a line.
+    /// One array, with one object on each line.
     case array
-    /// One object on a line, flushed each.
+    /// One object on each line, each flushed.
     case lines
     /// A list of YAML mappings, one field on a line.
     case yaml

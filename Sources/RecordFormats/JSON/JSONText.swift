@@ -1,13 +1,13 @@
 /// Writes JSON (RFC 8259) as UTF-8, compact and on one line. ``JSONParser`` reads it back exactly.
 package enum JSONText {
-  /// The number that stands for infinity, as in SQL: no real is as great, and most readers of JSON
-  /// round it up to that.
+  /// The number that represents infinity, as in SQL. No real is as large, and most readers of JSON
+  /// round it up to infinity.
   static let infinity = "9e999"
 
   /// Appends `value` to `output`.
   ///
-  /// - Throws: ``OutputError/notANumber`` for a NaN, which JSON cannot say; `output` then ends with
-  ///   an unfinished text.
+  /// - Throws: ``OutputError/notANumber`` for a NaN, which JSON cannot express; `output` then ends
+  ///   with an unfinished text.
   package static func append(_ value: JSONValue, to output: inout [UInt8]) throws(OutputError) {
     switch value {
     case .null: output.append(contentsOf: "null".utf8)
@@ -46,16 +46,17 @@ package enum JSONText {
     output.append(contentsOf: String(number).utf8)
   }
 
-  /// Appends the shortest decimal that reads back as `number`; it always has a fraction or an
-  /// exponent, so that it stays a real. An infinite one is ``infinity``.
+  /// Appends the shortest decimal that reads back as `number`. It always has a fraction or an
+  /// exponent, so it stays a real. An infinite number is written as ``infinity``.
   static func append(_ number: Double, to output: inout [UInt8]) throws(OutputError) {
     guard !number.isNaN else { throw .notANumber }
     let text = number.isInfinite ? (number < 0 ? "-" : "") + infinity : number.description
     output.append(contentsOf: text.utf8)
   }
 
-  /// Appends a quoted string. Control characters, C1 ones and DEL too, and characters that reorder
-  /// others are escaped, so that a printed record can never steer a terminal or deceive its reader.
+  /// Appends a quoted string. Control characters, including C1 and DEL, and characters that reorder
+  /// others are escaped, so that a printed record can never control a terminal or deceive its
+  /// reader.
   static func append(_ text: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     if text.utf8.allSatisfy(isPlain) {
@@ -78,8 +79,8 @@ package enum JSONText {
     output.append(UInt8(ascii: "\""))
   }
 
-  /// Appends a text that is JSON already, with the same characters escaped in its strings. Beyond
-  /// white space JSON has such characters only there.
+  /// Appends a text that is JSON already, with the same characters escaped in its strings. JSON
+  /// allows such characters only there and in white space.
   static func append(json text: String, to output: inout [UInt8]) {
     guard !text.utf8.allSatisfy(isPlainInJSON) else {
       output.append(contentsOf: text.utf8)
@@ -94,12 +95,13 @@ package enum JSONText {
     }
   }
 
-  /// Whether a byte of a JSON text stands for itself whatever follows, quotes and escapes included.
+  /// Returns whether a byte of a JSON text is copied as it is, including quotes and escapes.
   private static func isPlainInJSON(_ byte: UInt8) -> Bool {
     isPlain(byte) || byte < 0x7F
   }
 
-  /// Whether a byte stands for itself whatever follows: what has to be escaped begins with another.
+  /// Returns whether a byte is copied as it is. Characters that must be escaped begin with other
+  /// bytes.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x00..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x7F, 0xC2, 0xD8, 0xE2: false

@@ -2,7 +2,7 @@ extension JSONValue {
   /// The member that marks an object as a blob: `{"$base64": "AQID"}`.
   private static let blobMemberName = "$base64"
 
-  /// Carries a cell: integers and reals as numbers, a blob as `{"$base64": …}`.
+  /// Creates the JSON value of a cell: integers and reals as numbers, a blob as `{"$base64": …}`.
   package init(_ value: CellValue) {
     switch value {
     case .null: self = .null
@@ -14,10 +14,10 @@ extension JSONValue {
     }
   }
 
-  /// The cell that this value carries, the inverse of ``init(_:)``; true and false are 1 and 0.
+  /// The cell for this value, the inverse of ``init(_:)``; true and false are 1 and 0.
   ///
-  /// Nil for arrays and for objects other than a well-formed `{"$base64": …}`: what those mean
-  /// depends on the field that takes them.
+  /// Nil for arrays and for objects other than a well-formed `{"$base64": …}`, because their
+  /// meaning depends on the field.
   package var cell: CellValue? {
     switch self {
     case .null: .null

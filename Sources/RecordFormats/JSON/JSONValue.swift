@@ -1,6 +1,7 @@
-/// A JSON text as a value: members in their order, 64-bit integers exact and apart from reals.
+/// A JSON text as a value: members keep their order, and 64-bit integers are exact and distinct
+/// from reals.
 ///
-/// It is for what travels in and out of a program; ``CellValue`` is one value of a record.
+/// Use it for input and output of a program; ``CellValue`` is one value of a record.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)

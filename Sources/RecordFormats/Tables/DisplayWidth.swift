@@ -1,18 +1,19 @@
-/// How many terminal cells a text takes: combining marks none, East Asian wide and emoji two.
+/// The number of terminal cells that a text takes: none for combining marks, two for East Asian
+/// wide characters and emoji.
 ///
-/// Terminals disagree about rare clusters; this follows the ones that draw an emoji sequence as one
-/// picture of two cells. Control characters must be escaped first; here they take no cell.
+/// Terminals disagree about rare clusters. This follows the terminals that draw an emoji sequence
+/// as one picture of two cells. Escape control characters first; here they take no cell.
 package enum DisplayWidth {
-  /// The cells that `text` takes on one line.
+  /// Returns the number of cells that `text` takes on one line.
   package static func of(_ text: some StringProtocol) -> Int {
     let isPrintableASCII = text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
     return isPrintableASCII ? text.utf8.count : text.reduce(0) { $0 + of($1) }
   }
 
-  /// The longest beginning of `text` that leaves room for an ellipsis within `width` cells, and the
-  /// ellipsis; `text` itself when it fits.
+  /// Returns the longest prefix of `text` that fits in `width` cells together with an ellipsis, and
+  /// the ellipsis. Returns `text` itself when it fits.
   ///
-  /// - Complexity: Looks at as much of `text` as fits.
+  /// - Complexity: Reads only the part of `text` that fits.
   package static func truncated(_ text: String, to width: Int) -> String {
     var end = text.startIndex
     var used = 0
@@ -26,7 +27,7 @@ package enum DisplayWidth {
 
   static let ellipsis = "\u{2026}"
 
-  /// The cells of one grapheme cluster.
+  /// Returns the number of cells of one grapheme cluster.
   static func of(_ character: Character) -> Int {
     let scalars = character.unicodeScalars
     guard let first = scalars.first, scalars.count > 1 else {
@@ -37,7 +38,7 @@ package enum DisplayWidth {
     return isJoinedEmoji ? 2 : scalars.reduce(0) { $0 + of($1) }
   }
 
-  /// The cells of one scalar on its own.
+  /// Returns the number of cells of one scalar on its own.
   static func of(_ scalar: Unicode.Scalar) -> Int {
     let value = scalar.value
     if value < 0x20 || (0x7F..<0xA0).contains(value) { return 0 }
@@ -50,8 +51,8 @@ package enum DisplayWidth {
     }
   }
 
-  /// Whether `scalar` makes the cluster it stands in an emoji: emoji presentation, a skin tone,
-  /// half of a flag.
+  /// Returns whether `scalar` makes its cluster an emoji: emoji presentation, a skin tone, half of
+  /// a flag.
   private static func showsEmoji(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0xFE0F, 0x1F3FB...0x1F3FF, 0x1F1E6...0x1F1FF: true
@@ -69,7 +70,7 @@ package enum DisplayWidth {
     return low < wideRanges.count && value >= wideRanges[low].first
   }
 
-  /// The W and F ranges of EastAsianWidth.txt, joined across code points that are not assigned.
+  /// The W and F ranges of EastAsianWidth.txt, joined across unassigned code points.
   /// https://www.unicode.org/reports/tr11/
   private static let wideRanges: [(first: UInt32, last: UInt32)] = [
     (0x1100, 0x115F), (0x231A, 0x231B), (0x2329, 0x232A), (0x23E9, 0x23EC), (0x23F0, 0x23F0),

@@ -1,4 +1,5 @@
-/// Rows as a Markdown table, for people: a blob is its length, and a line break is `<br>`.
+/// Writes rows as a Markdown table, for people: a blob is shown as its length, and a line break as
+/// `<br>`.
 struct MarkdownRows: RowWriter {
   private let columns: [OutputColumn]
   private let sink: ByteSink

@@ -1,29 +1,30 @@
-/// The look of meanings on one stream. Code names what a text means, never a colour.
+/// The colours of one output stream. Code names the meaning of a text, never a colour.
 package struct Palette: Hashable, Sendable {
-  /// What a piece of text is.
+  /// The meaning of a piece of text.
   package enum Meaning: CaseIterable, Hashable, Sendable {
     case added
     case removed
     case changed
     case identifier
     case heading
-    /// What may be skipped: hints, null.
+    /// Text that a reader may skip: hints, null.
     case hint
     case failure
   }
 
-  /// Whether meanings are coloured; where not, every text stays as it is.
+  /// Whether meanings are coloured. If not, every text stays as it is.
   package var isColoured: Bool
 
   package init(isColoured: Bool) { self.isColoured = isColoured }
 
-  /// `text` dressed as `meaning`. Measure and pad before dressing: the codes take no cells.
+  /// Returns `text` in the colour of `meaning`. Measure and pad the text first: the colour codes
+  /// take no cells.
   package func dressed(_ text: String, as meaning: Meaning) -> String {
     guard isColoured, !text.isEmpty else { return text }
     return "\u{1B}[\(meaning.code)m\(text)\u{1B}[0m"
   }
 
-  /// A change's symbol, `+ - ~`, dressed; it says the same without colour.
+  /// Returns a change's symbol, `+ - ~`, in its colour. The symbol is clear without colour too.
   package func symbol(_ meaning: Meaning) -> String {
     dressed(meaning.symbol, as: meaning)
   }
@@ -43,7 +44,7 @@ extension Palette.Meaning {
     }
   }
 
-  /// The sign of a change; it says the same without colour.
+  /// The symbol of a change, which is clear without colour too.
   package var symbol: String {
     switch self {
     case .added: "+"

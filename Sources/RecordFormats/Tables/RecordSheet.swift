@@ -1,14 +1,14 @@
-/// One record, one field per line, nothing cut; for `get` and for records too wide for a table.
+/// One record with one field per line, in full. For `get` and for records too wide for a table.
 ///
-/// A text with several lines keeps them, indented to where it began.
+/// A text with several lines keeps them, indented to its first line.
 package struct RecordSheet: Sendable {
-  /// A field's name and what is shown for it.
+  /// A field's name and its displayed text.
   package struct Field: Hashable, Sendable {
     package var name: String
     package var text: String
     package var isNull: Bool
 
-    /// A field that shows a stored value.
+    /// Creates a field that shows a stored value.
     package init(_ column: OutputColumn, _ value: CellValue) {
       name = column.name
       isNull = value == .null

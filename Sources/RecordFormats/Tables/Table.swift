@@ -1,19 +1,20 @@
-/// Rows as aligned columns for a person: keys first, numbers to the right, cut cells ending in `…`.
+/// Writes rows as aligned columns for a person: keys first, numbers to the right, cut cells ending
+/// in `…`.
 ///
-/// It measures the first rows and lays the rest out like them, so any number of rows streams
-/// through. A terminal too narrow for the columns gets one ``RecordSheet`` per row. No rows, no
-/// output.
+/// It measures the first rows and uses their layout for the rest, so any number of rows can be
+/// streamed. If the terminal is too narrow for the columns, it shows one ``RecordSheet`` per row.
+/// Without rows there is no output.
 package struct Table: RowWriter {
-  /// Rows that are measured before the first is written.
+  /// The number of rows that are measured before the first row is written.
   static let measuredRowCount = 256
 
-  /// How many scalars of a text are measured for each cell that the terminal has in a line. More
-  /// are shown only of a text whose scalars take almost no room.
+  /// How many scalars of a text are measured for each cell of a terminal line. The limit only
+  /// matters for a text whose scalars take almost no room.
   private static let scalarsPerCell = 16
 
   private struct Cell {
     var text: String
-    /// Whether the value has more than the text shows.
+    /// Whether the text is shorter than the value.
     var isCut: Bool
     var width: Int
     var value: CellValue
@@ -31,7 +32,7 @@ package struct Table: RowWriter {
   }
 
   private let columns: [OutputColumn]
-  /// Positions in a row, keys before the others.
+  /// Positions in a row, with keys first.
   private let order: [Int]
   private let sink: ByteSink
   private let terminal: Terminal
@@ -54,7 +55,7 @@ package struct Table: RowWriter {
   package mutating func write(_ row: [CellValue]) throws(OutputError) {
     switch shape {
     case .measuring(var rows):
-      // Released first, or appending would copy every row kept so far.
+      // Released first, because appending would otherwise copy every row kept so far.
       shape = .sheets
       rows.append(row)
       let isFull = rows.count == Self.measuredRowCount
@@ -95,7 +96,7 @@ package struct Table: RowWriter {
     for line in lines { try writeLine(line, shapes) }
   }
 
-  /// Whether a column holds numbers and nothing else but null.
+  /// Returns whether a column contains only numbers and null.
   private static func isNumeric(_ values: some Sequence<CellValue>) -> Bool {
     var hasNumber = false
     for value in values {
@@ -116,8 +117,8 @@ package struct Table: RowWriter {
     }
   }
 
-  /// What a cell can show of a value. Measuring a text of many megabytes takes long, so a cell that
-  /// will be cut to the terminal's width is cut to a multiple of that first.
+  /// Returns the text that a cell can show of a value. Measuring a text of many megabytes is slow,
+  /// so a text that will be cut anyway is first shortened to a multiple of the terminal's width.
   private func shown(_ value: CellValue, in column: OutputColumn) -> (text: String, isCut: Bool) {
     guard let width = terminal.width, column.role == .field else {
       return (CellText.display(value, as: column.meaning), false)

@@ -1,16 +1,17 @@
-/// How wide each column of a table is. Pure arithmetic on cell widths.
+/// The widths of a table's columns, computed from the widths of its cells.
 struct TableLayout: Hashable, Sendable {
-  /// What a column would like.
+  /// The width that a column needs.
   struct Demand: Hashable, Sendable {
-    /// Cells of its widest content, heading included.
+    /// The number of terminal cells of its widest content, heading included.
     var width: Int
-    /// Whether it may be cut; keys may not.
+    /// Whether its contents may be cut. Keys may not be cut.
     var isCuttable: Bool
   }
 
-  /// Cells between two columns.
+  /// The number of cells between two columns.
   static let gap = 2
-  /// A column is not cut below this; a table that would need it is shown as records instead.
+  /// The smallest width of a cut column. If a column would have to be narrower, the table is shown
+  /// as records instead.
   static let cutWidthMin = 8
 
   /// One width per column.
@@ -18,8 +19,8 @@ struct TableLayout: Hashable, Sendable {
 
   /// Divides `available` cells, nil for no limit.
   ///
-  /// Columns that fit keep their width; the wide ones share what is left evenly. Nil when even
-  /// that leaves a column too narrow to be read.
+  /// Columns that fit keep their width. The wide ones share the remaining cells evenly. Nil when a
+  /// column would still be too narrow to be read.
   init?(_ demands: [Demand], available: Int?) {
     let gaps = Self.gap * max(0, demands.count - 1)
     let wanted = demands.reduce(gaps) { $0 + $1.width }
@@ -33,7 +34,8 @@ struct TableLayout: Hashable, Sendable {
     guard least <= remaining else { return nil }
 
     var widths = demands.map(\.width)
-    // From the narrowest up, each takes what it wants or its even share of what is left.
+    // From the narrowest up, each column gets the width it needs or its even share of the remaining
+    // cells.
     let cuttable = demands.indices.filter { demands[$0].isCuttable }
       .sorted { (demands[$0].width, $0) < (demands[$1].width, $1) }
     for (place, index) in cuttable.enumerated() {

@@ -1,15 +1,16 @@
-/// What one output stream is: a screen or not, how wide, coloured or not. Each stream has its own.
+/// The properties of one output stream: whether it is a screen, its size and its colours. Each
+/// stream has its own.
 package struct Terminal: Hashable, Sendable {
   /// Whether a person reads this stream on a terminal.
   package var isInteractive: Bool
-  /// Cells in a line; nil where nothing limits it, as in a pipe.
+  /// The number of cells in a line; nil if there is no limit, as in a pipe.
   package var width: Int?
-  /// Lines on the screen; nil where there is none, or it does not tell.
+  /// The number of lines on the screen; nil if it is not a screen or its height is unknown.
   package var height: Int?
-  /// How meanings look here.
+  /// The colours of meanings on this stream.
   package var palette: Palette
 
-  /// A stream that is no terminal and has no colour.
+  /// A stream that is not a terminal and has no colour.
   package static let pipe = Terminal(
     isInteractive: false, width: nil, palette: Palette(isColoured: false))
 

@@ -1,9 +1,9 @@
-/// The objects that keep what several records come to.
+/// The objects that keep an aggregate over several records up to date.
 ///
-/// A count, a sum or an average is kept as totals in a table of the binding's own, one row for each
-/// value of the link: each change of a source record is taken from one row and added to another, so
-/// that nothing is ever counted again. A minimum, maximum, first or last is looked up over an index
-/// of the binding's own. Texts are joined anew from the records of one target.
+/// Counts, sums and averages are stored as totals in a table of the binding, with one row for each
+/// value of the link. Each change of a source record is subtracted from one row and added to
+/// another, so records are never counted again. Minimum, maximum, first and last are looked up in
+/// an index of the binding. Joined texts are rebuilt from the records of one target.
 struct AggregateSQL {
   package let triggers: [SchemaObject]
   package let storage: [SchemaObject]
@@ -11,7 +11,7 @@ struct AggregateSQL {
   private(set) var refill: BindingPass?
   /// Selects the links whose totals are wrong.
   private(set) var audit: String?
-  /// The drift together with the targets of wrong totals.
+  /// The drift condition, extended to the targets of wrong totals.
   package private(set) var offence: String?
 
   init(
@@ -48,7 +48,7 @@ struct AggregateSQL {
     clearings = ["DELETE FROM \(SQLText.quoted(evictions.table.name))"]
   }
 
-  /// The triggers on the source's table that put the targets of a written record right.
+  /// The triggers on the source's table that update the targets of a written record.
   private static func following(
     _ aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL, _ make: BindingObjects
   ) -> [SchemaObject] {
@@ -57,7 +57,7 @@ struct AggregateSQL {
     func following(_ row: String) -> String {
       target.puttingOneRight(where: targets(of: row, aggregate, target))
     }
-    // Most updates leave the record with its target, which is right again already then.
+    // Most updates keep the record with its target, which is then already correct.
     let leaving =
       links.isEmpty
       ? []
@@ -75,7 +75,8 @@ struct AggregateSQL {
     ]
   }
 
-  /// True for the target's rows that the source's row OLD or NEW counts for.
+  /// Returns a condition that is true for the target rows for which the source row OLD or NEW
+  /// counts.
   package static func targets(
     of row: String, _ aggregate: ResolvedBinding.Aggregate, _ target: BindingSQL
   ) -> String {
@@ -85,7 +86,7 @@ struct AggregateSQL {
     return (pairs + aggregate.link.place(of: target.table)).joined(separator: " AND ")
   }
 
-  /// The value for the target's row at hand.
+  /// Returns the value for the current row of the target.
   package static func value(
     of aggregate: ResolvedBinding.Aggregate, for model: ModelSchema, _ make: BindingObjects
   ) -> String {
@@ -123,8 +124,8 @@ struct AggregateSQL {
       "(SELECT group_concat(_ms_value, \(separator)) FROM (SELECT \(value) AS _ms_value \(rows)))"
   }
 
-  /// The index that the value is found by. It holds only records that count, so that none has to be
-  /// stepped over.
+  /// The index for looking up the value. It contains only records that count, so no record has to
+  /// be skipped.
   private static func order(
     of aggregate: ResolvedBinding.Aggregate, _ make: BindingObjects
   ) -> SchemaObject {
@@ -146,7 +147,7 @@ extension ResolvedBinding.Aggregate {
     function == .minimum || function == .maximum || function == .joined
   }
 
-  /// What orders the records of one target, no two alike.
+  /// The fields that order the records of one target. No two records are equal in all of them.
   fileprivate var ordering: [FieldSchema] {
     let first = function == .minimum || function == .maximum ? field : order
     return ([first].compactMap(\.self) + source.keyFields).withoutRepeats

@@ -1,26 +1,28 @@
-/// Notes which source records REPLACE is about to evict, for what it does not tell afterwards.
+/// A record of the source records that REPLACE is about to evict, because SQLite does not report
+/// them afterwards.
 ///
-/// While `recursive_triggers` is off, as in other programs, REPLACE deletes the records in its way
-/// without a delete trigger: <https://sqlite.org/lang_conflict.html>. A BEFORE trigger sees them;
-/// it does not know whether the statement will replace, ignore or fail. So it notes what the
-/// records mean to the binding, and the AFTER trigger, which fires only when nothing is in the way
-/// any more, looks which of them are gone. A delete trigger that did fire takes its note back.
-/// What is in the way is asked by ``UniqueSets``, and more may be noted than goes.
+/// If `recursive_triggers` is off, as in other programs, REPLACE deletes conflicting records
+/// without a delete trigger: <https://sqlite.org/lang_conflict.html>. A BEFORE trigger sees those
+/// records, but cannot know whether the statement will replace, ignore or fail. So it notes what
+/// the records mean to the binding. The AFTER trigger fires only once no conflict is left, and
+/// checks which of the noted records are gone. If a delete trigger did fire, it removes its note.
+///
+/// ``UniqueSets`` determines the conflicts. More records may be noted than are evicted.
 struct BindingEvictions {
   package let table: SchemaObject
   private let source: ModelSchema
-  /// Fields that find the binding's targets.
+  /// The fields by which the binding finds its targets.
   private let link: [FieldSchema]
-  /// More about the record, each by its column's name; the row's name stands before its columns.
+  /// More values of the record, each with its column's name. The closure takes the name of the row.
   private let others: [(name: String, value: (String) -> String)]
-  /// True for rows that mean something to the binding.
+  /// A condition that is true for rows that matter to the binding.
   private let isRelevant: (String) -> String
-  /// What makes records collide.
+  /// The sets of fields in which records can collide.
   private let sets: [UniqueSet]
 
   private var name: String { SQLText.quoted(table.name) }
 
-  /// For an aggregate: any record that goes takes its part along.
+  /// Creates the notes for an aggregate: a record that is removed takes its part with it.
   init(
     source: ModelSchema, link: [FieldSchema],
     others: [(name: String, value: (String) -> String)] = [],
@@ -34,14 +36,15 @@ struct BindingEvictions {
     let key = source.keyFields.enumerated().map { (name: "k\($0)", field: Optional($1)) }
     let linked = link.enumerated().map { index, field in
       let type = field.affinity.columnType
-      // Links are compared with what records hold, so they must compare as those do.
+      // Links are compared with stored values, so they must compare in the same way.
       return "m\(index)\(type.isEmpty ? "" : " " + type)"
         + " COLLATE \(SQLText.quoted(field.collation.name))"
     }
     table = make.table(.evicted, key: key, linked + others.map { "\($0.name) INTEGER" })
   }
 
-  /// For a copy: the record that comes stands for one that it evicts by the fields that find it.
+  /// Creates the notes for a copy. The new record replaces an evicted one in the fields that find
+  /// it.
   ///
   /// - Returns: nil when the source has no other unique fields.
   init?(_ lookup: ResolvedBinding.Lookup, _ uniqueSets: UniqueSets, _ make: BindingObjects) {
@@ -60,15 +63,15 @@ struct BindingEvictions {
       }, sets: sets, make)
   }
 
-  /// The notes of what is gone.
+  /// The notes of evicted records.
   struct Gone {
-    /// True for them, over the table of notes.
+    /// True for these notes, over the table of notes.
     package let condition: String
     /// Selects the fields that find targets.
     package let links: String
   }
 
-  /// - Parameter consuming: What is to be done about the notes of what is gone.
+  /// - Parameter consuming: Returns the statements to run for the notes of evicted records.
   package func triggers(
     _ make: BindingObjects, consuming: (Gone) -> [String]
   ) -> [SchemaObject] {
@@ -121,8 +124,9 @@ struct BindingEvictions {
     ]
   }
 
-  /// The new record's value. REPLACE puts the default in the place of NULL where a column takes
-  /// none, and BEFORE triggers still see NULL. Not where some program cannot evaluate the default.
+  /// The new record's value. For a NOT NULL column, REPLACE stores the default instead of NULL,
+  /// while BEFORE triggers still see NULL. Not used for a default that some program cannot
+  /// evaluate.
   private static func replacing(_ field: FieldSchema) -> String {
     let value = RowColumn("NEW", field).sql
     guard !field.isOptional, let standard = field.defaultSQL.map({ SQLDefault($0) }),
@@ -138,12 +142,12 @@ struct BindingEvictions {
       + ["  DELETE FROM \(name)\n  WHERE \(gone);"]
   }
 
-  /// True for notes of records that are no more, or whose key another record has now.
+  /// True for notes of deleted records, and of keys that now belong to another record.
   private func gone(orReplacedWhen condition: String) -> String {
     "(NOT EXISTS (\(storedRecords)) OR (\(condition) AND \(isNoted("NEW"))))"
   }
 
-  /// Selects the records that notes at hand are of.
+  /// Selects the records that the current notes are about.
   private var storedRecords: String {
     let alias = BindingSQL.alias
     return """

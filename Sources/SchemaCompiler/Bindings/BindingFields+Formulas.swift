@@ -1,4 +1,4 @@
-// Each kind of formula, resolved.
+// The resolution of each kind of formula.
 extension BindingFields {
   package func condition(
     _ sql: String?, of model: ModelSchema
@@ -18,11 +18,11 @@ extension BindingFields {
     guard binding.mode == .numberInText else { return }
     switch binding.formula {
     case .twoWay, .aggregate:
-      throw refusal("only a copied or derived value can follow as the number in a text.")
+      throw refusal("only a copied or derived value can be the number in a text.")
     case .copy, .lookup, .derive: break
     }
     guard target.affinity == .text else {
-      throw refusal("\(binding.target) is no text that a number could stand in.")
+      throw refusal("\(binding.target) is not a text field, so it cannot contain a number.")
     }
   }
 
@@ -51,7 +51,8 @@ extension BindingFields {
           of: target, whenever: path.mayBeMissing, while: path.situation, names: path.names))
   }
 
-  /// The expression that makes the target's value of a source record; nil for a plain copy.
+  /// Returns the expression that computes the target's value from a source record; nil for a plain
+  /// copy.
   private func transform(
     _ sql: String?, of source: ModelSchema, to target: FieldSchema, of model: ModelSchema
   ) throws(StoreError) -> SQLExpression? {
@@ -71,7 +72,7 @@ extension BindingFields {
     let source = try self.model(named: aggregate.model)
     var field: FieldSchema? =
       if let name = aggregate.field { try self.field(named: name, of: source) } else { nil }
-    // Another design's key may be NULL in spite of PRIMARY KEY:
+    // In a table of another design a key may be NULL despite PRIMARY KEY:
     // https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls
     if source.isAdopted, !source.isWithoutRowID, let counted = field, !counted.isRowID,
       source.key.contains(counted.name)
@@ -85,7 +86,7 @@ extension BindingFields {
       throw refusal("\(function.rawValue) takes a field of \(source.name). Name it.")
     }
     if order != nil, ![.first, .last, .joined].contains(function) {
-      throw refusal("\(function.rawValue) depends on no order. Leave it out.")
+      throw refusal("\(function.rawValue) does not use an order. Remove the order.")
     }
     var link = ResolvedBinding.Link()
     if let place = aggregate.place {
@@ -122,8 +123,8 @@ extension BindingFields {
     case .sum, .average:
       guard field?.affinity == .integer else {
         throw refusal(
-          "adding to and taking from a sum of real numbers does not give the sum of the rest. "
-            + "Keep \(name) as a whole number of the smallest unit.")
+          "a running sum of real numbers accumulates rounding errors. "
+            + "Store \(name) as a whole number of the smallest unit.")
       }
       let wanted: ColumnAffinity = function == .sum ? .integer : .real
       guard target.affinity == wanted, target.isPlain else {
@@ -136,7 +137,7 @@ extension BindingFields {
       }
     case .joined:
       guard target.affinity == .text, target.isPlain else {
-        throw refusal("values joined are a text, and \(binding.target) is not declared as one.")
+        throw refusal("joined values are a text, and \(binding.target) is not declared as one.")
       }
     }
   }
@@ -176,8 +177,8 @@ extension BindingFields {
   ) throws(StoreError) {
     guard model.collidingSets.contains(where: { $0.contains(end) }) else { return }
     throw refusal(
-      "\(model.name).\(end.name) is unique, and what REPLACE puts in one end could delete other "
-        + "records at the other. Let one of them follow the other one way.")
+      "\(model.name).\(end.name) is unique, and REPLACE at one end could delete "
+        + "records at the other. Use a one-way binding.")
   }
 
   private func end(
@@ -190,7 +191,7 @@ extension BindingFields {
       blank: try blank(of: field, in: model))
   }
 
-  /// What `field` holds when nobody wrote it, as an expression.
+  /// Returns the value of `field` before any write, as an expression.
   private func blank(
     of field: FieldSchema, in model: ModelSchema
   ) throws(StoreError) -> String {
@@ -202,7 +203,7 @@ extension BindingFields {
       }
     } catch {
       throw refusal(
-        "the default of \(model.name).\(field.name), which tells that nobody wrote it, "
+        "the default of \(model.name).\(field.name), which marks a field that was never written, "
           + "\(error.reason). Make it a number, a string, a blob or NULL.")
     }
     return value

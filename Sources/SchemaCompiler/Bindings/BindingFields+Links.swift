@@ -1,11 +1,11 @@
-// Which records belong together.
+// The resolution of which records belong together.
 extension BindingFields {
   /// How a lookup finds its record.
   struct Path {
     package var link = ResolvedBinding.Link()
-    /// Whether there may be none.
+    /// Whether the record may be missing.
     var mayBeMissing = true
-    /// When there is none, as messages say it.
+    /// The wording for a missing record in messages.
     var situation: String
     package var names: String
   }
@@ -39,7 +39,7 @@ extension BindingFields {
     return path
   }
 
-  /// Which records of both ends belong together.
+  /// Returns which records of both ends belong together.
   package func link(
     _ twoWay: BindingSchema.TwoWay, _ leftField: FieldSchema, of leftModel: ModelSchema,
     _ field: FieldSchema, of model: ModelSchema
@@ -48,8 +48,8 @@ extension BindingFields {
     guard !twoWay.match.isEmpty else {
       if leftModel.name == model.name { return link }
       throw refusal(
-        "nothing says which records of \(leftModel.name) and \(model.name) belong together. "
-          + "Match fields of theirs.")
+        "the binding does not say which records of \(leftModel.name) and \(model.name) belong "
+          + "together. Match their fields.")
     }
     link.pairs = try pairs(twoWay.match, leftModel, model)
     try checkUnique(link.pairs.map(\.source), in: leftModel)
@@ -62,7 +62,7 @@ extension BindingFields {
     where ends.contains(ResolvedBinding.Column(leftModel, pair.source))
       || ends.contains(ResolvedBinding.Column(model, pair.target))
     {
-      throw refusal("its ends say which records belong together. Match other fields.")
+      throw refusal("its ends determine which records belong together. Match other fields.")
     }
     return link
   }
@@ -72,8 +72,8 @@ extension BindingFields {
   ) throws(StoreError) -> [ResolvedBinding.Link.Pair] {
     guard !match.isEmpty else {
       throw refusal(
-        "nothing says which record of \(source.name) belongs to one of \(target.name). "
-          + "Match fields of theirs, or name the one record.")
+        "the binding does not say which record of \(source.name) belongs to one of "
+          + "\(target.name). Match their fields, or name the one record.")
     }
     var pairs: [ResolvedBinding.Link.Pair] = []
     for names in match {
@@ -91,7 +91,7 @@ extension BindingFields {
     return pairs
   }
 
-  /// What brings records together from both sides has to be the same from both sides.
+  /// The link must match the same records from both sides, so both sides need the same collation.
   func checkCollations(
     of link: ResolvedBinding.Link, _ source: ModelSchema, _ target: ModelSchema
   ) throws(StoreError) {
@@ -129,13 +129,13 @@ extension BindingFields {
 }
 
 extension ModelSchema {
-  /// Whether the values of `fields` together occur once.
+  /// Returns whether the values of `fields` together are unique.
   package func isUnique(_ fields: [FieldSchema]) -> Bool {
     let names = Set(fields.map(\.name))
     return collidingSets.contains { names.isSuperset(of: $0.map(\.name)) }
   }
 
-  /// The key, and every other set of fields whose values together occur once.
+  /// The key, and every other set of fields whose values together are unique.
   var collidingSets: [[FieldSchema]] {
     let names =
       [key] + fields.filter(\.isUnique).map { [$0.name] } + uniques

@@ -1,11 +1,11 @@
-/// Fields by which a binding finds one record of a model.
+/// The fields by which a binding finds one record of a model.
 package struct BindingFinder: Hashable, Sendable {
   package let model: ModelSchema
   package let fields: [FieldSchema]
 }
 
 extension ResolvedBinding {
-  /// The fields by which it finds other records, for each model in which there must be only one.
+  /// The fields by which it finds other records, for each model in which they must be unique.
   package var finders: [BindingFinder] {
     let all: [BindingFinder] =
       switch formula {

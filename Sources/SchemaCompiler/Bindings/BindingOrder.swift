@@ -1,24 +1,25 @@
-/// Puts bindings in the order in which values flow, and refuses those that have none.
+/// The order of bindings along the flow of values. Bindings that form a cycle have no order and are
+/// rejected.
 ///
-/// Fields that follow each other both ways count as one place: they may form a tree, not a ring.
-/// Between places values flow one way and never back, so every write comes to rest, whatever the
-/// expressions make of the values.
+/// Two-way bound fields count as one place; they may form a tree, but not a ring. Between places
+/// values flow in one direction only. So every write terminates, whatever the expressions compute.
 struct BindingOrder {
   private typealias Column = ResolvedBinding.Column
 
   private let bindings: [ResolvedBinding]
   private let generated: GeneratedColumns
-  /// Which bindings write a column, by position.
+  /// The positions of the bindings that write a column.
   private var writers: [Column: [Int]] = [:]
   private var finished: Set<Int> = []
-  /// How values come into what is read, and who reads it.
+  /// The current path of the walk: how values flow into what is read, and the bindings that read
+  /// it.
   private var path: [(way: [Column], bindings: [Int])] = []
   private var order: [Int] = []
 
-  /// Resolves `schemas` and orders them so that each comes after the bindings it reads from.
+  /// Resolves `schemas` and sorts them so that each comes after the bindings it reads from.
   ///
-  /// - Throws: ``StoreError``, as resolving does, and when two bindings share a name, or a target
-  ///   without priorities, or when bindings go round in a circle, which the message spells out.
+  /// - Throws: ``StoreError``, as resolving does. Also when two bindings share a name, or share a
+  ///   target without priorities, or form a cycle. The message lists the cycle.
   package static func sorted(
     _ schemas: [BindingSchema], in models: [ModelSchema], generated: GeneratedColumns
   ) throws(StoreError) -> [ResolvedBinding] {
@@ -26,7 +27,7 @@ struct BindingOrder {
     var resolved: [ResolvedBinding] = []
     for schema in schemas {
       resolved.append(try ResolvedBinding(schema, in: models))
-      // Trigger names carry the binding's name, and SQLite folds ASCII case in names.
+      // Trigger names contain the binding's name, and SQLite folds ASCII case in names.
       guard names.insert(schema.name.asciiFolded).inserted else {
         if schema.name == "\(schema.target)" {
           throw StoreError(
@@ -60,7 +61,8 @@ struct BindingOrder {
     try checkEnds()
   }
 
-  /// Gives each of several bindings of one field the conditions of those that go before it.
+  /// Gives each of several bindings of one field the conditions of the bindings with higher
+  /// priority.
   private static func ranked(
     _ bindings: [ResolvedBinding]
   ) throws(StoreError) -> [ResolvedBinding] {
@@ -98,13 +100,14 @@ struct BindingOrder {
     guard first.condition != nil else {
       throw StoreError(
         .unsupportedSchema,
-        "\(second.name) would never be in force: \(first.name) binds \(first.target) always and "
+        "\(second.name) would never take effect: \(first.name) binds \(first.target) always and "
           + "has the higher priority. Give it a condition.",
         model: first.target.model, field: first.target.field)
     }
   }
 
-  /// An end of a two-way binding is an end of others like it at most, and they form no ring.
+  /// Checks that the ends of a two-way binding are only ends of other two-way bindings, and form no
+  /// ring.
   private func checkEnds() throws(StoreError) {
     var neighbours: [Column: [Column]] = [:]
     for binding in bindings {
@@ -123,7 +126,7 @@ struct BindingOrder {
         let ring = (way + [ends[0]]).map(\.description).joined(separator: " ↔ ")
         throw StoreError(
           .unsupportedSchema,
-          "Two-way bindings go round in a circle: \(ring). Remove one of them.",
+          "Two-way bindings form a cycle: \(ring). Remove one of them.",
           model: binding.schema.target.model, field: binding.schema.target.field)
       }
       neighbours[ends[0], default: []].append(ends[1])
@@ -147,7 +150,7 @@ struct BindingOrder {
     return nil
   }
 
-  /// All two-way bindings that hang together with the one at `index`, or just it.
+  /// Returns all two-way bindings connected to the one at `index`, or just that one.
   private func place(of index: Int) -> [Int] {
     guard bindings[index].isTwoWay else { return [index] }
     var found = [index]
@@ -167,7 +170,7 @@ struct BindingOrder {
     for way in place.flatMap({ bindings[$0].ways(through: generated) }) {
       guard let written = writers[way[0]] else { continue }
       path.append((way, place))
-      // What reads a field of its own place reads itself.
+      // A place that reads one of its own fields reads itself.
       if let start = path.firstIndex(where: { !Set($0.bindings).isDisjoint(with: written) }) {
         throw circle(from: start, along: way)
       }
@@ -177,13 +180,13 @@ struct BindingOrder {
     for member in place where finished.insert(member).inserted { order.append(member) }
   }
 
-  /// The walk goes from a field to what it reads; values flow the other way.
+  /// The walk goes from a field to what it reads; values flow in the opposite direction.
   private func circle(from start: Int, along way: [Column]) -> StoreError {
     let columns = way + path[start..<path.count - 1].reversed().flatMap(\.way) + [way[0]]
     let binding = bindings[path[start].bindings[0]]
     return StoreError(
       .unsupportedSchema,
-      "Bindings go round in a circle: \(columns.map(\.description).joined(separator: " → ")). "
+      "Bindings form a cycle: \(columns.map(\.description).joined(separator: " → ")). "
         + "Remove one of them.",
       model: binding.schema.target.model, field: binding.schema.target.field)
   }
@@ -194,7 +197,7 @@ extension ResolvedBinding {
     if case .twoWay = formula { true } else { false }
   }
 
-  /// As ``BindingOrder/sorted(_:in:generated:)``.
+  /// Returns the order of ``BindingOrder/sorted(_:in:generated:)``.
   package static func inDependencyOrder(
     _ schemas: [BindingSchema], in models: [ModelSchema],
     generated: GeneratedColumns = GeneratedColumns()

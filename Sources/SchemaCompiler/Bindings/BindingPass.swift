@@ -1,8 +1,8 @@
-/// One statement over all records of a model that brings a binding in line.
+/// One statement over all records of a model that updates a binding's values.
 package struct BindingPass: Hashable, Sendable {
   package let model: ModelSchema
-  /// Ends in a WHERE clause that another condition can be added to.
+  /// Ends in a WHERE clause to which another condition can be added.
   package let statement: String
-  /// What follows that clause.
+  /// The text after that clause.
   package var end = ""
 }

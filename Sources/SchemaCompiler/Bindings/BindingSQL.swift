@@ -1,17 +1,17 @@
-/// The pieces of SQL that the triggers of a one-way binding are put together from.
+/// The parts of SQL that make up the triggers of a one-way binding.
 struct BindingSQL {
   package let table: String
   package let field: String
-  /// The right value, computed for the target's row at hand.
+  /// The correct value, computed for the current row of the target.
   package let value: String
-  /// Limits the rows that have a right value, where not all have one.
+  /// Limits the rows to those that have a correct value, if some do not.
   private let hasValue: String?
-  /// Limits the rows that the binding is about.
+  /// Limits the rows to those that the binding applies to.
   private let scope: [String]
   package let binding: ResolvedBinding
-  /// Where the target is unique, the value as what other records are compared with.
+  /// For a unique target, the value to compare with other records.
   private let uniqueValue: String?
-  /// The source's name in subqueries, so that the target's table is another one even if it is not.
+  /// The source's name in subqueries, which distinguishes it from the target even in one table.
   static let alias = "_ms_source"
 
   init(_ binding: ResolvedBinding) {
@@ -27,7 +27,7 @@ struct BindingSQL {
       value = Self.copied(lookup, for: terms, into: binding.target)
       hasValue = lookup.absence == .unchanged ? Self.exists(lookup, terms) : nil
     case .derive(let expression, _):
-      // IS TRUE asks for truth and compares nothing, but a plus sign makes a value of it:
+      // IS TRUE tests truth and does not compare, but a plus sign makes it an expression:
       // https://sqlite.org/lang_expr.html#booleanexpr
       value =
         expression.isLiteral
@@ -52,8 +52,8 @@ struct BindingSQL {
     }
   }
 
-  /// Refuses a value that another record has in a field that takes each once. The statement's
-  /// REPLACE rules inside triggers too, and would delete that record for it.
+  /// Rejects a value that another record already has in a unique field. The statement's REPLACE
+  /// also applies inside triggers, and would delete that record.
   private func refusingCollisions(_ condition: String, _ value: String) -> String {
     let sets = binding.uniqueSets.sets(of: binding.model)
       .filter { $0.fields.contains(binding.target) }
@@ -80,7 +80,7 @@ struct BindingSQL {
       """
   }
 
-  /// True for the target's rows that do not hold their right value.
+  /// True for the target's rows that do not hold their correct value.
   package var drift: String { drift(value, hasValue) }
 
   private func drift(_ value: String, _ hasValue: String?) -> String {
@@ -93,7 +93,7 @@ struct BindingSQL {
       : TriggerMoment.differ(field, value, binding.target)
   }
 
-  /// Puts every record right.
+  /// Updates every record that is not correct.
   var synchronisation: BindingPass {
     BindingPass(
       model: binding.model,
@@ -104,7 +104,8 @@ struct BindingSQL {
         """)
   }
 
-  /// - Parameter cell: How the target is spelled where its name alone is another row's.
+  /// - Parameter cell: The target's qualified name, for places where the bare name means another
+  ///   row.
   private func assigned(_ value: String, over cell: String? = nil) -> String {
     binding.schema.mode == .numberInText
       ? NumberInText.replaced(in: cell ?? field, by: value) : value
@@ -113,16 +114,17 @@ struct BindingSQL {
   /// True for the row that the statement inserted or updated.
   var isNewTarget: String { binding.model.isNewRow }
 
-  /// Two statements: put the rows right that `rows` selects, then refuse if one of them is not.
+  /// Returns two statements: update the rows that `rows` selects, then fail if one of them is not
+  /// correct.
   func puttingRight(where rows: String) -> String {
     puttingRight(where: rows, value, hasValue)
   }
 
-  /// The same for one row at most, and not in a trigger of the target's table.
+  /// Returns the same for at most one row, outside triggers of the target's table.
   ///
-  /// A row that was written has been looked at by that table's trigger already, so only one that
-  /// was not written is looked at here. `changes()` in a trigger counts what the trigger's own
-  /// statement before it wrote: <https://sqlite.org/c3ref/changes.html>.
+  /// That table's own trigger already checks every row that was written. So only a row that was not
+  /// written is checked here. `changes()` in a trigger counts the rows of the trigger's own
+  /// previous statement: <https://sqlite.org/c3ref/changes.html>.
   func puttingOneRight(where row: String) -> String {
     let condition = "\(row) AND \(drift)"
     return mending(condition, value) + """
@@ -154,11 +156,11 @@ struct BindingSQL {
 
   private var refusal: String { SQLText.literal(BindingTriggers.refusal(of: binding.schema)) }
 
-  /// The triggers on the target's table, which put the written record right.
+  /// The triggers on the target's table, which correct the written record.
   func targetTriggers(
     _ make: BindingObjects, watching fields: [FieldSchema]
   ) -> [SchemaObject] {
-    // A trigger that gives the record another key hides it from the one that looks next.
+    // A trigger that changes the record's key hides the record from the triggers that run next.
     let watched = (fields + [binding.target] + binding.conditionFields + binding.model.keyFields)
       .withoutRepeats
     return [
@@ -166,7 +168,7 @@ struct BindingSQL {
         .targetInsert, .after(.insert), on: binding.model, [puttingRight(where: isNewTarget)]),
       make.trigger(
         .targetUpdate, .after(.update(of: watched)), on: binding.model,
-        // Most updates leave the value right; to start the program costs more than to look.
+        // Most updates leave the value correct. Starting the trigger costs more than this check.
         when: "(\(TriggerMoment.anyChanged(watched))) AND EXISTS (SELECT 1 FROM \(table) "
           + "WHERE \(isNewTarget) AND \(drift))",
         [puttingRight(where: isNewTarget)]),
@@ -175,7 +177,7 @@ struct BindingSQL {
 
   // A value of another record
 
-  /// The triggers on the source's table, which put the records right that follow it.
+  /// The triggers on the source's table, which update the records that follow it.
   func sourceTriggers(
     _ make: BindingObjects, _ lookup: ResolvedBinding.Lookup
   ) -> [SchemaObject] {
@@ -194,7 +196,7 @@ struct BindingSQL {
     }
     let arrived = following("NEW")
     let left = following("OLD")
-    // Most updates leave the keys as they are; the same rows are right already then.
+    // Most updates do not change the keys; the same rows are then already correct.
     let moved = keys.isEmpty ? [] : [following("OLD", when: TriggerMoment.anyChanged(keys))]
     let watched = (lookup.dependencies + keys + placed).withoutRepeats
     let changed = TriggerMoment.anyChanged(watched)
@@ -217,9 +219,10 @@ struct BindingSQL {
     return triggers
   }
 
-  /// True for the target's rows that belong to a row of the source, NEW or OLD.
+  /// Returns a condition that is true for the target's rows that belong to a source row, NEW or
+  /// OLD.
   ///
-  /// The key stands on the left so that its collation decides, as it does in a foreign key:
+  /// The key is on the left so that its collation applies, as in a foreign key:
   /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
   private func refers(to row: String) -> String {
     guard case .lookup(let lookup) = binding.formula, !lookup.link.pairs.isEmpty else { return "1" }
@@ -227,14 +230,15 @@ struct BindingSQL {
       lookup.link.pairs.map(\.source), of: row, "=", lookup.link.pairs.map(\.target), of: table)
   }
 
-  /// True for the target's rows that belong to the rows that `notes` selects.
+  /// Returns a condition that is true for the target's rows that belong to the rows that `notes`
+  /// selects.
   func refers(toEvicted notes: String) -> String {
     guard case .lookup(let lookup) = binding.formula else { return "0" }
     return rows(lookup.link.pairs, areIn: notes)
   }
 
-  /// True for the target's rows whose link is among those that `notes` selects. As everywhere the
-  /// source's collation decides.
+  /// Returns a condition that is true for the target's rows whose link is among those that `notes`
+  /// selects. The source's collation applies, as everywhere.
   package func rows(_ pairs: [ResolvedBinding.Link.Pair], areIn notes: String) -> String {
     guard !pairs.isEmpty else { return "EXISTS (\(notes))" }
     let columns = pairs.map { pair in
@@ -271,8 +275,8 @@ struct BindingSQL {
 }
 
 extension FieldSchema {
-  /// `expression` as a value without a type of its own. A text compares with a number as numbers
-  /// do, so '07' would pass for 7; a plus sign takes the number's affinity away and nothing else:
+  /// Returns `expression` as a value without affinity. A text compared with a number converts like
+  /// a number, so '07' would equal 7. A plus sign removes the affinity and changes nothing else:
   /// <https://sqlite.org/datatype3.html#affinity_of_expressions>.
   package func bare(_ expression: String) -> String {
     affinity == .text ? "+(\(expression))" : expression
@@ -280,8 +284,8 @@ extension FieldSchema {
 }
 
 extension ModelSchema {
-  /// True for the row that the statement inserted or updated. A key of another design may be NULL:
-  /// <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
+  /// True for the row that the statement inserted or updated. In a table of another design a key
+  /// may be NULL: <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
   var isNewRow: String {
     keyFields.map { "\(SQLText.quoted($0.column)) IS \(RowColumn("NEW", $0))" }
       .joined(separator: " AND ")

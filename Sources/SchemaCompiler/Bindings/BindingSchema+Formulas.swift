@@ -1,12 +1,12 @@
 extension BindingSchema {
-  /// Two fields that are equal in records that belong together.
+  /// Two fields that have equal values in records that belong together.
   package struct Match: Hashable, Sendable, Codable {
     /// The field of the record that the value comes from.
     package var source: String
-    /// The field of the record that the binding's target is in.
+    /// The field of the record with the binding's target.
     package var target: String
 
-    /// Two fields by their names.
+    /// Creates a match of two fields by their names.
     package init(source: String, target: String) {
       self.source = source
       self.target = target
@@ -15,22 +15,22 @@ extension BindingSchema {
 
   /// A value of one other record.
   ///
-  /// The fields that find the record must be unique in its model. Where there is none, the target
-  /// holds its declared default, or NULL when it has none, or keeps its last value.
+  /// The fields that find the record must be unique in its model. If there is no such record, the
+  /// target holds its declared default, or NULL without a default, or keeps its last value.
   package struct Lookup: Hashable, Sendable, Codable {
     /// The field that is copied.
     package var source: Field
-    /// Which record of the source's model belongs to a record of the target's. Empty when `place`
-    /// names it.
+    /// The fields that match a record of the source's model with a record of the target's model.
+    /// Empty when `place` names the record.
     package var match: [Match]
-    /// The key of the one source record for all targets: settings, for instance.
+    /// The key of the one source record for all targets, for example a settings record.
     package var place: [SQLValue]?
-    /// An SQL expression over the source's record that is copied instead of the field itself.
+    /// An SQL expression over the source's record to copy instead of the field itself.
     package var transform: String?
     /// True for a target that keeps its last value while there is no source; nil otherwise.
     package var keepsLast: Bool?
 
-    /// A value of one other record. Checks nothing: opening a store does.
+    /// Creates a lookup without checking it; opening a store checks it.
     package init(
       source: Field, match: [Match], place: [SQLValue]? = nil, transform: String? = nil,
       keepsLast: Bool? = nil
@@ -43,42 +43,42 @@ extension BindingSchema {
     }
   }
 
-  /// What several records come to.
+  /// A value computed from several records.
   package struct Aggregate: Hashable, Sendable, Codable {
-    /// What is made of the values.
+    /// The function that computes the value.
     package enum Function: String, Hashable, Sendable, Codable, CaseIterable {
-      /// How many records, or how many values but NULL of a field.
+      /// The number of records, or of non-NULL values of a field.
       case count
-      /// Of whole numbers; 0 when there are none.
+      /// The sum of whole numbers; 0 when there are none.
       case sum
-      /// Of whole numbers, as a real number.
+      /// The average of whole numbers, as a real number.
       case average
       case minimum, maximum
-      /// The value of the first, or last, record in an order.
+      /// The value of the first or last record in an order.
       case first, last
-      /// All values but NULL in an order, as one text.
+      /// All non-NULL values in an order, as one text.
       case joined
     }
 
-    /// What is made of the values.
+    /// The function that computes the value.
     package var function: Function
-    /// The model whose records are counted.
+    /// The model of the aggregated records.
     package var model: String
-    /// The field of theirs; nil only for a count of records.
+    /// The aggregated field; nil only for a count of records.
     package var field: String?
-    /// Which of their fields orders them, for `first`, `last` and `joined`; the key decides between
-    /// equals, and alone when this is nil.
+    /// The field that orders the records, for `first`, `last` and `joined`. The key decides between
+    /// equal values, and alone when this is nil.
     package var order: String?
-    /// What stands between texts that are joined; nil for all others.
+    /// The separator of joined texts; nil for all other functions.
     package var separator: String?
-    /// Which records count for which target. Empty when `place` names the one target.
+    /// The fields that match records with their target. Empty when `place` names the single target.
     package var match: [Match]
-    /// The key of the one record that holds the aggregate of all.
+    /// The key of the single record that holds the aggregate of all records.
     package var place: [SQLValue]?
-    /// An SQL condition over the records that count; nil for all.
+    /// An SQL condition for the records that count; nil for all.
     package var condition: String?
 
-    /// What several records come to. Checks nothing: opening a store does.
+    /// Creates an aggregate without checking it; opening a store checks it.
     package init(
       _ function: Function, model: String, field: String? = nil, order: String? = nil,
       separator: String? = nil, match: [Match], place: [SQLValue]? = nil, condition: String? = nil
@@ -94,23 +94,25 @@ extension BindingSchema {
     }
   }
 
-  /// Two fields of which each follows the other.
+  /// Two fields that follow each other.
   package struct TwoWay: Hashable, Sendable, Codable {
-    /// The other end; the binding's target is the right one.
+    /// The other end; the binding's target is the right end.
     package var left: Field
-    /// Which records of the two models belong together, `source` being the left one's; empty for
+    /// The fields that match records of the two models; `source` belongs to the left one. Empty for
     /// two fields of one record. Each side's fields must be unique there.
     package var match: [Match]
-    /// The SQL expression over the left record that the right end follows; nil for the field.
+    /// The SQL expression over the left record that the right end follows; nil for the field
+    /// itself.
     package var forward: String?
-    /// The SQL expression over the right record that the left end follows; nil for the field.
+    /// The SQL expression over the right record that the left end follows; nil for the field
+    /// itself.
     package var backward: String?
-    /// What happens when both ends were written.
+    /// What to do when both ends were written.
     package var conflict: BindingConflict
-    /// Which end is right when the binding is new, or is rebuilt.
+    /// The end that determines the values when the binding is created or rebuilt.
     package var initially: BindingSide
 
-    /// Two fields that follow each other. Checks nothing: opening a store does.
+    /// Creates a two-way formula without checking it; opening a store checks it.
     package init(
       left: Field, match: [Match], forward: String? = nil, backward: String? = nil,
       conflict: BindingConflict = .leftWins, initially: BindingSide = .left
@@ -170,11 +172,11 @@ extension BindingSchema {
   }
 }
 
-/// What happens when one statement writes both ends unlike each other, or brings two records
-/// together that differ.
+/// What to do when one statement writes different values to both ends, or brings together two
+/// records that differ.
 public enum BindingConflict: String, Hashable, Sendable, Codable {
   case leftWins, rightWins
-  /// The statement is refused.
+  /// The statement is rejected.
   case abort
 }
 

@@ -1,9 +1,11 @@
-/// One binding as a plain value: which field follows what. It stands in the file's catalog as
-/// JSON; the triggers that keep it are derived from it and from the models.
+/// One binding as a plain value: a field and the formula that it follows.
 ///
-/// A bound field is not for writing: whatever a writer puts there is put right again in the same
-/// statement. Only the ends of a ``Formula/twoWay(_:)`` are. To declare a binding use
-/// ``FieldBinding``.
+/// The file's catalog stores it as JSON. The triggers that keep the field up to date are derived
+/// from it and from the models.
+///
+/// A bound field is not meant to be written: in the same statement the binding replaces any value
+/// that a writer sets. Only the ends of a two-way binding can be written. To declare a
+/// binding use ``FieldBinding``.
 public struct BindingSchema: Hashable, Sendable, Codable {
   /// One field of one model, by name.
   package struct Field: Hashable, Sendable, Codable, CustomStringConvertible {
@@ -12,7 +14,7 @@ public struct BindingSchema: Hashable, Sendable, Codable {
     /// The field's name.
     package var field: String
 
-    /// The field of that name; whether there is one is found out when the binding is added.
+    /// Creates a reference to a field by name. Adding the binding checks whether the field exists.
     package init(model: String, field: String) {
       self.model = model
       self.field = field
@@ -21,51 +23,53 @@ public struct BindingSchema: Hashable, Sendable, Codable {
     package var description: String { "\(model).\(field)" }
   }
 
-  /// What the field is kept equal to.
+  /// The value that the field follows.
   package enum Formula: Hashable, Sendable, Codable {
     /// A field of the record that the target's field `through` refers to.
     ///
-    /// Where the reference is NULL or names no record, the target holds its declared default, or
-    /// NULL when it has none. A target that has no default and takes no NULL keeps its last value
-    /// until its reference names a record again; its reference may therefore not be optional.
+    /// If the reference is NULL or names no record, the target holds its declared default, or NULL
+    /// without a default. A target without a default that does not accept NULL keeps its last value
+    /// until its reference names a record again. Its reference must therefore not be optional.
     case copy(source: Field, through: String)
     /// A deterministic SQL expression over columns of the same record.
     case derive(sql: String)
-    /// A value of one other record, found by any fields of it, or of one record for all.
+    /// A value of one other record, found by any fields of it, or of one record for all targets.
     case lookup(Lookup)
-    /// What several records come to: how many, their sum, the first of them …
+    /// A value computed from several records, such as their number, their sum or the first of them.
     case aggregate(Aggregate)
-    /// Two fields of which each follows the other; the binding's target is the right one.
+    /// Two fields that follow each other; the binding's target is the right one.
     case twoWay(TwoWay)
   }
 
-  /// How much of the target's text follows.
+  /// The part of the target's text that follows the formula.
   package enum Mode: String, Hashable, Sendable, Codable {
-    /// The number inside the target's text; the text around it is free. A value that is not a text,
-    /// or not a number, replaces the whole. A text without a digit, and NULL, stay as they are; so
-    /// does the whole text while the value is NULL.
+    /// The number inside the target's text; the surrounding text is free.
+    ///
+    /// A target that is not a text, or a value that is not a number, is replaced completely. A text
+    /// without a digit, and NULL, are left unchanged. The whole text is left unchanged while the
+    /// value is NULL.
     case numberInText
   }
 
-  /// Unique among the store's bindings, upper and lower case alike. Events name it as their origin.
+  /// Unique among the store's bindings, ignoring case. Events name it as their origin.
   public var name: String
-  /// The field that follows.
+  /// The bound field.
   package var target: Field
-  /// What it follows.
+  /// The formula that it follows.
   package var formula: Formula
-  /// The SQL condition, over the target's record, under which the binding is in force; nil for
-  /// always. While it is not, the field is free and keeps what it has.
+  /// The SQL condition over the target's record under which the binding applies; nil for always.
+  /// While the condition is not satisfied, the field can be written and keeps its value.
   package var condition: String?
-  /// Among bindings of one field the one with the highest priority is in force whose condition
-  /// holds. A binding that stands alone has none.
+  /// The priority among bindings of one field. Of the bindings whose condition is satisfied, the
+  /// one with the highest priority applies. A single binding has no priority.
   package var priority: Int?
   /// nil for the whole value.
   package var mode: Mode?
-  /// The functions in Swift that its expressions call, ASCII letters in lower case; nil for none.
-  /// Only programs that register them can write what sets off the binding.
+  /// The Swift functions that its expressions call, with ASCII letters in lower case; nil for none.
+  /// Only programs that register these functions can write records that trigger the binding.
   package var functions: [String]?
 
-  /// - Parameter name: The target, as `Album.artistName`, when nil.
+  /// - Parameter name: If nil, the target's name, such as `Album.artistName`.
   package init(
     name: String? = nil, target: Field, formula: Formula, condition: String? = nil,
     priority: Int? = nil, mode: Mode? = nil, functions: [String]? = nil
@@ -81,19 +85,19 @@ public struct BindingSchema: Hashable, Sendable, Codable {
 }
 
 extension BindingSchema {
-  /// The fields that follow: both ends of a two-way binding.
+  /// The bound fields; for a two-way binding both ends.
   package var boundFields: [Field] {
     if case .twoWay(let twoWay) = formula { [twoWay.left, target] } else { [target] }
   }
 
-  /// Notes which functions in Swift the expressions call.
+  /// Stores which Swift functions the expressions call.
   package mutating func calls(_ names: [String]) {
     functions = names.isEmpty ? nil : names.map(\.asciiFolded).sorted()
   }
 }
 
 extension BindingSchema: CustomStringConvertible {
-  /// The formula for people: `Album.artistName = Artist.name through Album.artistID`.
+  /// The formula as readable text: `Album.artistName = Artist.name through Album.artistID`.
   public var description: String {
     var text = formulaText
     if mode == .numberInText { text += ", the number in the text" }

@@ -1,4 +1,4 @@
-// What each kind of formula needs in the file.
+// The objects in the file that each kind of formula needs.
 extension BindingTriggers {
   /// The SQL of one binding.
   struct Parts: Hashable, Sendable {
@@ -8,7 +8,7 @@ extension BindingTriggers {
     package let passes: [BindingPass]
     let driftCondition: String
     package private(set) var storageAudit: String?
-    /// Which records are wrong, where that is not ``driftCondition``.
+    /// Selects the wrong records, if that is not ``driftCondition``.
     package private(set) var offence: String?
     package private(set) var lossCount: String?
 

@@ -1,29 +1,35 @@
-/// The persistent objects that keep one binding, and the SQL that brings existing records in line.
+/// The persistent objects that keep one binding up to date, and the SQL that updates existing
+/// records.
 ///
-/// Built-in SQL only, so that every writer runs it, the plain `sqlite3` shell included. Each
-/// trigger puts the rows it touches right and then makes sure that they are: the conflict clause of
-/// the writer's statement rules inside triggers too (<https://sqlite.org/lang_createtrigger.html>),
-/// so `UPDATE OR IGNORE` would skip a target whose CHECK refuses the value without a word.
+/// They use only built-in SQL, so every writer runs them, including the plain `sqlite3` shell. Each
+/// trigger corrects the rows it touches and then verifies that they are correct. Verification is
+/// needed because the conflict clause of the writer's statement also applies inside triggers
+/// (<https://sqlite.org/lang_createtrigger.html>). For example, `UPDATE OR IGNORE` would silently
+/// skip a target whose CHECK rejects the value.
 ///
-/// Triggers read the tables, not the values of NEW: another trigger of the same statement may
-/// already have put the row right, and the order of triggers is undefined. Two things take OLD and
-/// NEW all the same. Totals add and subtract them, which is exact because each change of a row
-/// fires once, whatever the order. And which end of a two-way binding was written, only they say.
+/// Triggers read the tables, not the values of NEW. Another trigger of the same statement may
+/// already have corrected the row, and the order of triggers is undefined. There are two exceptions
+/// that read OLD and NEW. Totals add and subtract them; this is exact because each change of a row
+/// fires once, whatever the order. And only OLD and NEW show which end of a two-way binding was
+/// written.
 ///
-/// Held with `recursive_triggers` and `foreign_keys` off too. REPLACE then evicts records without a
-/// delete trigger (<https://sqlite.org/lang_conflict.html>); ``BindingEvictions`` notes them
-/// before. Not held there: what is evicted by a unique index that no model declares or that has a
-/// program's own collation (see ``UniqueSets``), and what a user's own trigger changes in the
-/// fields that a running trigger of the binding watches, since no trigger starts itself again. The
-/// drift count finds both.
+/// The binding is also kept with `recursive_triggers` and `foreign_keys` off. REPLACE then evicts
+/// records without a delete trigger (<https://sqlite.org/lang_conflict.html>), so
+/// ``BindingEvictions`` notes them beforehand. Two cases are not covered, but the drift count finds
+/// both:
+///
+/// - An eviction by a unique index that no model declares or that has a custom collation (see
+///   ``UniqueSets``).
+/// - A change by a user's trigger of fields that a running trigger of the binding watches, because
+///   no trigger starts itself again.
 package struct BindingTriggers: Hashable, Sendable {
   package let binding: BindingSchema
   private let parts: Parts
   /// The expressions that writers evaluate, each with the model whose columns it may name.
   package let expressions: [Expression]
-  /// How it finds other records.
+  /// The fields by which it finds other records.
   package let finders: [BindingFinder]
-  /// Which columns the binding writes and out of which values come into those.
+  /// The columns that the binding writes, and the columns that their values come from.
   let flow: Flow
   private let target: ModelSchema
 
@@ -37,7 +43,7 @@ package struct BindingTriggers: Hashable, Sendable {
     package let model: ModelSchema
   }
 
-  /// What the trigger of a binding is called for.
+  /// The event that a binding's trigger handles.
   package enum Event: String, CaseIterable {
     case sourceInsert = "source_insert"
     case sourceUpdate = "source_update"
@@ -54,14 +60,14 @@ package struct BindingTriggers: Hashable, Sendable {
     case evictedInsert = "evicted_insert"
     case evictedUpdate = "evicted_update"
     case evictedDelete = "evicted_delete"
-    /// Not triggers.
+    /// Tables and indexes, not triggers.
     case totals, evicted, written, order
   }
 
-  /// How the name of every binding's trigger, table and index begins.
+  /// The prefix of the name of every binding's trigger, table and index.
   package static let namePrefix = "_ms_binding_"
 
-  /// The binding that the trigger called `name` belongs to, or nil when it is no binding's.
+  /// Returns the binding that the trigger called `name` belongs to, or nil for other triggers.
   package static func bindingName(ofTrigger name: String) -> String? {
     guard name.hasPrefix(namePrefix),
       let event = Event.allCases.first(where: { name.hasSuffix("_" + $0.rawValue) })
@@ -70,12 +76,13 @@ package struct BindingTriggers: Hashable, Sendable {
     return binding.isEmpty ? nil : String(binding)
   }
 
-  /// What a trigger says when a record does not take its value. Every writer sees it.
+  /// The error message of a trigger when a record does not accept its value. Every writer sees it.
   package static func refusal(of binding: BindingSchema) -> String {
     "The binding \(binding.name)\(refusalEnd(for: binding.target))"
   }
 
-  /// What a trigger of a two-way binding says when both ends were written, unlike each other.
+  /// The error message of a two-way binding's trigger when both ends were written with different
+  /// values.
   package static func conflict(of binding: BindingSchema) -> String {
     "The binding \(binding.name)\(conflictEnd(for: binding.target))"
   }
@@ -88,7 +95,7 @@ package struct BindingTriggers: Hashable, Sendable {
     " cannot be kept: \(target) and its other end were given values that differ."
   }
 
-  /// The binding of `target` that `message` is the refusal of, or nil.
+  /// Returns the binding of `target` whose refusal `message` is, or nil.
   package static func bindingName(refusing target: BindingSchema.Field, in message: String)
     -> String?
   {
@@ -109,19 +116,19 @@ package struct BindingTriggers: Hashable, Sendable {
   }
 
   package var triggers: [SchemaObject] { parts.triggers }
-  /// What the triggers keep for themselves: tables and indexes.
+  /// The objects with the triggers' own state: tables and indexes.
   package var storage: [SchemaObject] { parts.storage }
-  /// Empties the binding's own tables; to be run before ``passes``.
+  /// Empties the binding's own tables; run these statements before ``passes``.
   package var clearings: [String] { parts.clearings }
-  /// Fills the binding's own tables anew, then puts every record right. The last one touches no
-  /// record that is right already.
+  /// Fills the binding's own tables again, then corrects every record. The last pass does not touch
+  /// records that are already correct.
   package var passes: [BindingPass] { parts.passes }
-  /// The condition, over the target's table, of the records that are not right.
+  /// The condition over the target's table for records that are not correct.
   var driftCondition: String { parts.driftCondition }
-  /// Selects what is wrong in the binding's own tables.
+  /// Selects the errors in the binding's own tables.
   package var storageAudit: String? { parts.storageAudit }
-  /// One SELECT of one number: how many records come back changed from there and back; nil for what
-  /// goes one way.
+  /// One SELECT of one number: how many records a conversion there and back would change. Nil for a
+  /// one-way binding.
   package var lossCount: String? { parts.lossCount }
 
   /// The table of ``storageAudit``: the totals, which come first.
@@ -129,14 +136,14 @@ package struct BindingTriggers: Hashable, Sendable {
     storageAudit == nil ? nil : storage.first { $0.kind == .table }?.name
   }
 
-  /// The condition, over the target's table, of the records to tell as wrong: those that drift, and
-  /// those that follow storage that is wrong.
+  /// The condition over the target's table for records to report as wrong: records that drift, and
+  /// records that follow wrong storage.
   private var offence: String { parts.offence ?? driftCondition }
 
-  /// All that the file must hold, in the order in which it is made.
+  /// All objects that the file must have, in the order of creation.
   package var objects: [SchemaObject] { storage + triggers }
 
-  /// One SELECT of one number: how many records are not right.
+  /// One SELECT of one number: how many records are not correct.
   package var driftCount: String {
     """
     SELECT count(*)
@@ -145,7 +152,7 @@ package struct BindingTriggers: Hashable, Sendable {
     """
   }
 
-  /// The keys of records that are not right, in key order; takes their number as an argument.
+  /// Selects the keys of records that are not correct, in key order. Its argument is the limit.
   package var driftKeys: String {
     let key = SQLText.quotedList(target.keyFields.map(\.column))
     return """
@@ -158,7 +165,7 @@ package struct BindingTriggers: Hashable, Sendable {
   }
 }
 
-/// Names and words the objects of one binding.
+/// The names and the SQL of the objects of one binding.
 struct BindingObjects {
   package let binding: BindingSchema
 
@@ -175,7 +182,8 @@ struct BindingObjects {
     TriggerSQL(name(event), moment, on: model.table, when: condition, body).object(of: owner)
   }
 
-  /// A table of the binding's own. Its columns convert as the fields do whose values they hold.
+  /// Returns a table of the binding. Its columns convert values as the fields whose values they
+  /// hold do.
   package func table(
     _ event: BindingTriggers.Event, key: [(name: String, field: FieldSchema?)],
     _ others: [String] = []

@@ -1,11 +1,11 @@
-/// The bindings that a file should keep, compiled to the objects that keep them. A plain value.
+/// The bindings that a file should have, compiled to the objects that keep them. A plain value.
 ///
-/// A binding that is in the file but not among those given stays: ``undeclared(in:)`` lists it.
+/// A binding that only the file has is left unchanged: ``undeclared(in:)`` lists it.
 package struct CompiledBindings: Sendable {
-  /// Each after those it reads from.
+  /// Each binding comes after those it reads from.
   package let bindings: [BindingTriggers]
 
-  /// - Throws: ``StoreError`` when a binding cannot be kept, or not together with the others.
+  /// - Throws: ``StoreError`` when a binding is not supported, or conflicts with the others.
   package init(
     _ schemas: [BindingSchema], in models: [ModelSchema],
     generated: GeneratedColumns = GeneratedColumns(), uniqueSets: UniqueSets = UniqueSets()
@@ -22,12 +22,12 @@ package struct CompiledBindings: Sendable {
     self.bindings = bindings
   }
 
-  /// The bindings for which `isKept` returns true.
+  /// Returns the bindings for which `isKept` returns true.
   package func keeping(_ isKept: (BindingTriggers) throws -> Bool) rethrows -> CompiledBindings {
     CompiledBindings(try bindings.filter(isKept))
   }
 
-  /// What has to happen to a file whose bindings have `installed`.
+  /// Returns the changes to make in a file whose bindings have the objects `installed`.
   package func plan(from installed: InstalledObjects) -> SchemaPlan {
     let owners = Set(bindings.map(\.owner))
     var plan = SchemaPlan(from: bindings.flatMap(\.objects), to: installed) { object in
@@ -38,13 +38,14 @@ package struct CompiledBindings: Sendable {
     return plan
   }
 
-  /// The names of bindings that only the file has, sorted.
+  /// Returns the names of bindings that only the file has, sorted.
   package func undeclared(in installed: InstalledObjects) -> [String] {
     let declared = Set(bindings.map(\.owner))
     return Set(installed.objects.compactMap(\.owner)).subtracting(declared).map(\.name).sorted()
   }
 
-  /// How `installed` differs, in the order of ``bindings``; bindings that only the file has follow.
+  /// Returns the differences of `installed`, in the order of ``bindings``. Bindings that only the
+  /// file has follow.
   package func drift(in installed: InstalledObjects) -> [SchemaDrift] {
     let differences = plan(from: installed).differences
     let declared = bindings.compactMap { binding in
@@ -58,12 +59,12 @@ package struct CompiledBindings: Sendable {
     return declared + undeclared
   }
 
-  /// The bindings by which values come into `columns`, sources before what follows them: their own
-  /// and, before those, the ones of all columns that they depend on.
+  /// Returns the bindings through which values flow into `columns`, sources first. These are the
+  /// bindings of `columns` and of all columns that they depend on.
   package func chain(into columns: Set<ResolvedBinding.Column>) -> [BindingSchema] {
     var wanted = columns
     var chain: [BindingSchema] = []
-    // Both ends of a two-way binding come from each other, so one pass back is not enough.
+    // Both ends of a two-way binding depend on each other, so one backward pass is not enough.
     var isGrowing = true
     while isGrowing {
       isGrowing = false

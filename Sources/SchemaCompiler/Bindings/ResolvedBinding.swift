@@ -1,6 +1,6 @@
-/// A binding whose every name was found and whose types fit: what its triggers are made from.
+/// A binding with resolved names and checked types, from which its triggers are made.
 package struct ResolvedBinding: Hashable, Sendable {
-  /// What the target holds while there is nothing that it could follow.
+  /// The value of the target while there is no source value.
   enum Absence: Hashable, Sendable {
     case null
     /// The target's declared default, a literal.
@@ -17,7 +17,7 @@ package struct ResolvedBinding: Hashable, Sendable {
     }
 
     package var pairs: [Pair] = []
-    /// The fields of the one record on the side that is found, with its key's literals.
+    /// The key fields of the single record on the side that is found, with their literals.
     package var place: [Constant] = []
 
     package struct Constant: Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct ResolvedBinding: Hashable, Sendable {
 
   package struct Lookup: Hashable, Sendable {
     package let source: ModelSchema
-    /// The field that is copied, when no expression is.
+    /// The field that is copied if there is no expression.
     package let field: FieldSchema
     package let transform: SQLExpression?
     package let link: Link
@@ -50,7 +50,7 @@ package struct ResolvedBinding: Hashable, Sendable {
     package let condition: SQLExpression?
     let absence: Absence
 
-    /// The source's fields that a record's part in the aggregate depends on, its link apart.
+    /// The source's fields that a record's contribution depends on, without its link.
     var dependencies: [FieldSchema] {
       let key = function.isFound || function == .joined ? source.keyFields : []
       return ([field, order].compactMap(\.self) + key + (condition.map(source.fields) ?? []))
@@ -58,22 +58,22 @@ package struct ResolvedBinding: Hashable, Sendable {
     }
   }
 
-  /// One end of a two-way binding: where it is, and what it is to the other.
+  /// One end of a two-way binding: its field, and the value that the other end follows.
   package struct End: Hashable, Sendable {
     package let model: ModelSchema
     package let field: FieldSchema
-    /// What the other end follows, over this end's record.
+    /// The value that the other end follows, over this end's record.
     package let value: SQLExpression
     /// The fields that `value` names, and the end itself.
     let dependencies: [FieldSchema]
-    /// What the field holds when nobody wrote it.
+    /// The value of the field before any write.
     let blank: String
   }
 
   package struct TwoWay: Hashable, Sendable {
     package let left: End
     package let right: End
-    /// `source` is the left model's; no pairs for two fields of one record.
+    /// `source` belongs to the left model; there are no pairs for two fields of one record.
     package let link: Link
     package let conflict: BindingConflict
     package let initially: BindingSide
@@ -91,16 +91,17 @@ package struct ResolvedBinding: Hashable, Sendable {
   package let model: ModelSchema
   package let target: FieldSchema
   package let formula: Formula
-  /// The columns that what it writes depends on, and all that SQLite computes those from.
+  /// The columns that its written values depend on, and all columns that SQLite computes those
+  /// from.
   package var origins: Set<Column> = []
   package let condition: SQLExpression?
-  /// The conditions of bindings of the same field that go before this one.
+  /// The conditions of bindings of the same field with higher priority.
   var precedence: [SQLExpression] = []
-  /// How the file's indexes compare.
+  /// How the file's indexes compare values.
   package var uniqueSets = UniqueSets()
 
-  /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema` and a
-  ///   sentence that says what to declare instead.
+  /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema`, and
+  ///   a message that says what to declare instead.
   package init(_ schema: BindingSchema, in models: [ModelSchema]) throws(StoreError) {
     let finder = BindingFields(binding: schema, models: models)
     self.schema = schema
@@ -124,7 +125,7 @@ package struct ResolvedBinding: Hashable, Sendable {
       let dependencies = model.fields(in: expression)
       if dependencies.contains(where: { $0.name == target.name }) {
         throw finder.refusal(
-          "\(schema.target) would be derived from itself. Demand a form of a field by a rule.")
+          "\(schema.target) would be derived from itself. To enforce a format, add a rule.")
       }
       formula = .derive(expression, dependencies: dependencies)
     case .aggregate(let aggregate):
@@ -134,7 +135,7 @@ package struct ResolvedBinding: Hashable, Sendable {
     }
   }
 
-  /// Whether every name of `schema` is found among `models` and its types fit.
+  /// Returns whether `models` have every name in `schema`, with matching types.
   package static func canResolve(_ schema: BindingSchema, in models: [ModelSchema]) -> Bool {
     do throws(StoreError) {
       _ = try ResolvedBinding(schema, in: models)
@@ -144,7 +145,7 @@ package struct ResolvedBinding: Hashable, Sendable {
     }
   }
 
-  /// The fields of the target's record that say whether the binding is in force.
+  /// The fields of the target's record that determine whether the binding applies.
   var conditionFields: [FieldSchema] {
     (([condition].compactMap(\.self) + precedence).flatMap(model.fields)).withoutRepeats
   }
@@ -156,7 +157,7 @@ package struct ResolvedBinding: Hashable, Sendable {
     return [Column(twoWay.left.model, twoWay.left.field), right]
   }
 
-  /// The columns that what it writes depends on, its targets apart.
+  /// The columns that its written values depend on, without its targets.
   package var sources: [Column] {
     let own = conditionFields.map { Column(model, $0) }
     switch formula {
@@ -177,8 +178,8 @@ package struct ResolvedBinding: Hashable, Sendable {
     }
   }
 
-  /// The ways by which values come into ``sources``, in the direction in which they flow. What
-  /// comes into an end of a two-way binding out of that end itself is no way.
+  /// The paths on which values flow into ``sources``, in the direction of the flow. A path from an
+  /// end of a two-way binding back to that end is excluded.
   package func ways(through generated: GeneratedColumns) -> [[Column]] {
     guard case .twoWay(let twoWay) = formula else {
       return sources.flatMap { generated.ways(into: $0) }
@@ -221,11 +222,11 @@ package struct ResolvedBinding: Hashable, Sendable {
 }
 
 extension BindingSchema {
-  /// The fields that the binding reads: where values come from, what brings records together and
-  /// what its condition names; not the ends of a two-way binding itself.
+  /// Returns the fields that the binding reads: the sources of values, the fields that match
+  /// records, and the fields in its condition. The ends of a two-way binding itself are excluded.
   ///
-  /// - Returns: Each once, where values come from first.
-  /// - Throws: ``StoreError`` when `models` do not have what the binding names.
+  /// - Returns: Each field once, sources of values first.
+  /// - Throws: ``StoreError`` when `models` do not have a name that the binding uses.
   package func inputs(in models: [ModelSchema]) throws(StoreError) -> [Field] {
     var seen: Set<ResolvedBinding.Column> = []
     return try ResolvedBinding(self, in: models).sources.filter { seen.insert($0).inserted }
@@ -248,17 +249,17 @@ extension ResolvedBinding.Link {
 }
 
 extension BindingSchema.Aggregate.Function {
-  /// Whether the value is kept by adding and subtracting.
+  /// Whether the value is kept up to date by adding and subtracting.
   var isTotal: Bool { [.count, .sum, .average].contains(self) }
 
-  /// Whether the value is one record's, found over an index.
+  /// Whether the value comes from one record, found through an index.
   package var isFound: Bool { [.minimum, .maximum, .first, .last].contains(self) }
 }
 
 extension ModelSchema {
   package var keyFields: [FieldSchema] { keyIndices.map { fields[$0] } }
 
-  /// The fields whose columns `expression` may name.
+  /// Returns the fields whose columns `expression` may name.
   package func fields(in expression: SQLExpression) -> [FieldSchema] {
     let names = SQLExpression.columnNames(in: expression.text)
     return fields.filter { names.contains($0.column.asciiFolded) }
@@ -266,7 +267,7 @@ extension ModelSchema {
 }
 
 extension [FieldSchema] {
-  /// The fields in their order, each once.
+  /// The fields in their order, without duplicates.
   var withoutRepeats: [FieldSchema] {
     var names: Set<String> = []
     return filter { names.insert($0.name).inserted }

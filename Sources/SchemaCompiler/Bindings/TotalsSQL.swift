@@ -1,7 +1,8 @@
-/// Totals of a count, a sum or an average: the table that holds them, and the triggers that add to
-/// it and take from it.
+/// The totals of a count, a sum or an average: the table that holds them, and the triggers that add
+/// and subtract.
 ///
-/// A row of the table is there as long as records count for it, whether or not a target record is.
+/// A row of the table exists as long as records count for it, whether or not the target record
+/// exists.
 struct TotalsSQL {
   private let aggregate: ResolvedBinding.Aggregate
   private let target: BindingSQL
@@ -11,7 +12,7 @@ struct TotalsSQL {
   private let evictions: BindingEvictions
   /// The name of the table of totals, quoted.
   private let name: String
-  /// What finds a row of that table.
+  /// The columns that identify a row of that table.
   private let keys: String
 
   private static let isEmpty = "records = 0 AND number = 0 AND total = 0"
@@ -41,18 +42,19 @@ struct TotalsSQL {
 
   // Tables
 
-  /// The totals, what REPLACE evicts, and the rows that a condition looks at.
+  /// The totals, the notes of evictions, and the rows for checking a condition.
   package var storage: [SchemaObject] {
     let totals = make.table(
       .totals,
       key: links.isEmpty
         ? [("m0", nil)] : links.enumerated().map { ("m\($0)", Optional($1)) },
-      // Without a type a total that left 64 bits stays a real number, which the checks see.
+      // Without a declared type, a total beyond 64 bits stays a real number, which the checks
+      // detect.
       ["records INTEGER NOT NULL", "number INTEGER NOT NULL", "total NOT NULL"])
     return [totals, evictions.table] + [written?.table].compactMap(\.self)
   }
 
-  /// Empties what is to be filled anew.
+  /// Empties the tables before they are filled again.
   package var clearings: [String] {
     ["DELETE FROM \(evicted)", "DELETE FROM \(name)"]
       + (written.map { ["DELETE FROM \(SQLText.quoted($0.table.name))"] } ?? [])
@@ -62,8 +64,8 @@ struct TotalsSQL {
 
   // Statements of triggers
 
-  /// A change of a row may be told before its insertion, since the order of triggers is undefined;
-  /// so what is added or taken makes its row of the table where it finds none.
+  /// The order of triggers is undefined, so the change of a row may be processed before its
+  /// insertion. Therefore adding and subtracting insert the row of totals if it does not exist.
   private func changing(
     _ records: String, _ number: String, _ total: String, of row: String, where condition: String
   ) -> String {
@@ -130,7 +132,7 @@ struct TotalsSQL {
     target.puttingOneRight(where: AggregateSQL.targets(of: row, aggregate, target))
   }
 
-  /// What `rows` are asked for is done before other triggers can start.
+  /// The condition for `rows` is evaluated before other triggers can start.
   private func looking(at rows: [String], _ body: [String]) -> [String] {
     guard let written else { return body }
     return [written.taking(rows)] + body + [written.forgetting]
@@ -149,8 +151,8 @@ struct TotalsSQL {
     ] + (written == nil ? updates : [updateLookedAt]) + evictions.triggers(make, consuming: taking)
   }
 
-  /// The trigger of updates where a condition has to look at rows. A WHEN cannot put rows into a
-  /// table, so the body finds out where the record stays.
+  /// The trigger for updates if the condition needs stored rows. A WHEN clause cannot insert rows
+  /// into a table, so the body determines where the record stays.
   private var updateLookedAt: SchemaObject {
     let watched = (parts.moving + [parts.counted].compactMap(\.self)).withoutRepeats
     let isMoved = "NOT (\(parts.staysInPlace))"
@@ -163,8 +165,8 @@ struct TotalsSQL {
         + [following("NEW"), following("OLD")])
   }
 
-  /// A trigger costs by the size of its body even where WHEN stops it, so each of the two is there
-  /// only for updates that can concern it.
+  /// A trigger costs time in proportion to its body even if WHEN is false. So there are two
+  /// triggers, each only for the updates that can concern it.
   private var updates: [SchemaObject] {
     var updates: [SchemaObject] = []
     if let counted = parts.counted {
@@ -185,7 +187,7 @@ struct TotalsSQL {
     return updates
   }
 
-  /// Takes what is `gone` from the totals.
+  /// Subtracts the records in `gone` from the totals.
   private func taking(_ gone: BindingEvictions.Gone) -> [String] {
     let same = parts.keys.indices.map { index in
       links.isEmpty ? "1" : "\(evicted).m\(index) = \(name).\(parts.keys[index])"
@@ -209,8 +211,8 @@ struct TotalsSQL {
 
   // Filling and comparing
 
-  /// The records that count. In the table itself columns have their own types, whatever values they
-  /// hold.
+  /// The records that count. In the table itself columns have their own affinity, whatever values
+  /// they hold.
   private var rows: String {
     "FROM \(SQLText.quoted(source.table)) AS \(Self.alias) "
       + "WHERE \(parts.counts(Self.alias, isStored: true))"
@@ -241,9 +243,9 @@ struct TotalsSQL {
         """)
   }
 
-  /// Selects the links whose totals are not those of the records.
+  /// Selects the links whose totals differ from those of the records.
   var audit: String {
-    // A compound's own collation is the first part's; it is said here all the same.
+    // A compound SELECT uses the collation of its first part; it is named explicitly here.
     let groups =
       links.isEmpty
       ? keys
@@ -266,7 +268,7 @@ struct TotalsSQL {
       """
   }
 
-  /// True for the targets that drift and for those of wrong totals.
+  /// True for targets that drift and for targets of wrong totals.
   package var offence: String {
     let isWrong =
       (aggregate.link.place(of: target.table) + [target.rows(aggregate.link.pairs, areIn: audit)])

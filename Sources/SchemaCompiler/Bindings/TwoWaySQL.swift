@@ -1,9 +1,9 @@
 /// The triggers of a two-way binding.
 ///
-/// A pair of records is right when either end is what the other one makes of it. A trigger acts
-/// only on a pair that is not, and leaves one that is: so a wave never comes back over the edge
-/// that it came by, whatever the expressions lose, and needs no mark in the file to know that.
-/// Which way it goes is told by what the statement changed, OLD against NEW.
+/// A pair of records is correct when either end has the value computed from the other. A trigger
+/// changes only incorrect pairs. So a cascade never returns over the edge it came from, even if the
+/// expressions lose information, and needs no marker in the file. The direction follows from what
+/// the statement changed, by comparing OLD with NEW.
 struct TwoWaySQL {
   private let twoWay: ResolvedBinding.TwoWay
   private let binding: ResolvedBinding
@@ -32,7 +32,7 @@ struct TwoWaySQL {
     let rightChanged = "(\(changed(twoWay.right.dependencies)))"
     let leftLink = twoWay.link.pairs.map(\.source)
     let rightLink = twoWay.link.pairs.map(\.target)
-    // A trigger that gives the record another key hides it from the one that looks next.
+    // A trigger that changes the record's key hides the record from the triggers that run next.
     let leftWatched =
       (leftLink + twoWay.left.dependencies + twoWay.left.model.keyFields).withoutRepeats
     let rightWatched =
@@ -65,9 +65,9 @@ struct TwoWaySQL {
     ]
   }
 
-  /// Which end was written decides, not what else its expression names. Where neither was, the
-  /// ends meet if the record has come to be the binding's; otherwise the left one leads, since
-  /// nobody gave values that could differ.
+  /// The written end decides, not the other fields in its expression. If neither end was written
+  /// and the binding begins to apply to the record, the conflict policy decides. Otherwise the left
+  /// end wins, because no conflicting values were written.
   private func sameRecordTriggers(_ make: BindingObjects) -> [SchemaObject] {
     let model = twoWay.right.model
     let watched =
@@ -102,15 +102,15 @@ struct TwoWaySQL {
     ]
   }
 
-  /// True when an update let the condition come to hold, or gave the record another key, as a
-  /// trigger may that hid it so from the one for inserted records.
+  /// True when an update made the condition true or changed the record's key. A trigger that
+  /// changes the key may have hidden the record from the trigger for inserted records.
   private var hasComeIntoForce: String {
     let rekeyed = TriggerMoment.anyChanged(twoWay.right.model.keyFields)
     let asked = binding.conditionFields
     guard let condition = binding.condition, !asked.isEmpty else { return rekeyed }
-    // OLD has no affinity, and CAST changes what its type cannot hold: it makes 2021 of a DATE
-    // '2021-05-05'. So it is asked only where a field changed that the condition names; there a
-    // condition over such a value may count as one that did not hold before.
+    // OLD has no affinity, and CAST changes values that its type cannot hold: it turns a DATE
+    // '2021-05-05' into 2021. So the old condition is evaluated only if a field in the condition
+    // changed. Even then a condition on such a value may wrongly count as false before.
     let before = condition.spelling(columnsOf: twoWay.right.model) { field in
       let type = field.affinity.columnType
       let cell = RowColumn("OLD", field).sql
@@ -119,13 +119,13 @@ struct TwoWaySQL {
     return "\(rekeyed) OR ((\(TriggerMoment.anyChanged(asked))) AND (\(before)) IS NOT TRUE)"
   }
 
-  /// The left end, but for one that nobody ever wrote.
+  /// The left end wins, unless it was never written and the right end was.
   private func leadsWithoutPolicy(_ left: String, _ right: String) -> String {
     "NOT (\(isBlank(twoWay.left, left)) AND NOT \(isBlank(twoWay.right, right)))"
   }
 
-  /// Which end gives way when two records meet that both were there: an end that nobody wrote does
-  /// whatever the policy.
+  /// True when the left end wins as two existing records meet. An end that was never written always
+  /// loses, whatever the policy.
   private func meetsForward(_ left: String, _ right: String) -> String {
     let (l, r) = (isBlank(twoWay.left, left), isBlank(twoWay.right, right))
     return switch twoWay.conflict {
@@ -139,17 +139,17 @@ struct TwoWaySQL {
     "NOT \(isBlank(twoWay.left, left)) AND NOT \(isBlank(twoWay.right, right))"
   }
 
-  /// The plus sign keeps a default TRUE a value: IS TRUE asks whether something is true, as 5 is.
+  /// The plus sign keeps a default TRUE a value: IS TRUE would test truth, and 5 is true.
   private func isBlank(_ end: ResolvedBinding.End, _ row: String) -> String {
     "(\(RowColumn(row, end.field)) IS +(\(end.blank)))"
   }
 
-  /// Makes pairs agree that do not, and then makes sure that they do.
+  /// Returns statements that correct pairs that disagree, and then verify the pairs.
   ///
   /// - Parameters:
-  ///   - lefts: True for the left table's rows that it is about.
-  ///   - rights: True for the right table's.
-  ///   - forward: True when the right end follows, over the names of both rows.
+  ///   - lefts: True for the rows of the left table to correct.
+  ///   - rights: True for the rows of the right table to correct.
+  ///   - forward: True when the right end follows, given the names of both rows.
   private func agreeing(
     _ lefts: String, _ rights: String, forward: (String, String) -> String,
     conflict isConflict: (String, String) -> String
@@ -175,7 +175,8 @@ struct TwoWaySQL {
     return body
   }
 
-  /// True when the pair is the binding's and neither end is what the other makes of it.
+  /// True when the binding applies to the pair and neither end has the value computed from the
+  /// other.
   private func disagree(_ left: String, _ right: String) -> String {
     let leftCell = RowColumn(left, twoWay.left.field).sql
     let rightCell = RowColumn(right, twoWay.right.field).sql
@@ -185,7 +186,8 @@ struct TwoWaySQL {
       + TriggerMoment.differ(leftCell, backward, twoWay.left.field)
   }
 
-  /// True, before another condition, for right rows that the binding is about; empty for all.
+  /// Returns a prefix that limits a condition to right rows that the binding applies to. Empty for
+  /// all.
   private func inForce(_ right: String) -> String {
     guard let condition = binding.condition else { return "" }
     let text = condition.spelling(columnsOf: twoWay.right.model) {
@@ -198,7 +200,7 @@ struct TwoWaySQL {
     "(\(end.value.spelling(columnsOf: end.model) { RowColumn(row, $0).sql }))"
   }
 
-  /// A condition on a pair as one on the right table's row.
+  /// Returns a condition on a pair as a condition on the right table's row.
   private func fromRight(_ condition: (String, String) -> String) -> String {
     isSameRecord
       ? condition(right, right)
@@ -251,7 +253,7 @@ struct TwoWaySQL {
       statement: update(followsRight ? .left : .right, where: "1", disagree))
   }
 
-  /// Counts the records of which the left end would not come back as it is.
+  /// Counts the records whose left end would not survive a conversion there and back.
   package var lossCount: String {
     let row = isSameRecord ? right : Self.other
     let forward = value(of: twoWay.left, row)
@@ -273,8 +275,9 @@ struct TwoWaySQL {
       """
   }
 
-  /// `expression` of a value as a column of `field` stores it. A column converts only what is equal
-  /// afterwards, and CAST anything: <https://sqlite.org/datatype3.html#type_affinity>.
+  /// Returns `expression` of a value as stored in a column of `field`. A column converts a value
+  /// only if it stays equal, while CAST always converts:
+  /// <https://sqlite.org/datatype3.html#type_affinity>.
   private static func stored(
     _ value: String, in field: FieldSchema, _ expression: (String) -> String
   ) -> String {
@@ -284,7 +287,7 @@ struct TwoWaySQL {
     case .blob: return expression(value)
     case .text: (type, isExact) = ("TEXT", "0")
     case .real: (type, isExact) = ("REAL", "typeof(\(value)) = 'integer'")
-    // As the affinity of a column INTEGER is NUMERIC; CAST alone tells them apart.
+    // INTEGER and NUMERIC columns have the same effect; only CAST distinguishes the two.
     case .integer, .numeric: (type, isExact) = ("NUMERIC", "0")
     }
     let converted = "CAST(\(value) AS \(type))"

@@ -1,11 +1,11 @@
-/// A table of a binding's own in which a trigger looks at OLD and NEW as at stored rows.
+/// A table of a binding in which a trigger evaluates OLD and NEW like stored rows.
 ///
-/// A condition compares by the affinity of the columns that it names. OLD and NEW have none, and
-/// CAST, which has one, changes what its type cannot hold: it makes 2021 of a DATE '2021-05-05'.
-/// Only a column has an affinity and keeps every value as it is:
+/// A condition compares by the affinity of the columns it names. OLD and NEW have no affinity. CAST
+/// has one, but changes values that its type cannot hold: it turns a DATE '2021-05-05' into 2021.
+/// Only a column has an affinity and keeps every value unchanged:
 /// <https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison>.
 ///
-/// The table is empty but while a trigger looks.
+/// The table is empty except while a trigger uses it.
 struct WrittenRows {
   package let table: SchemaObject
   private let fields: [FieldSchema]
@@ -13,8 +13,8 @@ struct WrittenRows {
 
   private var name: String { SQLText.quoted(table.name) }
 
-  /// - Returns: nil where values compare without it as in their table: in STRICT tables, in which
-  ///   CAST changes nothing, and where the condition names no column with an affinity.
+  /// - Returns: nil if values compare correctly without the table. That is the case in STRICT
+  ///   tables, where CAST changes nothing, and if the condition names no column with an affinity.
   init?(
     where condition: SQLExpression?, of source: ModelSchema, _ make: BindingObjects
   ) {
@@ -25,7 +25,7 @@ struct WrittenRows {
     self.condition = condition
     table = make.table(
       .written, key: [("_ms_row", nil)],
-      // Named as in the source, so that the condition can stand as it is.
+      // The columns are named as in the source, so that the condition needs no change.
       fields.map { field in
         [
           SQLText.quoted(field.column), field.comparedType,
@@ -35,7 +35,7 @@ struct WrittenRows {
       })
   }
 
-  /// Puts those of `rows`, OLD and NEW, into the table that meet the condition.
+  /// Inserts the rows of `rows`, OLD and NEW, that satisfy the condition.
   func taking(_ rows: [String]) -> String {
     let columns = SQLText.quotedList(fields.map(\.column))
     let values = rows.map { row in
@@ -51,10 +51,10 @@ struct WrittenRows {
       """
   }
 
-  /// Before anything that starts other triggers, which may need the table themselves.
+  /// Run this before anything that starts other triggers, which may need the table themselves.
   package var forgetting: String { "  DELETE FROM \(name);" }
 
-  /// True when `row`, OLD or NEW, met the condition.
+  /// True when `row`, OLD or NEW, satisfied the condition.
   package func holds(_ row: String) -> String {
     "EXISTS (SELECT 1 FROM \(name) WHERE _ms_row = \(Self.number(row)))"
   }
@@ -63,8 +63,8 @@ struct WrittenRows {
 }
 
 extension FieldSchema {
-  /// A column type by which values compare as in the field's column; empty for none. What declares
-  /// a column as ANY is a STRICT table, in which it has no affinity.
+  /// The column type by which values compare as in the field's column; empty for none. A column
+  /// declared as ANY is in a STRICT table and has no affinity.
   fileprivate var comparedType: String {
     isMaybeBare ? "" : affinity.columnType
   }

@@ -1,15 +1,15 @@
-/// How an adopted model, as the catalog describes it, differs from the model that its table makes
-/// now. Plain indexes are no difference: they change speed, not answers.
+/// The differences between an adopted model in the catalog and the model that its table yields now.
+/// Plain indexes do not count: they affect speed, not results.
 struct AdoptedDifferences {
   package let entry: ModelSchema
-  /// The model now, with the types of columns that remain.
+  /// The current model, with the types of unchanged columns preserved.
   let renewed: ModelSchema
-  /// The model now, with the types that declarations give.
+  /// The current model, with the types that the declarations yield.
   package let fresh: ModelSchema
 
   private typealias Difference = SchemaDrift.Difference
 
-  /// Columns that are gone, new columns and columns that changed, then what concerns the table.
+  /// Missing columns, new columns and changed columns, then differences of the table.
   package var all: [SchemaDrift.Difference] {
     guard entry.kind == renewed.kind else {
       let sentence = "\(renewed.table) is a \(renewed.kind.rawValue) now."

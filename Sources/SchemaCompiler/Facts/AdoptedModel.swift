@@ -1,10 +1,10 @@
-/// An adopted model beside the table or view that it was made from, as that is now. Pure: looks at
-/// values, never at the file.
+/// An adopted model, compared with the current state of the table or view that it was made from. It
+/// works on values and never reads the file.
 package struct AdoptedModel: Hashable, Sendable {
-  /// What the catalog's entry should say now.
+  /// The catalog entry as it should be now.
   enum Renewal: Hashable, Sendable {
-    /// The model as adoption would make it of the table, with the types of columns that remain. It
-    /// equals the entry where nothing changed.
+    /// The model that adoption would make of the table, with the types of unchanged columns
+    /// preserved. Equals the entry if nothing changed.
     case model(ModelSchema)
     /// The table is gone or can no longer be a model.
     case gone
@@ -13,12 +13,12 @@ package struct AdoptedModel: Hashable, Sendable {
   /// The catalog's entry.
   package let entry: ModelSchema
   let renewal: Renewal
-  /// The fields whose types the declarations of their columns decide again: new columns, and those
+  /// The fields whose types are determined again from their declarations: new columns, and columns
   /// with another declared type.
   package let undecided: Set<String>
-  /// What differs; nil where nothing does that anyone would notice.
+  /// The differences; nil if there are none that matter.
   package let drift: SchemaDrift?
-  /// The names of the entry's lists that cannot be kept any more.
+  /// The names of the entry's lists that are no longer possible.
   package let lostLists: [String]
 
   /// The renewed model; nil when the model leaves the store.
@@ -26,7 +26,7 @@ package struct AdoptedModel: Hashable, Sendable {
     if case .model(let schema) = renewal { schema } else { nil }
   }
 
-  /// Whether statements and triggers that are made from the entry fail.
+  /// Whether statements and triggers made from the entry fail.
   package var isBroken: Bool {
     guard let schema else { return true }
     return schema.kind != entry.kind
@@ -49,7 +49,7 @@ package struct AdoptedModel: Hashable, Sendable {
 }
 
 extension AdoptedModel {
-  /// All adopted models among `entries`, in their order.
+  /// Returns all adopted models among `entries`, in their order.
   ///
   /// - Parameter entries: All entries of the file's catalog.
   package static func all(_ entries: [ModelSchema], in catalog: Catalog) -> [AdoptedModel] {
@@ -72,14 +72,14 @@ extension AdoptedModel {
           [
             SchemaDrift.Difference(
               .table, entry.table, .changed,
-              sentence: "The table \(entry.table) cannot hold the places of a list any more.")
+              sentence: "The table \(entry.table) cannot hold the slots of a list any more.")
           ])
     }
   }
 
-  /// Renews the models that hold the places of lists of `entry`.
+  /// Renews the models that hold the slots of lists of `entry`.
   ///
-  /// - Returns: What keeps lists from being kept.
+  /// - Returns: The reasons why lists are no longer possible.
   private static func renewLists(
     of entry: ModelSchema, beside others: [ModelSchema], _ entries: [ModelSchema],
     in catalog: Catalog, _ renewed: inout [String: AdoptedModel]
@@ -120,7 +120,7 @@ extension AdoptedModel {
     }
   }
 
-  /// - Parameter fresh: What adoption makes of the table by its declarations alone.
+  /// - Parameter fresh: The model that adoption makes of the table from its declarations alone.
   private init(_ entry: ModelSchema, as fresh: ModelSchema, in catalog: Catalog) {
     var schema = fresh
     schema.lists = entry.lists
@@ -143,7 +143,7 @@ extension AdoptedModel {
     self.init(entry, .model(schema), undecided: undecided, differences)
   }
 
-  /// That the table is not there, with the name that it seems to have now.
+  /// Returns the difference for a missing table, with the name that it seems to have now.
   private static func missing(
     _ entry: ModelSchema, in catalog: Catalog
   ) -> SchemaDrift.Difference {
@@ -158,7 +158,7 @@ extension AdoptedModel {
         ?? "The table \(entry.table) is gone.")
   }
 
-  /// Without the lists that `lost` is about.
+  /// Returns the model without the lists in `lost`.
   private func losing(_ lost: [SchemaDrift.Difference]) -> AdoptedModel {
     guard var schema else { return self }
     let tables = Set(lost.map(\.name))
@@ -171,10 +171,10 @@ extension AdoptedModel {
 }
 
 extension TableReading {
-  /// What adoption makes of the table, by its declarations alone.
+  /// Returns the model that adoption makes of the table from its declarations alone.
   ///
-  /// - Parameter entry: Decides about a primary key that accepts NULL: a model that has another key
-  ///   instead was adopted while a row held NULL, and keeps its key.
+  /// - Parameter entry: Needed for a primary key that accepts NULL. A model with another key was
+  ///   adopted while a row held NULL, and keeps its key.
   fileprivate func renewed(_ entry: ModelSchema) -> AdoptableTable {
     guard table.kind == .table else { return view(notes: []) }
     let nullable = nullableKey
@@ -185,10 +185,11 @@ extension TableReading {
 }
 
 extension ModelSchema {
-  /// Whether the column of `field` still has the meaning that the catalog's entry `known` gives it.
+  /// Returns whether the column of `field` still has the meaning that the catalog entry `known`
+  /// gives it.
   ///
-  /// Another declared type means something else, unless the owner of the file has chosen the
-  /// meaning, and the column keeps values of it.
+  /// Another declared type means something else. It keeps its meaning only if the owner of the file
+  /// chose the meaning and the column still holds values of it.
   fileprivate func keeps(_ known: FieldSchema, in field: FieldSchema, _ catalog: Catalog) -> Bool {
     guard let table = catalog.table(named: self.table) else { return false }
     let declared = field.declaredType ?? ""
@@ -201,8 +202,8 @@ extension ModelSchema {
 }
 
 extension FieldSchema {
-  /// Whether the type can only come from the owner of the file: the declaration alone decides
-  /// another one.
+  /// Whether only the owner of the file can have chosen the type, because the declaration alone
+  /// yields another one.
   fileprivate var hasChosenType: Bool {
     let declared = declaredType ?? ""
     guard DeclaredMeaning(declaredType: declared) == nil else { return false }

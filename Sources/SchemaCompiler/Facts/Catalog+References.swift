@@ -1,8 +1,8 @@
 extension Catalog {
-  /// Refuses references of `models` that SQLite cannot follow. It takes them when the table is
-  /// created, and then fails every write: <https://sqlite.org/foreignkeys.html#fk_indexes>.
+  /// Rejects references of `models` that SQLite cannot follow. SQLite accepts them when the table
+  /// is created, and then fails every write: <https://sqlite.org/foreignkeys.html#fk_indexes>.
   ///
-  /// Adopted models are another design's; nothing is asked of them.
+  /// Adopted models are not checked, because another program designed them.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema`.
   package func checkReferences(of models: [ModelSchema]) throws(StoreError) {
@@ -34,7 +34,7 @@ extension Catalog {
 }
 
 extension TableFacts {
-  /// Whether SQLite finds one record by `column` alone, compared as the column is declared.
+  /// Returns whether SQLite finds one record by `column` alone, compared as the column is declared.
   fileprivate func isKey(_ column: ColumnFacts) -> Bool {
     if primaryKey.map(\.name) == [column.name] { return true }
     return indexes.contains { index in

@@ -1,11 +1,11 @@
-/// What the file contains: its tables, views and virtual tables, as SQLite's PRAGMAs and
-/// `sqlite_schema` tell. Not what models declare: that is ``ModelSchema``.
+/// The contents of the file's schema: its tables, views and virtual tables, as SQLite's PRAGMAs and
+/// `sqlite_schema` report them. Declared models are described by ``ModelSchema``;
 /// ``SchemaDifference`` compares the two.
 ///
-/// A value of one moment. It stays true while the file's schema version equals `schemaVersion`.
+/// It is a snapshot, valid while the file's schema version equals `schemaVersion`.
 package struct Catalog: Hashable, Sendable {
   package let schemaVersion: Int64
-  /// Every table and view but `sqlite_schema` itself, in the order of their names.
+  /// Every table and view except `sqlite_schema` itself, sorted by name.
   package let tables: [TableFacts]
   private let positions: [ExactText: Int]
 
@@ -16,7 +16,7 @@ package struct Catalog: Hashable, Sendable {
     positions = Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The table or view called `name`, compared as SQLite compares names.
+  /// Returns the table or view called `name`, compared as SQLite compares names.
   package func table(named name: String) -> TableFacts? {
     positions[ExactText(name.asciiFolded)].map { tables[$0] }
   }

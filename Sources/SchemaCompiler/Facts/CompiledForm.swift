@@ -1,7 +1,7 @@
-/// The form of what bindings, rules and the change journal are compiled to.
+/// The version of the compiled form of bindings, rules and the change journal.
 package enum CompiledForm {
-  /// Rises whenever the same declarations make other tables, indexes or triggers than before: files
-  /// count as in order for the form that they were brought in line with, and opening looks at them
-  /// again for another one. A test records a hash of what is compiled, so that none is forgotten.
+  /// Increase this whenever the same declarations compile to other tables, indexes or triggers. A
+  /// file stores the form it was last checked for, and opening checks it again for another form. A
+  /// test compares a hash of the compiled objects, so that no change is forgotten.
   package static let current = 1
 }

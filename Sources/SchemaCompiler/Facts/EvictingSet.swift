@@ -1,13 +1,13 @@
-/// Columns of a table whose values together occur once, as the file has them: what makes REPLACE
-/// evict a record.
+/// Columns of a table whose values together are unique in the file: the cause of evictions by
+/// REPLACE.
 package struct EvictingSet: Hashable, Sendable {
   package struct Column: Hashable, Sendable {
     package let name: String
     package let collation: Collation
     /// Whether the column itself compares by another collation.
     let isCollated: Bool
-    /// What REPLACE stores in the place of NULL, as SQL; nil when it keeps NULL or refuses it, and
-    /// when some program may not be able to evaluate it.
+    /// The value that REPLACE stores instead of NULL, as SQL. Nil when it keeps or rejects NULL,
+    /// and when some program may not be able to evaluate the value.
     package let replacement: String?
 
     package init(_ column: ColumnFacts, collation: Collation) {
@@ -17,7 +17,7 @@ package struct EvictingSet: Hashable, Sendable {
       replacement = column.hasUnforeseenReplacement ? nil : column.replacement?.expression
     }
 
-    /// What NEW has there when it is stored, as SQL.
+    /// The value of NEW in the column as it will be stored, as SQL.
     package var stored: String {
       let new = "NEW.\(SQLText.quoted(name))"
       return replacement.map { "ifnull(\(new), \($0))" } ?? new
@@ -25,22 +25,23 @@ package struct EvictingSet: Hashable, Sendable {
   }
 
   package let columns: [Column]
-  /// Which records have to be unique.
+  /// The records that have to be unique.
   package let rows: IndexFacts.Rows
 
-  /// nil when all records have to be unique, or when a trigger cannot ask which.
+  /// nil when all records have to be unique, or when a trigger cannot evaluate the condition.
   package var condition: IndexCondition? {
     if case .meeting(let condition) = rows { condition } else { nil }
   }
 
-  /// The sets that a trigger can use in every program, sorted by their columns: without those whose
-  /// condition is not known, and those with a custom collation.
+  /// Returns the sets that a trigger can use in every program, sorted by their columns. Sets with
+  /// an unknown condition or a custom collation are excluded.
   package static func sets(of table: TableFacts) -> [EvictingSet] {
     all(of: table).filter { $0.rows != .unknown && !$0.isCustom }
       .sorted { $0.sortText < $1.sortText }
   }
 
-  /// The primary key and the unique indexes. Left out are indexes over an expression.
+  /// Returns the sets of the primary key and the unique indexes. Indexes over an expression are
+  /// excluded.
   package static func all(of table: TableFacts) -> [EvictingSet] {
     var sets: [EvictingSet] = []
     if !table.primaryKey.isEmpty {
@@ -70,9 +71,10 @@ package struct EvictingSet: Hashable, Sendable {
       .joined(separator: "\u{0}")
   }
 
-  /// True for the records of `table`, a quoted name, that NEW collides with.
+  /// Returns a condition that is true for the records of `table`, a quoted name, that NEW collides
+  /// with.
   package func conflict(in table: String) -> String {
-    // The condition lets SQLite find the records by the index.
+    // The condition lets SQLite find the records through the index.
     ((condition.map { ["(\($0.sql))"] } ?? [])
       + columns.map { column in
         let name = "\(table).\(SQLText.quoted(column.name))"
@@ -81,8 +83,8 @@ package struct EvictingSet: Hashable, Sendable {
       }).joined(separator: " AND ")
   }
 
-  /// The columns of `sets` that hold the same in a row's BEFORE and AFTER trigger. Generated ones
-  /// may not be computed yet, and what replaces NULL may not be known.
+  /// Returns the columns of `sets` with the same value in a row's BEFORE and AFTER trigger.
+  /// Generated columns may not be computed yet, and the replacement of NULL may be unknown.
   package static func identity(of sets: [EvictingSet], in table: TableFacts) -> [Column] {
     var columns: [Column] = []
     for column in sets.flatMap(\.columns) {
@@ -96,21 +98,22 @@ package struct EvictingSet: Hashable, Sendable {
 
   private var names: [String] { columns.map(\.name) + (condition?.columns.sorted() ?? []) }
 
-  /// The updates that may evict records: `UPDATE OF …`.
+  /// Returns the updates that may evict records: `UPDATE OF …`.
   package static func updates(of sets: [EvictingSet], in table: TableFacts) -> TriggerSQL.Event {
     let names = sets.flatMap(\.names)
-    // A generated column is never in an UPDATE's SET.
+    // The SET clause of an UPDATE never contains a generated column.
     guard names.allSatisfy({ table.column(named: $0)?.generated == nil }) else { return .anyUpdate }
     let rowID = table.rowIDColumn?.name
     return .update(of: names, includingRowID: names.contains { $0 == rowID })
   }
 
-  /// What the body of a BEFORE UPDATE trigger begins with when `sets` have generated columns.
+  /// Returns the first statement in the body of a BEFORE UPDATE trigger when `sets` have generated
+  /// columns.
   package static func computing(_ sets: [EvictingSet], in table: TableFacts) -> [String] {
     TriggerMoment.computing(from: columnsComputing(sets, in: table))
   }
 
-  /// The columns that decide about generated columns of `sets`.
+  /// Returns the columns that generated columns of `sets` are computed from.
   package static func columnsComputing(_ sets: [EvictingSet], in table: TableFacts) -> [String] {
     let isComputed = sets.contains { set in
       set.columns.contains { table.column(named: $0.name)?.generated != nil }
@@ -119,16 +122,16 @@ package struct EvictingSet: Hashable, Sendable {
   }
 }
 
-/// The tables whose records REPLACE may evict, with the unique indexes that the file is to have.
+/// The tables whose records REPLACE may evict, with the unique indexes that the file should have.
 package struct EvictionTables {
   private var tables: [String: TableFacts] = [:]
 
-  /// Of a file that is not known: no record is evicted.
+  /// Creates the tables of an unknown file: no record is evicted.
   package init() {}
 
   /// - Parameters:
-  ///   - rules: All rules that the file is to have. The indexes of unique ones count, whether they
-  ///     are in the file yet or not.
+  ///   - rules: All rules that the file should have. The indexes of unique rules count, whether
+  ///     they are already in the file or not.
   ///   - kept: The names of indexes of other rules that stay in the file.
   package init(_ catalog: Catalog, for rules: [ResolvedRule], leaving kept: Set<String>) {
     for rule in rules where rule.rule.asksEvicted {
@@ -148,7 +151,7 @@ package struct EvictionTables {
 }
 
 extension IndexFacts {
-  /// The index that enforces a unique rule; nil for other rules, and those that only warn.
+  /// Creates the index that enforces a unique rule; nil for other rules and for warnings.
   fileprivate init?(of rule: ResolvedRule, on table: TableFacts) {
     guard rule.rule.severity == .error, rule.rule.kind == .unique,
       let object = RuleObjects(rule).objects.first
@@ -166,7 +169,7 @@ extension IndexFacts {
 }
 
 extension TableFacts {
-  /// The name of a rowid that is no column, by which an insertion may evict a record too.
+  /// The name of a rowid that is not a column. An insertion with this rowid may evict a record too.
   package var hiddenRowIDName: String? {
     guard kind == .table, !isWithoutRowID, rowIDColumn == nil else { return nil }
     return Self.rowIDName(besides: columns.map(\.name))

@@ -1,21 +1,22 @@
-/// Which columns SQLite itself computes from which others. Nobody writes a generated column, but
-/// values come into it all the same: whoever reads it reads those. A reference is one of them where
-/// ON UPDATE makes it follow the key that it names.
+/// The columns that SQLite itself computes from other columns.
+///
+/// Programs do not write a generated column, but values still flow into it from the columns in its
+/// expression. A reference counts too if ON UPDATE makes it follow the key that it names.
 package struct GeneratedColumns: Hashable, Sendable {
   package typealias Column = ResolvedBinding.Column
 
-  /// What the expression of a generated column names, and the key that a reference follows.
+  /// The columns in the expression of a generated column, and the key that a reference follows.
   private var named: [Column: [Column]] = [:]
 
-  /// Of a file that has none.
+  /// Creates the value for a file without generated columns.
   package init() {}
 
-  /// Those of the tables of `models`, whether or not they are fields of theirs.
+  /// Creates the generated columns of the tables of `models`, whether or not they are fields.
   ///
   /// - Parameters:
-  ///   - tables: The names and texts of tables that have generated columns.
-  ///   - references: The references that ON UPDATE changes: their tables and columns, then the
-  ///     tables and columns that they name.
+  ///   - tables: The names and SQL texts of tables that have generated columns.
+  ///   - references: The references that ON UPDATE changes. Each lists its table and column, and
+  ///     the table and column that it names.
   package init(
     of models: [ModelSchema], tables: [(table: String, sql: String)], references: [[String]]
   ) {
@@ -52,8 +53,8 @@ package struct GeneratedColumns: Hashable, Sendable {
       .map { Column(model, $0) }
   }
 
-  /// The ways by which values come into `column`, in the direction in which they flow: it alone,
-  /// and for a generated one a way from every column that it is computed from, at once or through
+  /// Returns the paths on which values flow into `column`, in the direction of the flow. There is
+  /// the column alone, and a path from every column that it is computed from, directly or through
   /// others.
   package func ways(into column: Column, besides seen: Set<Column> = []) -> [[Column]] {
     let seen = seen.union([column])
@@ -62,12 +63,12 @@ package struct GeneratedColumns: Hashable, Sendable {
       + before.flatMap { ways(into: $0, besides: seen).map { way in way + [column] } }
   }
 
-  /// `columns` and all that they are computed from, at once or through others.
+  /// Returns `columns` and all columns that they are computed from, directly or through others.
   package func origins(of columns: [Column]) -> Set<Column> {
     Set(columns.flatMap { ways(into: $0).map { $0[0] } })
   }
 
-  /// Each column that is computed, with those that it is computed from at once.
+  /// Each computed column, with the columns that it is directly computed from.
   package var computed: [BindingSchema.Field: [BindingSchema.Field]] {
     Dictionary(named.map { ($0.field, $1.map(\.field)) }) { first, _ in first }
   }

@@ -1,20 +1,21 @@
-/// The condition of a partial index, where it can be asked in a trigger and means there what it
-/// means in the index, whichever program's write runs the trigger.
+/// The condition of a partial index, if a trigger can evaluate it with the same meaning in every
+/// program.
 ///
-/// That is not so for every index. In one, SQLite takes `"open"` for a text where no column is
-/// called so, whatever a program's settings are, and passes over the names of databases:
+/// Not every condition qualifies. In an index SQLite reads `"open"` as a text if there is no such
+/// column, whatever a program's settings are. It also ignores the names of databases there:
 /// <https://sqlite.org/quirks.html#dblquote>. And a program that lacks one of its functions or
-/// collations may write whatever does not touch the index. So every word has to be known.
+/// collations can still write rows that do not touch the index. So every word in the condition must
+/// be known.
 package struct IndexCondition: Hashable, Sendable {
-  /// As it stands in the index's definition, without comments around it.
+  /// The condition as written in the index's definition, without comments around it.
   package let sql: String
-  /// The columns that decide, and maybe others, as the table spells them.
+  /// The columns that the condition uses, and possibly others, as the table spells them.
   package let columns: Set<String>
 
   /// - Parameters:
   ///   - definition: The text of the index in `sqlite_schema`.
-  ///   - table: Its table, of which the columns are known.
-  /// - Returns: nil where the condition may fail or mean something else in a trigger.
+  ///   - table: Its table with the known columns.
+  /// - Returns: nil if the condition may fail or have another meaning in a trigger.
   package init?(ofIndex definition: String, on table: TableFacts) {
     let source = SQLTokens(definition)
     let tokens = source.indexCondition
@@ -34,7 +35,7 @@ package struct IndexCondition: Hashable, Sendable {
 }
 
 extension SQLTokens {
-  /// What follows the WHERE of a CREATE INDEX statement, without spaces and comments.
+  /// The tokens after the WHERE of a CREATE INDEX statement, without spaces and comments.
   fileprivate var indexCondition: [Token] {
     let significant = significant
     var depth = 0
@@ -47,7 +48,7 @@ extension SQLTokens {
   }
 }
 
-/// What the words of a condition mean that SQLite has accepted for an index.
+/// The meaning of the words in a condition that SQLite has accepted for an index.
 private struct ConditionWords {
   let source: SQLTokens
   let tokens: [SQLTokens.Token]
@@ -55,7 +56,7 @@ private struct ConditionWords {
 
   enum Meaning {
     case column(String)
-    /// The same everywhere.
+    /// The same meaning everywhere.
     case plain
     case unknown
   }
@@ -64,7 +65,7 @@ private struct ConditionWords {
     let token = tokens[place]
     switch token.kind {
     case .number, .blob: return .plain
-    // In `t.'a'` it is a name.
+    // In `t.'a'` the string is a name.
     case .string:
       return isSymbol(".", at: place - 1) || isSymbol(".", at: place + 1) ? .unknown : .plain
     case .symbol:
@@ -86,7 +87,7 @@ private struct ConditionWords {
       let isTable = ExactText(name) == ExactText(table.name.asciiFolded)
       return isTable && !isSymbol(".", at: place - 1) ? .plain : .unknown
     }
-    // Of a collation that SQLite has, the name is a keyword here.
+    // After COLLATE, the name of a built-in collation counts as a keyword.
     if place > 0, source.isKeyword(tokens[place - 1], "COLLATE") {
       return isBare && Self.collations.contains(name) ? .plain : .unknown
     }
@@ -108,7 +109,7 @@ private struct ConditionWords {
 
   private static let collations: Set<String> = ["binary", "nocase", "rtrim"]
 
-  /// Without REGEXP and MATCH, which call functions that programs bring along.
+  /// Without REGEXP and MATCH, which call functions that an application defines.
   private static let keywords: Set<String> = [
     "and", "or", "not", "is", "null", "isnull", "notnull", "distinct", "from", "true", "false",
     "in", "between", "like", "glob", "escape", "collate",

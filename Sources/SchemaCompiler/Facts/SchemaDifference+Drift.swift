@@ -1,6 +1,6 @@
 extension SchemaDifference {
-  /// The difference as ``SchemaDrift`` reports it: of the table, unless it is about one column or
-  /// index.
+  /// The difference as ``SchemaDrift`` reports it. It belongs to the table, unless it concerns one
+  /// column or index.
   package var drift: SchemaDrift.Difference {
     let (subject, name, reason) = place
     return SchemaDrift.Difference(subject, name, reason, sentence: sentence)

@@ -1,8 +1,8 @@
-/// One way in which the file differs from what a model declares, with the sentence that says so.
+/// One difference between the file and a declared model, with a sentence that describes it.
 ///
-/// A model that is adopted sits on a table of another design. For it, only what would make its
-/// use wrong is a difference: columns it does not know, further constraints and other spellings of
-/// a type are left alone.
+/// An adopted model uses a table that another program designed. For it, only differences that would
+/// give wrong results count. Unknown columns, further constraints and other spellings of a type are
+/// ignored.
 package struct SchemaDifference: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case missingTable
@@ -12,7 +12,7 @@ package struct SchemaDifference: Hashable, Sendable {
     case key(declared: [String], found: [String])
     /// The key is SQLite's row number in one and an ordinary column in the other.
     case rowID(field: String, declared: Bool)
-    /// - Parameter obstacle: Why the column cannot be added in place, or nil when it can.
+    /// - Parameter obstacle: The reason why the column cannot be added in place; nil when it can.
     case missingColumn(field: String, obstacle: String?)
     case extraColumn(String)
     case type(field: String, declared: String, found: String)
@@ -35,7 +35,7 @@ package struct SchemaDifference: Hashable, Sendable {
   package let model: String
   package let table: String
   package let kind: Kind
-  /// Whether the file can be given what is missing without losing or rewriting anything else.
+  /// Whether the missing part can be added without losing or rewriting other data.
   package let isAdditive: Bool
 
   init(_ kind: Kind, of schema: ModelSchema) {
@@ -46,15 +46,15 @@ package struct SchemaDifference: Hashable, Sendable {
       switch kind {
       case .missingTable: schema.kind == .table && !schema.isAdopted
       case .missingColumn(_, let obstacle): obstacle == nil && !schema.isAdopted
-      // Whether existing records are unique is for a migration to find out, not for opening.
+      // A unique index can fail for existing records, so only a migration adds it.
       case .missingIndex(let index): !index.isUnique && !schema.isAdopted
       default: false
       }
   }
 
-  /// What `catalog` lacks or has otherwise than `models` declare, in the order of the models;
-  /// within one: the table, its columns in field order, columns the model does not know,
-  /// references, unique sets, indexes, rules.
+  /// Returns the differences between `catalog` and `models`, in the order of the models. Within one
+  /// model the order is: the table, its columns in field order, unknown columns, references, unique
+  /// sets, indexes, rules.
   package static func differences(
     of models: [ModelSchema], in catalog: Catalog
   ) -> [SchemaDifference] {
@@ -68,12 +68,12 @@ package struct SchemaDifference: Hashable, Sendable {
 }
 
 extension SchemaDifference {
-  /// A full sentence: what differs, and for what cannot be added, what to do.
+  /// A full sentence: what differs and, if it cannot be added, what to do.
   package var sentence: String {
     switch kind {
     case .missingTable: "The table \(table) of the model \(model) does not exist."
     case .wrongKind(let found):
-      "\(table) is \(found.phrase), which the model \(model) cannot be kept in."
+      "\(table) is \(found.phrase), which cannot hold the model \(model)."
     case .notStrict: looseTable
     case .withoutRowID(let declared):
       "The table \(table) is \(declared ? "not " : "")WITHOUT ROWID; the model \(model) declares otherwise."
@@ -131,12 +131,12 @@ extension SchemaDifference {
 
   private func missingColumn(_ field: String, _ obstacle: String?) -> String {
     "\(model).\(field) has no column in the table \(table)"
-      + (obstacle.map { ", and it takes a migration to add one: \($0)." } ?? ".")
+      + (obstacle.map { ", and only a migration can add it:  \($0)." } ?? ".")
   }
 
   private func otherType(_ field: String, _ declared: String, _ found: String) -> String {
     """
-    \(model).\(field) is kept as \(declared); the column in \(table) is declared \
+    \(model).\(field) is stored as \(declared); the column in \(table) is declared \
     \(found.isEmpty ? "without a type" : found).
     """
   }
@@ -183,7 +183,7 @@ extension SchemaDifference {
 }
 
 extension TableFacts.Kind {
-  /// With its article, for a sentence.
+  /// The kind with its article, for a sentence.
   package var phrase: String {
     switch self {
     case .table: "a table"

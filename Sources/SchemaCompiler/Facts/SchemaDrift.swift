@@ -1,11 +1,11 @@
-/// A part of a file's schema that differs from what the file's catalog or the declared models say.
+/// A part of a file's schema that differs from the file's catalog or the declared models.
 ///
 /// Other programs cause drift. For example, a program that rebuilds a table drops its triggers, and
 /// a bound value or a rule is no longer kept up to date.
 ///
-/// One value holds all differences of one owner, since one repair ends them together.
+/// One value holds all differences of one owner, because one repair ends them together.
 public struct SchemaDrift: Hashable, Sendable, Codable {
-  /// What a table, index, trigger or column belongs to.
+  /// The owner of a table, index, trigger or column.
   public enum Owner: Hashable, Sendable, Codable {
     /// The table, columns and indexes of a model.
     case model(String)
@@ -31,7 +31,7 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
 
   /// One table, index, trigger or column that differs.
   package struct Difference: Hashable, Sendable, Codable {
-    /// What differs.
+    /// The kind of thing that differs.
     package enum Subject: String, Hashable, Sendable, Codable {
       /// A table or view.
       case table
@@ -49,14 +49,14 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
       case missing
       /// The file has it with another definition.
       case changed
-      /// The file has it, and nothing in the catalog or the models asks for it.
+      /// The file has it, but neither the catalog nor the models contain it.
       case unexpected
       /// A trigger that is older than another trigger of its table, so that SQLite runs the two in
       /// the wrong order.
       case misplaced
       /// A table of a binding with wrong totals in its rows.
       case outdated
-      /// The file has it as it should be, but it names a table or column that is gone.
+      /// The file has it with the correct definition, but it names a table or column that is gone.
       case unusable
     }
 
@@ -66,7 +66,8 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
     package var name: String
     /// How it differs.
     package var reason: Reason
-    /// A full sentence that says what differs; nil where subject, name and reason say everything.
+    /// A full sentence about the difference; nil if subject, name and reason describe it
+    /// completely.
     package var sentence: String?
 
     /// Creates a difference.
@@ -78,9 +79,9 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
     }
   }
 
-  /// What the differing objects belong to.
+  /// The owner of the differing objects.
   public var owner: Owner
-  /// What differs. Empty where the owner itself names a model or field that the file no longer has,
+  /// The differences. Empty if the owner itself names a model or field that the file no longer has,
   /// so that you can only drop it.
   package var differences: [Difference]
 
@@ -91,12 +92,12 @@ public struct SchemaDrift: Hashable, Sendable, Codable {
   }
 
   /// The names of the tables, indexes and triggers that differ, sorted. A table with differing
-  /// columns is not among them unless it differs itself.
+  /// columns is included only if it differs itself.
   public var objects: [String] {
     Set(differences.filter { $0.subject != .column }.map(\.name)).sorted()
   }
 
-  /// What differs: one full sentence for each table, index, trigger or column.
+  /// One full sentence for each table, index, trigger or column that differs.
   public var sentences: [String] {
     differences.map { difference in
       difference.sentence

@@ -1,4 +1,4 @@
-/// A table, index or trigger that the store makes in a file.
+/// A table, index or trigger that the store creates in a file.
 package struct SchemaObject: Hashable, Sendable {
   /// In the order in which objects are created. They are dropped in the reverse order, because
   /// triggers name tables.
@@ -10,14 +10,15 @@ package struct SchemaObject: Hashable, Sendable {
 
   package let kind: Kind
   package let name: String
-  /// What it was made for; nil where the name of an object in a file does not say so.
+  /// The owner that it was created for; nil if the name of an object in a file does not contain
+  /// one.
   package let owner: Owner?
-  /// Exactly as `sqlite_schema` holds it.
+  /// The text exactly as in `sqlite_schema`.
   package let sql: String
-  /// The table to which it belongs, where it was read from a file.
+  /// The table to which it belongs, if the object was read from a file.
   package var table = ""
 
-  /// An object that a file should have.
+  /// Creates an object that a file should have.
   package init(kind: Kind, name: String, owner: Owner, sql: String) {
     self.kind = kind
     self.name = name
@@ -25,7 +26,7 @@ package struct SchemaObject: Hashable, Sendable {
     self.sql = sql
   }
 
-  /// An object of a file, which belongs to what its name says.
+  /// Creates an object of a file. Its owner is determined from its name.
   package init(kind: Kind, name: String, sql: String, table: String = "") {
     self.kind = kind
     self.name = name
@@ -34,7 +35,8 @@ package struct SchemaObject: Hashable, Sendable {
     self.table = table
   }
 
-  /// What a file has once at most: SQLite lets a trigger have the name of an index or table.
+  /// The identity of an object in a file. SQLite allows a trigger with the name of an index or
+  /// table.
   package struct Identity: Hashable, Sendable {
     package let kind: Kind
     package let name: ExactText
@@ -44,11 +46,11 @@ package struct SchemaObject: Hashable, Sendable {
 }
 
 extension SchemaDrift.Owner {
-  /// How the name of every trigger of the change journal begins.
+  /// The prefix of the name of every trigger of the change journal.
   package static let journalPrefix = "_ms_journal_"
 
-  /// What the object called `name` was made for, if the store made it. The journal's owner has an
-  /// empty name where the name of a trigger does not contain a model.
+  /// Returns the owner of the object called `name`, if the store created it. For the journal, the
+  /// owner's name is empty if the trigger's name contains no model.
   init?(ofObject name: String, _ kind: SchemaObject.Kind) {
     if let binding = BindingTriggers.bindingName(ofTrigger: name) {
       self = .binding(binding)
@@ -64,7 +66,7 @@ extension SchemaDrift.Owner {
   }
 }
 
-/// The store's own objects that a file has, to be compared with those that it should have.
+/// The store's own objects in a file, to compare with the objects that it should have.
 package struct InstalledObjects: Sendable {
   /// By name.
   package let objects: [SchemaObject]
@@ -75,10 +77,10 @@ package struct InstalledObjects: Sendable {
     byIdentity = Dictionary(objects.map { ($0.identity, $0) }) { first, _ in first }
   }
 
-  /// The object of that kind and name; nil when the file has none.
+  /// Returns the object of that kind and name; nil when the file has none.
   package subscript(identity: SchemaObject.Identity) -> SchemaObject? { byIdentity[identity] }
 
-  /// Whether the file has the object in the same words.
+  /// Returns whether the file has the object with exactly the same text.
   package func holds(_ object: SchemaObject) -> Bool {
     self[object.identity]?.sql.isExactly(object.sql) ?? false
   }

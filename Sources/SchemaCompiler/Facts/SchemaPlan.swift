@@ -1,20 +1,19 @@
-/// What has to happen to a file so that it has the objects that it should have. A plain value:
-/// ``Reconciler`` carries it out.
+/// The changes that give a file the objects that it should have. A plain value: ``Reconciler``
+/// carries it out.
 ///
-/// An object that changes is dropped and created again.
+/// A changed object is dropped and created again.
 package struct SchemaPlan: Hashable, Sendable {
-  /// What the file has and should not have, or has in other words, in the file's order.
+  /// Objects that the file has but should not have, or has with another text, in the file's order.
   package var dropped: [SchemaObject] = []
-  /// What the file should have and does not have in these words, in the order in which it was
-  /// given.
+  /// Objects that the file should have but lacks, or has with another text, in the given order.
   package var created: [SchemaObject] = []
   /// ALTER TABLE statements that add columns.
   package var addedColumns: [SQLText] = []
-  /// The bindings whose records must follow, sources before what follows them.
+  /// The bindings whose records must be updated, sources first.
   package var following: [BindingTriggers] = []
-  /// What the store's own tables must say about the objects.
+  /// Statements that update the store's own tables together with the objects.
   package var entries: [SQLText] = []
-  /// What the store's own tables must say once the objects are in place.
+  /// Statements that update the store's own tables once the objects are in place.
   package var closingEntries: [SQLText] = []
 
   package init(dropped: [SchemaObject] = [], created: [SchemaObject] = []) {
@@ -22,7 +21,7 @@ package struct SchemaPlan: Hashable, Sendable {
     self.created = created
   }
 
-  /// - Parameter isConcerned: Which of the file's objects are compared; the others stay.
+  /// - Parameter isConcerned: Selects the file's objects to compare; others are left unchanged.
   package init(
     from wanted: [SchemaObject], to installed: InstalledObjects,
     where isConcerned: (SchemaObject) -> Bool = { _ in true }
@@ -32,30 +31,30 @@ package struct SchemaPlan: Hashable, Sendable {
     created = wanted.filter { !installed.holds($0) }
   }
 
-  /// Whether the file is as it should be.
+  /// Whether the file needs no changes.
   package var isEmpty: Bool {
     dropped.isEmpty && created.isEmpty && addedColumns.isEmpty && entries.isEmpty
   }
 
   /// One step of a plan.
   package enum Step: Hashable, Sendable {
-    /// Asks SQLite whether it accepts the binding's expressions, and whether the binding finds one
-    /// record at most.
+    /// Checks that SQLite accepts the binding's expressions, and that the binding finds at most one
+    /// record.
     case checkExpressions(BindingTriggers)
     case drop(SchemaObject)
     case create(SchemaObject)
     case addColumn(SQLText)
-    /// Asks SQLite whether it finds every table and column that the binding names.
+    /// Checks that SQLite finds every table and column that the binding names.
     case checkNames(BindingTriggers)
-    /// Gives the records of a binding the values that it demands.
+    /// Updates the bound values of existing records.
     case synchronise(BindingTriggers)
     case write(SQLText)
-    /// Makes sure that the records of a binding have kept their values.
+    /// Verifies that the records of a binding have kept their values.
     case verify(BindingTriggers)
   }
 
-  /// All that is to be done, in order. Triggers go first and come last, so that they never name a
-  /// table that is not there and no trigger of a binding runs while its values are filled in.
+  /// All steps in order. Triggers are dropped first and created last. So they never name a missing
+  /// table, and no trigger of a binding runs while its values are being filled in.
   package var steps: [Step] {
     let dropped = SchemaObject.Kind.allCases.reversed().flatMap { kind in
       self.dropped.filter { $0.kind == kind }
@@ -67,9 +66,9 @@ package struct SchemaPlan: Hashable, Sendable {
       + closingEntries.map(Step.write)
   }
 
-  /// SQLite promises no order but runs the youngest trigger first. So the triggers of bindings are
-  /// created in reverse, those of sources last: what follows them is then computed once. Only the
-  /// saved work depends on it.
+  /// SQLite guarantees no order of triggers, but runs the youngest one first. So the triggers of
+  /// bindings are created in reverse order, sources last, and dependent values are computed only
+  /// once. This affects only performance.
   private func creations(of kind: SchemaObject.Kind) -> [Step] {
     let objects = created.filter { $0.kind == kind }
     guard kind == .trigger else { return objects.map(Step.create) }
@@ -80,7 +79,7 @@ package struct SchemaPlan: Hashable, Sendable {
 }
 
 extension SchemaPlan {
-  /// What differs, by owner, each in the order of names.
+  /// The differences by owner, each sorted by name.
   ///
   /// - Precondition: The plan compares objects one by one.
   package var differences: [SchemaObject.Owner: [SchemaDrift.Difference]] {

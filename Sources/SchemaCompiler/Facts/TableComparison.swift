@@ -1,4 +1,5 @@
-/// One model beside the table that should hold it. Pure: looks at values, never at the file.
+/// The comparison of one model with the table that should hold it. It works on values and never
+/// reads the file.
 package struct TableComparison {
   package let schema: ModelSchema
   package let table: TableFacts
@@ -10,7 +11,7 @@ package struct TableComparison {
     self.catalog = catalog
   }
 
-  /// In the order that ``SchemaDifference/differences(of:in:)`` promises.
+  /// In the order that ``SchemaDifference/differences(of:in:)`` documents.
   package var differences: [SchemaDifference] {
     guard isRightKind else { return [difference(.wrongKind(found: table.kind))] }
     guard schema.kind == .table else {
@@ -44,7 +45,8 @@ package struct TableComparison {
     schema.fields.filter { table.column(named: $0.column) != nil }
   }
 
-  // Whether all of `fields` have a column: what needs a missing one is not reported again.
+  // Whether all of `fields` have a column. A part that needs a missing column is not reported
+  // again.
   private func arePresent(_ fields: [String]) -> Bool {
     fields.allSatisfy { table.column(named: columnName($0)) != nil }
   }
@@ -75,8 +77,8 @@ package struct TableComparison {
     return schema.rowIDFieldIndex.map { schema.fields[$0].column == name } ?? false
   }
 
-  /// Whether a table of another design tells the records apart by these fields without calling
-  /// them its primary key.
+  /// Returns whether a table of another design identifies its records by these fields, without
+  /// declaring them as its primary key.
   private func isOtherwiseUnique(_ fields: [String]) -> Bool {
     let columns = fields.map(columnName)
     return schema.isAdopted && columns.allSatisfy { table.column(named: $0)?.isNotNull ?? false }
@@ -113,7 +115,7 @@ package struct TableComparison {
     return kinds
   }
 
-  /// Whether the column keeps every value of the field as it was written.
+  /// Returns whether the column stores every value of the field unchanged.
   package func isTypeKept(_ field: FieldSchema, in column: ColumnFacts) -> Bool {
     let found = column.declaredType.asciiFolded
     if schema.isAdopted, !table.isStrict {
@@ -124,16 +126,16 @@ package struct TableComparison {
   }
 
   private func isNullabilityDifferent(_ field: FieldSchema, _ column: ColumnFacts) -> Bool {
-    // A key never reads as NULL: SQLite numbers the rowid, and adoption makes sure of other keys.
+    // A key never reads as NULL: SQLite numbers the rowid, and adoption checks other keys.
     if schema.key.contains(field.name), schema.isAdopted || column.name == table.rowIDColumn?.name {
       return false
     }
-    // A table of another design may be stricter: it refuses the write, which is no wrong answer.
+    // A table of another design may be stricter: it rejects the write, which gives no wrong result.
     if schema.isAdopted { return !field.isOptional && !column.isNotNull }
     return field.isOptional == column.isNotNull
   }
 
-  /// Why ALTER TABLE cannot add the column:
+  /// Returns the reason why ALTER TABLE cannot add the column:
   /// <https://sqlite.org/lang_altertable.html#altertabaddcol>.
   private func obstacle(to field: FieldSchema) -> String? {
     let value = field.defaultSQL.map { SQLDefault($0) }
@@ -155,7 +157,7 @@ package struct TableComparison {
     let known = Set(schema.fields.map(\.column.asciiFolded))
     let extra = table.columns.filter { !known.contains($0.name.asciiFolded) }
     let disturbing = extra.filter { column in
-      // In a table of another design it matters only when an insert cannot do without it.
+      // In a table of another design an unknown column matters only if an insert must set it.
       !schema.isAdopted
         || column.isNotNull && column.defaultSQL == nil && column.generated == nil
           && column.name != table.rowIDColumn?.name
@@ -219,7 +221,7 @@ package struct TableComparison {
     let known = Set(
       (declared + schema.indexes.filter(\.isUnique).map(\.fields)).map { Set($0.map(columnName)) })
     let extra = table.indexes.filter { index in
-      // An added rule's index is the catalog's, not the declaration's.
+      // The index of an added rule belongs to the catalog, not to the declaration.
       guard index.isUnique, index.origin != .primaryKey,
         !index.name.hasPrefix(RuleObjects.namePrefix)
       else { return false }
@@ -232,7 +234,7 @@ package struct TableComparison {
   }
 
   private var indexKinds: [SchemaDifference.Kind] {
-    // Indexes of another design change speed, not answers.
+    // Indexes of another design affect speed, not results.
     guard !schema.isAdopted else { return [] }
     return schema.allIndexes.compactMap { declared in
       let name = declared.name.asciiFolded
@@ -249,7 +251,7 @@ package struct TableComparison {
     var kinds: [SchemaDifference.Kind] = []
     var known: Set<TableSQL.Check> = []
     for (field, rule) in schema.allRules {
-      // A column to be added brings its rules along.
+      // Adding a missing column also adds its rules.
       if let field, table.column(named: field.column) == nil { continue }
       let condition = normalized(rule.condition)
       let named = table.checks.first { $0.name == rule.name }

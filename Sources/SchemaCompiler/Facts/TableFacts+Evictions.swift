@@ -1,8 +1,10 @@
-// What REPLACE may evict that BEFORE triggers cannot expect.
+// Evictions by REPLACE that BEFORE triggers cannot foresee.
 extension TableFacts {
-  /// Whether REPLACE may evict records that BEFORE triggers do not expect: those that are
-  /// equal to the new one in an index over an expression, by a default that not every program can
-  /// evaluate, or in a column that is computed too late. Then the journal may miss deletions.
+  /// Whether REPLACE may evict records that BEFORE triggers cannot foresee. The journal may then
+  /// miss deletions.
+  ///
+  /// There are three causes: an index over an expression, a default that not every program can
+  /// evaluate, and a column that is computed too late.
   package var evictsUnforeseen: Bool {
     func isUnforeseen(_ column: ColumnFacts) -> Bool {
       column.hasUnforeseenReplacement || isComputedLate(column)
@@ -19,9 +21,9 @@ extension TableFacts {
   /// The columns that are not generated.
   var writtenColumns: [String] { columns.filter { $0.generated == nil }.map(\.name) }
 
-  /// Whether a column is computed from what SQLite itself fills in after BEFORE triggers have run:
-  /// the row number of a record that comes without one, and what REPLACE puts in the place of a
-  /// NULL. Those triggers see another value of it then.
+  /// Returns whether a column is computed from a value that SQLite sets after BEFORE triggers have
+  /// run. Such values are a row number that the statement does not give, and the replacement of
+  /// NULL by REPLACE. BEFORE triggers then see another value of the column.
   private func isComputedLate(_ column: ColumnFacts) -> Bool {
     guard column.generated != nil else { return false }
     let expressions = TableSQL(sql).generated
@@ -42,9 +44,9 @@ extension TableFacts {
 }
 
 extension ColumnFacts {
-  /// What REPLACE puts in the place of NULL; nil when it keeps it or refuses.
+  /// The value that REPLACE stores instead of NULL; nil when it keeps or rejects NULL.
   var replacement: SQLDefault? { isNotNull ? defaultSQL.map { SQLDefault($0) } : nil }
 
-  /// Whether that may fail in a program that lacks a function of another.
+  /// Whether evaluating the replacement may fail in a program that lacks one of its functions.
   var hasUnforeseenReplacement: Bool { replacement?.isKnownEverywhere == false }
 }

@@ -1,8 +1,9 @@
-/// One table or view of the file, as found.
+/// One table or view in the file.
 package struct TableFacts: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable {
     case table, view, virtual
-    /// Storage of a virtual table, written only by it: <https://sqlite.org/vtab.html#xshadowname>.
+    /// The storage of a virtual table, which only that table writes:
+    /// <https://sqlite.org/vtab.html#xshadowname>.
     case shadow
   }
 
@@ -10,7 +11,7 @@ package struct TableFacts: Hashable, Sendable {
   package var kind: Kind
   package var isWithoutRowID = false
   package var isStrict = false
-  /// In column order, generated columns included, a virtual table's hidden columns not.
+  /// In column order, including generated columns, without a virtual table's hidden columns.
   package var columns: [ColumnFacts] = []
   /// In the order of creation.
   package var indexes: [IndexFacts] = []
@@ -21,8 +22,8 @@ package struct TableFacts: Hashable, Sendable {
   package var checks: [TableSQL.Check] = []
   /// The text in `sqlite_schema`.
   package var sql = ""
-  /// Why SQLite cannot tell the columns: a view over a missing table, a virtual table without its
-  /// module.
+  /// The reason why SQLite cannot read the columns: a view over a missing table, or a virtual table
+  /// without its module.
   package var unreadableReason: String?
 
   package init(
@@ -54,8 +55,8 @@ package struct TableFacts: Hashable, Sendable {
     columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }
   }
 
-  /// The column that is another name of the rowid. A rowid table enforces any other primary key
-  /// by an index of its own, so the one without is the rowid; that also holds for the exception
+  /// The column that is an alias of the rowid. A rowid table enforces any other primary key by an
+  /// index, so a primary key without an index is the rowid. This also holds for the exception
   /// `INTEGER PRIMARY KEY DESC`. See <https://sqlite.org/lang_createtable.html#rowid>.
   package var rowIDColumn: ColumnFacts? {
     guard kind == .table, !isWithoutRowID, primaryKey.count == 1,
@@ -64,23 +65,23 @@ package struct TableFacts: Hashable, Sendable {
     return primaryKey[0]
   }
 
-  /// What the rowid of a table is called: a column may be called rowid and hide it. Nil when all
-  /// of its names are taken: <https://sqlite.org/rowidtable.html>.
+  /// Returns a usable name of a table's rowid, because a column called rowid hides it. Nil when
+  /// columns use all of its names: <https://sqlite.org/rowidtable.html>.
   package static func rowIDName(besides columns: [String]) -> String? {
     let taken = Set(columns.map(\.asciiFolded))
     return ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
   }
 }
 
-/// One column of a table or view, as found.
+/// One column of a table or view in the file.
 package struct ColumnFacts: Hashable, Sendable {
   package var name: String
-  /// As declared; empty when it has no type.
+  /// The declared type; empty when there is none.
   package var declaredType = ""
   package var isNotNull = false
   /// The default's expression as written, or nil for none.
   package var defaultSQL: String?
-  /// From 1 in key order; 0 outside the primary key.
+  /// The position from 1 in key order; 0 outside the primary key.
   package var keyPosition = 0
   package var generated: FieldSchema.Generated?
   package var collation = Collation.binary
@@ -99,12 +100,12 @@ package struct ColumnFacts: Hashable, Sendable {
   }
 }
 
-/// One index of a table, as found.
+/// One index of a table in the file.
 package struct IndexFacts: Hashable, Sendable {
   package enum Origin: String, Hashable, Sendable {
-    /// By CREATE INDEX.
+    /// Created by CREATE INDEX.
     case created = "c"
-    /// By a UNIQUE constraint.
+    /// Created for a UNIQUE constraint.
     case unique = "u"
     case primaryKey = "pk"
   }
@@ -120,11 +121,11 @@ package struct IndexFacts: Hashable, Sendable {
     }
   }
 
-  /// Which rows are in an index.
+  /// The rows that an index contains.
   package enum Rows: Hashable, Sendable {
     case all
     case meeting(IndexCondition)
-    /// Some, and no trigger can ask which.
+    /// Some rows, by a condition that a trigger cannot evaluate.
     case unknown
   }
 
@@ -153,7 +154,7 @@ package struct IndexFacts: Hashable, Sendable {
   }
 }
 
-/// One foreign key of a table, as found.
+/// One foreign key of a table in the file.
 package struct ForeignKeyFacts: Hashable, Sendable {
   package var table: String
   package var columns: [String]
@@ -174,7 +175,7 @@ package struct ForeignKeyFacts: Hashable, Sendable {
   }
 }
 
-/// One trigger of a table, as found.
+/// One trigger of a table in the file.
 package struct TriggerFacts: Hashable, Sendable {
   package var name: String
   package var sql: String

@@ -1,16 +1,16 @@
-/// What only the text of a CREATE TABLE tells: the CHECK constraints, the columns' collations and
-/// what generated columns are. No PRAGMA lists them. Everything else about a table comes from
-/// ``Catalog``'s PRAGMAs.
+/// The facts of a table that only its CREATE TABLE text contains: the CHECK constraints, the
+/// columns' collations and the expressions of generated columns. No PRAGMA lists them; all other
+/// facts come from ``Catalog``'s PRAGMAs.
 ///
 /// See <https://sqlite.org/lang_createtable.html>.
 package struct TableSQL: Hashable {
   package struct Check: Hashable, Sendable {
     /// The constraint's name, or nil for a CHECK without one.
     package let name: String?
-    /// The expression as written, without the parentheses and the blanks next to them. SQLite
-    /// names this text when an unnamed CHECK fails.
+    /// The expression as written, without the parentheses and the blanks next to them. SQLite's
+    /// error for an unnamed CHECK contains this text.
     package let condition: String
-    /// The column whose definition holds the CHECK, or nil for a constraint of the table.
+    /// The column whose definition contains the CHECK, or nil for a constraint of the table.
     package let column: String?
   }
 
@@ -21,7 +21,7 @@ package struct TableSQL: Hashable {
   /// The expressions of generated columns as written, by folded column name.
   package private(set) var generated: [String: String] = [:]
 
-  /// - Parameter sql: The table's entry in `sqlite_schema`.
+  /// - Parameter sql: The table's text in `sqlite_schema`.
   package init(_ sql: String) {
     let source = SQLTokens(sql)
     let tokens = source.significant
@@ -41,7 +41,7 @@ package struct TableSQL: Hashable {
     }
   }
 
-  /// Reads a column definition or a table constraint with all that follows it up to the comma.
+  /// Reads a column definition or a table constraint, up to the comma.
   private mutating func read(_ tokens: [SQLTokens.Token], of source: SQLTokens) {
     guard let first = tokens.first else { return }
     let constraintWords = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"]
@@ -56,7 +56,7 @@ package struct TableSQL: Hashable {
       if source.isSymbol(token, "(") { depth += 1 }
       if source.isSymbol(token, ")") { depth -= 1 }
       if depth == 0, let next {
-        // A name stays in force until the next comma, whatever constraint it first stood before.
+        // A constraint name applies until the next comma, whatever constraint it precedes.
         if source.isKeyword(token, "CONSTRAINT") {
           constraintName = source.name(next)
           index += 1

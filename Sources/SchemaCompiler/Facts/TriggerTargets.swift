@@ -1,8 +1,8 @@
 extension TriggerFacts {
-  /// The tables and views that the trigger's own statements write, in lower case; not those that
-  /// follow from them by foreign keys and other triggers.
+  /// The tables and views that the trigger's own statements write, in lower case. Writes by foreign
+  /// keys and other triggers are not included.
   ///
-  /// Bodies know four statements: <https://sqlite.org/lang_createtrigger.html>.
+  /// A trigger body has four kinds of statements: <https://sqlite.org/lang_createtrigger.html>.
   package var writtenTables: Set<String> {
     let text = SQLTokens(sql)
     let tokens = text.significant
@@ -15,8 +15,8 @@ extension TriggerFacts {
     return tables
   }
 
-  /// The name that `tokens` begin to write: after INTO, DELETE FROM and UPDATE with its conflict
-  /// clause.
+  /// Returns the table name if `tokens` start a write: the name after INTO, DELETE FROM, or UPDATE
+  /// with its conflict clause.
   private static func target(
     after tokens: ArraySlice<SQLTokens.Token>, in text: SQLTokens
   ) -> SQLTokens.Token? {
@@ -30,18 +30,18 @@ extension TriggerFacts {
     if skip("DELETE") { return skip("FROM") ? rest.first : nil }
     guard skip("UPDATE") else { return nil }
     if skip("OR") { rest = rest.dropFirst() }
-    // DO UPDATE SET, of an upsert, names no table: INTO did.
+    // DO UPDATE SET in an upsert names no table; INTO already did.
     return rest.first.flatMap { text.isKeyword($0, "SET") ? nil : $0 }
   }
 }
 
 extension SQLTokens {
-  /// Whether RAISE stands in the text.
+  /// Whether the text contains RAISE.
   package var raises: Bool {
     significant.contains { isKeyword($0, "RAISE") }
   }
 
-  /// Whether ROLLBACK stands in the text.
+  /// Whether the text contains ROLLBACK.
   package var rollsBack: Bool {
     significant.contains { isKeyword($0, "ROLLBACK") }
   }

@@ -1,11 +1,10 @@
-/// What no two records of a model have in common: as the models declare it, and by the collations
-/// that the file's indexes have of their own. `UNIQUE (name COLLATE NOCASE)` over a column that
-/// compares byte by byte makes REPLACE evict 'ann' for 'Ann'.
+/// The sets of fields whose values must be unique, as declared by the models and with the
+/// collations of the file's indexes. For example, `UNIQUE (name COLLATE NOCASE)` over a column with
+/// BINARY collation makes REPLACE evict 'ann' for 'Ann'.
 ///
-/// Collations that programs bring along are left out: a trigger that names one fails in programs
-/// without it.
+/// Custom collations are excluded, because a trigger that names one fails in programs without it.
 package struct UniqueSets: Hashable, Sendable {
-  /// A column of an index, ASCII letters in lower case, and by what the index compares it.
+  /// A column of an index, with ASCII letters in lower case, and the index's collation for it.
   package struct Column: Hashable, Sendable {
     package let name: String
     package let collation: Collation
@@ -16,19 +15,19 @@ package struct UniqueSets: Hashable, Sendable {
     }
   }
 
-  /// Of each table, by its name in lower case.
+  /// By the table's name in lower case.
   private var found: [String: [[Column]]] = [:]
 
-  /// Of a file whose indexes all compare as their columns do.
+  /// Creates the sets of a file whose indexes all compare as their columns do.
   package init() {}
 
-  /// Those of indexes of plain columns, each of a table whose name is in lower case.
+  /// Creates the sets from indexes over plain columns. Each table name is in lower case.
   package init(_ indexes: some Sequence<(table: String, columns: [Column])>) {
     for index in indexes { found[index.table, default: []].append(index.columns) }
   }
 
-  /// What `model` declares, then the same fields as indexes of the file compare them, where some
-  /// records are equal to those and not to their columns.
+  /// Returns the sets that `model` declares, then the same fields with the collations of the file's
+  /// indexes. An index counts if it treats values as equal that its columns distinguish.
   package func sets(of model: ModelSchema) -> [UniqueSet] {
     let declared = model.collidingSets
     var sets = declared.map { fields in
@@ -39,7 +38,7 @@ package struct UniqueSets: Hashable, Sendable {
         model.fields.first { $0.column.asciiFolded == column.name }.map { field in
           UniqueSet.Part(
             field: field,
-            // What is equal byte by byte is equal to every column.
+            // Values that are equal in BINARY are equal in every collation.
             collation: column.collation == .binary || column.collation == field.collation
               ? nil : column.collation)
         }
@@ -55,11 +54,11 @@ package struct UniqueSets: Hashable, Sendable {
   }
 }
 
-/// Fields whose values together occur once.
+/// Fields whose values together are unique.
 package struct UniqueSet: Hashable, Sendable {
   package struct Part: Hashable, Sendable {
     package let field: FieldSchema
-    /// By what the values are compared; nil for the column's own collation.
+    /// The collation of the comparison; nil for the column's own collation.
     package let collation: Collation?
   }
 
@@ -67,18 +66,18 @@ package struct UniqueSet: Hashable, Sendable {
 
   package var fields: [FieldSchema] { parts.map(\.field) }
 
-  /// Whether some of its values are compared otherwise than their columns.
+  /// Whether some values are compared with another collation than their columns'.
   var isCollated: Bool { parts.contains { $0.collation != nil } }
 
   fileprivate var isCustom: Bool {
     parts.contains { if case .custom? = $0.collation { true } else { false } }
   }
 
-  /// True when a record has the same values.
+  /// Returns a condition that is true when a record has the same values.
   ///
   /// - Parameters:
-  ///   - row: What the record is called.
-  ///   - value: The value of a field that it must have, as SQL.
+  ///   - row: The name of the record's row.
+  ///   - value: Returns the wanted value of a field, as SQL.
   func isShared(with row: String, _ value: (FieldSchema) -> String) -> String {
     parts.map { part in
       let column = "\(row).\(SQLText.quoted(part.field.column))"
@@ -90,11 +89,11 @@ package struct UniqueSet: Hashable, Sendable {
 }
 
 extension Collation {
-  /// True where `column` equals `value` by this collation, which is not its own; over an index that
-  /// has it.
+  /// Returns a condition that is true if `column` equals `value` in this collation, which differs
+  /// from the column's own. An index with the collation can be used.
   ///
-  /// As a range: SQLite 3.40 takes `x = a OR x = a COLLATE NOCASE` for `x IN (a, a)` and compares
-  /// both by the same collation.
+  /// It is a range, because SQLite 3.40 turns `x = a OR x = a COLLATE NOCASE` into `x IN (a, a)`
+  /// and compares both with the same collation.
   package func isEqual(_ column: String, to value: String) -> String {
     let collated = "(\(value)) COLLATE \(SQLText.quoted(name))"
     return "(\(column) >= \(collated) AND \(column) <= \(collated))"

@@ -1,11 +1,12 @@
-/// A table or view of the file that no model was declared for: what it would be as a model, or why
-/// it cannot be one.
+/// A table or view of the file without a declared model: the model it would become, or the reason
+/// why it cannot become one.
 public struct AdoptableTable: Hashable, Sendable {
-  /// What adoption would make of the table.
+  /// The result of adopting the table.
   package enum Result: Hashable, Sendable {
-    /// The model: named as the table, one field for each column, ``ModelSchema/isAdopted`` set.
+    /// The model: named like the table, with one field for each column and
+    /// ``ModelSchema/isAdopted`` set.
     case model(ModelSchema)
-    /// Why not, as a sentence that names the table and, where there is one, the remedy.
+    /// The reason, as a sentence that names the table and, if there is one, the remedy.
     case refused(reason: String)
   }
 
@@ -13,14 +14,14 @@ public struct AdoptableTable: Hashable, Sendable {
   public let name: String
   /// The model that it becomes, or why it cannot.
   package let result: Result
-  /// What the model cannot express or relies on, one sentence each: constraints that hold in the
-  /// file all the same, key columns that accept NULL.
+  /// Sentences about what the model cannot express or relies on. For example, constraints that the
+  /// file enforces anyway, and key columns that accept NULL.
   public let notes: [String]
-  /// What was decided about columns whose declaration leaves their values' meaning open, in column
-  /// order.
+  /// The decisions about columns whose declaration leaves the meaning of their values open, in
+  /// column order.
   package let decisions: [TypeDecision]
 
-  /// Describes a table; stores make these in ``Store/adoptableTables()``.
+  /// Describes a table. ``Store/adoptableTables()`` returns these values.
   package init(
     name: String, result: Result, notes: [String] = [], decisions: [TypeDecision] = []
   ) {
@@ -30,12 +31,12 @@ public struct AdoptableTable: Hashable, Sendable {
     self.decisions = decisions
   }
 
-  /// The model, or nil when the table cannot be one.
+  /// The model, or nil when the table cannot become one.
   public var schema: ModelSchema? {
     if case .model(let schema) = result { schema } else { nil }
   }
 
-  /// Why the table cannot be a model, or nil when it can.
+  /// The reason why the table cannot become a model, or nil when it can.
   public var reason: String? {
     if case .refused(let reason) = result { reason } else { nil }
   }

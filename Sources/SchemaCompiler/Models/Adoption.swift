@@ -1,7 +1,7 @@
-/// Reads models out of tables that another program made. It looks and never changes the file.
+/// The derivation of models from tables that another program made. It never changes the file.
 ///
 /// A table needs a key: a primary key, or a UNIQUE constraint over columns that are NOT NULL. Types
-/// are those of the affinity rules; `StoredTypes` decides what these leave open.
+/// follow the affinity rules; `StoredTypes` decides the cases that these leave open.
 package struct Adoption {
   package let catalog: Catalog
 
@@ -9,8 +9,8 @@ package struct Adoption {
     self.catalog = catalog
   }
 
-  /// The model of the slots of a list that stands in a table of another design. Its fields are
-  /// named as the columns; its key is the row number, whatever other keys the table has.
+  /// Returns the model of the slots of a list in a table of another design. Its fields are named
+  /// like the columns. Its key is the row number, whatever other keys the table has.
   ///
   /// - Throws: ``StoreError`` with code `unsupportedSchema` and the reason.
   package func slots(of list: ListSchema, of owner: ModelSchema) throws(StoreError) -> ModelSchema {
@@ -48,7 +48,7 @@ package struct TableReading {
     AdoptableTable(name: table.name, result: .refused(reason: reason), notes: notes)
   }
 
-  /// Why the table cannot be a model whatever its key, or nil.
+  /// The reason why the table cannot be a model whatever its key, or nil.
   package var refusal: String? {
     let name = table.name
     if name.asciiFolded.hasPrefix("_ms_") { return "\(name) is one of the store's own tables." }
@@ -60,7 +60,7 @@ package struct TableReading {
       }
       return "\(name) is a virtual table: its changes cannot be observed."
     case .shadow:
-      return "\(name) is the storage of a virtual table, which alone may write it."
+      return "\(name) is the storage of a virtual table, and only the virtual table may write it."
     case .table, .view: break
     }
     if let owner = unopenedOwner {
@@ -78,8 +78,8 @@ package struct TableReading {
     return nil
   }
 
-  /// The virtual table that the name says the table belongs to. Only a table's module knows which
-  /// tables are its storage, and this one's is missing: <https://sqlite.org/vtab.html#xshadowname>.
+  /// The virtual table that the table belongs to by its name. Only the virtual table's module knows
+  /// its storage tables, and that module is missing: <https://sqlite.org/vtab.html#xshadowname>.
   private var unopenedOwner: TableFacts? {
     guard table.kind == .table else { return nil }
     let name = table.name.asciiFolded
@@ -118,8 +118,8 @@ package struct TableReading {
       if !nullableKey.isEmpty {
         notes.insert(
           """
-          The key column \(quotedList(nullableKey)) of \(table.name) accepts NULL. No row holds \
-          one now; a row that got one from another program would have no key.
+          The key column \(quotedList(nullableKey)) of \(table.name) accepts NULL. No row \
+          has NULL there now. A row in which another program stores NULL would have no key.
           """, at: 0)
       }
     } else if let unique = uniqueKey {
@@ -144,7 +144,7 @@ package struct TableReading {
     if !table.primaryKey.isEmpty {
       return """
         The primary key of \(name) compares by another collation than its columns, so it does not \
-        tell the records apart.
+        distinguish the records.
         """
     }
     return """
@@ -169,7 +169,7 @@ package struct TableReading {
       rules: rules.filter { $0.check.column == nil }.map(\.rule), isAdopted: true)
   }
 
-  /// Why rows of the table cannot be slots, or nil.
+  /// Returns the reason why rows of the table cannot be slots, or nil.
   package func obstacle(toSlotsIn columns: ListSchema.Columns) -> String? {
     let name = table.name
     if table.kind != .table { return "\(name) is \(table.kind.phrase)." }
@@ -181,7 +181,7 @@ package struct TableReading {
       }
       if column.generated != nil { return "The column \(wanted) of \(name) is computed." }
       guard used.insert(column.name).inserted else {
-        return "The column \(wanted) of \(name) cannot be two things at once."
+        return "The column \(wanted) of \(name) cannot have two roles."
       }
     }
     if let position = table.column(named: columns.position), type(of: position) != .integer {
@@ -196,7 +196,7 @@ package struct TableReading {
     }
   }
 
-  /// - Returns: nil when the row number has no name.
+  /// - Returns: nil when all names of the row number are taken.
   package func slots(named name: String) -> ModelSchema? {
     let names = table.columns.map(\.name)
     guard let rowID = table.rowIDColumn?.name ?? TableFacts.rowIDName(besides: names) else {
@@ -248,7 +248,7 @@ package struct TableReading {
     }
   }
 
-  /// The CHECKs, those without a name numbered: `Track.check1`.
+  /// The CHECK constraints. Those without a name are numbered: `Track.check1`.
   private var rules: [(check: TableSQL.Check, rule: RuleSchema)] {
     var unnamedCount = 0
     return table.checks.map { check in
@@ -262,7 +262,7 @@ package struct TableReading {
     }
   }
 
-  /// The primary key's columns when they tell the records apart, or nil.
+  /// The primary key's columns if they distinguish all records, or nil.
   private var primaryKey: [String]? {
     let key = table.primaryKey
     guard !key.isEmpty else { return nil }
@@ -271,7 +271,7 @@ package struct TableReading {
     return key.map(\.name)
   }
 
-  /// The shortest unique set over columns that are NOT NULL, the oldest among equals.
+  /// The shortest unique set over columns that are NOT NULL; the oldest of equally short ones.
   private var uniqueKey: [String]? {
     let candidates = foreignIndexes.filter { index in
       guard index.isUnique, index.origin != .primaryKey, let columns = index.plainColumns else {
@@ -286,8 +286,8 @@ package struct TableReading {
     return candidates.first { $0.columns.count == shortest }?.plainColumns.map(names)
   }
 
-  /// Whether values that differ for the index also differ for the column, which is what a search
-  /// by key compares with: an index that is at least as coarse as its column.
+  /// Returns whether values that differ for the index also differ for the column, because a search
+  /// by key compares as the column. The index must be at least as coarse as its column.
   private func tellsRecordsApart(_ index: IndexFacts) -> Bool {
     index.columns.allSatisfy { part in
       guard let column = part.name.flatMap({ table.column(named: $0) }) else { return false }
@@ -296,7 +296,7 @@ package struct TableReading {
     }
   }
 
-  /// The indexes except the store's own, which keep added rules and bindings.
+  /// The indexes except the store's own, which belong to added rules and bindings.
   private var foreignIndexes: [IndexFacts] {
     table.indexes.filter { !$0.name.asciiFolded.hasPrefix("_ms_") }
   }
@@ -305,25 +305,26 @@ package struct TableReading {
     table.indexes.filter { $0.origin == .unique }.compactMap { $0.plainColumns.map(names) }
   }
 
-  /// What the file enforces and the model does not show.
+  /// Constraints that the file enforces but the model does not contain.
   private var notes: [String] {
     let keys = table.foreignKeys.filter { $0.columns.count > 1 }.map { key in
       """
       The foreign key \(quotedList(key.columns)) of \(table.name) to \(key.table) has several \
-      columns; SQLite enforces it, the model does not show it.
+      columns; SQLite enforces it, but the model does not contain it.
       """
     }
     let indexes = foreignIndexes.filter { $0.plainColumns == nil }.map { index in
       """
       The index \(index.name) of \(table.name) covers \
-      \(index.isPartial ? "only some rows" : "an expression"); SQLite uses it, the model does not \
-      show it.
+      \(index.isPartial ? "only some rows" : "an expression"); SQLite uses it, but the model does \
+      not contain it.
       """
     }
     return keys + indexes
   }
 
-  /// The columns' names as the table spells them, whatever an index or key spells.
+  /// Returns the columns' names as the table spells them, regardless of the spelling in an index or
+  /// key.
   private func names(_ columns: [String]) -> [String] {
     columns.map { table.column(named: $0)?.name ?? $0 }
   }

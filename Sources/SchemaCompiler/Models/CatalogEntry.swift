@@ -1,4 +1,4 @@
-/// Something the file says about itself under a name: a model, a binding, a validator.
+/// A named entry of the file's catalog: a model, a binding or a validator.
 package protocol CatalogEntry: Hashable, Sendable, Codable {
   var name: String { get }
 }
@@ -7,12 +7,12 @@ extension ModelSchema: CatalogEntry {}
 
 extension BindingSchema: CatalogEntry {}
 
-/// A validator's place in the catalog: what it is called and which models it watches. What it
-/// checks is Swift, so another program can only know that it exists.
+/// A validator's entry in the catalog: its name and the models it checks. Its code is Swift, so
+/// another program can only know that it exists.
 package struct ValidatorSchema: CatalogEntry {
   package let name: String
   package let model: String
-  /// Those after the first; nil for none.
+  /// The models after the first; nil for none.
   package var otherModels: [String]?
 
   package init(name: String, model: String) {

@@ -4,15 +4,15 @@
   internal import Foundation
 #endif
 
-/// Catalog entries as JSON with sorted keys, so that equal entries are equal texts.
+/// Catalog entries as JSON with sorted keys, so that equal entries have equal texts.
 package enum CatalogText {
-  /// The form of the JSON. It rises when an older library would misread what a newer one writes.
+  /// The version of the JSON. It increases when an older library would misread a newer text.
   package static let format: Int64 = 1
 
-  /// Why a text is not an entry as this library writes it.
+  /// The reason why a text is not an entry of this version of the library.
   package struct Problem: Error, Hashable {
     package let reason: String
-    /// Whether it is no JSON at all, which no library writes.
+    /// Whether the text is not JSON at all; no library writes such a text.
     package var isDamage = false
   }
 
@@ -33,7 +33,7 @@ package enum CatalogText {
     }
   }
 
-  /// Reads an entry, and refuses one with keys that would be lost by writing it again.
+  /// Reads an entry, and rejects one with keys that would be lost by writing it again.
   package static func entry<Entry: Codable>(
     _ type: Entry.Type = Entry.self, from text: String
   ) throws(Problem) -> Entry {
@@ -41,7 +41,7 @@ package enum CatalogText {
       let decoder = JSONDecoder()
       let entry = try decoder.decode(Entry.self, from: Data(text.utf8))
       let rewritten = try self.text(of: entry)
-      // Mostly the text is this library's own, and comparing it is much less work.
+      // Usually this library wrote the text, and comparing texts is much faster than decoding both.
       guard !rewritten.isExactly(text) else { return entry }
       let stored = try decoder.decode(JSONShape.self, from: Data(text.utf8))
       let known = try decoder.decode(JSONShape.self, from: Data(rewritten.utf8))
@@ -60,12 +60,12 @@ package enum CatalogText {
 }
 
 extension DecodingError {
-  /// Whether the text as a whole is no JSON.
+  /// Whether the text as a whole is not JSON.
   fileprivate var isSyntaxError: Bool {
     if case .dataCorrupted(let context) = self { context.codingPath.isEmpty } else { false }
   }
 
-  /// Where in the text the error is, without any value of it.
+  /// The place of the error in the text, without any value.
   fileprivate var place: String {
     let (context, key): (Context, (any CodingKey)?) =
       switch self {
@@ -100,7 +100,8 @@ private indirect enum JSONShape: Decodable {
     }
   }
 
-  /// The first key, in the order of names, that `other` lacks at the same place; joined by dots.
+  /// Returns the first key, in the order of names, that `other` lacks at the same place; joined by
+  /// dots.
   func firstKey(missingIn other: JSONShape) -> String? {
     switch (self, other) {
     case (.object(let mine), .object(let theirs)):

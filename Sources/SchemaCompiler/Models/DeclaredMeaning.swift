@@ -1,23 +1,24 @@
-/// What the declared type of a column says about its values by convention, beyond SQLite's affinity
-/// rules: <https://sqlite.org/datatype3.html#affinity_name_examples>.
+/// The conventional meaning of a column's declared type, beyond SQLite's affinity rules:
+/// <https://sqlite.org/datatype3.html#affinity_name_examples>.
 package enum DeclaredMeaning: Hashable, Sendable {
   /// `BOOL`, `BOOLEAN`, `BIT`.
   case boolean
   /// `DATE`, `DATETIME`, `TIMESTAMP` and their variants.
   case date
-  /// `NUMERIC`, `DECIMAL(10,2)`, `MONEY`: integers and reals side by side.
+  /// `NUMERIC`, `DECIMAL(10,2)`, `MONEY`: integers and reals mixed.
   case number
   case uuid
   case json
   /// `BINARY`, `VARBINARY(16)`, `BYTEA`: SQLite gives them NUMERIC affinity.
   case bytes
-  /// A name that says nothing, such as `TIME` or `YEAR`.
+  /// A name without a conventional meaning, such as `TIME` or `YEAR`.
   case unknown
   /// No declared type.
   case none
 
-  /// - Returns: nil where SQLite's rules say it all: INTEGER, TEXT, REAL and BLOB affinity by name,
-  ///   and `ANY`. `STRING` is among them, because its NUMERIC affinity turns texts into numbers.
+  /// - Returns: nil if SQLite's rules are sufficient: INTEGER, TEXT, REAL and BLOB affinity by
+  ///   name, and `ANY`. `STRING` is included, although its NUMERIC affinity turns texts into
+  ///   numbers.
   package init?(declaredType: String) {
     let name = declaredType.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")
       .asciiFolded
@@ -43,7 +44,7 @@ package enum DeclaredMeaning: Hashable, Sendable {
     }
   }
 
-  /// Whether the storage classes of the values are not enough to decide.
+  /// Whether the storage classes of the values do not suffice to decide.
   package var needsContents: Bool {
     switch self {
     case .boolean, .date, .uuid, .json: true

@@ -1,5 +1,5 @@
-/// How a column of an adopted table holds the values of its type, where that is not how the store's
-/// own tables hold them (``FieldType``).
+/// The form in which a column of an adopted table stores the values of its type, if it differs from
+/// the form in the store's own tables (``FieldType``).
 ///
 /// | Raw value | The column holds |
 /// |---|---|
@@ -14,7 +14,7 @@
 ///
 /// A pattern has a day, then optionally a space or `T` and `HH:MM` or `HH:MM:SS`, a fraction and a
 /// zone. The fraction is `.SSS` for exactly three digits, `[.SSSSSS]` for six digits or none at
-/// all, `.S*` for as many as the value needs. The zone is nothing, `Z` or `+00:00`.
+/// all, `.S*` for as many as the value needs. The zone is empty, `Z` or `+00:00`.
 public struct FieldForm: RawRepresentable, Hashable, Sendable, Codable {
   /// The form's name or pattern, as the catalog stores it.
   public let rawValue: String
@@ -23,7 +23,7 @@ public struct FieldForm: RawRepresentable, Hashable, Sendable, Codable {
   package enum Kind: Hashable, Sendable {
     case dateText(DatePattern)
     case anyDateText
-    /// Seconds since a moment that is so many seconds before 2001-01-01 00:00:00 UTC.
+    /// Seconds since a moment that lies the given number of seconds before 2001-01-01 00:00:00 UTC.
     case seconds(before2001: Int64)
     case unixMilliseconds
     case julianDays
@@ -31,9 +31,9 @@ public struct FieldForm: RawRepresentable, Hashable, Sendable, Codable {
     case anyCase
   }
 
-  /// Reads a form's name or pattern.
+  /// Creates a form from its name or pattern.
   ///
-  /// - Returns: nil when it is neither.
+  /// - Returns: nil for any other text.
   public init?(rawValue: String) {
     let kind: Kind? =
       switch rawValue {
@@ -83,12 +83,12 @@ public struct FieldForm: RawRepresentable, Hashable, Sendable, Codable {
     }
   }
 
-  /// Whether `type` has values of this form.
+  /// Returns whether values of `type` can have this form.
   package func suits(_ type: FieldType) -> Bool {
     kind == .lowercase || kind == .anyCase ? type == .uuid : type == .date
   }
 
-  /// Whether a column of `target` may hold every value that a column of `source` holds. Both are
+  /// Returns whether a column of `target` may hold every value of a column of `source`. Both are
   /// forms of the same type.
   package static func holds(_ source: FieldForm?, in target: FieldForm?) -> Bool {
     switch target?.kind {
@@ -108,18 +108,18 @@ public struct FieldForm: RawRepresentable, Hashable, Sendable, Codable {
   }
 }
 
-/// One way to write a date: which parts it has and what stands between them.
+/// One way to write a date: its parts and their separators.
 package struct DatePattern: Hashable, Sendable, CustomStringConvertible {
   package enum Fraction: Hashable, Sendable {
     case none
     case digits(Int)
-    /// No fraction where it is zero, otherwise this many digits.
+    /// No fraction if it is zero, otherwise this number of digits.
     case optionalDigits(Int)
-    /// As many digits as the value needs; no fraction where it is zero.
+    /// As many digits as the value needs; no fraction if it is zero.
     case shortest
   }
 
-  /// Between day and time; nil for a day alone.
+  /// The separator of day and time; nil for a day alone.
   package var separator: Character?
   package var hasSeconds = false
   package var fraction = Fraction.none
@@ -127,7 +127,7 @@ package struct DatePattern: Hashable, Sendable, CustomStringConvertible {
   package var zone = ""
 
   package static let day = DatePattern()
-  /// What `CURRENT_TIMESTAMP` writes.
+  /// The pattern of `CURRENT_TIMESTAMP`.
   package static let second = DatePattern(separator: " ", hasSeconds: true)
 
   package init(
@@ -140,7 +140,7 @@ package struct DatePattern: Hashable, Sendable, CustomStringConvertible {
     self.zone = zone
   }
 
-  /// Reads a pattern such as `YYYY-MM-DD HH:MM:SS`.
+  /// Creates a pattern from a text such as `YYYY-MM-DD HH:MM:SS`.
   package init?(_ text: String) {
     var rest = text[...]
     func take(_ part: String) -> Bool {

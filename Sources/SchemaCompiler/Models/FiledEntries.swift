@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One entry of the catalog as it stands in the file.
+/// One entry of the catalog as stored in the file.
 package struct FiledText: Hashable, Sendable {
   package let name: String
   package let format: Int64
@@ -16,8 +16,7 @@ package struct FiledText: Hashable, Sendable {
   }
 }
 
-/// Entries of the catalog that this library is known to understand, decoded when they are first
-/// asked for.
+/// Catalog entries that this library is known to understand. They are decoded on first use.
 package final class FiledEntries<Entry: CatalogEntry>: Sendable {
   private let texts: [FiledText]
   private let decoded: Mutex<[Entry]?>
@@ -42,7 +41,7 @@ package final class FiledEntries<Entry: CatalogEntry>: Sendable {
     }
   }
 
-  /// - Returns: nil for a text that is not understood after all, as in a file that was forged.
+  /// - Returns: nil for a text that cannot be decoded after all, such as in a forged file.
   package static func entry(_ text: FiledText) -> Entry? {
     do throws(CatalogText.Problem) {
       return try CatalogText.known(from: text.definition)

@@ -1,15 +1,15 @@
-/// An ordered list that each record of a model owns; its elements are records of another model.
+/// An ordered list that each record of a model owns. Its elements are records of another model.
 public struct ListSchema: Hashable, Sendable, Codable {
-  /// The columns of a table of another design whose rows are the slots of lists.
+  /// The columns of an adopted table whose rows are the slots of lists.
   public struct Columns: Hashable, Sendable, Codable {
-    /// Holds the key of the record that owns the list.
+    /// The column with the key of the record that owns the list.
     package var owner: String
-    /// Holds the key of the element.
+    /// The column with the key of the element.
     package var element: String
-    /// Holds an integer; the elements of a list stand in its order.
+    /// The column with the position, an integer that orders the elements of a list.
     package var position: String
 
-    /// Describes columns. Checks nothing: adopting does.
+    /// Describes the columns without checking them; adopting checks them.
     public init(owner: String, element: String, position: String) {
       self.owner = owner
       self.element = element
@@ -21,13 +21,12 @@ public struct ListSchema: Hashable, Sendable, Codable {
   package var name: String
   /// The table of the elements' model.
   package var elementTable: String
-  /// The table that holds the slots: one row for each element of each record's list.
+  /// The table of the slots, with one row for each element of each record's list.
   package var slotTable: String
-  /// Which columns say what, where the table belongs to another design; nil for a table that the
-  /// store makes.
+  /// The meaning of the columns of an adopted table; nil for a table that the store creates.
   package var columns: Columns?
 
-  /// Describes a list. Checks nothing: opening or adopting does.
+  /// Describes a list without checking it; opening or adopting checks it.
   public init(
     name: String, elementTable: String, slotTable: String, columns: Columns? = nil
   ) {
@@ -39,7 +38,7 @@ public struct ListSchema: Hashable, Sendable, Codable {
 }
 
 extension ListSchema {
-  /// The names of the slot model's fields, where the store makes the table.
+  /// The names of the slot model's fields in a table that the store creates.
   package enum Field {
     package static let slot = "slot"
     package static let owner = "owner"
@@ -47,10 +46,10 @@ extension ListSchema {
     package static let element = "element"
   }
 
-  /// The slots as a model of their own, so that what holds for models holds for lists: the table
-  /// is created, captured and queried like any other. Slots go when their owner or element goes.
+  /// Returns the slots as a model of their own. So their table is created, captured and queried
+  /// like any other. A slot is deleted together with its owner or element.
   ///
-  /// - Precondition: The store makes the table.
+  /// - Precondition: The store creates the table.
   /// - Returns: nil when owner or element has a key of several fields, which a slot cannot hold.
   func slotModel(owner: ModelSchema, element: ModelSchema) -> ModelSchema? {
     guard let ownerKey = owner.onlyKeyField, let elementKey = element.onlyKeyField
@@ -72,12 +71,13 @@ extension ListSchema {
       key: [Field.slot],
       indexes: [
         IndexSchema(name: "\(slotTable).order", fields: [Field.owner, Field.label]),
-        // For the slots that go with an element, and for every occurrence of one in a list.
+        // For deleting the slots of an element, and for finding every occurrence of an element in a
+        // list.
         IndexSchema(name: "\(slotTable).element", fields: [Field.element, Field.owner]),
       ])
   }
 
-  /// The name of the model that holds the list's slots.
+  /// Returns the name of the model that holds the list's slots.
   package func slotModelName(of owner: ModelSchema) -> String { "\(owner.name).\(name)" }
 }
 
@@ -86,9 +86,10 @@ extension ModelSchema {
 }
 
 extension [ModelSchema] {
-  /// These models and the slot models of the lists that the store makes, each behind its owner.
+  /// Returns these models and the slot models of lists in the store's own tables, each after its
+  /// owner.
   ///
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a list that cannot be kept.
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a list that is not supported.
   package func withSlotModels() throws(StoreError) -> [ModelSchema] {
     var all: [ModelSchema] = []
     for model in self {
@@ -104,12 +105,12 @@ extension [ModelSchema] {
     return all
   }
 
-  /// These models and, behind them, the slot models of the lists in tables of another design.
+  /// Returns these models, followed by the slot models of lists in adopted tables.
   ///
   /// - Parameters:
-  ///   - catalog: Read when there is such a list.
-  ///   - known: Further models that elements may be records of.
-  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a list that cannot be kept.
+  ///   - catalog: Read only if there is such a list.
+  ///   - known: Further models that elements may belong to.
+  /// - Throws: ``StoreError`` with code `unsupportedSchema` for a list that is not supported.
   package func withAdoptedSlots(
     in catalog: () throws -> Catalog, beside known: [ModelSchema]
   ) throws -> [ModelSchema] {

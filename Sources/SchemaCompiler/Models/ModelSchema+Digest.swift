@@ -1,4 +1,4 @@
-// What a digest of models takes in: each stored property of their parts.
+// The contents of a digest of models: each stored property of their parts.
 
 extension ModelSchema: Digestible {
   package func add(to hash: inout StableHash) {

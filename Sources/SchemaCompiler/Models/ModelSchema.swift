@@ -1,14 +1,14 @@
-/// What is declared about one model: its table, fields, key and rules, as a plain value.
+/// The declaration of one model as a plain value: its table, fields, key and rules.
 ///
-/// The same value describes a Swift model, a table adopted from an existing database and a view.
-/// It is stored in the file's catalog as JSON, so that a program without the Swift type, such as
-/// `storecli`, knows the model too.
+/// The same value describes a Swift model, a table adopted from an existing database, and a view.
+/// The file's catalog stores it as JSON. So a program without the Swift type, such as `storecli`,
+/// knows the model too.
 public struct ModelSchema: Hashable, Sendable, Codable {
   /// What holds the records.
   package enum Kind: String, Hashable, Sendable, Codable {
-    /// It can be queried and written.
+    /// A table, which can be queried and written.
     case table
-    /// Read-only: it can be queried but not written.
+    /// A view, which can be queried but not written.
     case view
   }
 
@@ -24,18 +24,18 @@ public struct ModelSchema: Hashable, Sendable, Codable {
   public var key: [String]
   /// Whether the table has no hidden rowid: <https://sqlite.org/withoutrowid.html>.
   package var isWithoutRowID: Bool
-  /// Sets of fields whose values together occur once, besides the key.
+  /// Sets of fields whose values must be unique together, in addition to the key.
   package var uniques: [[String]]
   package var indexes: [IndexSchema]
   /// Rules over several fields of one record.
   package var rules: [RuleSchema]
   /// The ordered lists that each record owns.
   package var lists: [ListSchema]
-  /// Whether the table was there before the store and belongs to another design. Opening never
-  /// changes it.
+  /// Whether another program created the table and the store adopted it. Opening never changes such
+  /// a table.
   public var isAdopted: Bool
 
-  /// Describes a model. Checks nothing: opening a store does.
+  /// Describes a model without checking it; opening a store checks it.
   package init(
     name: String, table: String? = nil, kind: Kind = .table, fields: [FieldSchema], key: [String],
     isWithoutRowID: Bool = false, uniques: [[String]] = [], indexes: [IndexSchema] = [],
@@ -54,12 +54,12 @@ public struct ModelSchema: Hashable, Sendable, Codable {
     self.isAdopted = isAdopted
   }
 
-  /// The position of the field called `name`, or nil.
+  /// Returns the position of the field called `name`, or nil.
   package func fieldIndex(named name: String) -> Int? {
     fields.firstIndex { $0.name == name }
   }
 
-  /// The field called `name`, or nil.
+  /// Returns the field called `name`, or nil.
   public func field(named name: String) -> FieldSchema? {
     fields.first { $0.name == name }
   }
@@ -69,15 +69,16 @@ public struct ModelSchema: Hashable, Sendable, Codable {
     key.compactMap { fieldIndex(named: $0) }
   }
 
-  /// The field that is SQLite's own row number, which a draft may leave out: a key of one field
-  /// declared `INTEGER PRIMARY KEY`. See <https://sqlite.org/lang_createtable.html#rowid>.
+  /// The position of the field that is SQLite's own row number, which a draft may omit. It is a key
+  /// of one field declared `INTEGER PRIMARY KEY`. See
+  /// <https://sqlite.org/lang_createtable.html#rowid>.
   package var rowIDFieldIndex: Int? {
     guard key.count == 1, !isWithoutRowID, kind == .table else { return nil }
     return fields.firstIndex { $0.name == key[0] && $0.isRowID }
   }
 
-  /// Whether the key is the row number of a table that has no column for it. Such numbers are true
-  /// while the file is open: VACUUM may give others, <https://sqlite.org/lang_vacuum.html>.
+  /// Whether the key is the row number of a table that has no column for it. Such numbers are valid
+  /// while the file is open. VACUUM may change them: <https://sqlite.org/lang_vacuum.html>.
   package var hasHiddenRowID: Bool {
     isAdopted && rowIDFieldIndex.map { fields[$0].declaredType == nil } ?? false
   }
@@ -87,9 +88,9 @@ public struct ModelSchema: Hashable, Sendable, Codable {
 public struct FieldSchema: Hashable, Sendable, Codable {
   /// When a generated column is computed: <https://sqlite.org/gencol.html>.
   package enum Generated: String, Hashable, Sendable, Codable {
-    /// Whenever it is read; it takes no space and is in no row image.
+    /// Computed whenever it is read; it takes no space and is in no row image.
     case virtual
-    /// Whenever its record is written.
+    /// Computed whenever its record is written.
     case stored
   }
 
@@ -97,32 +98,33 @@ public struct FieldSchema: Hashable, Sendable, Codable {
   public var name: String
   /// The column's name. Equal to ``name`` unless declared otherwise.
   public var column: String
-  /// What its values mean.
+  /// The meaning of its values.
   public var type: FieldType
-  /// How the column holds its values; nil for the form that ``FieldType`` names. Only columns of
-  /// adopted tables have another one.
+  /// The form in which the column stores its values; nil for the form of ``FieldType``. Only
+  /// columns of adopted tables have another form.
   public var form: FieldForm?
-  /// The type as the file declares it, for adopted columns: `NVARCHAR(160)`. Empty for a column
-  /// without one whose stored values decided about ``type``.
+  /// The type that the file declares, for adopted columns: `NVARCHAR(160)`. Empty for a column
+  /// without a declared type whose stored values determined ``type``.
   package var declaredType: String?
   /// Whether it may be NULL.
   public var isOptional: Bool
-  /// Whether each value but NULL occurs once.
+  /// Whether values other than NULL are unique.
   public var isUnique: Bool
   /// Whether the column is the table's rowid.
   package var isRowID: Bool
   /// The default as an SQL expression, or nil for none.
   package var defaultSQL: String?
-  /// How its texts compare.
+  /// The collation for comparing its texts.
   package var collation: Collation
-  /// The record its value refers to, where it is a foreign key of its own.
+  /// The reference of a foreign key over this field alone.
   public var reference: ReferenceSchema?
-  /// Computed by SQLite; never written. See <https://sqlite.org/gencol.html>.
+  /// Set for a column that SQLite computes; it is never written. See
+  /// <https://sqlite.org/gencol.html>.
   package var generated: Generated?
-  /// Rules over this field. A boolean's rule, 0 or 1, is implied and not listed.
+  /// Rules on this field. A boolean's rule, 0 or 1, is implied and not listed.
   package var rules: [RuleSchema]
 
-  /// Describes a field. Checks nothing: opening a store does.
+  /// Describes a field without checking it; opening a store checks it.
   package init(
     name: String, column: String? = nil, type: FieldType, form: FieldForm? = nil,
     declaredType: String? = nil, isOptional: Bool = false, isUnique: Bool = false,
@@ -148,23 +150,23 @@ public struct FieldSchema: Hashable, Sendable, Codable {
   package var columnType: String { form?.columnType ?? type.columnType }
 }
 
-/// What a field means, and so how its text form is read and in which storage class it is kept.
+/// The meaning of a field, which determines its text form and its storage class.
 public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
   case integer, real, text, blob
   /// INTEGER, 0 or 1.
   case boolean
-  /// REAL: seconds since 2001-01-01 00:00:00 UTC, so that no bit of a `Date` is lost.
-  /// Readable in SQL as `datetime(x + 978307200, 'unixepoch')`.
+  /// REAL: seconds since 2001-01-01 00:00:00 UTC, so that no bit of a `Date` is lost. Readable in
+  /// SQL as `datetime(x + 978307200, 'unixepoch')`.
   case date
   /// TEXT: 36 characters, upper case.
   case uuid
   /// TEXT: the absolute string.
   case url
-  /// TEXT: plain decimal digits, so that no digit is lost. Has no order.
+  /// TEXT: plain decimal digits, so that no digit is lost. Decimals cannot be ordered.
   case decimal
   /// TEXT: JSON with sorted keys.
   case json
-  /// Any storage class, as found in a column without a declared type.
+  /// Any storage class, for a column without a declared type.
   case any
 
   /// The column type in a STRICT table: <https://sqlite.org/stricttables.html>.
@@ -181,7 +183,7 @@ public enum FieldType: String, Hashable, Sendable, Codable, CaseIterable {
 
 /// A foreign key of one field.
 public struct ReferenceSchema: Hashable, Sendable, Codable {
-  /// What happens to the referring record: <https://sqlite.org/foreignkeys.html#fk_actions>.
+  /// The effect on the referring record: <https://sqlite.org/foreignkeys.html#fk_actions>.
   public enum Action: String, Hashable, Sendable, Codable {
     case noAction = "NO ACTION"
     case restrict = "RESTRICT"
@@ -194,9 +196,9 @@ public struct ReferenceSchema: Hashable, Sendable, Codable {
   public var table: String
   /// The referenced column, or nil for the referenced table's primary key.
   public var column: String?
-  /// When the referenced record is deleted.
+  /// The action when the referenced record is deleted.
   public var onDelete: Action
-  /// When the referenced record's key changes.
+  /// The action when the referenced record's key changes.
   public var onUpdate: Action
 
   /// Describes a reference.
@@ -217,7 +219,7 @@ package struct IndexSchema: Hashable, Sendable, Codable {
   package var name: String
   /// In index order.
   package var fields: [String]
-  /// Whether the values together occur once, but for records with a NULL among them.
+  /// Whether the values together are unique, except in records where one of them is NULL.
   package var isUnique: Bool
 
   /// Describes an index.
@@ -228,14 +230,14 @@ package struct IndexSchema: Hashable, Sendable, Codable {
   }
 }
 
-/// A declarative rule: an SQL condition that every record must meet, with the message for people.
-/// It stands in the file as a named CHECK, so it binds every writer.
+/// A declarative rule: an SQL condition that every record must satisfy, with a message for users.
+/// The file stores it as a named CHECK, so it applies to every writer.
 public struct RuleSchema: Hashable, Sendable, Codable {
   /// The constraint's name in the file, unique in the store: `Track.title.length`.
   package var name: String
-  /// What the rule demands, fit for a form: "must have 1 to 200 characters".
+  /// The requirement, suitable for a form: "must have 1 to 200 characters".
   package var message: String
-  /// The condition, true or NULL for good records, over the model's columns.
+  /// The condition over the model's columns; true or NULL for valid records.
   package var condition: String
 
   /// Describes a rule.
@@ -247,6 +249,6 @@ public struct RuleSchema: Hashable, Sendable, Codable {
 }
 
 extension ModelSchema {
-  /// Whether the model is a view: its records can be read and have no key of their own.
+  /// Whether the model is a view. Its records can only be read and have no key.
   public var isView: Bool { kind == .view }
 }

@@ -1,7 +1,7 @@
-/// The SQL that creates a model's table and indexes, and adds a column to it. Pretty, and the same
-/// for the same schema: `sqlite_schema` keeps the text for people to read.
+/// The SQL that creates a model's table and indexes, and adds a column. The text is formatted for
+/// readers of `sqlite_schema`, and always the same for the same schema.
 ///
-/// DDL takes no arguments, so each text is a finished string before it becomes ``SQLText``, whose
+/// DDL takes no arguments. So each text is a finished string before it becomes ``SQLText``, whose
 /// own interpolation would turn the names into arguments.
 package struct SchemaSQL {
   package let schema: ModelSchema
@@ -48,7 +48,7 @@ package struct SchemaSQL {
     let isWholeKey = schema.key == [field.name]
     let isRowID = schema.rowIDFieldIndex.map { schema.fields[$0].name == field.name } ?? false
     var parts = [SQLText.quoted(field.column), field.columnType]
-    // NOT NULL on the rowid would be an ornament: NULL there asks SQLite for the next number.
+    // NOT NULL would have no effect on the rowid, because NULL there requests the next number.
     if !field.isOptional, !isRowID { parts.append("NOT NULL") }
     if isWholeKey { parts.append("PRIMARY KEY") }
     if field.isUnique, !isWholeKey { parts.append("UNIQUE") }
@@ -90,16 +90,16 @@ package struct SchemaSQL {
   }
 }
 
-/// The text after DEFAULT, looked at closely enough to know what SQLite does with it.
+/// The text after DEFAULT, parsed far enough to know how SQLite treats it.
 struct SQLDefault {
-  /// One literal, with or without a sign: it needs no parentheses.
+  /// Whether it is one literal, with or without a sign, which needs no parentheses.
   package let isLiteral: Bool
-  /// The same for every row, so that a column with it can be added to rows that exist:
+  /// Whether the value is the same for every row. Then the column can be added to existing rows:
   /// <https://sqlite.org/lang_altertable.html#altertabaddcol>.
   let isConstant: Bool
   package let isNull: Bool
-  /// The same as an expression that stands elsewhere, among names of columns: alone after DEFAULT,
-  /// a name is a text.
+  /// The same default as an expression among names of columns. Directly after DEFAULT, a name is a
+  /// text.
   package let expression: String
 
   init(_ sql: String) {
@@ -134,7 +134,7 @@ struct SQLDefault {
 }
 
 extension ModelSchema {
-  /// The rules that stand in the file for `field`: those declared, and that a boolean is 0 or 1.
+  /// Returns the rules of `field` in the file: the declared ones, and that a boolean is 0 or 1.
   package func rules(of field: FieldSchema) -> [RuleSchema] {
     // An adopted column has only the rules that were found in the file.
     guard field.type == .boolean, !isAdopted else { return field.rules }
@@ -144,14 +144,14 @@ extension ModelSchema {
     return [boolean] + field.rules
   }
 
-  /// Every rule that stands in the file for this model, with the field it is about, if it is one.
+  /// Every rule in the file for this model, with the field that it concerns, if it is one field.
   package var allRules: [(field: FieldSchema?, rule: RuleSchema)] {
     fields.flatMap { field in rules(of: field).map { (field, $0) } } + rules.map { (nil, $0) }
   }
 
-  /// The declared indexes, and one for every reference that would otherwise have none: deleting a
-  /// referenced record searches the records that refer to it.
-  /// See <https://sqlite.org/foreignkeys.html#fk_indexes>.
+  /// The declared indexes, and one for every reference that would otherwise have none. Deleting a
+  /// referenced record searches for the records that refer to it. See
+  /// <https://sqlite.org/foreignkeys.html#fk_indexes>.
   var allIndexes: [IndexSchema] {
     let leading = Set(
       ([key] + uniques + indexes.map(\.fields)).compactMap(\.first)

@@ -1,8 +1,9 @@
-/// Checks that declared models can be kept in one file, before any SQL is made of them.
+/// The checks that one file can hold the declared models, before any SQL is generated.
 ///
-/// Adopted models were read from the file, so only their names are compared with the others'.
+/// Adopted models were read from the file, so only their names are compared with those of the
+/// others.
 package struct SchemaValidation {
-  /// One sentence each, in the order of the models; empty when all is well.
+  /// One sentence for each problem, in the order of the models; empty if there are none.
   package let problems: [String]
 
   package init(_ models: [ModelSchema]) {
@@ -19,7 +20,7 @@ package struct SchemaValidation {
         problems.append("Two models are called \(model.name)\(difference).")
       }
       if !tables.insert(ExactText(model.table.asciiFolded)).inserted {
-        problems.append("\(model.name): another model is kept in the table \(model.table) already.")
+        problems.append("\(model.name): another model already uses the table \(model.table).")
       }
       guard !model.isAdopted else { continue }
       problems += Self.nameProblems(in: model)
@@ -42,7 +43,7 @@ package struct SchemaValidation {
       "The declared models cannot be kept. \(problems.joined(separator: " ")) Nothing was changed.")
   }
 
-  /// Whether the name is kept for SQLite or for the store's own tables.
+  /// Returns whether the name is reserved for SQLite or for the store's own tables.
   static func isReserved(_ name: String) -> Bool {
     let folded = name.asciiFolded
     return folded.hasPrefix("sqlite_") || folded.hasPrefix("_ms_")
@@ -73,7 +74,7 @@ package struct SchemaValidation {
       }
       if !columns.insert(field.column.asciiFolded).inserted {
         problems.append(
-          "\(model.name).\(field.name): another field is kept in the column \(field.column) already."
+          "\(model.name).\(field.name): another field already uses the column \(field.column)."
         )
       }
     }
@@ -99,7 +100,7 @@ package struct SchemaValidation {
         problems.append("\(model.name): \(purpose) names no field.")
       }
       for name in names where model.field(named: name) == nil {
-        problems.append("\(model.name): \(purpose) names \(name), which is no field.")
+        problems.append("\(model.name): \(purpose) names \(name), which does not exist.")
       }
     }
     for field in model.fields where field.generated != nil {
@@ -120,7 +121,7 @@ package struct SchemaValidation {
     return problems
   }
 
-  /// Why `text` is not one self-contained SQL expression, or nil when it is.
+  /// Returns why `text` is not one self-contained SQL expression, or nil when it is.
   private static func problem(inExpression text: String) -> String? {
     do throws(SQLExpression.Problem) {
       _ = try SQLExpression(text)

@@ -1,24 +1,24 @@
-/// A model whose records are the slots of ordered lists, and which of its fields says what.
+/// A model whose records are the slots of ordered lists, with the roles of its fields.
 package struct SlotModel: Hashable, Sendable {
   package let schema: ModelSchema
-  /// The positions of the fields that hold the slot's number, the owner's key, what orders the
+  /// The positions of four fields: the slot's number, the owner's key, the label that orders the
   /// slots of one owner, and the element's key.
   package let slot: Int
   package let owner: Int
   package let label: Int
   package let element: Int
 
-  /// Whether the table is of another design. There, a row is in no list as long as its position is
-  /// no integer, or its element is NULL.
+  /// Whether the table is adopted. In such a table, a row is in no list while its position is not
+  /// an integer or its element is NULL.
   package var isAdopted: Bool { schema.isAdopted }
 
   package var name: String { schema.name }
 
-  /// For rows that SQLite gave in another order than it was asked for.
+  /// The error for rows that SQLite returned in another order than requested.
   package var disorder: StoreError {
     StoreError(
       .corrupt,
-      "SQLite did not give the slots of \(name) in order, or gave one twice, so an index of the file is damaged. Check the file, and run REINDEX.",
+      "SQLite returned slots of \(name) out of order, or one slot twice, so an index of the file is damaged. Check the file, and run REINDEX.",
       model: name)
   }
 

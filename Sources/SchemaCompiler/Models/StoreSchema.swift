@@ -1,10 +1,11 @@
 internal import Synchronization
 
-/// Every model that a store knows: those declared by the program and those its file describes.
+/// Every model that a store knows: those that the program declares and those that its file
+/// describes.
 public struct StoreSchema: Sendable {
   private let entries: Entries
 
-  /// In the order of declaration; models known only from the file follow, by name.
+  /// In the order of declaration; models known only from the file follow, sorted by name.
   public var models: [ModelSchema] { entries.models }
 
   /// - Precondition: Names are unique.
@@ -12,17 +13,17 @@ public struct StoreSchema: Sendable {
     entries = Entries(models)
   }
 
-  /// The models that a file describes, each decoded when it is asked for.
+  /// Creates the models that a file describes; each is decoded on first use.
   ///
-  /// - Precondition: The file was found in order: names and tables are unique, and every entry is
-  ///   understood.
+  /// - Precondition: The file was checked: names and tables are unique, and every entry can be
+  ///   decoded.
   package init(filed texts: [FiledText]) {
     entries = Entries(texts)
   }
 
-  /// The model called `name`.
+  /// Returns the model called `name`.
   ///
-  /// - Throws: ``StoreError`` with code `unknownModel` when there is none.
+  /// - Throws: ``StoreError`` with code `unknownModel` when it does not exist.
   public func model(named name: String) throws -> ModelSchema {
     guard let model = entries.model(named: name) else {
       throw StoreError(.unknownModel, "There is no model \(name) in this store.", model: name)
@@ -30,16 +31,16 @@ public struct StoreSchema: Sendable {
     return model
   }
 
-  /// The model called `name`; nil when there is none.
+  /// Returns the model called `name`; nil when it does not exist.
   package func knownModel(named name: String) -> ModelSchema? { entries.model(named: name) }
 
-  /// Whether the store has a model called `name`.
+  /// Returns whether the store has a model called `name`.
   package func contains(_ name: String) -> Bool { entries.places[name] != nil }
 
-  /// Whether the store has no model at all.
+  /// Whether the store has no models.
   package var isEmpty: Bool { entries.places.isEmpty }
 
-  /// How many models were decoded so far: what tests assert on.
+  /// The number of models decoded so far, for tests.
   package var decodedCount: Int { entries.decodedCount }
 
   /// The models that hold the slots of ordered lists.
@@ -51,13 +52,14 @@ public struct StoreSchema: Sendable {
     }
   }
 
-  /// The model that holds the slots of one list.
+  /// Returns the model that holds the slots of one list.
   ///
   /// - Throws: ``StoreError`` with code `unknownModel` when the store does not have it.
   package func slots(of list: ListSchema, of owner: ModelSchema) throws -> SlotModel {
     let schema = try model(named: list.slotModelName(of: owner))
     guard let slots = SlotModel(schema, of: list) else {
-      throw StoreError(.misuse, "\(schema.name) holds no slots of a list.", model: schema.name)
+      throw StoreError(
+        .misuse, "\(schema.name) does not hold the slots of a list.", model: schema.name)
     }
     return slots
   }
@@ -68,10 +70,10 @@ public struct StoreSchema: Sendable {
 }
 
 extension StoreSchema {
-  /// The models by place, decoded or as they stand in the file.
+  /// The models by position, decoded or as texts from the file.
   private final class Entries: Sendable {
     let places: [String: Int]
-    /// All models, where they were known from the beginning.
+    /// All models, if they were known from the start.
     private let known: [ModelSchema]?
     private let texts: [FiledText]
     private let decoded: Mutex<[Int: ModelSchema]>

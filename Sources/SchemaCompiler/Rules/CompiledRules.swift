@@ -1,16 +1,16 @@
-/// The rules that a file should keep beside its tables, compiled to the objects that keep them. A
-/// plain value.
+/// The rules that a file should enforce beside its tables, compiled to their objects. A plain
+/// value.
 package struct CompiledRules: Sendable {
   package let rules: [RuleObjects]
-  /// The names of objects that are left as they are.
+  /// The names of objects that are left unchanged.
   private let untouched: Set<String>
 
   /// - Parameters:
-  ///   - rules: All rules of the file that `models` can tell of.
-  ///   - unresolved: The others, whose triggers and indexes stay as they are.
-  ///   - catalog: What the file has; nil where no rule looks at evicted records.
-  /// - Throws: ``StoreError`` when a rule cannot be kept, or when two have one name or two of their
-  ///   triggers would.
+  ///   - rules: All rules of the file that `models` can resolve.
+  ///   - unresolved: The other rules, whose triggers and indexes are left unchanged.
+  ///   - catalog: The file's schema; nil if no rule concerns evicted records.
+  /// - Throws: ``StoreError`` when a rule is not supported, or when two rules or their triggers
+  ///   would have the same name.
   package init(
     _ rules: [Rule], in models: [ModelSchema], leaving unresolved: [Rule] = [], catalog: Catalog?
   ) throws(StoreError) {
@@ -28,7 +28,7 @@ package struct CompiledRules: Sendable {
       }
       resolved.append(try ResolvedRule(rule, in: models))
     }
-    // Sorted, so that the same rules always make the same triggers.
+    // Sorted, so that the same rules always compile to the same triggers.
     let tables = catalog.map {
       EvictionTables(
         $0, for: resolved.sorted { $0.rule.name < $1.rule.name }, leaving: untouched)
@@ -41,7 +41,7 @@ package struct CompiledRules: Sendable {
     var owners: [String: String] = [:]
     for made in rules {
       let rule = made.rule.rule
-      // An index may be called like a trigger.
+      // An index may have the same name as a trigger.
       for object in made.objects where object.kind != .index {
         let owner = owners.updateValue(rule.name, forKey: object.name.asciiFolded)
         guard let owner else { continue }
@@ -53,12 +53,12 @@ package struct CompiledRules: Sendable {
     }
   }
 
-  /// What has to happen to a file whose rules have `installed`.
+  /// Returns the changes to make in a file whose rules have the objects `installed`.
   package func plan(from installed: InstalledObjects) -> SchemaPlan {
     SchemaPlan(from: rules.flatMap(\.objects), to: installed) { !untouched.contains($0.name) }
   }
 
-  /// How `installed` differs, by the names of rules.
+  /// Returns the differences of `installed`, sorted by the names of rules.
   package func drift(in installed: InstalledObjects) -> [SchemaDrift] {
     plan(from: installed).differences.sorted { $0.key.name < $1.key.name }
       .map { SchemaDrift($0.key, $0.value) }

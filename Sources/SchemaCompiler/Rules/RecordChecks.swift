@@ -1,9 +1,9 @@
-/// What the file demands of each record of one model by itself, each as a condition that is true
-/// for records that break it: values that must be there, types, references, and the rules.
+/// The checks of one model's records by themselves: required values, types, references, and rules.
+/// Each check has a condition that is true for records that break it.
 package struct RecordChecks {
   package struct Check {
     package let violation: Violation
-    /// Over the columns of the model's table.
+    /// The condition over the columns of the model's table.
     package let offence: SQLText
     /// Whether it reads other records too.
     package var readsOthers = false
@@ -11,7 +11,7 @@ package struct RecordChecks {
 
   package let schema: ModelSchema
   package let models: [ModelSchema]
-  /// Those beside the table's definition; of other models too.
+  /// The rules beside the table's definition; may include rules of other models.
   package let rules: [Rule]
 
   package init(schema: ModelSchema, models: [ModelSchema], rules: [Rule]) {
@@ -20,7 +20,7 @@ package struct RecordChecks {
     self.rules = rules
   }
 
-  /// In the order of fields, then those over several fields, then the rules that were added.
+  /// In the order of fields, then checks over several fields, then the added rules.
   package var checks: [Check] {
     let added = rules.filter { $0.model == schema.name }.compactMap { rule -> Check? in
       guard let offence = objects(of: rule)?.offence else { return nil }
@@ -39,7 +39,8 @@ package struct RecordChecks {
     do {
       return RuleObjects(try ResolvedRule(rule, in: models))
     } catch {
-      // Its model or field is gone; its triggers go when the store is opened by who changed that.
+      // Its model or field is gone. Its triggers are removed when the program that changed the
+      // schema opens the store.
       return nil
     }
   }
@@ -102,7 +103,7 @@ package struct RecordChecks {
 }
 
 extension ReferenceSchema {
-  /// The column that is referred to; nil when it takes a model to tell and `models` has none.
+  /// Returns the referenced column; nil when only a model can determine it and `models` has none.
   package func referencedColumn(in models: [ModelSchema]) -> String? {
     if let column { return column }
     guard let model = models.first(where: { $0.table == table }), model.key.count == 1
@@ -112,7 +113,7 @@ extension ReferenceSchema {
 }
 
 extension FieldSchema {
-  /// The storage classes of well-formed values besides NULL, as SQL; nil where any will do.
+  /// The storage classes of valid values other than NULL, as SQL; nil if any class is valid.
   fileprivate var storageClassList: String? {
     if let form, form.isText { return "'text'" }
     return switch type {
@@ -128,7 +129,8 @@ extension FieldSchema {
 extension Violation {
   package static let referenceRemedy = "Insert that record first, or name another."
 
-  /// That a field refers to no record of the model or table called `target`.
+  /// Returns the violation for a field that refers to a missing record of the model or table called
+  /// `target`.
   package static func missing(_ target: String, for field: String, of model: ModelSchema)
     -> Violation
   {

@@ -2,13 +2,13 @@
 package struct ResolvedRule: Hashable, Sendable {
   package let rule: Rule
   package let model: ModelSchema
-  /// Those that the rule is about.
+  /// The fields that the rule concerns.
   package let fields: [FieldSchema]
-  /// Those that say which records count together.
+  /// The fields that group records.
   package let group: [FieldSchema]
   /// The model that the rule's field refers to.
   package let referenced: ModelSchema?
-  /// The condition, of records or of those that are to be unique.
+  /// The condition for records, or for the records that have to be unique.
   package let expression: SQLExpression?
 
   /// - Throws: ``StoreError`` with code `unknownModel`, `unknownField` or `unsupportedSchema`.
@@ -18,7 +18,7 @@ package struct ResolvedRule: Hashable, Sendable {
     }
     let model = try rule.model(rule.model, in: models)
     guard model.kind == .table else {
-      throw rule.refusal(.unsupportedSchema, "\(model.name) is a view, which nobody writes.")
+      throw rule.refusal(.unsupportedSchema, "\(model.name) is a view, which cannot be written.")
     }
     self.rule = rule
     self.model = model
@@ -94,10 +94,11 @@ extension Rule {
       throw refusal(.unsupportedSchema, "the condition \(error.reason).")
     }
     if let clock = expression.clockDependency {
-      throw refusal(.unsupportedSchema, "\(clock) is another value tomorrow.")
+      throw refusal(.unsupportedSchema, "\(clock) has another value at another time.")
     }
     guard !expression.calledNames.contains("raise") else {
-      throw refusal(.unsupportedSchema, "RAISE is for triggers; name what is to be true.")
+      throw refusal(
+        .unsupportedSchema, "RAISE is for triggers. Write the condition that must be true.")
     }
     return expression
   }
@@ -107,7 +108,7 @@ extension Rule {
     case .countAtMost(let count, _) where count < 0:
       throw refusal(.unsupportedSchema, "the count is negative.")
     case .sumAtMost(let limit, _) where !limit.isFinite:
-      throw refusal(.unsupportedSchema, "the limit is no number.")
+      throw refusal(.unsupportedSchema, "the limit is not a number.")
     default: break
     }
     let wanted = demand.fieldCounts
@@ -127,7 +128,7 @@ extension Rule.Demand {
     }
   }
 
-  /// The names of the fields that say which records count together.
+  /// The names of the fields that group records.
   fileprivate var groupNames: [String] {
     switch self {
     case .countAtMost(_, let per), .sumAtMost(_, let per), .noOverlap(let per): per
@@ -135,7 +136,7 @@ extension Rule.Demand {
     }
   }
 
-  /// How many fields such a rule may be about.
+  /// The number of fields that such a rule may concern.
   fileprivate var fieldCounts: ClosedRange<Int> {
     switch self {
     case .required, .immutable, .unique: 1...Int.max

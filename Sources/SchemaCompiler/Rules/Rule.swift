@@ -1,59 +1,60 @@
-/// A rule that is added to a file in use and can be dropped again, and that binds every writer, the
-/// plain `sqlite3` shell included.
+/// A rule that you can add to a file in use and drop again. It applies to every writer, including
+/// the plain `sqlite3` shell.
 ///
-/// A model's own ``FieldRule``s stand in its table as CHECKs, which only a rebuild of the table
-/// changes. A rule stands beside the table, as triggers or as a unique index, so that adding,
-/// changing and dropping it touches no record. It can also say what a CHECK cannot: something about
-/// several records, or about what a field was before.
+/// A model's own ``FieldRule``s are CHECKs in its table, so changing them requires a rebuild of the
+/// table. A rule is implemented beside the table, as triggers or a unique index. Adding, changing
+/// and dropping it touches no record. A rule can also express what a CHECK cannot: conditions on
+/// several records, or on the old value of a field.
 ///
-/// Its name, message and severity are in the file's catalog. Declare it with
+/// The file's catalog stores its name, message and severity. Declare it with
 /// ``Store/init(at:models:migrations:bindings:rules:validators:configuration:onError:)``, or add it
 /// with ``Store/add(_:existingViolations:)``.
 public struct Rule: Hashable, Sendable, Codable {
-  /// What records have to meet.
+  /// The requirement on records.
   package enum Demand: Hashable, Sendable, Codable {
     /// Every one of the rule's fields has a value.
     case required
-    /// An SQL expression over the record's columns is true or NULL, as in a CHECK: deterministic
-    /// functions that SQLite brings along, no subquery.
+    /// An SQL expression over the record's columns is true or NULL, as in a CHECK. It may use
+    /// deterministic built-in functions, but no subquery.
     case condition(sql: String)
-    /// No two records have the same values in the rule's fields. NULL is never the same as NULL.
-    /// With a condition, only among the records that meet it.
+    /// No two records have the same values in the rule's fields. NULL never equals NULL. With a
+    /// condition, only the records that satisfy it are compared.
     case unique(where: String?)
-    /// The rule's one field names an existing record of that model, by its key of one field, or is
-    /// NULL. Unlike a foreign key it is never deferred and does nothing when that record goes
-    /// but refuse.
+    /// The rule's one field is NULL or names an existing record of that model by its single-field
+    /// key. Unlike a foreign key, the rule is never deferred. When that record is deleted, the
+    /// rule's only action is to reject the deletion.
     case reference(model: String)
-    /// The rule's fields stay as they were inserted.
+    /// The rule's fields keep their inserted values.
     case immutable
-    /// There are at most so many records with the same values in the fields `per`; in all, when
-    /// there are none. Records with a NULL there are not counted.
+    /// At most `count` records have the same values in the fields `per`; if `per` is empty, at most
+    /// `count` records exist. Records with a NULL in these fields do not count.
     case countAtMost(count: Int, per: [String])
-    /// The rule's one field adds up to at most `limit` among records with the same values in `per`.
+    /// The sum of the rule's one field is at most `limit` among records with the same values in
+    /// `per`.
     case sumAtMost(limit: Double, per: [String])
-    /// From the rule's first field up to, and not including, its second is an interval that
-    /// overlaps with none of another record with the same values in `per`.
+    /// The rule's first field begins an interval that ends before its second field. It overlaps
+    /// with no interval of another record with the same values in `per`.
     case noOverlap(per: [String])
   }
 
   /// Unique in the store, among declared rules too: `Track.perAlbum`.
   public var name: String
-  /// The model whose records it is about.
+  /// The model whose records it concerns.
   public var model: String
-  /// The names of the fields it is about; none when it is about the whole record.
+  /// The names of the fields it concerns; empty for the whole record.
   public var fields: [String]
-  /// What is demanded, to follow the field's name: "must not be empty".
+  /// The requirement, worded to follow the field's name: "must not be empty".
   public var message: String
-  /// What to do when it is broken, a sentence.
+  /// A sentence that says what to do when the rule is broken.
   public var remedy: String?
-  /// Whether a write that breaks it is refused, or kept and found later.
+  /// Whether a write that breaks the rule is rejected, or kept and reported by checks.
   public var severity: Violation.Severity
-  /// What it demands.
+  /// The requirement.
   package var demand: Demand
 
-  /// Describes a rule. Checks nothing: adding it does.
+  /// Describes a rule without checking it; adding it checks it.
   ///
-  /// - Parameter message: nil for one that says what the demand is.
+  /// - Parameter message: nil for a message that describes the demand.
   package init(
     _ name: String, of model: String, fields: [String] = [], _ demand: Demand,
     message: String? = nil, remedy: String? = nil, severity: Violation.Severity = .error
@@ -67,7 +68,7 @@ public struct Rule: Hashable, Sendable, Codable {
     self.demand = demand
   }
 
-  /// The kind of violation that breaking it is.
+  /// The kind of violation for breaking this rule.
   public var kind: Violation.Kind {
     switch demand {
     case .required: .required
@@ -79,10 +80,10 @@ public struct Rule: Hashable, Sendable, Codable {
     }
   }
 
-  /// What SQLite says when it refuses, to every program: fields, message and name.
+  /// The message of SQLite's error, for every program: fields, message and name.
   package var refusal: String { "\(subject) \(message) (rule \(name))" }
 
-  /// What SQLite says when the record goes that another one refers to.
+  /// The message of SQLite's error when a referenced record is deleted.
   package var refusalOfReferenced: String {
     if case .reference(let referenced) = demand {
       "\(referenced) is still referred to by \(subject) (rule \(name))"
@@ -99,15 +100,15 @@ public struct Rule: Hashable, Sendable, Codable {
     }
   }
 
-  /// The violation that a record is, without its key.
+  /// The violation for a record that breaks the rule, without its key.
   package var violation: Violation {
     Violation(
       kind: kind, model: model, fields: fields, rule: name, message: message,
       remedy: remedy ?? demand.remedy, severity: severity)
   }
 
-  /// The violation that the going of a record is which another one refers to, without its key; nil
-  /// for a rule that is about no reference.
+  /// The violation for deleting a referenced record, without its key; nil for a rule that is not
+  /// about a reference.
   package var violationOfReferenced: Violation? {
     guard case .reference(let referenced) = demand else { return nil }
     return Violation(
@@ -152,10 +153,10 @@ extension Rule.Demand {
 
 extension Rule: CatalogEntry {}
 
-/// What becomes of a new rule that stored records break.
+/// What to do if stored records break a new rule.
 public enum ExistingViolations: Hashable, Sendable {
   /// The rule is not added; the error lists the records.
   case refuse
-  /// The rule is added, and the records stay as they are.
+  /// The rule is added, and the records are left unchanged.
   case keep
 }

@@ -1,52 +1,53 @@
-/// The triggers that hold a rule about old values against REPLACE.
+/// The triggers that enforce a rule about old values when REPLACE evicts records.
 ///
-/// While `recursive_triggers` is off, as it is in other programs, REPLACE deletes the records in
-/// its way without a delete trigger: <https://sqlite.org/lang_conflict.html>. A BEFORE trigger can
-/// still read them, but does not know whether the statement will replace, update, ignore or fail.
-/// So it notes them. The AFTER trigger, which runs only when the new row is stored, refuses when
-/// one of them is gone and the rule needs what it held.
+/// If `recursive_triggers` is off, as in other programs, REPLACE deletes conflicting records
+/// without a delete trigger: <https://sqlite.org/lang_conflict.html>. A BEFORE trigger can still
+/// read them, but cannot know whether the statement will replace, update, ignore or fail. So it
+/// notes them. The AFTER trigger runs only when the new row is stored. It rejects the change if a
+/// noted record is gone and the rule needs the values it held.
 ///
-/// Other triggers may write the same table between the two, so several rows can have notes at a
-/// time. Each note therefore holds the unique values of the row that it was made for. An AFTER
-/// trigger reads only the notes of its own row.
+/// Other triggers may write the same table between the two, so several rows can have notes at the
+/// same time. Each note therefore contains the unique values of the row that it was made for, and
+/// an AFTER trigger reads only the notes of its own row.
 ///
-/// A row that is ignored, or that fails, gets no AFTER trigger and leaves its notes. No other row
-/// may be refused because of them:
+/// A row that is ignored, or that fails, gets no AFTER trigger and leaves its notes behind. They
+/// must not cause the rejection of another row:
 ///
 /// - A BEFORE trigger removes the notes of records that are still stored as noted.
 /// - It raises the level of notes that were made for a row with the same unique values. An AFTER
-///   trigger refuses for level 0 only, and lowers the others again.
+///   trigger rejects only for level 0, and lowers the other levels again.
 ///
-/// So a row's own notes go when another BEFORE trigger writes the table before the row is stored.
-/// What the row then replaces is not refused. The article on rules says why that stays so.
+/// One limitation follows: a row's own notes are removed when another BEFORE trigger writes the
+/// table before the row is stored. What the row then replaces is not rejected. The article on rules
+/// explains why.
 package struct RuleEvictions {
   private let rule: ResolvedRule
   private let sql: RuleSQL
   /// The model whose records REPLACE may evict.
   private let source: ModelSchema
-  /// What the rule needs of an evicted record.
+  /// The fields of an evicted record that the rule needs.
   private let noted: [FieldSchema]
   private let facts: TableFacts
   private let sets: [EvictingSet]
-  /// The columns of ``sets`` that recognize a row in both of its triggers.
+  /// The columns of ``sets`` that identify a row in both of its triggers.
   private let identity: [EvictingSet.Column]
 
   private let table: String
   private let notes: String
 
-  /// How the names of the table of notes and of the triggers that fill it begin. The triggers of
-  /// ``RuleObjects/namePrefix`` only ask; these write.
+  /// The prefix of the names of the table of notes and of the triggers that fill it. The triggers
+  /// of ``RuleObjects/namePrefix`` only read; these write.
   package static let namePrefix = "_ms_rulenotes_"
   private static let noteEndings = ["_insert", "_update"]
-  /// Bounds what ignored rows leave in the file.
+  /// Limits the notes that ignored rows leave in the file.
   private static let noteCountMax = 32
 
-  /// What the table of notes and the triggers that fill it are called.
+  /// Returns the names of the table of notes and of the triggers that fill it.
   package static func objectNames(ofRule name: String) -> [String] {
     ([""] + noteEndings).map { namePrefix + name + $0 }
   }
 
-  /// The name of the rule that the object `name` was made for.
+  /// Returns the name of the rule that the object `name` was made for.
   package static func ruleName(ofObject name: String, _ kind: SchemaObject.Kind) -> String {
     let ending = kind == .trigger ? noteEndings.first { name.hasSuffix($0) } ?? "" : ""
     return String(name.dropFirst(namePrefix.count).dropLast(ending.count))
@@ -68,7 +69,7 @@ package struct RuleEvictions {
     switch rule.rule.demand {
     case .reference:
       noted = source.keyFields
-      // What replaces a record of its own key can be referred to as well.
+      // A record that replaces one with the same key can be referred to in its place.
       sets.removeAll { Set($0.columns.map(\.name.asciiFolded)) == key }
     case .sumAtMost: noted = rule.group + rule.fields
     default: noted = rule.fields
@@ -111,12 +112,13 @@ package struct RuleEvictions {
     TriggerSQL(name, moment, on: source.table, when: condition, body).object(of: owner)
   }
 
-  /// The columns of the table of notes: they keep and compare values as the table's own do.
+  /// The columns of the table of notes, which store and compare values as the table's own columns
+  /// do.
   private var definitions: [String] {
     func definition(_ name: String, _ field: FieldSchema) -> String {
       let type = field.isMaybeBare ? "" : field.affinity.columnType
       var collation = field.collation
-      // Other programs may not have it, and could not write then.
+      // Other programs may not have the collation, and could then not write.
       if case .custom = collation { collation = .binary }
       return "\(name)\(type.isEmpty ? "" : " " + type)"
         + " COLLATE \(SQLText.quoted(collation.name))"
@@ -132,11 +134,11 @@ package struct RuleEvictions {
 
   // Noting
 
-  /// Each finds the records, other than the one that an update changes, that may go for NEW and
-  /// that the rule has to know of.
+  /// Returns conditions for the records that NEW may evict and that matter to the rule. The record
+  /// that an update changes is excluded.
   private func conflicts(isUpdate: Bool) -> [String] {
     var conflicts = sets.map { $0.conflict(in: table) }
-    // No UPDATE OF can name a rowid that is no column, so only an insertion is watched for it.
+    // No UPDATE OF can name a rowid that is not a column, so only insertions are watched for it.
     if !isUpdate, let rowID = facts.hiddenRowIDName {
       conflicts.append("\(table).\(rowID) = NEW.\(rowID)")
     }
@@ -150,7 +152,8 @@ package struct RuleEvictions {
     return conflicts.map { ([$0] + terms).joined(separator: " AND ") }
   }
 
-  /// True for a stored record whose going may break the rule; nil when that takes the stored NEW.
+  /// A condition that is true for stored records whose eviction may break the rule. Nil when that
+  /// depends on the stored NEW.
   private var relevance: String? {
     switch rule.rule.demand {
     case .sumAtMost: return "\(column(rule.fields[0])) < 0"
@@ -196,7 +199,7 @@ package struct RuleEvictions {
 
   /// True for notes that were made for a row with the unique values of NEW.
   ///
-  /// A row that will get its row number from SQLite has -1 in a BEFORE trigger.
+  /// In a BEFORE trigger, a row that will get its row number from SQLite has the number -1.
   private var isOfNew: String {
     let rowID = facts.rowIDColumn?.name
     let terms = identity.enumerated().map { index, column in
@@ -207,7 +210,7 @@ package struct RuleEvictions {
     return terms.isEmpty ? "1" : terms.joined(separator: " AND ")
   }
 
-  /// True for a record that still holds what was noted of it.
+  /// True for a record that still holds the noted values.
   private var isStoredAsNoted: String {
     let terms = noted.enumerated().map { index, field in
       let differs = TriggerMoment.differ(
@@ -223,9 +226,9 @@ package struct RuleEvictions {
       .joined(separator: " AND ")
   }
 
-  // Refusing
+  // Rejecting
 
-  /// True for notes of records that are not stored any more as noted, or whose key NEW has taken.
+  /// True for notes of records that are no longer stored as noted, or whose key NEW has taken.
   ///
   /// - Parameter condition: When NEW may have taken a key; nil for always.
   private func isGone(replacedWhen condition: String?) -> String {

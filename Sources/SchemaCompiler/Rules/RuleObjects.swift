@@ -1,41 +1,42 @@
-/// The triggers or the index that keep one rule: built-in SQL only, so that every writer runs them.
+/// The triggers or the index that enforce one rule. They use built-in SQL only, so that every
+/// writer runs them.
 ///
-/// A trigger looks at the row as it is stored, not at NEW: another trigger of the same statement
-/// may have put it right already. It refuses with RAISE(ABORT), which no conflict clause of the
-/// writer's statement overrides: <https://sqlite.org/lang_createtrigger.html#raise>. Updates that
-/// leave the rule's fields alone are not asked, so records that broke the rule before it was there
-/// can still be worked with.
+/// A trigger checks the stored row, not NEW, because another trigger of the same statement may have
+/// corrected it already. It refuses with RAISE(ABORT), which no conflict clause of the writer's
+/// statement overrides: <https://sqlite.org/lang_createtrigger.html#raise>. An update that does not
+/// touch the rule's fields is not checked. So you can still work with records that broke the rule
+/// before it was added.
 ///
-/// The records that REPLACE evicts fire no delete trigger in other programs. ``RuleEvictions``
-/// adds what notes them.
+/// In other programs, the records that REPLACE evicts fire no delete trigger. ``RuleEvictions``
+/// adds the objects that record them.
 package struct RuleObjects: Hashable, Sendable {
   package let rule: ResolvedRule
-  /// None for a rule that only warns. A table stands before the triggers that use it.
+  /// The objects; empty for a rule that only warns. A table precedes the triggers that use it.
   package let objects: [SchemaObject]
-  /// True for stored records that break the rule, in a statement that reads the whole table; nil
-  /// where none can.
+  /// True for stored records that break the rule, in a statement that reads the whole table; nil if
+  /// no stored record can break it.
   package let offence: SQLText?
 
-  /// How the name of every rule's index begins, and of every trigger that asks and writes nothing.
+  /// The prefix of the names of every rule's index, and of every trigger that only checks.
   package static let namePrefix = "_ms_rule_"
 
-  /// How the names of a rule's triggers may end, the longer ones first; an index has no ending.
+  /// The suffixes of the names of a rule's triggers, the longer ones first; an index has no suffix.
   private static let endings = [
     "_referenced_delete", "_referenced_update", "_replaced_insert", "_replaced_update", "_insert",
     "_update", "_delete", "_leave",
   ]
 
-  /// Whether a trigger, index or table called `name` belongs to a rule.
+  /// Returns whether a trigger, index or table called `name` belongs to a rule.
   package static func isName(_ name: String) -> Bool {
     name.hasPrefix(namePrefix) || name.hasPrefix(RuleEvictions.namePrefix)
   }
 
-  /// What the triggers, the table and the index of the rule `name` may be called.
+  /// Returns the possible names of the triggers, the table and the index of the rule `name`.
   package static func objectNames(ofRule name: String) -> [String] {
     (endings + [""]).map { namePrefix + name + $0 } + RuleEvictions.objectNames(ofRule: name)
   }
 
-  /// The name of the rule that an object called `name` was made for.
+  /// Returns the name of the rule to which an object called `name` belongs.
   package static func ruleName(ofObject name: String, _ kind: SchemaObject.Kind) -> String {
     guard name.hasPrefix(namePrefix) else {
       return RuleEvictions.ruleName(ofObject: name, kind)
@@ -44,7 +45,8 @@ package struct RuleObjects: Hashable, Sendable {
     return String(name.dropFirst(namePrefix.count).dropLast(ending.count))
   }
 
-  /// - Parameter tables: What REPLACE may evict; without it no object for that is made.
+  /// - Parameter tables: The records that REPLACE may evict; without it no object for that is
+  ///   created.
   package init(_ rule: ResolvedRule, evictions tables: EvictionTables = EvictionTables()) {
     self.rule = rule
     let sql = RuleSQL(rule)
@@ -56,7 +58,7 @@ package struct RuleObjects: Hashable, Sendable {
   }
 }
 
-/// The objects of a rule that refuses, except those about evicted records.
+/// The objects of a rule that refuses, without those about evicted records.
 private struct RuleTriggers {
   let rule: ResolvedRule
   let sql: RuleSQL
@@ -64,7 +66,7 @@ private struct RuleTriggers {
   private var name: String { RuleObjects.namePrefix + rule.rule.name }
   private var owner: SchemaObject.Owner { .rule(rule.rule.name) }
 
-  /// Refuses without looking at a row.
+  /// Refuses without reading a row.
   private var refusing: String {
     "  SELECT RAISE(ABORT, \(SQLText.literal(rule.rule.refusal)));"
   }
@@ -105,7 +107,7 @@ private struct RuleTriggers {
       when: TriggerMoment.anyChanged(rule.watched), refusing)
   }
 
-  /// Refuses the written row where it breaks the rule.
+  /// Refuses the written row if it breaks the rule.
   private var judging: String {
     """
       SELECT RAISE(ABORT, \(SQLText.literal(rule.rule.refusal)))
@@ -119,13 +121,13 @@ private struct RuleTriggers {
 
   private var update: SchemaObject? {
     guard !rule.watched.isEmpty else { return nil }
-    // A trigger that gives the record another key hides it from the one that looks next.
+    // If a trigger changes the key of the record, the next trigger cannot find it.
     let asked = rule.watched + rule.keyBesideWatched
     return trigger(
       "update", .after(.update(of: asked)), when: TriggerMoment.anyChanged(asked), judging)
   }
 
-  /// For a sum: refuses when the records that stay break it without the one that goes.
+  /// For a sum: refuses when the remaining records break it without the removed one.
   private var leaving: [SchemaObject] {
     guard let left = sql.sumWithout({ "OLD.\(identifier: $0.column)" }) else { return [] }
     let changed = TriggerMoment.anyChanged(rule.watched)

@@ -1,10 +1,10 @@
-// What stored records break, asked of all of them at once.
+// Checks of all stored records at once.
 extension RuleSQL {
   /// True for a stored record that breaks the rule, as ``offence`` is; nil for a rule that no
   /// stored record can break.
   ///
-  /// For a statement that reads the whole table: a rule about several records groups or sorts them
-  /// once, where ``offence`` would read a group again for each of its records.
+  /// For a statement that reads the whole table. For a rule about several records, it groups or
+  /// sorts them once, while ``offence`` would read a group again for each of its records.
   var sweepingOffence: SQLText? {
     switch rule.rule.demand {
     case .countAtMost(let count, _):
@@ -32,9 +32,9 @@ extension RuleSQL {
 
   // Intervals
 
-  /// An interval that ends after it begins overlaps with another one of that kind when one before
-  /// it ends after it begins, or the next one begins before it ends. Empty and reversed intervals
-  /// overlap only with the others.
+  /// Finds overlapping intervals. An interval that ends after it begins overlaps with another such
+  /// interval in two cases: an earlier one ends after it begins, or the next one begins before it
+  /// ends. Empty and reversed intervals overlap only with such intervals.
   private var overlapping: SQLText {
     let (start, end) = (rule.fields[0], rule.fields[1])
     let forward: SQLText = "\(identifier: start.column) < \(identifier: end.column)"
@@ -54,7 +54,7 @@ extension RuleSQL {
       ? "1" : Self.joined(rule.group.map { "\(identifier: $0.column) IS NOT NULL" }, " AND ")
   }
 
-  /// `PARTITION BY` the columns of the group as ``groupAliases`` call them.
+  /// `PARTITION BY` the columns of the group, under the names of ``groupAliases``.
   private var partition: SQLText {
     rule.group.isEmpty ? "" : "PARTITION BY \(SQLText(sql: groupAliases.joined(separator: ", ")))"
   }
@@ -80,7 +80,7 @@ extension RuleSQL {
       }, ", ")
   }
 
-  /// Selects the keys of intervals meeting `condition` that overlap with one of that kind.
+  /// Selects the keys of intervals that meet `condition` and overlap with another such interval.
   private func neighbours(_ condition: SQLText) -> SQLText {
     let aliases = keyAliases { "_ms_key\($0)" }
     let order: SQLText = "\(partition) ORDER BY _ms_start, \(aliases)"
@@ -101,8 +101,8 @@ extension RuleSQL {
       """
   }
 
-  /// Selects the keys of intervals meeting `asked` for which one meeting `known` begins before they
-  /// end and ends after they begin. In the order of places, each asks for the latest end so far.
+  /// Selects the keys of intervals that meet `asked` and overlap with an interval that meets
+  /// `known`. In the order of places, each row asks for the latest end so far.
   private func reached(by known: SQLText, among asked: SQLText) -> SQLText {
     let start: SQLText = "\(identifier: rule.fields[0].column)"
     let end: SQLText = "\(identifier: rule.fields[1].column)"

@@ -1,11 +1,11 @@
 /// The pieces of SQL about records that break one rule.
 package struct RuleSQL {
-  /// How a value of the record in question is spelled: a column, or an argument.
+  /// The SQL for a value of the checked record: a column, or an argument.
   package typealias Cell = (FieldSchema) -> SQLText
 
   package let rule: ResolvedRule
   package let table: SQLText
-  /// The name of other records' table in subqueries.
+  /// The alias of the table of other records in subqueries.
   package static let other = "_ms_other"
 
   package init(_ rule: ResolvedRule) {
@@ -24,14 +24,15 @@ package struct RuleSQL {
     }
   }
 
-  /// True when a record with those values would break the rule; nil where that takes the condition
-  /// to be evaluated, or the record as it was. Of a unique rule with a condition it is true when
-  /// another record has the values, so ask it only about a record that meets the condition.
+  /// Returns a condition that is true when a record with those values would break the rule. Returns
+  /// nil if the check needs an evaluation of the rule's condition, or the old record. For a unique
+  /// rule with a condition, it is true when another record has the values, so use it only for a
+  /// record that meets the condition.
   package func offence(proposing cell: Cell) -> SQLText? {
     switch rule.rule.demand {
     case .condition, .immutable: return nil
     case .reference where rule.referenced?.name == rule.model.name:
-      // It may refer to itself, which is not there yet.
+      // A record may refer to itself before it is stored.
       let key = rule.model.fields[rule.model.keyIndices[0]]
       return "\(storedOffence(cell)) AND \(cell(rule.fields[0])) IS NOT \(cell(key))"
     default: return storedOffence(cell)
@@ -71,8 +72,8 @@ package struct RuleSQL {
     }
   }
 
-  /// True when another record of the old record's group has to give way now that this one, which
-  /// was negative, is gone from it.
+  /// Returns a condition that is true when another record of the old record's group breaks the rule
+  /// because this one, whose value was negative, is removed.
   package func sumWithout(_ old: Cell) -> SQLText? {
     guard case .sumAtMost(let limit, _) = rule.rule.demand else { return nil }
     return """
@@ -84,10 +85,10 @@ package struct RuleSQL {
       """
   }
 
-  /// Selects `result` for each record that still refers to the old one of the referenced model,
-  /// while no other has taken its place; nil for a rule that is about no reference.
+  /// Selects `result` for each record that still refers to the old record of the referenced model,
+  /// if no other record has taken its place. Returns nil for a rule that is not about a reference.
   ///
-  /// The old key stands on the left so that its collation decides.
+  /// The old key is on the left so that its collation decides.
   package func referring(to old: Cell, selecting result: SQLText) -> SQLText? {
     guard let referenced = rule.referenced else { return nil }
     let key = old(referenced.fields[referenced.keyIndices[0]])
@@ -108,9 +109,9 @@ package struct RuleSQL {
       }, " AND ")
   }
 
-  /// Selects the record that `value` names, if there is one.
+  /// Selects the record that `value` names, if it exists.
   ///
-  /// The key stands on the left so that its collation decides, as it does in a foreign key.
+  /// The key is on the left so that its collation decides, as it does in a foreign key.
   package func referenced(by value: SQLText) -> SQLText {
     guard let referenced = rule.referenced else { return "SELECT 1 WHERE 0" }
     let key = referenced.fields[referenced.keyIndices[0]]
@@ -120,8 +121,8 @@ package struct RuleSQL {
       """
   }
 
-  /// True for a stored record of which there is another with the same values. Asks no index, which
-  /// a rule that is to be added does not have yet: all values are grouped once.
+  /// True for a stored record if another record has the same values. It uses no index, because a
+  /// rule that is about to be added has none yet. All values are grouped once.
   var storedTwice: SQLText {
     let columns = Self.joined(rule.fields.map { "\(identifier: $0.column)" }, ", ")
     let condition = rule.expression.map { SQLText(sql: $0.text) }
@@ -132,7 +133,7 @@ package struct RuleSQL {
     return text
   }
 
-  /// True when another record has the values already.
+  /// Returns a condition that is true when another record has the values already.
   private func taken(_ cell: Cell) -> SQLText {
     """
     EXISTS (
@@ -143,7 +144,7 @@ package struct RuleSQL {
     """
   }
 
-  /// The other records of the group, ready for further conditions.
+  /// Returns the other records of the group, ready for further conditions.
   private func others(_ cell: Cell) -> SQLText {
     """
     FROM \(table) AS \(identifier: Self.other)

@@ -4,7 +4,7 @@
 public enum Collation: Hashable, Sendable {
   /// Byte by byte. SQLite's default.
   case binary
-  /// As binary, with the 26 ASCII letters folded; other letters are not.
+  /// As binary, except that the 26 ASCII letters are equal in upper and lower case.
   case nocase
   /// As binary, with trailing spaces ignored.
   case rtrim
@@ -21,7 +21,7 @@ public enum Collation: Hashable, Sendable {
     }
   }
 
-  /// The collation called `name`, compared as SQLite compares names.
+  /// Creates the collation called `name`, compared as SQLite compares names.
   package init(name: String) {
     switch name.asciiFolded {
     case "binary": self = .binary

@@ -1,6 +1,6 @@
 /// The storage class that a column prefers, from its declared type:
-/// <https://sqlite.org/datatype3.html#determination_of_column_affinity>. Not a type: a column with
-/// an affinity still holds any storage class, unless its table is STRICT.
+/// <https://sqlite.org/datatype3.html#determination_of_column_affinity>. It is not a type: a column
+/// with an affinity still holds any storage class, unless its table is STRICT.
 package enum ColumnAffinity: Hashable, Sendable {
   case integer, text, blob, real, numeric
 
@@ -22,8 +22,8 @@ package enum ColumnAffinity: Hashable, Sendable {
       }
   }
 
-  /// What a field over such a column means when nothing but the affinity is known. A NUMERIC column
-  /// holds any value, so it promises no type.
+  /// The type of a field over such a column if only the affinity is known. A NUMERIC column holds
+  /// any value, so it promises no type.
   package var fieldType: FieldType {
     switch self {
     case .integer: .integer
@@ -33,22 +33,22 @@ package enum ColumnAffinity: Hashable, Sendable {
     }
   }
 
-  /// Whether every value of `type` comes back from such a column as it went in.
+  /// Returns whether every value of `type` is read from such a column as it was written.
   func keeps(_ type: FieldType) -> Bool {
     switch type {
     case .any, .blob: true
     case .integer, .boolean: self != .text && self != .real
-    // A whole number may be kept as an integer; it is read back as the same number.
+    // A whole number may be stored as an integer; it is read back as the same number.
     case .real, .date: self != .text
-    // No UUID looks like a number, so every column keeps the text.
+    // A UUID never looks like a number, so every column keeps the text.
     case .uuid: true
-    // A numeric column turns a bare number into one; reading that as JSON text throws.
+    // A numeric column converts a bare number; reading that as JSON text throws.
     case .json: self != .integer && self != .real
     case .text, .url, .decimal: self == .text || self == .blob
     }
   }
 
-  /// Whether every value of the field comes back from such a column as it went in.
+  /// Returns whether every value of the field is read from such a column as it was written.
   func keeps(_ field: FieldSchema) -> Bool {
     // Dates as text never look like numbers.
     field.form.map { $0.isText || self != .text } ?? keeps(field.type)
@@ -56,8 +56,8 @@ package enum ColumnAffinity: Hashable, Sendable {
 }
 
 extension ColumnAffinity {
-  /// What such a column holds of `value`, as far as comparisons tell: OLD and NEW are compared as
-  /// they are, without the conversion that a column brings with it.
+  /// Returns the value that such a column stores for `value`, as far as comparisons can see it. OLD
+  /// and NEW are compared as they are, without the conversion that applies to a column.
   package func converting(_ value: SQLValue) -> SQLValue {
     switch (self, value) {
     case (.text, .integer(let number)): .text(String(number))
@@ -67,7 +67,8 @@ extension ColumnAffinity {
     }
   }
 
-  /// The number that the whole of `text` is: decimal, blanks around it allowed. 5.0 equals 5.
+  /// Returns the number if the whole of `text` is a decimal number, with blanks allowed around it.
+  /// 5.0 equals 5.
   private static func number(_ text: String) -> SQLValue? {
     let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0B, 0x0C, 0x0D]
     let bare = text.utf8.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }
@@ -81,15 +82,15 @@ extension ColumnAffinity {
 }
 
 extension FieldSchema {
-  /// How the field's column converts what is stored in it.
+  /// The conversion that the field's column applies to stored values.
   package var affinity: ColumnAffinity {
     if let declaredType { return ColumnAffinity(declaredType: declaredType) }
     // A STRICT table's ANY keeps values as they are: https://sqlite.org/stricttables.html
     return type == .any ? .blob : ColumnAffinity(declaredType: columnType)
   }
 
-  /// Whether the column may keep values as they are. A declared ANY does in a STRICT table, and is
-  /// NUMERIC in another one; the field does not tell which.
+  /// Whether the column may store values unchanged. A column declared ANY does so in a STRICT
+  /// table, but is NUMERIC in any other. The field does not contain which it is.
   var isMaybeBare: Bool {
     affinity == .blob || declaredType?.asciiFolded == "any"
   }

@@ -1,5 +1,5 @@
-/// A text as a key: equal to another when their bytes are, as in SQLite. Not a `String`, which is
-/// also equal to texts that mean the same characters in other bytes.
+/// A text as a key that is equal to another when their bytes are, as in SQLite. A `String` is also
+/// equal to canonically equivalent texts with other bytes.
 package struct ExactText: Hashable {
   @usableFromInline package let text: String
 

@@ -1,12 +1,12 @@
-/// The number inside a text, in SQL that every SQLite knows.
+/// The number inside a text, in SQL that every version of SQLite supports.
 ///
-/// What is replaced reaches from the text's first digit to its last, whatever stands between them,
-/// with a sign or point right before it where nothing or a blank is before that: `-5 kg` begins
-/// with a number, and `No.5` does not. The text follows a number as soon as the two agree there,
-/// blanks around the number included. While the number is NULL, the text is free.
-/// ``Swift/String/replacingNumber(with:)`` is the same for one text in Swift.
+/// The replaced part is from the text's first digit to its last, including everything between them.
+/// It includes a sign or point right before it if only a blank or nothing precedes that: `-5 kg`
+/// begins with a number, and `No.5` does not. The text is up to date when it contains the same
+/// number, blanks around the number included. While the number is NULL, the text is free.
+/// `String.replacingNumber(with:)` does the same for one text in Swift.
 enum NumberInText {
-  /// True where the text `field` does not follow `value`.
+  /// Returns a condition that is true if the text `field` is not up to date with `value`.
   static func differs(_ field: String, from value: String) -> String {
     """
     (SELECT CASE WHEN n IS NULL THEN 0 WHEN \(isNumber) THEN k <> '' \
@@ -15,8 +15,8 @@ enum NumberInText {
     """
   }
 
-  /// The text `field` after `value` was put into it. Blanks around the value that the text has
-  /// there already are not added again; blanks of another kind take their place.
+  /// Returns the text `field` with `value` in it. Blanks around the value are not added if the text
+  /// already has them there. Blanks of another kind are replaced.
   package static func replaced(in field: String, by value: String) -> String {
     """
     (SELECT CASE WHEN n IS NULL THEN t WHEN NOT \(isNumber) THEN n \
@@ -33,7 +33,7 @@ enum NumberInText {
     """
   }
 
-  /// The text without what is before its first and behind its last digit.
+  /// Returns the text from its first digit to its last.
   private static func core(_ text: String) -> String {
     let others = (0...9).reduce(text) { "replace(\($0), '\($1)', '')" }
     return "trim(\(text), \(others)) COLLATE BINARY"
@@ -41,10 +41,10 @@ enum NumberInText {
 
   private static let blanks = "' ' || char(9, 10, 11, 12, 13)"
 
-  /// `t` is the text, `n` the new value and `v` that without blanks around it. `k` and `j` are what
-  /// text and value have from digit to digit; `h` and `r` are what the text has around it, `s` its
-  /// sign and `q` that of the new value. The others are the new number's parts: `m` before and `x`
-  /// behind the exponent's letter, without signs.
+  /// The parts: `t` is the text, `n` the new value and `v` that without blanks around it. `k` and
+  /// `j` are the text and the value from first to last digit. `h` and `r` are the text before and
+  /// after that part, `s` its sign and `q` that of the new value. The others are parts of the new
+  /// number: `m` before and `x` after the exponent's letter, without signs.
   private static func parts(_ field: String, _ value: String) -> String {
     """
     (SELECT t, n, v, CASE WHEN e > 0 THEN substr(u, 1, e - 1) ELSE u END AS m, \
@@ -71,14 +71,14 @@ enum NumberInText {
 }
 
 extension String {
-  /// The text with the number in it replaced by `text`: what stands from its first digit to its
-  /// last, and a sign or point right before that where nothing or a blank stands before it. A text
-  /// without a digit stays as it is. What is not a number itself, with or without sign, fraction,
-  /// exponent and blanks around it, replaces the whole. Blanks around the number come along, except
-  /// those that the text has there already.
+  /// Returns the text with its number replaced by `text`: the part from its first digit to its
+  /// last, and a sign or point right before that if only a blank or nothing precedes it. A text
+  /// without a digit stays as it is. If `text` is not a number, with or without sign, fraction,
+  /// exponent and blanks around it, it replaces the whole. Blanks around the number are kept,
+  /// except those that the text has there already.
   ///
-  /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. The number can stand
-  /// in the file that way for every writer: see ``FieldBinding/replacingOnlyTheNumber()``.
+  /// `"about 12 pieces".replacingNumber(with: "15")` is `"about 15 pieces"`. A binding can keep the
+  /// number up to date in the file for every writer: see ``FieldBinding/replacingOnlyTheNumber()``.
   package func replacingNumber(with text: String) -> String {
     guard let (leading, number, trailing) = text.plainNumber else { return text }
     let digits = unicodeScalars.indices.filter { Self.isDigit(unicodeScalars[$0]) }
@@ -114,7 +114,8 @@ extension String {
 
   private typealias Scalars = Substring.UnicodeScalarView
 
-  /// The one decimal number that the text is, and the blanks on either side; nil where it is none.
+  /// The decimal number that the text consists of, and the blanks on either side; nil if it is not
+  /// a number.
   private var plainNumber: (leading: Scalars, number: Scalars, trailing: Scalars)? {
     var number = unicodeScalars[...]
     while let first = number.first, Self.isBlank(first) { number.removeFirst() }

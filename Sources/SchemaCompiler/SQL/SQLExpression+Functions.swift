@@ -1,5 +1,5 @@
 extension SQLExpression {
-  /// Deterministic functions that SQLite has had for long, whatever it was built with:
+  /// Deterministic functions that every common build of SQLite has:
   /// <https://sqlite.org/lang_corefunc.html>.
   static let coreFunctions: Set<String> = [
     "abs", "char", "coalesce", "glob", "hex", "ifnull", "instr", "length", "like", "likelihood",
@@ -7,14 +7,14 @@ extension SQLExpression {
     "substr", "trim", "typeof", "unicode", "unlikely", "upper", "zeroblob",
   ]
 
-  /// Chance, the clock, and what may stand before a parenthesis but calls nothing.
+  /// Random functions, the clock, and keywords that may precede a parenthesis without being a call.
   private static let otherKnownNames: Set<String> = [
     "random", "randomblob", "date", "time", "datetime", "julianday", "strftime", "unixepoch",
     "printf", "format", "iif", "cast", "and", "or", "not", "in", "between", "is", "like", "glob",
     "case", "when", "then", "else",
   ]
 
-  /// Whether every program can evaluate it: it calls functions of SQLite's own only, and names no
+  /// Whether every program can evaluate it: it calls only functions of SQLite itself, and names no
   /// collation.
   var isKnownEverywhere: Bool {
     calledNames.allSatisfy {
@@ -22,7 +22,7 @@ extension SQLExpression {
     } && Set(plainNames).isDisjoint(with: ["regexp", "match", "collate"])
   }
 
-  /// Whether the expression has the same value for every record and always, in every program.
+  /// Whether the expression always has the same value, for every record and in every program.
   var isConstant: Bool {
     let words: Set = ["null", "true", "false", "as", "and", "or", "not", "is"]
     let types: Set = ["integer", "real", "text", "numeric", "blob"]
@@ -38,7 +38,8 @@ extension SQLExpression {
 }
 
 extension SQLDefault {
-  /// Whether a program that lacks a function or a collation of another can evaluate it.
+  /// Whether every program can evaluate it, even without the functions and collations of another
+  /// program.
   var isKnownEverywhere: Bool {
     do throws(SQLExpression.Problem) {
       return try SQLExpression(expression).isKnownEverywhere

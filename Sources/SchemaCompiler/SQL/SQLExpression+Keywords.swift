@@ -1,8 +1,8 @@
-// Which names of an expression are keywords. SQLite tells by the grammar: a column may be called
-// END or LIKE, and is in quotes or stands where only an operand can.
+// Which names of an expression are keywords. SQLite decides by the grammar: a column may be called
+// END or LIKE, if it is in quotes or in a place where only an operand is possible.
 extension SQLExpression {
-  /// The names in `text`, an expression, that columns may be meant by, ASCII letters in lower case:
-  /// neither called nor keywords.
+  /// Returns the names in `text`, an expression, that may refer to columns, with ASCII letters in
+  /// lower case. Function names and keywords are not included.
   package static func columnNames(in text: String) -> Set<String> {
     let cut = SQLTokens(text)
     let tokens = cut.significant
@@ -18,7 +18,7 @@ extension SQLExpression {
     return names
   }
 
-  /// Whether the token at `index` of `tokens` is a keyword there.
+  /// Returns whether the token at `index` of `tokens` is a keyword there.
   package static func isKeyword(
     _ tokens: [SQLTokens.Token], _ index: Int, _ cut: SQLTokens
   ) -> Bool {
@@ -28,7 +28,8 @@ extension SQLExpression {
       || operators.contains(word) && endsOperand(tokens, index - 1, cut)
   }
 
-  /// Whether an operand is complete with the token at `index`, so that no other one can follow.
+  /// Returns whether an operand is complete with the token at `index`, so that no other operand can
+  /// follow.
   private static func endsOperand(
     _ tokens: [SQLTokens.Token], _ index: Int, _ cut: SQLTokens
   ) -> Bool {
@@ -45,11 +46,11 @@ extension SQLExpression {
     return word == "end" || !isKeyword(tokens, index, cut)
   }
 
-  /// Keywords of operators that SQLite takes for names where an operand is missing.
+  /// Keywords of operators that SQLite reads as names if an operand is missing.
   private static let operators: Set<String> = ["end", "like", "glob", "regexp", "match"]
 
-  /// Keywords that name a column only in quotes: some of <https://sqlite.org/lang_keywords.html>;
-  /// the others SQLite takes for names.
+  /// Keywords that name a column only in quotes: some of <https://sqlite.org/lang_keywords.html>.
+  /// SQLite accepts the others as names.
   private static let reserved: Set<String> = [
     "add", "all", "alter", "and", "as", "autoincrement", "between", "case", "check", "collate",
     "cast", "commit", "constraint", "create", "current_date", "current_time",

@@ -1,6 +1,6 @@
-/// An SQL expression as its tokens: enough to tell which names and literals are in it, and that it
-/// is one expression that cannot leave the place it is put in. Not a parser: whether SQLite accepts
-/// the expression, SQLite says.
+/// An SQL expression as its tokens. That is enough to find its names and literals, and to check
+/// that it is one expression that cannot affect the surrounding SQL. It is not a parser: only
+/// SQLite decides whether it accepts the expression.
 package struct SQLExpression: Hashable, Sendable {
   package enum Token: Hashable, Sendable {
     /// An identifier or keyword, without its quotes, in lower case as far as SQLite folds it.
@@ -13,7 +13,7 @@ package struct SQLExpression: Hashable, Sendable {
     case symbol(String)
   }
 
-  /// Why the text is not one self-contained expression, to follow "the expression".
+  /// Why the text is not one self-contained expression, worded to follow "the expression".
   package struct Problem: Error, Hashable {
     package let reason: String
   }
@@ -61,17 +61,17 @@ package struct SQLExpression: Hashable, Sendable {
     }
   }
 
-  /// Whether a token that begins with a quote, or with `x` and a quote, also ends with it.
+  /// Returns whether a token that begins with a quote, or with `x` and a quote, also ends with it.
   private static func isClosed(_ token: String.UTF8View) -> Bool {
     let isBlob = token.first.map { $0 | 0x20 } == UInt8(ascii: "x")
     guard let quote = token.dropFirst(isBlob ? 1 : 0).first else { return false }
     guard quote != UInt8(ascii: "[") else { return token.last == UInt8(ascii: "]") }
-    // A quote inside is doubled, so a closed token holds an even number of them.
+    // A quote inside is doubled, so a closed token contains an even number of them.
     return token.last == quote && token.count { $0 == quote }.isMultiple(of: 2)
   }
 
-  /// The names of the functions that are called. Keywords that stand before a parenthesis, as in
-  /// `x IN (1, 2)`, are among them.
+  /// The names of the called functions. Keywords before a parenthesis, as in `x IN (1, 2)`, are
+  /// included.
   package var calledNames: [String] {
     zip(tokens, tokens.dropFirst()).compactMap { token, next in
       if case .name(let name) = token, next == .symbol("(") { name } else { nil }
@@ -87,8 +87,8 @@ package struct SQLExpression: Hashable, Sendable {
     }
   }
 
-  /// Whether the expression is one literal, which has the same value for every record and always:
-  /// a number with or without a sign, a string, a blob, NULL, TRUE or FALSE.
+  /// Whether the expression is one literal, which always has the same value: a number with or
+  /// without a sign, a string, a blob, NULL, TRUE or FALSE.
   package var isLiteral: Bool {
     let signs: Set<Token> = [.symbol("("), .symbol(")"), .symbol("+"), .symbol("-")]
     let bare = tokens.filter { !signs.contains($0) }
@@ -100,10 +100,10 @@ package struct SQLExpression: Hashable, Sendable {
     }
   }
 
-  /// What makes the value depend on more than the record, or nil.
+  /// The part that makes the value depend on more than the record, or nil.
   ///
-  /// SQLite refuses `random()` where only deterministic functions are allowed, but finds the clock
-  /// and the time zone in date functions only while running them:
+  /// SQLite refuses `random()` if only deterministic functions are allowed. But it detects the
+  /// clock and the time zone in date functions only while running them:
   /// <https://sqlite.org/deterministic.html#special_case_processing_for_date_time_functions>.
   var clockDependency: String? {
     let clocks: Set = ["current_date", "current_time", "current_timestamp"]
@@ -126,7 +126,7 @@ package struct SQLExpression: Hashable, Sendable {
     return nil
   }
 
-  /// A call of strftime with a format alone, which is about now.
+  /// A call of strftime with only a format, which uses the current time.
   private var functionOfNow: String? {
     for index in tokens.indices.dropLast(2)
     where tokens[index] == .name("strftime") && tokens[index + 1] == .symbol("(") {
@@ -151,11 +151,11 @@ package struct SQLExpression: Hashable, Sendable {
 }
 
 extension SQLExpression {
-  /// The expression with each column of `model` spelled as `cell` says, so that it can stand where
-  /// bare names mean something else.
+  /// Returns the expression with each column of `model` replaced by the result of `cell`, for
+  /// places where bare names have another meaning.
   ///
-  /// A keyword is no column, nor is a name after COLLATE or AS. A name behind its table's stays as
-  /// it is, so that SQLite refuses it there.
+  /// Keywords are not columns, and neither are names after COLLATE or AS. A name after a table's
+  /// name stays as it is, so that SQLite refuses it there.
   package func spelling(
     columnsOf model: ModelSchema, as cell: (FieldSchema) -> String
   ) -> String {

@@ -12,8 +12,8 @@ public struct SQLText: Hashable, Sendable {
   /// The arguments, in the order of their `?`.
   public private(set) var arguments: [SQLValue]
 
-  /// Takes `sql` as it is, one `?` for each of `arguments`. The label keeps an interpolated literal
-  /// from being meant: there, values become arguments.
+  /// Creates a text from `sql` as it is, with one `?` for each of `arguments`. The label
+  /// distinguishes it from an interpolated literal, in which values become arguments.
   public init(sql: String, arguments: [SQLValue] = []) {
     self.sql = sql
     self.arguments = arguments
@@ -24,7 +24,7 @@ public struct SQLText: Hashable, Sendable {
     left.sql.isExactly(right.sql) && left.arguments == right.arguments
   }
 
-  /// Appends the text of `other`, and its values behind those that are there.
+  /// Appends the text of `other`, and its values after the existing ones.
   public mutating func append(_ other: SQLText) {
     sql += other.sql
     arguments += other.arguments
@@ -34,11 +34,11 @@ public struct SQLText: Hashable, Sendable {
     sql += text
   }
 
-  /// `name` as an SQL identifier: in double quotes, inner quotes doubled.
+  /// Returns `name` as an SQL identifier: in double quotes, inner quotes doubled.
   ///
-  /// A NUL would end SQLite's reading of the statement early, so it is replaced by U+FFFD, which
-  /// makes the name unknown instead of making the statement mean something else.
-  /// See <https://sqlite.org/lang_keywords.html>.
+  /// SQLite would stop reading the statement at a NUL, so it is replaced by U+FFFD. Then the name
+  /// is unknown, instead of changing the meaning of the statement. See
+  /// <https://sqlite.org/lang_keywords.html>.
   @inlinable package static func quoted(_ name: String) -> String {
     var text = "\""
     for scalar in name.unicodeScalars {
@@ -51,12 +51,12 @@ public struct SQLText: Hashable, Sendable {
     return text + "\""
   }
 
-  /// `names` quoted and separated by commas.
+  /// Returns `names` quoted and separated by commas.
   package static func quotedList(_ names: some Sequence<String>) -> String {
     names.map(quoted).joined(separator: ", ")
   }
 
-  /// `text` as an SQL string literal, for the bodies of triggers and CHECKs, which take no
+  /// Returns `text` as an SQL string literal, for the bodies of triggers and CHECKs, which take no
   /// arguments.
   package static func literal(_ text: String) -> String {
     SQLValue.text(text).description
@@ -118,8 +118,8 @@ extension SQLText: ExpressibleByStringInterpolation {
 }
 
 extension SQLText {
-  /// The statement's first word in upper case, comments and blanks skipped; empty when there is
-  /// none.
+  /// Returns the statement's first word in upper case, after comments and blanks; empty when there
+  /// is none.
   package static func firstKeyword(of sql: String) -> String {
     let word = droppingBlanks(sql.utf8[...]).prefix { byte in
       (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
@@ -127,14 +127,14 @@ extension SQLText {
     return String(decoding: word, as: UTF8.self).uppercased()
   }
 
-  /// Whether SQLite skips `byte` between tokens. It takes a vertical tab so only after another
+  /// Returns whether SQLite skips `byte` between tokens. It skips a vertical tab only after another
   /// blank, and refuses it elsewhere.
   package static func isBlank(_ byte: UInt8) -> Bool {
     byte == 0x20 || (0x09...0x0D).contains(byte)
   }
 
-  /// `text` from its first byte that is part of a statement: without the comments, blanks and
-  /// semicolons before it.
+  /// Returns `text` from the first byte of a statement: without the comments, blanks and semicolons
+  /// before it.
   package static func droppingBlanks(_ text: Substring.UTF8View) -> Substring.UTF8View {
     var rest = text
     while let first = rest.first {
@@ -147,7 +147,7 @@ extension SQLText {
       } else if isBlank(first) || first == UInt8(ascii: ";") {
         rest = rest.dropFirst()
       } else if rest.starts(with: "\u{FEFF}".utf8) {
-        // SQLite reads a byte order mark as a space, wherever it stands.
+        // SQLite reads a byte order mark as a space, at any position.
         rest = rest.dropFirst(3)
       } else {
         break

@@ -1,6 +1,6 @@
 extension SQLTokens {
-  /// Whether the text begins with a statement that creates something in the temporary database,
-  /// where it would hide what the file has under the same name.
+  /// Whether the text begins with a statement that creates something in the temporary database.
+  /// There it would hide the object of the file with the same name.
   package var createsTemporary: Bool {
     var rest = significant.drop { isSymbol($0, ";") }
     guard let create = rest.popFirst(), isKeyword(create, "CREATE") else { return false }

@@ -1,8 +1,8 @@
-/// SQL text cut into tokens the way SQLite cuts it: <https://sqlite.org/lang_keywords.html>,
-/// <https://sqlite.org/lang_comment.html>. Not a parser: it knows what a string or a comment is,
-/// not what a statement means.
+/// SQL text split into tokens as SQLite does it: <https://sqlite.org/lang_keywords.html>,
+/// <https://sqlite.org/lang_comment.html>. It is not a parser: it recognizes strings and comments,
+/// but not the meaning of a statement.
 ///
-/// The tokens cover the text without gaps, so joining them gives the text back.
+/// The tokens cover the text without gaps, so joining them returns the text.
 package struct SQLTokens {
   package struct Token: Hashable {
     package enum Kind: Hashable {
@@ -58,9 +58,10 @@ package struct SQLTokens {
     token.kind == .symbol && bytes[token.range.lowerBound] == symbol.asciiValue
   }
 
-  /// What `token` names: a bare word as it stands, a quoted one without its quotes.
+  /// Returns the name in `token`: a bare word as it is, a quoted name without its quotes.
   ///
-  /// SQLite also takes a string where it expects a name: <https://sqlite.org/quirks.html#dblquote>.
+  /// SQLite also accepts a string where it expects a name:
+  /// <https://sqlite.org/quirks.html#dblquote>.
   package func name(_ token: Token) -> String {
     guard token.kind == .quotedName || token.kind == .string else { return text(token.range) }
     let quote = bytes[token.range.lowerBound]
@@ -76,8 +77,8 @@ package struct SQLTokens {
   }
 
   /// The text with every run of blanks, line ends and comments as one space, and none at either
-  /// end. Strings and quoted names stay as they are. Two texts with the same normal form mean the
-  /// same to SQLite.
+  /// end. Strings and quoted names stay as they are. Two texts with the same normal form have the
+  /// same meaning in SQLite.
   package var normalized: String {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
@@ -144,7 +145,7 @@ private func isDigit(_ byte: UInt8) -> Bool {
   (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
 }
 
-/// Letters, digits, `_`, `$` and every byte of a character beyond ASCII.
+/// Returns whether the byte is a letter, digit, `_`, `$` or part of a character beyond ASCII.
 private func isNameByte(_ byte: UInt8) -> Bool {
   let upper = upperCased(byte)
   return isDigit(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(upper)
@@ -181,7 +182,7 @@ private struct Scanner {
     case _ where SQLText.isBlank(first):
       skip(while: SQLText.isBlank)
       return .space
-    // A byte order mark is a space to SQLite, wherever it stands between tokens.
+    // A byte order mark is a space to SQLite, at any position between tokens.
     case 0xEF where second == 0xBB && byte(at: position + 2) == 0xBF:
       position += 3
       return .space
@@ -235,7 +236,8 @@ private struct Scanner {
     }
   }
 
-  /// Moves past a quoted token whose quote stands doubled for itself; to the end when it is open.
+  /// Moves past a quoted token, in which a doubled quote stands for itself. Moves to the end if the
+  /// quote is not closed.
   private mutating func skipQuoted(by quote: UInt8) {
     position += 1
     while let byte = byte(at: position) {

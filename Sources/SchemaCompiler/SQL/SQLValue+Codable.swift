@@ -1,6 +1,6 @@
-/// As one member that names the storage class, `{"integer":1}`, `{"text":"a"}`, `{"blob":[1,2]}`,
-/// or null: so an integer does not come back as a real, nor a blob as text. An infinite real is
-/// `{"real":"Infinity"}` or `{"real":"-Infinity"}`.
+/// Encoded with one member that names the storage class, `{"integer":1}`, `{"text":"a"}`,
+/// `{"blob":[1,2]}`, or as null. So an integer is not decoded as a real, nor a blob as text. An
+/// infinite real is `{"real":"Infinity"}` or `{"real":"-Infinity"}`.
 extension SQLValue: Codable {
   private enum CodingKeys: String, CodingKey {
     case integer, real, text, blob
@@ -27,7 +27,7 @@ extension SQLValue: Codable {
       }
   }
 
-  /// JSON has no number for an infinite one, so that is a word.
+  /// JSON has no infinite number, so it is written as a word.
   private static func real(
     in members: KeyedDecodingContainer<CodingKeys>
   ) throws -> Double {
@@ -39,7 +39,7 @@ extension SQLValue: Codable {
       case "-" + infinityWord: return -.infinity
       default:
         throw DecodingError.dataCorruptedError(
-          forKey: .real, in: members, debugDescription: "That is no real number.")
+          forKey: .real, in: members, debugDescription: "The value is not a real number.")
       }
     }
   }

@@ -1,9 +1,8 @@
-/// One of SQLite's five storage classes, owned: null, integer, real, text or blob.
+/// A value of one of SQLite's five storage classes: null, integer, real, text or blob.
 ///
-/// Two values are equal when storage class and content are equal, so `.integer(1)` is not
-/// `.real(1)`, unlike SQL's `=`, and texts are equal when their bytes are. A `.real` never holds
-/// NaN once it was stored: SQLite keeps NaN as NULL, and the store refuses it before that can
-/// happen.
+/// Two values are equal when storage class and content are equal. So `.integer(1)` is not
+/// `.real(1)`, unlike with SQL's `=`, and texts are equal when their bytes are. A stored `.real` is
+/// never NaN: SQLite would store NaN as NULL, so the store refuses it.
 ///
 /// See <https://sqlite.org/datatype3.html>.
 @frozen public enum SQLValue: Hashable, Sendable {
@@ -53,7 +52,7 @@
   }
 }
 
-/// What kind of value SQLite holds in a cell, whatever the column was declared as.
+/// The kind of value in a cell, whatever the declared type of the column.
 @frozen @usableFromInline package enum StorageClass: String, Hashable, Sendable {
   case null, integer, real, text, blob
 }
@@ -64,7 +63,7 @@ extension SQLValue: CustomStringConvertible {
     switch self {
     case .null: "NULL"
     case .integer(let value): String(value)
-    // A literal too large for a Double is how SQL spells infinity.
+    // In SQL, infinity is written as a literal too large for a Double.
     case .real(let value): value.isInfinite ? (value < 0 ? "-9e999" : "9e999") : String(value)
     // SQLite reads a statement up to its first NUL.
     case .text(let value) where value.utf8.contains(0): "CAST(\(hexadecimal(value.utf8)) AS TEXT)"
@@ -74,7 +73,8 @@ extension SQLValue: CustomStringConvertible {
   }
 }
 
-/// By scalars: a quote with a combining mark behind it is another character, but a quote to SQLite.
+/// By scalars, because a quote followed by a combining mark is another character to Swift, but a
+/// quote to SQLite.
 private func quoted(_ text: String) -> String {
   var literal = "'"
   for scalar in text.unicodeScalars {

@@ -1,12 +1,12 @@
-/// A number of 64 bits over values: the same in every process and on every machine, unlike that of
-/// `Hasher`. It detects changes. It is no protection against forgery, and needs none: who can write
-/// the file can write anything into it.
+/// A hash of 64 bits that is the same in every process and on every machine, unlike `Hasher`. It
+/// detects changes. It does not protect against forgery, which is not needed: a program that can
+/// write the file can write anything into it.
 package struct StableHash {
   package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
   package init() {}
 
-  /// As SQLite keeps it.
+  /// The hash as SQLite stores it.
   package var integer: Int64 { Int64(bitPattern: value) }
 
   package mutating func add(_ value: some Digestible) { value.add(to: &self) }
@@ -16,7 +16,7 @@ package struct StableHash {
     value ^= value >> 29
   }
 
-  /// The number of bytes, then the bytes, eight at a time.
+  /// Adds the number of bytes, then the bytes, eight at a time.
   fileprivate mutating func mix(_ bytes: some Collection<UInt8>) {
     mix(UInt64(bytes.count))
     var word: UInt64 = 0
@@ -29,12 +29,12 @@ package struct StableHash {
       word = 0
       filled = 0
     }
-    // The first of those that are left counts most.
+    // The first of the remaining bytes is the most significant.
     mix(word.byteSwapped >> (64 - filled))
   }
 }
 
-/// What a ``StableHash`` takes in: every part of it that makes a difference.
+/// A value that can be added to a ``StableHash``, with every part that distinguishes it.
 package protocol Digestible {
   func add(to hash: inout StableHash)
 }

@@ -4,9 +4,9 @@ package struct TriggerSQL: Hashable, Sendable {
   package let moment: Moment
   /// The table's name, not quoted.
   package let table: String
-  /// The text after WHEN; nil where the trigger runs for every row.
+  /// The text after WHEN; nil if the trigger runs for every row.
   package var condition: String?
-  /// One or more statements in each element, every one with its semicolon.
+  /// One or more statements in each element, each with its semicolon.
   package let body: [String]
 
   /// When a trigger runs.
@@ -23,19 +23,19 @@ package struct TriggerSQL: Hashable, Sendable {
     package static func after(_ event: Event) -> Moment { Moment(time: .after, event: event) }
   }
 
-  /// What a trigger runs for.
+  /// The kind of change for which a trigger runs.
   package enum Event: Hashable, Sendable {
     case insert, delete
-    /// An update whose SET names one of the columns; any update where there are none.
+    /// An update whose SET names one of the columns; any update if the list is empty.
     case updateOfColumns([String])
 
     /// Any update.
     package static let anyUpdate = updateOfColumns([])
 
-    /// The updates that can change `fields`.
+    /// Returns the updates that can change `fields`.
     ///
-    /// A generated column is never in an UPDATE's SET, so only WHEN can tell that it changed; and a
-    /// rowid has three more names: <https://sqlite.org/lang_createtable.html#rowid>.
+    /// A generated column is never in an UPDATE's SET, so only WHEN can detect its change. A rowid
+    /// has three more names: <https://sqlite.org/lang_createtable.html#rowid>.
     package static func update(of fields: [FieldSchema]) -> Event {
       guard fields.allSatisfy({ $0.generated == nil }) else { return anyUpdate }
       return update(of: fields.map(\.column), includingRowID: fields.contains(where: \.isRowID))
@@ -61,7 +61,7 @@ package struct TriggerSQL: Hashable, Sendable {
     self.body = body
   }
 
-  /// The statement as the file holds it.
+  /// The statement as it is stored in the file.
   package var sql: String {
     let when = condition.map { "\nWHEN \($0)" } ?? ""
     return """

@@ -2,6 +2,8 @@ import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -73,6 +75,8 @@ extension ByteSource {
       try waitForInput(on: descriptor)
       #if canImport(Glibc)
         let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      #elseif canImport(Musl)
+        let count = Musl.read(descriptor, buffer.baseAddress, buffer.count)
       #else
         let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
       #endif

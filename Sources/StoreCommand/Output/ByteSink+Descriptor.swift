@@ -2,6 +2,8 @@ import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -25,6 +27,8 @@ extension ByteSink {
       let size = isHurried ? min(bytes.count, Int(PIPE_BUF)) : bytes.count
       #if canImport(Glibc)
         let count = Glibc.write(descriptor, bytes.baseAddress, size)
+      #elseif canImport(Musl)
+        let count = Musl.write(descriptor, bytes.baseAddress, size)
       #else
         let count = Darwin.write(descriptor, bytes.baseAddress, size)
       #endif

@@ -2,6 +2,8 @@ import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -145,6 +147,8 @@ final class OutputFile {
   private static func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 {
     #if canImport(Glibc)
       Glibc.open(path, flags, mode)
+    #elseif canImport(Musl)
+      Musl.open(path, flags, mode)
     #else
       Darwin.open(path, flags, mode)
     #endif
@@ -153,6 +157,8 @@ final class OutputFile {
   private static func systemClose(_ descriptor: Int32) {
     #if canImport(Glibc)
       _ = Glibc.close(descriptor)
+    #elseif canImport(Musl)
+      _ = Musl.close(descriptor)
     #else
       _ = Darwin.close(descriptor)
     #endif

@@ -8,6 +8,8 @@ import RecordFormats
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -69,7 +71,7 @@ struct EventCommand {
   private static func start(
     _ words: [String], _ variables: [String: String], reading input: Int32
   ) throws(SystemError) -> pid_t {
-    #if canImport(Glibc)
+    #if os(Linux)
       var actions = posix_spawn_file_actions_t()
       var attributes = posix_spawnattr_t()
     #else

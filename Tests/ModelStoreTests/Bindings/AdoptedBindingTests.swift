@@ -167,7 +167,7 @@ import Testing
           BindingSchema(target: .init(model: "T", field: "r"), formula: .derive(sql: "v"))))
     }
     #expect(error?.code == .unsupportedSchema)
-    #expect(error?.message.contains("the column cannot hold it") == true)
+    #expect(error?.message.contains("the column cannot store it") == true)
   }
 
   /// P and T with a binding that copies a number from one to the other.

@@ -211,7 +211,7 @@ import Testing
   @Test(arguments: [
     (
       Aggregate(.sum, model: "C", field: "v", match: [.init(source: "p", target: "id")]),
-      "adding to and taking from a sum of real numbers does not give the sum of the rest. Keep C.v as a whole number of the smallest unit."
+      "a running sum of real numbers accumulates rounding errors. Store C.v as a whole number of the smallest unit."
     ),
     (
       Aggregate(.minimum, model: "C", match: [.init(source: "p", target: "id")]),
@@ -219,11 +219,11 @@ import Testing
     ),
     (
       Aggregate(.count, model: "C", order: "o", match: [.init(source: "p", target: "id")]),
-      "count depends on no order. Leave it out."
+      "count does not use an order. Remove the order."
     ),
     (
       Aggregate(.count, model: "C", match: []),
-      "nothing says which record of C belongs to one of P. Match fields of theirs, or name the one record."
+      "the binding does not say which record of C belongs to one of P. Match their fields, or name the one record."
     ),
     (
       Aggregate(.count, model: "C", match: [.init(source: "p", target: "result")]),

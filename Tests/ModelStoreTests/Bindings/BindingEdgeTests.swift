@@ -145,7 +145,7 @@ import Testing
     let error = #expect(throws: StoreError.self) {
       try fixture.install([Self.sum()], in: Self.models)
     }
-    #expect(error?.message.contains("is no whole number of 64 bits") == true)
+    #expect(error?.message.contains("is not an integer of 64 bits") == true)
     #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }
 

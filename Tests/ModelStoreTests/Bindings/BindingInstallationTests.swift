@@ -132,8 +132,9 @@ import Testing
     #expect(
       error?.message == """
         The binding Album.artistName cannot be kept: Album.artistName does not keep the value \
-        that it is given. A trigger changes it, or the column cannot hold it, such as a whole \
-        number beyond 2^53 in a REAL one. Remove the trigger, or derive what the column can hold.
+        that the binding writes. A trigger changes it, or the column cannot store it, such as an \
+        integer beyond 2^53 in a REAL column. Remove the trigger, or compute a value that the \
+        column can store.
         """)
     #expect(try InstalledObjects.ofBindings(in: fixture.connection).objects == [])
   }

@@ -90,7 +90,7 @@ import Testing
     }
     #expect(
       error?.message
-        == "The binding Parent.total cannot be kept: a sum of the records that are there is no whole number of 64 bits. Correct their values."
+        == "The binding Parent.total cannot be kept: a sum of existing records is not an integer of 64 bits. Correct the values of these records."
     )
   }
 }

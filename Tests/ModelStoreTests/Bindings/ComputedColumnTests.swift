@@ -46,7 +46,7 @@ import Testing
     }
     #expect(
       error?.message
-        == "Bindings go round in a circle: T.a → T.hidden → T.g → T.a. Remove one of them.")
+        == "Bindings form a cycle: T.a → T.hidden → T.g → T.a. Remove one of them.")
   }
 
   private static let references = """
@@ -95,7 +95,7 @@ import Testing
     let error = failure { try world.store.add(first) }
     #expect(
       error?.message
-        == "Bindings go round in a circle: B.label → A.code → B.code → B.label. Remove one of them."
+        == "Bindings form a cycle: B.label → A.code → B.code → B.label. Remove one of them."
     )
   }
 }

@@ -176,9 +176,9 @@ import Testing
       sql: "DELETE FROM Album",
       violation: Violation(
         kind: .reference, model: "", rule: "reference",
-        message: "refers to a record that does not exist, or is referred to by one that would stay"),
+        message: "refers to a record that does not exist, or another record still refers to it"),
       message:
-        "The record refers to a record that does not exist, or is referred to by one that would stay. Insert what is referred to first; delete or change what refers to it before it goes."
+        "The record refers to a record that does not exist, or another record still refers to it. Insert referenced records first. Change or delete records that refer to a record before you delete it."
     ),
     Case(
       sql: "DELETE FROM \"a.b, c\"", model: "Odd",
@@ -233,7 +233,7 @@ import Testing
   @Test(arguments: [
     (
       "UPDATE Track SET title = 'toolong'",
-      "The record must meet the rule Track.title.length. Change the record so that it does."
+      "The record must meet the rule Track.title.length. Change the record."
     ),
     (
       "INSERT INTO Track VALUES (1, 'b', 100, NULL, NULL)",

@@ -231,7 +231,7 @@ import Testing
     ),
     (
       "lower(\"LABEL\")",
-      "Track.label would be derived from itself. Demand a form of a field by a rule."
+      "Track.label would be derived from itself. To enforce a format, add a rule."
     ),
   ])
   func expressionIsRefusedWithoutAskingSQLite(sql: String, reason: String) {

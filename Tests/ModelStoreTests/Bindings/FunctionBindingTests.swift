@@ -131,13 +131,13 @@ import Testing
         .contains("other writers do not have the function slug.") == true)
     #expect(
       try message(Self.binding, [])
-        == "The binding Album.artistName calls the function slug, which this store was not given. Add it to StoreConfiguration.functions."
+        == "The binding Album.artistName calls the function slug, which this store does not have. Add it to StoreConfiguration.functions."
     )
     #expect(
       try message(.derive(\Album.artistName, from: "upper(title)").calling(Self.slug))?
         .contains("it does not call the function slug") == true)
     for (name, count, reason) in [
-      ("upper", 1, "upper is a function of SQLite's own"), ("a b", 1, "needs a name of ASCII"),
+      ("upper", 1, "upper is a function of SQLite."), ("a b", 1, "needs a name of ASCII"),
       ("1a", 1, "needs a name of ASCII"), ("", 1, "needs a name of ASCII"),
       ("f", 128, "SQLite allows from 0 to 127"),
     ] {

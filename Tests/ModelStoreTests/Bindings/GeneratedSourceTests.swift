@@ -38,10 +38,10 @@ import Testing
             match: [.init(source: "parent", target: "id")]))))
     #expect(
       Self.refusal(total, in: world)
-        == "Bindings go round in a circle: Node.total → Node.g → Node.total. Remove one of them.")
+        == "Bindings form a cycle: Node.total → Node.g → Node.total. Remove one of them.")
     #expect(
       Self.refusal(Self.derive("a", "h + 1"), in: world)
-        == "Bindings go round in a circle: T.a → T.g → T.h → T.a. Remove one of them.")
+        == "Bindings form a cycle: T.a → T.g → T.h → T.a. Remove one of them.")
     #expect(try world.store.bindings() == [])
   }
 
@@ -50,7 +50,7 @@ import Testing
     try world.store.add(Self.derive("c", "h"))
     #expect(
       Self.refusal(Self.derive("a", "c + 1"), in: world)
-        == "Bindings go round in a circle: T.c → T.a → T.g → T.h → T.c. Remove one of them.")
+        == "Bindings form a cycle: T.c → T.a → T.g → T.h → T.c. Remove one of them.")
     #expect(try world.store.bindings().map(\.name) == ["T.c"])
   }
 
@@ -78,7 +78,7 @@ import Testing
     }
     #expect(
       Self.refusal(pair(forward: "a", backward: "c + g"), in: world)
-        == "Bindings go round in a circle: T.a → T.g → T.a. Remove one of them.")
+        == "Bindings form a cycle: T.a → T.g → T.a. Remove one of them.")
     try world.store.add(pair(forward: "g - 1", backward: "c"))
     try world.other.execute("UPDATE T SET a = 7")
     #expect(try world.other.rows("SELECT a, c FROM T") == [[.integer(7), .integer(7)]])

@@ -348,7 +348,7 @@ import Testing
     }
     #expect(
       circle?.message
-        == "Bindings go round in a circle: L.a → L.c → L.a. Remove one of them.")
+        == "Bindings form a cycle: L.a → L.c → L.a. Remove one of them.")
   }
 
   @Test func ringsAndSecondSourcesAreRefused() {
@@ -364,14 +364,14 @@ import Testing
     #expect(
       message([
         Self.twoWay("L.a", "L.b"), Self.twoWay("L.b", "L.c"), Self.twoWay("L.c", "L.a"),
-      ]) == "Two-way bindings go round in a circle: L.c ↔ L.b ↔ L.a ↔ L.c. Remove one of them.")
+      ]) == "Two-way bindings form a cycle: L.c ↔ L.b ↔ L.a ↔ L.c. Remove one of them.")
     #expect(
       message([Self.twoWay("L.a", "L.b"), derive("a", "c")])
         == "L.a has two bindings, L.a and L.b. Remove one: an end of a two-way binding follows nothing else."
     )
     #expect(
       message([Self.twoWay("L.a", "L.b", "a + c", "b - c"), derive("c", "b")])
-        == "Bindings go round in a circle: L.b → L.c → L.b. Remove one of them.")
+        == "Bindings form a cycle: L.b → L.c → L.b. Remove one of them.")
     #expect(
       message([Self.twoWay("L.a", "L.b", "a + b")])
         == "The binding L.b cannot be kept: L.b would be computed from itself.")

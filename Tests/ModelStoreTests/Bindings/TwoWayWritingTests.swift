@@ -156,7 +156,7 @@ import Testing
     let error = #expect(throws: StoreError.self) { try ResolvedBinding(binding, in: [model]) }
     #expect(
       error?.message
-        == "The binding D.r cannot be kept: the default of D.l, which tells that nobody wrote it, is not the same for every record. Make it a number, a string, a blob or NULL."
+        == "The binding D.r cannot be kept: the default of D.l, which marks a field that was never written, is not the same for every record. Make it a number, a string, a blob or NULL."
     )
   }
 

@@ -212,7 +212,7 @@ struct AdoptedModelCase: Sendable, CustomTestStringConvertible {
     #expect(
       models.map { $0.drift?.differences.map(\.sentence) } == [
         ["The list parts cannot be kept. L.parts cannot be a list. E has no column pos."],
-        ["The table E cannot hold the places of a list any more."],
+        ["The table E cannot hold the slots of a list any more."],
       ])
   }
 }

@@ -121,8 +121,8 @@ internal import Testing
     (
       "CREATE TABLE t (a TEXT COLLATE NOCASE NOT NULL, PRIMARY KEY (a COLLATE BINARY))",
       """
-      The primary key of t compares by another collation than its columns, so it does not tell the \
-      records apart.
+      The primary key of t compares by another collation than its columns, so it does not \
+      distinguish the records.
       """
     ),
     ("CREATE VIEW t AS SELECT * FROM gone", "SQLite cannot read t: no such table: main.gone."),
@@ -142,11 +142,11 @@ internal import Testing
     #expect(
       found.map { "\($0.name): \($0.reason ?? "a model")" } == [
         "f: f is a virtual table: its changes cannot be observed.",
-        "f_config: f_config is the storage of a virtual table, which alone may write it.",
-        "f_content: f_content is the storage of a virtual table, which alone may write it.",
-        "f_data: f_data is the storage of a virtual table, which alone may write it.",
-        "f_docsize: f_docsize is the storage of a virtual table, which alone may write it.",
-        "f_idx: f_idx is the storage of a virtual table, which alone may write it.",
+        "f_config: f_config is the storage of a virtual table, and only the virtual table may write it.",
+        "f_content: f_content is the storage of a virtual table, and only the virtual table may write it.",
+        "f_data: f_data is the storage of a virtual table, and only the virtual table may write it.",
+        "f_docsize: f_docsize is the storage of a virtual table, and only the virtual table may write it.",
+        "f_idx: f_idx is the storage of a virtual table, and only the virtual table may write it.",
         "s: a model",
         "sqlite_sequence: sqlite_sequence is one of SQLite's own tables.",
       ])
@@ -175,15 +175,15 @@ internal import Testing
       found.map(\.notes) == [
         [
           """
-          The key column (a, b) of t accepts NULL. No row holds one now; a row that got one from \
-          another program would have no key.
+          The key column (a, b) of t accepts NULL. No row has NULL there now. A row in which \
+          another program stores NULL would have no key.
           """,
           """
-          The foreign key (b, a) of t to t has several columns; SQLite enforces it, the model does \
-          not show it.
+          The foreign key (b, a) of t to t has several columns; SQLite enforces it, but the model \
+          does not contain it.
           """,
-          "The index half of t covers only some rows; SQLite uses it, the model does not show it.",
-          "The index sum of t covers an expression; SQLite uses it, the model does not show it.",
+          "The index half of t covers only some rows; SQLite uses it, but the model does not contain it.",
+          "The index sum of t covers an expression; SQLite uses it, but the model does not contain it.",
         ]
       ])
   }

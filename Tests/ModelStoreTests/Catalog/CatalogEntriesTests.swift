@@ -95,8 +95,8 @@ internal import Testing
     #expect(error?.code == .newerFormat)
     #expect(
       error?.message == """
-        The file describes the model Album in a way that this version of ModelStore does not know \
-        (\(reason)). Update this program; nothing was changed.
+        The entry of the model Album has a format that this version of ModelStore does not \
+        support (\(reason)). Update this program; nothing was changed.
         """)
     var changed = SchemaSamples.album
     changed.isAdopted = true
@@ -111,7 +111,7 @@ internal import Testing
     #expect(error?.code == .corrupt)
     #expect(
       error?.message == """
-        What the file says of the model Album in _ms_models is no JSON, so it was damaged or \
+        The entry of the model Album in _ms_models is not JSON. The file was damaged or \
         edited by hand. Restore a backup; nothing was changed.
         """)
     var changed = SchemaSamples.album

@@ -98,7 +98,7 @@ import Testing
       try store.leave(["B"])
       let error = failure { try store.leave(["A"]) }
       #expect(error?.code == .conflict)
-      #expect(error?.message.contains("the change journal would go with 1 entries") == true)
+      #expect(error?.message.contains("the change journal and its 1 entries would be lost") == true)
       #expect(try store.leave(["A"], losing: .accept).lostEntryCount == 1)
     }
     #expect(try world.other.rows("SELECT 1 FROM sqlite_schema WHERE name LIKE '%ms%'") == [])

@@ -173,8 +173,8 @@ internal import Testing
     let file = try SchemaTestFile("CREATE TABLE _ms_migrations (version, digest)")
     #expect(
       message { _ = try migrator(file).pending(Self.steps) } == """
-        newerFormat: The file's list of migrations has a form that this version of ModelStore does \
-        not know. Update this program; nothing was changed.
+        newerFormat: The file's list of migrations has a format that this version of ModelStore \
+        does not support. Update this program; nothing was changed.
         """)
   }
 
@@ -196,7 +196,7 @@ internal import Testing
     #expect(
       message { try migrator(file).apply([Self.steps[0], failing]) } == """
         invalidQuery: Migration 2 bad, statement 2: SQLite refused the statement: no such table: b \
-        in: INSERT INTO b VALUES (1) Nothing of the migration was kept.
+        in: INSERT INTO b VALUES (1) The migration was rolled back.
         """)
     #expect(try ledger(file) == ["'app', 1, 'people', '\(Self.steps[0].checksum)'"])
     #expect(try file.catalog().table(named: "a") == nil)
@@ -264,8 +264,8 @@ internal import Testing
     let breaking = Migration(version: 1, name: "break", sql: "DELETE FROM parent")
     #expect(
       message { try Migrator(connection: connection, scope: .app).apply([breaking]) } == """
-        rejected: The migration 1 break leaves 1 broken references (from child to parent). Nothing \
-        of it was kept.
+        rejected: The migration 1 break leaves 1 broken references (from child to parent). The \
+        migration was rolled back.
         """)
     #expect(try connection.lines("SELECT id FROM parent") == ["1"])
     #expect(try connection.lines("PRAGMA foreign_keys") == ["1"])
@@ -400,8 +400,8 @@ extension MigratorTests {
       INSERT INTO child VALUES ('a', 1), ('b', 77);
       """)
     let refusal = """
-      The migration 1 change leaves 1 broken references (from child to parent). Nothing of it was \
-      kept.
+      The migration 1 change leaves 1 broken references (from child to parent). The migration \
+      was rolled back.
       """
     #expect(
       try message(applying: "UPDATE child SET p = CASE id WHEN 'a' THEN 9 ELSE 1 END", to: file)

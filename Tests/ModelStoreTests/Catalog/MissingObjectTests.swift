@@ -92,17 +92,17 @@ internal import Testing
       uniqueKeysWithValues: try store(.readOnly).adoptableTables().map { ($0.name, $0.notes) })
     let reading =
       "needs the collation unicase, which this program does not have. Reading and writing its "
-      + "records fails where SQLite needs it; use the program that made the table."
+      + "records fails where SQLite needs it. Use the program that created the table."
     #expect(
       notes == [
         "tag": ["tag " + reading], "deck": ["deck " + reading], "child": [],
         "checked": [
           "Writing checked needs the function own, which this program does not have. Its records can "
-            + "be read here; write them with the program that made the table."
+            + "be read here; write them with the program that created the table."
         ],
         "book": [
           "Writing book needs the function title_sort, which this program does not have. Its records "
-            + "can be read here; write them with the program that made the table."
+            + "can be read here; write them with the program that created the table."
         ],
       ])
   }

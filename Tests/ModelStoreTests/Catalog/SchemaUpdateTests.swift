@@ -43,8 +43,8 @@ internal import Testing
     #expect(error?.model == "Album")
     #expect(
       error?.message == """
-        The file differs from the declared models; nothing was changed. All of it can be added: \
-        open with schemaChanges = .additive, or write a migration.
+        The file differs from the declared models; nothing was changed. The store can add \
+        everything: open with schemaChanges = .additive, or write a migration.
         - Album.stars has no column in the table Album.
         - Album.list has no column in the table Album.
         - The index _ms_index_Album.list of the model Album does not exist.

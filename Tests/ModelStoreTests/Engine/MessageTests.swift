@@ -85,7 +85,7 @@ import Testing
   @Test func anEmptyPathIsCalledThat() {
     #expect(
       failure { try Store(at: "") }?.description
-        == "fileNotFound: The path of the store is empty; name a file.")
+        == "fileNotFound: The path of the store is empty. Specify a file.")
   }
 
   @Test func twoBindingsOfOneFieldAreCalledThat() {

@@ -343,7 +343,7 @@ extension AdoptedListTests {
       ),
       (
         "Strict", .init(owner: "p", element: "P", position: "n"),
-        "The column P of Strict cannot be two things at once."
+        "The column P of Strict cannot have two roles."
       ),
       (
         "Bare", .init(owner: "p", element: "t", position: "n"),

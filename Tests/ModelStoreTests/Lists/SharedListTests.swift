@@ -89,7 +89,7 @@ import Testing
     let refused = failure { try store.read { try $0.keys(of: \Player.songs, of: 2) } }
     #expect(
       refused?.message
-        == "Player.mixID refers to no record whose list could be shared. Set it first.")
+        == "Player.mixID is not set, so it shares no list. Set it first.")
   }
 
   @Test("an owner without a list, and one that is not there, are refused")
@@ -100,8 +100,8 @@ import Testing
       }?.message
     }
     #expect(
-      refused(3) == "Player.mixID refers to no record whose list could be shared. Set it first.")
-    #expect(refused(9) == "There is no such Player, so it has no list.")
+      refused(3) == "Player.mixID is not set, so it shares no list. Set it first.")
+    #expect(refused(9) == "The Player does not exist, so it has no list.")
     #expect(failure { try store.liveList(\Player.songs, of: 3) }?.code == .recordNotFound)
   }
 

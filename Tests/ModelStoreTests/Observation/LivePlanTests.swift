@@ -25,11 +25,11 @@ import Testing
     #expect(try plan(StoreQuery(item, limit: 3)) == "incremental")
     #expect(
       try plan(StoreQuery(item, where: .sql("t = upper(t)")))
-        == "run again after each commit that touches it, because only SQLite can evaluate its condition"
+        == "re-executed after each commit that touches it, because only SQLite can evaluate its condition"
     )
     #expect(
       try plan(StoreQuery(pair))
-        == "run again after each commit that touches it, because it reads a view")
+        == "re-executed after each commit that touches it, because it reads a view")
   }
 
   @Test func aQueryThatReadsATableWithoutAModelIsRefused() throws {
@@ -232,7 +232,7 @@ import Testing
     }
     #expect(
       error?.message
-        == "A live query of item cannot be kept true: it reads pragma_table_info, which is no table of the file but SQLite's own. Fetch the query when needed."
+        == "A live query of item cannot be kept up to date: it reads pragma_table_info, which belongs to SQLite and is not a table of the file. Fetch the query when needed."
     )
   }
 }

@@ -87,7 +87,7 @@ import Testing
     let error = #expect(throws: StoreError.self) { try FieldText.parse(text, for: field) }
     #expect(
       error?.message
-        == "f takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column keeps as "
+        == "f takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column stores as "
         + "\(form); got “\(text)”.")
   }
 

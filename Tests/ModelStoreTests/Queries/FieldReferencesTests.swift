@@ -104,7 +104,7 @@ import Testing
       messages == [
         "Song.rating: NaN cannot be stored.", "Song.rating: NaN cannot be stored.",
         "Song.rating: NaN cannot be stored.",
-        "Song.price: a decimal is kept as text and cannot be compared by size in SQL.",
+        "Song.price: a decimal is stored as text and cannot be compared by size in SQL.",
         "Song.title: a pattern cannot contain NUL.", "Song.title: a pattern cannot contain NUL.",
       ])
   }

@@ -87,8 +87,8 @@ import Testing
     }
     #expect(
       error?.message
-        == "price takes a number that a 64-bit real keeps exactly, or with a point or an exponent "
-        + "one to be rounded; got “12345678901234567890”.")
+        == "price takes a number that a 64-bit real holds exactly, or a rounded one with a point "
+        + "or an exponent; got “12345678901234567890”.")
   }
 
   @Test func refusalsNameTheFieldAndShortenTheText() {

@@ -106,8 +106,8 @@ import Testing
       "titel = 'x'",
       "Todo has no field titel. (column 1) Did you mean title?"
     ),
-    ("title = Rock", "Todo has no field Rock; text stands between single quotes. (column 9)"),
-    ("title = \"Rock\"", "Todo has no field Rock; text stands between single quotes. (column 9)"),
+    ("title = Rock", "Todo has no field Rock; put text in single quotes. (column 9)"),
+    ("title = \"Rock\"", "Todo has no field Rock; put text in single quotes. (column 9)"),
     ("id = 'abc'", "id takes a whole number within 64 bits; got “abc”. (column 6)"),
     ("title = 5", "title takes text between single quotes; got 5. (column 9)"),
     (
@@ -123,7 +123,10 @@ import Testing
     ("weight < 1e999", "1e999 is too large for a number. (column 10)"),
     ("extra = now", "extra takes a literal; got now. (column 9)"),
     ("id = today", "id takes a number; got today. (column 6)"),
-    ("price > 3", "price is a decimal, kept as text, and cannot be compared by size. (column 9)"),
+    (
+      "price > 3",
+      "price is a decimal, which is stored as text and cannot be compared by size. (column 9)"
+    ),
     ("image = x'0'", "x'0' needs pairs of hexadecimal digits. (column 9)"),
     ("image = 5", "image takes bytes such as x'0aff'; got 5. (column 9)"),
     ("id = title", "id (integer) and title (text) cannot be compared. (column 6)"),
@@ -132,7 +135,7 @@ import Testing
     ("id in (1, null)", "null in a list never matches; write “or id is null”. (column 11)"),
     (
       "id in (title)",
-      "A list holds values, not fields; text stands between single quotes. (column 8)"
+      "A list contains values, not fields; put text in single quotes. (column 8)"
     ),
     ("id in (1 2)", "Expected a comma or ); found 2. (column 10)"),
     ("id in 1", "Expected ( and a list of values; found 1. (column 7)"),
@@ -150,7 +153,7 @@ import Testing
     ("title = 'abc", "The text has no closing '. (column 9)"),
     ("id = 1; drop table Todo", "The character ; has no meaning here. (column 7)"),
     ("id & 1", "Write && or and. (column 4)"),
-    ("id = 12abc", "12abc is not a number; text stands between single quotes. (column 6)"),
+    ("id = 12abc", "12abc is not a number; put text in single quotes. (column 6)"),
     ("id = - done", "Expected a number after -; found done. (column 8)"),
     (
       "title = '😀é' or idd = 1",

@@ -92,7 +92,7 @@ import Testing
     #expect(error?.code == .invalidValue)
     #expect(
       error?.message
-        == "A value or record is larger than this store reads or writes as one (string or blob too big). See StoreConfiguration.maxValueSize."
+        == "A value or record is larger than this store accepts (string or blob too big). See StoreConfiguration.maxValueSize."
     )
   }
 }

@@ -105,7 +105,7 @@ import Testing
     let reports = Recorder<String>()
     let store = try faulty.open(checkpointFrameCount: 1) { reports.add("\($0)") }
     let sentence =
-      "outOfSpace: The commit stands; copying the write-ahead log into the database failed after it"
+      "outOfSpace: The commit is complete; copying the write-ahead log into the database failed after it"
       + ": The disk is full. Free space, then try again."
     for round in 1...2 {
       let fault = fault_vfs_arm(.write, faulty.path, 1, SQLITE_FULL, .none, .sticky)
@@ -118,7 +118,7 @@ import Testing
       let error = thrownError { try store.checkpoint() } as? StoreError
       #expect(
         error?.message
-          == "Every commit stands; copying the write-ahead log into the database failed: "
+          == "Every commit is complete; copying the write-ahead log into the database failed: "
           + "The disk is full. Free space, then try again.")
       fault_vfs_disarm(fault)
       try store.write { tx in try tx.insert(Artist(id: Int64(round * 10), name: "kept")) }

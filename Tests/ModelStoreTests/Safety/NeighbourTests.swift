@@ -64,7 +64,7 @@ struct NeighbourTests {
       failure { try open(path) { $0.access = access } }
         == StoreError(
           .unsafeLocation,
-          "\(real) belongs to nobody (user 65534), not to the database's owner, root or this user. SQLite would take its contents for a part of the database. Find out which program made it; to open the database without it, run mv \(real) \(real).old. If users of a group share the database, open it as shared (StoreConfiguration.sharing = .group, storecli --shared-with-group)."
+          "\(real) belongs to nobody (user 65534), not to the database's owner, root or this user. SQLite would use its contents as a part of the database. Find out which program created it. To open the database without it, run mv \(real) \(real).old. If users of a group share the database, open it as shared (StoreConfiguration.sharing = .group, storecli --shared-with-group)."
         ))
     #expect(try bytes(of: path) == content)
     #expect(try bytes(of: path + suffix) == planted)

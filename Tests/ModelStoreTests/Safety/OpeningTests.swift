@@ -379,7 +379,7 @@ import Testing
       refusal
         == StoreError(
           .fileReplaced,
-          "\(real) was replaced, renamed or removed while the store was open, so nothing was done. What this store committed is in the earlier file and its log, not at this path. Close every program that has the database open. If the log of the earlier file is then still there, run mv \(real)-wal \(real)-wal.old && rm -f \(real)-shm before you open \(real): SQLite would apply that log to the new file and damage it."
+          "\(real) was replaced, renamed or removed while the store was open, so nothing was done. The commits of this store are in the earlier file and its log, not at this path. Close every program that has the database open. If the log of the earlier file is then still there, run mv \(real)-wal \(real)-wal.old && rm -f \(real)-shm before you open \(real): SQLite would apply that log to the new file and damage it."
         ))
     // A reader that is opened only now must not read the other file.
     #expect(code { try store.fetch(Artist.all) } == .fileReplaced)

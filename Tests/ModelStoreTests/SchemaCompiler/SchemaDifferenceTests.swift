@@ -36,7 +36,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
     DifferenceCase(
       name: "a view", found: "CREATE VIEW Person AS SELECT 1 AS id",
       expected: [
-        "Person is a view, which the model Person cannot be kept in."
+        "Person is a view, which cannot hold the model Person."
       ]),
     DifferenceCase(
       name: "not strict",
@@ -55,12 +55,12 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
       name: "missing columns that cannot be added",
       found: "CREATE TABLE Person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INT) STRICT",
       expected: [
-        "- Person.a has no column in the table Person, and it takes a migration to add one: it is unique.",
-        "- Person.b has no column in the table Person, and it takes a migration to add one: its default is not a constant.",
-        "- Person.c has no column in the table Person, and it takes a migration to add one: it is not optional and has no default for the records that exist.",
-        "- Person.d has no column in the table Person, and it takes a migration to add one: it is not optional and has no default for the records that exist.",
-        "- Person.e has no column in the table Person, and it takes a migration to add one: it is a reference with a default.",
-        "- Person.f has no column in the table Person, and it takes a migration to add one: it is computed by SQLite.",
+        "- Person.a has no column in the table Person, and only a migration can add it: it is unique.",
+        "- Person.b has no column in the table Person, and only a migration can add it: its default is not a constant.",
+        "- Person.c has no column in the table Person, and only a migration can add it: it is not optional and has no default for the records that exist.",
+        "- Person.d has no column in the table Person, and only a migration can add it: it is not optional and has no default for the records that exist.",
+        "- Person.e has no column in the table Person, and only a migration can add it: it is a reference with a default.",
+        "- Person.f has no column in the table Person, and only a migration can add it: it is computed by SQLite.",
         "+ Person.g has no column in the table Person.",
         "+ The index _ms_index_Person.e of the model Person does not exist.",
         "+ The index _ms_index_Person.g of the model Person does not exist.",
@@ -120,7 +120,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
         ) STRICT
         """,
       expected: [
-        "Person.name is kept as TEXT; the column in Person is declared BLOB.",
+        "Person.name is stored as TEXT; the column in Person is declared BLOB.",
         "Person.name is not optional; the column in Person accepts NULL.",
         "Person.name compares as BINARY; the column in Person compares as NOCASE.",
         "Person.name declares no default; the column in Person has the default 1.",
@@ -237,9 +237,9 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
       name: "adopted: what would be wrong is told",
       found: "CREATE TABLE Person (id INTEGER PRIMARY KEY, name DATETIME, needed NOT NULL)",
       expected: [
-        "Person.name is kept as TEXT; the column in Person is declared DATETIME.",
+        "Person.name is stored as TEXT; the column in Person is declared DATETIME.",
         "Person.name is not optional; the column in Person accepts NULL.",
-        "- Person.age has no column in the table Person, and it takes a migration to add one: the table is adopted, and opening never changes it.",
+        "- Person.age has no column in the table Person, and only a migration can add it: the table is adopted, and opening never changes it.",
         "The table Person has a column needed that the model Person does not declare.",
       ], isAdopted: true),
     DifferenceCase(
@@ -260,7 +260,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
     DifferenceCase(
       name: "view", found: "CREATE VIEW Person AS SELECT 1 AS id, 'x' AS NAME",
       expected: [
-        "- Person.age has no column in the table Person, and it takes a migration to add one: Person is a view."
+        "- Person.age has no column in the table Person, and only a migration can add it: Person is a view."
       ]
     ) {
       $0.kind = .view
@@ -269,7 +269,7 @@ struct DifferenceCase: Sendable, CustomTestStringConvertible {
     DifferenceCase(
       name: "a table where a view is declared",
       found: "CREATE TABLE Person (id INTEGER PRIMARY KEY)",
-      expected: ["Person is a table, which the model Person cannot be kept in."]
+      expected: ["Person is a table, which cannot hold the model Person."]
     ) {
       $0.kind = .view
       $0.key = []

@@ -32,18 +32,18 @@ internal import Testing
     ]
     #expect(
       SchemaValidation(models).problems == [
-        "A.ID: another field is kept in the column Id already.",
+        "A.ID: another field already uses the column Id.",
         "Two models are called A.",
-        "A: another model is kept in the table a already.",
+        "A: another model already uses the table a.",
         "B: table names must not begin with sqlite_ or _ms_; _MS_models does.",
         "C has no key.",
         "D: a field is in the key twice.",
-        "D: the key names x, which is no field.",
+        "D: the key names x, which does not exist.",
         "E.id is in the key, so it must not be optional.",
         "F: a unique set names no field.",
-        "F: a unique set names y, which is no field.",
+        "F: a unique set names y, which does not exist.",
         "G: an index may not be called sqlite_i.",
-        "G: the index sqlite_i names z, which is no field.",
+        "G: the index sqlite_i names z, which does not exist.",
         "H.id: the default holds a semicolon.",
         "I: the rule r closes a parenthesis that it did not open.",
         "J: the rule name r is used twice.",

@@ -156,6 +156,23 @@ extension Project {
       }
   }
 
+  /// The version of the command line is the newest of the changelog, and the one that the README and
+  /// the first steps say to depend on.
+  static let versionIsTheSame: Rule = { project in
+    let path = "Sources/StoreCommand/Commands/VersionCommand.swift"
+    let source = project.texts[path] ?? ""
+    let version = source.firstMatch(of: /number = "([0-9.]+)"/).map { String($0.1) } ?? "none"
+    let expected = [
+      "CHANGELOG.md": "\n## \(version)\n",
+      "README.md": "from: \"\(version)\"",
+      "Sources/ModelStore/ModelStore.docc/getting-started.md": "from: \"\(version)\"",
+    ]
+    return expected.sorted { $0.key < $1.key }.compactMap { path, text in
+      guard let document = project.texts[path], !document.contains(text) else { return nil }
+      return Finding(path: path, line: 1, message: "is not about version \(version)")
+    }
+  }
+
   /// Decision records are numbered without gaps, and each says all four things.
   static let decisionsAreComplete: Rule = { project in
     let records = project.markdown.filter { $0.path.hasPrefix("Documentation/Decisions/") }

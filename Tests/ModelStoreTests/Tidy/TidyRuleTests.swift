@@ -328,6 +328,13 @@ import Testing
         "ARCHITECTURE.md:1: there is no Mailbox in the code",
       ]),
     Planted(
+      "another version", Project.versionIsTheSame,
+      [
+        "Sources/StoreCommand/Commands/VersionCommand.swift": "  static let number = \"1.2.3\"",
+        "CHANGELOG.md": "# Changelog\n\n## 1.2.2\n", "README.md": "from: \"1.2.3\"",
+      ],
+      ["CHANGELOG.md:1: is not about version 1.2.3"]),
+    Planted(
       "an incomplete decision", Project.decisionsAreComplete,
       [
         "Documentation/Decisions/0002-a.md":

@@ -230,7 +230,7 @@ import Testing
       let four = failure { try tx.execute(Self.bad) }
       #expect(four?.violationCount == 1)
       #expect(four?.violations.map(\.rule) == ["Booking.price.range"])
-      #expect(four?.message.hasSuffix("others may be wrong, too.") == true)
+      #expect(four?.message.hasSuffix("There may be more violations.") == true)
       // Nothing of the second run stays, and the transaction goes on.
       try tx.set(\Booking.price, to: 3, for: 2)
     }

@@ -125,7 +125,7 @@ import Testing
     let told = problems.taken()
     #expect(told.map(\.code) == [.rejected])
     #expect(told.first?.violations.map(\.key) == [[.integer(1)], [.integer(2)]])
-    #expect(told.first?.message.contains("Booking.once was not put in place") == true)
+    #expect(told.first?.message.contains("Booking.once was not installed") == true)
     #expect(try store.rules().map(\.name) == ["Booking.note.required", "Booking.once"])
     #expect(try store.schemaDrift(of: [.rules]).map(\.owner.name) == ["Booking.once"])
     store.close()

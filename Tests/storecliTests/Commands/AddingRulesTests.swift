@@ -248,7 +248,7 @@ import Testing
     for ending in [["-n"], []] {
       let outcome = try place.run(words + ending)
       #expect(outcome.code == 64)
-      #expect(outcome.err.contains("There is a rule in Swift called Album.notBeforeArtist"))
+      #expect(outcome.err.contains("A validator is already called Album.notBeforeArtist"))
     }
     for ending in [["-n"], []] {
       let outcome = try place.run(["validators", "drop", "Album.notBeforeArtist"] + ending)

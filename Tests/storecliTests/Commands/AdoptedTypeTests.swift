@@ -117,23 +117,23 @@ import Testing
     ("balance=oops", "balance takes a number; got “oops”."),
     (
       "d=2021-02-30",
-      "d takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column keeps as "
+      "d takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column stores as "
         + "YYYY-MM-DD; got “2021-02-30”."
     ),
     (
       "seen=soon",
-      "seen takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column keeps as "
+      "seen takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column stores as "
         + "unix; got “soon”."
     ),
     (
       "seen=1e300",
-      "seen takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column keeps as "
+      "seen takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column stores as "
         + "unix; got “1e300”."
     ),
     (
       "balance=12345678901234567890",
-      "balance takes a number that a 64-bit real keeps exactly, or with a point or an exponent one "
-        + "to be rounded; got “12345678901234567890”."
+      "balance takes a number that a 64-bit real holds exactly, or a rounded one with a point or an "
+        + "exponent; got “12345678901234567890”."
     ),
     ("nums=five", "nums takes a whole number within 64 bits; got “five”."),
   ])
@@ -161,7 +161,7 @@ import Testing
     (#"{"id":9,"nums":"1.5"}"#, "nums takes a whole number within 64 bits; got “1.5”."),
     (
       #"{"id":9,"seen":1e300}"#,
-      "seen takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column keeps as "
+      "seen takes a date such as 2026-09-01 or 2026-09-01T12:30:00Z, which the column stores as "
         + "unix; got “1e+300”."
     ),
   ])

@@ -3,6 +3,8 @@ import Testing
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -54,7 +56,7 @@ import Testing
       outcome
         == Outcome(
           code: 1, out: "",
-          err: "error[unsafeLocation]: \(place.directory) is a directory; name a file in it.\n"))
+          err: "error[unsafeLocation]: \(place.directory) is a directory. Specify a file in it.\n"))
   }
 
   @Test(.enabled(if: isRoot, "only root can become another user"))

@@ -84,7 +84,7 @@ import Testing
     for words in [["check"], ["rebuild"], ["rebuild", "-n"]] {
       let outcome = try place.run(["bindings"] + words)
       #expect(outcome.code == 1, "\(words) \(outcome)")
-      #expect(outcome.err.contains("error[newerFormat]: The file describes the model f"))
+      #expect(outcome.err.contains("error[newerFormat]: The entry of the model f"))
     }
   }
 

@@ -3,6 +3,8 @@ import Testing
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
@@ -199,7 +201,7 @@ import Testing
         "-c", "exec ./program models",
       ])
     #expect(
-      outcome.code == 1 && outcome.err.contains("reading takes a -shm file beside the database"),
+      outcome.code == 1 && outcome.err.contains("reading needs a -shm file beside the database"),
       "\(outcome)")
   }
 }

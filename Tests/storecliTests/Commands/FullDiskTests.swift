@@ -100,7 +100,7 @@ import Testing
     let refused = try place.runProcess("query", "later")
     #expect(refused.code == 6, "\(refused)")
     #expect(
-      refused.err.hasPrefix("error[newerFormat]: The file describes the model later in a way "),
+      refused.err.hasPrefix("error[newerFormat]: The entry of the model later has a format "),
       "\(refused)")
   }
 
@@ -115,7 +115,7 @@ import Testing
     #expect(outcome.code == 0)
     #expect(
       outcome.err
-        == "warning[outOfSpace]: The commit stands; copying the write-ahead log into the database "
+        == "warning[outOfSpace]: The commit is complete; copying the write-ahead log into the database "
         + "failed after it: The disk is full. Free space, then try again.\n")
     #expect(try place.runProcess("query", "item", "--count", "-q").out == "4200\n")
   }

@@ -193,7 +193,7 @@ import Testing
       .execute("UPDATE Track SET title = 'Theirs' WHERE id = 1")
     let refused = try place.run("undo")
     #expect(refused.code == 4)
-    #expect(refused.err.contains("Take back first what came later"), "\(refused)")
+    #expect(refused.err.contains("Undo the later changes first"), "\(refused)")
     #expect(refused.err.contains("hint: storecli history Track 1\n"))
     #expect(!refused.err.contains("rule unchanged"))
   }

@@ -124,7 +124,7 @@ import Testing
       #expect(outcome.code == 0, "\(outcome)")
       #expect(
         outcome.err.hasSuffix(
-          "left out: new, because triggers cannot speak of a table called new\n"), "\(outcome)")
+          "left out: new, because triggers cannot refer to a table called new\n"), "\(outcome)")
     }
     #expect(try place.run("journal", "status", "-q").out == "T\tfull\n")
   }
@@ -167,7 +167,7 @@ import Testing
     let dry = try place.run("journal", "on", "-n")
     let told =
       "for all models, with old and new values\n"
-      + "left out: new, because triggers cannot speak of a table called new\n"
+      + "left out: new, because triggers cannot refer to a table called new\n"
     #expect(
       dry == Outcome(code: 0, out: "", err: "dry run: the journal was not turned on \(told)"))
     #expect(try raw.value(schema) == before)

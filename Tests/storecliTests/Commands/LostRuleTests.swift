@@ -109,7 +109,7 @@ import Testing
     #expect(refused.code == 1)
     #expect(
       refused.err.hasPrefix(
-        "error[schemaMismatch]: Rules cannot be put in place while a table differs from its model"),
+        "error[schemaMismatch]: Rules cannot be installed while a table differs from its model"),
       "\(refused)")
     #expect(
       try raw.value("SELECT count(*) FROM sqlite_schema WHERE name LIKE '%Track.check%'") == "0")

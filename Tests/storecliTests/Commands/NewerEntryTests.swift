@@ -31,7 +31,7 @@ import Testing
       let outcome = try place.run(words)
       #expect(outcome.code == 6, "\(outcome)")
       #expect(
-        outcome.err.hasPrefix("error[newerFormat]: The file describes the model Album in a way "))
+        outcome.err.hasPrefix("error[newerFormat]: The entry of the model Album has a format "))
     }
   }
 
@@ -54,7 +54,7 @@ import Testing
     #expect(models.err.hasPrefix("error[newerFormat]: "))
     #expect(try place.run("validate", "-q").code == 1)
     let doctor = try place.run("doctor", "-q")
-    #expect(doctor.code == 1 && doctor.out.contains("catalog\tunread\tThe file describes"))
+    #expect(doctor.code == 1 && doctor.out.contains("catalog\tunread\tThe entry of"))
     #expect(try place.run("bindings", "check", "-q").code == 1)
     // Whether the journal's triggers are right cannot be judged here.
     #expect(!doctor.out.contains("\tproblem\t"), "\(doctor)")
@@ -67,7 +67,7 @@ import Testing
       "UPDATE Track SET title = CAST(x'41ff' AS TEXT) WHERE id = 3")
     let outcome = try place.run("doctor", "-q")
     let lines = outcome.out.split(separator: "\n")
-    #expect(lines.contains { $0.hasPrefix("catalog\tunread\tThe file describes the model Album") })
+    #expect(lines.contains { $0.hasPrefix("catalog\tunread\tThe entry of the model Album") })
     #expect(lines.contains("rules\tproblem\tTrack.title must be valid UTF-8: 1 record (3)"))
     // What could not be examined weighs more than what was found.
     #expect(outcome.code == 1 && outcome.err.isEmpty, "\(outcome)")

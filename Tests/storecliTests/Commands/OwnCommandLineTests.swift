@@ -147,8 +147,8 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
     let message = text(refused?.standardErrorContent)
     #expect(
       message.contains(
-        "error[readOnly]: The store was opened read-only, and what this program declares is not in "
-          + "its file yet."))
+        "error[readOnly]: The store was opened read-only, and its file lacks some "
+          + "declarations of this program."))
     #expect(try declared() == [])
     await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
       runBookshelf("insert", "Book", "id=1", "title=Emma", database: path)
@@ -184,7 +184,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
       runBookshelf("update", "Book", "1", "title=Persuasion", "-n", database: path)
     }
     let message = text(refused?.standardErrorContent)
-    #expect(message.contains("nothing in the file may be changed now"), "\(message)")
+    #expect(message.contains("this store may not change the file"), "\(message)")
     #expect(try triggerCount() == "0")
     #expect(try raw.value("PRAGMA schema_version") == version)
     await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
@@ -203,7 +203,7 @@ private func runLaterBookshelf(_ words: String..., database: String) -> Never {
       runLaterBookshelf("update", "Book", "1", "title=Persuasion", "-n", database: path)
     }
     let message = text(refused?.standardErrorContent)
-    #expect(message.contains("is not applied to the file yet"), "\(message)")
+    #expect(message.contains("has not been applied to the file"), "\(message)")
     #expect(try titles(at: place.path("books.store")) == ["Emma"])
     await #expect(processExitsWith: .exitCode(0)) { [path = path as String] in
       runLaterBookshelf("insert", "Book", "id=2", "title=Sanditon", database: path)

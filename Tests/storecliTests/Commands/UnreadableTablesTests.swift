@@ -84,7 +84,7 @@ import Testing
     let refusal =
       """
       error[unsupportedSchema]: tag needs the collation unicase, which this program does not have. \
-      Use the program that made the table, or copy the rows into a table without it there.
+      Use the program that created the table, or have it copy the rows into a table without it.
 
       """
     #expect(
@@ -204,6 +204,6 @@ import Testing
     #expect(outcome.code == 1, "\(outcome)")
     #expect(
       outcome.err.contains(
-        "its key is ordered by a collation that only the program that made it has"))
+        "Its key uses a collation that only the program that created the table has"))
   }
 }

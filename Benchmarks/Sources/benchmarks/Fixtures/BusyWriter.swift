@@ -4,11 +4,13 @@ import Synchronization
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
 
-/// One-row commits by a thread of their own for as long as something else happens.
+/// One-row commits on a separate thread, for as long as something else happens.
 final class BusyWriter: Sendable {
   private let longest = Atomic<UInt64>(0)
   private let isEnding = Atomic(false)
@@ -25,14 +27,14 @@ final class BusyWriter: Sendable {
           StandardError.print("A commit beside the workload failed: \(error)")
         }
         longest.max(Stopwatch.now - start, ordering: .relaxed)
-        // The writer is not held all the time by somebody who writes.
+        // A real program does not occupy the writer all the time.
         usleep(200)
       }
       hasEnded.signal()
     }
   }
 
-  /// The nanoseconds that the longest of the commits took that ran while `body` did.
+  /// Returns the nanoseconds of the longest commit that ran during `body`.
   static func longestCommit(
     _ commit: @escaping @Sendable () throws -> Void, during body: () throws -> Void
   ) throws -> UInt64 {

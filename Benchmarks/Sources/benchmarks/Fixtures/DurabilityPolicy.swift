@@ -1,8 +1,8 @@
-/// The connection settings every contender runs under.
+/// The connection settings of every contender.
 ///
-/// It sets what costs or saves time, nothing else: a contender keeps its other defaults.
+/// It sets only what costs or saves time. A contender keeps its other defaults.
 struct DurabilityPolicy {
-  /// `PRAGMA synchronous`, by the number SQLite answers with.
+  /// `PRAGMA synchronous`, by the number that SQLite returns.
   enum Synchronous: Int {
     case normal = 1
     case full = 2
@@ -10,7 +10,7 @@ struct DurabilityPolicy {
 
   let synchronous: Synchronous
 
-  /// Name and value as `PRAGMA name` reads back.
+  /// The name and value that `PRAGMA name` returns.
   var pragmas: [(name: String, value: String)] {
     [
       ("journal_mode", "wal"),
@@ -20,12 +20,12 @@ struct DurabilityPolicy {
       ("mmap_size", "0"),
       ("foreign_keys", "1"),
       ("recursive_triggers", "1"),
-      // No contender pays for a checkpoint inside a commit. Yardsticks checkpoint between runs.
+      // No contender pays for a checkpoint inside a commit. The others checkpoint between runs.
       ("wal_autocheckpoint", "0"),
     ]
   }
 
-  /// The statements that put the policy in force on a fresh connection.
+  /// The statements that apply the policy to a new connection.
   var statements: [String] {
     pragmas.map { "PRAGMA \($0.name) = \($0.value)" }
   }

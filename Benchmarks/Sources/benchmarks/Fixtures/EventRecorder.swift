@@ -1,14 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Takes the time of a commit and of the event it causes, on whatever threads they happen.
+/// Measures the time between a commit and the event that it causes, on any threads.
 ///
-/// The thread that writes then waits here; its waking up is not part of the latency.
+/// The writing thread waits here for the event. The time until that thread wakes up is not part of
+/// the latency.
 final class EventRecorder<Value: Sendable>: Sendable {
-  /// An event, and how long after the commit it came.
+  /// An event, and the time since its commit.
   struct Event: Sendable {
     let nanoseconds: UInt64
-    /// When it came, by ``Stopwatch/now``.
+    /// The time of the event, by ``Stopwatch/now``.
     let time: UInt64
     let value: Value
   }
@@ -21,17 +22,18 @@ final class EventRecorder<Value: Sendable>: Sendable {
   private let state = Mutex(State())
   private let arrived = DispatchSemaphore(value: 0)
 
-  /// Notes that COMMIT has just returned.
+  /// Records that COMMIT has just returned.
   func committed() {
     let now = Stopwatch.now
     state.withLock { $0.committedAt = now }
   }
 
-  /// Notes that the subscriber has just been handed `value`.
+  /// Records that the subscriber has just received `value`.
   func received(_ value: Value) {
     let now = Stopwatch.now
     state.withLock { state in
-      // An initial value has no commit; an event can even be seen before COMMIT's caller runs on.
+      // An initial value has no commit. An event can also arrive before the caller of COMMIT
+      // continues.
       let elapsed = now > state.committedAt ? now - state.committedAt : 0
       state.events.append(.success(Event(nanoseconds: elapsed, time: now, value: value)))
     }
@@ -43,9 +45,9 @@ final class EventRecorder<Value: Sendable>: Sendable {
     arrived.signal()
   }
 
-  /// Waits for the first event not yet taken that satisfies `accept`, dropping those before it.
+  /// Waits for the first new event that satisfies `accept`, and drops the events before it.
   ///
-  /// - Throws: What the subscription failed with, or ``BenchmarkFailure`` after 60 s of silence.
+  /// - Throws: The error of the subscription, or ``BenchmarkFailure`` after 60 s without events.
   func next(where accept: (Value) -> Bool) throws -> Event {
     while true {
       guard arrived.wait(timeout: .now() + .seconds(60)) == .success else {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A process beside this one that has a database open and runs SQL when told to: this program
-/// itself, or the `sqlite3` shell. It ends with the object.
+/// A second process that has a database open and runs SQL on request: this program itself, or the
+/// `sqlite3` shell. It ends with the object.
 final class ForeignWriter {
   enum Program {
     case benchmarks
     case shell
   }
 
-  /// With a file's path after it, makes this program a writer; see ``serve(_:)``.
+  /// Followed by a file's path, makes this program a writer; see ``serve(_:)``.
   static let option = "--foreign-writer"
 
   private static let shellPath = "/usr/bin/sqlite3"
@@ -45,7 +45,7 @@ final class ForeignWriter {
     do {
       try input.fileHandleForWriting.close()
     } catch {
-      StandardError.print("warning: a second process was not told to end: \(error)")
+      StandardError.print("warning: a second process could not be asked to end: \(error)")
     }
     process.waitUntilExit()
   }
@@ -60,7 +60,7 @@ final class ForeignWriter {
     try input.fileHandleForWriting.write(contentsOf: Data(question.utf8))
     switch program {
     case .shell:
-      // A pragma answers with its value.
+      // A pragma returns its value.
       while try line() != mark {}
       return nil
     case .benchmarks:

@@ -1,11 +1,11 @@
 internal import RawSQLite
 
-/// How many bytes something takes for as long as it is kept.
+/// The number of bytes that an object takes.
 enum MemoryUse {
-  /// The bytes that malloc has given out and not taken back, of the whole process.
+  /// The bytes that malloc has allocated and not freed, of the whole process.
   static var now: Int { Int(bytes_in_use()) }
 
-  /// What `make` made, and by how many bytes more are in use since.
+  /// Returns the result of `make`, and the number of bytes that it added to the memory in use.
   static func of<Value>(_ make: () throws -> Value) rethrows -> (value: Value, bytes: Int) {
     let before = now
     let value = try make()

@@ -1,4 +1,4 @@
-/// A record of ten integers: decoding without a single string.
+/// A record of ten integers, to decode without any string.
 struct TenIntegers: TenIntegersRecord {
   var i0, i1, i2, i3, i4, i5, i6, i7, i8, i9: Int64
 
@@ -27,13 +27,13 @@ struct TenIntegers: TenIntegersRecord {
     FROM item
     """
 
-  /// The values of record `index`, the first of them its key.
+  /// Returns the values of record `index`; the first is its key.
   static func values(at index: Int) -> [Int64] {
     (0..<10).map { Int64(index) &+ Int64($0) &* 1_000_003 }
   }
 }
 
-/// What every contender's ten-integer record has.
+/// The fields of every contender's ten-integer record.
 protocol TenIntegersRecord {
   var i0: Int64 { get }
   var i1: Int64 { get }

@@ -1,4 +1,4 @@
-/// The record of most workloads, free of any library. Each contender has its own type beside it.
+/// The record of most workloads, independent of any library. Each contender also has its own type.
 struct Track: TrackRecord, Equatable {
   var id: Int64
   var title: String
@@ -56,7 +56,7 @@ struct Track: TrackRecord, Equatable {
   }
 }
 
-/// What every contender's track has, so that results can be compared across libraries.
+/// The fields of every contender's track, so that results can be compared across libraries.
 protocol TrackRecord {
   var id: Int64 { get }
   var title: String { get }

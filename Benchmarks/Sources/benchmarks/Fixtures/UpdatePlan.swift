@@ -1,7 +1,7 @@
 /// The one-row updates of the live-query workload, the same for every contender.
 ///
-/// The updates take turns: a row stays where it is, moves, enters the query, leaves it. The plan
-/// also knows the answer, so a contender's event can be checked.
+/// In turn, an updated row keeps its position, moves, enters the query, and leaves it. The plan
+/// also contains the expected result, so a contender's event can be checked.
 struct UpdatePlan {
   /// The live query: the filter keeps four rows in five, the key breaks ties.
   static let select = """
@@ -12,12 +12,12 @@ struct UpdatePlan {
     """
   static let ratingMin = 2.5
 
-  /// One update, and what the live query must show after it.
+  /// One update, and the expected result of the live query after it.
   struct Step {
     let track: Track
     let resultCount: Int
 
-    /// Whether `result` is the live query's result after this update.
+    /// Returns whether `result` is the live query's result after this update.
     func isShown(by result: some Sequence<some TrackRecord>) -> Bool {
       var count = 0
       var found = false
@@ -37,7 +37,7 @@ struct UpdatePlan {
   private var generator = SeededGenerator(seed: 0x11FE)
   private var turn = 0
 
-  /// A table of which `resultCount` rows satisfy the query and a quarter as many do not.
+  /// Creates a table in which `resultCount` rows satisfy the query and a quarter as many do not.
   init(resultCount: Int) {
     tracks = Track.generate(resultCount + max(4, resultCount / 4))
     for index in tracks.indices {
@@ -56,7 +56,7 @@ struct UpdatePlan {
       tracks[index].title = Track.randomTitle(using: &generator)
     case 1:
       index = inside.randomElement(using: &generator) ?? 0
-      // An update to the value already there would be no event.
+      // An update to the existing value would cause no event.
       let before = tracks[index].milliseconds
       repeat {
         tracks[index].milliseconds = Int64.random(in: 1_000..<600_000, using: &generator)

@@ -1,12 +1,12 @@
 import GRDB
 
 extension DurabilityPolicy {
-  /// A GRDB configuration whose connections run under this policy.
+  /// A GRDB configuration whose connections use this policy.
   fileprivate var configuration: Configuration {
     var configuration = Configuration()
     configuration.journalMode = .wal
     configuration.prepareDatabase { [statements] database in
-      // Readers refuse what would write; GRDB opens them in WAL mode already.
+      // Readers refuse statements that write; GRDB opens them in WAL mode already.
       for statement in statements where !database.configuration.readonly {
         try database.execute(sql: statement)
       }
@@ -41,15 +41,15 @@ extension DatabasePool {
 }
 
 extension DatabaseWriter {
-  /// Sets `synchronous` again: entering WAL mode, GRDB lowers it to NORMAL after the configuration
-  /// has run.
+  /// Sets `synchronous` again, because GRDB lowers it to NORMAL when it enters WAL mode, after the
+  /// configuration.
   fileprivate func settle(_ policy: DurabilityPolicy) throws {
     try writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(policy.synchronous.rawValue)")
     }
   }
 
-  /// The settings of ``DurabilityPolicy`` as the writing connection answers them.
+  /// Returns the settings of ``DurabilityPolicy`` as read back from the writing connection.
   func policy() throws -> [String: String] {
     try writeWithoutTransaction { database in
       var values: [String: String] = [:]
@@ -60,7 +60,7 @@ extension DatabaseWriter {
     }
   }
 
-  /// Empties the WAL, so that no run pays for the pages of the one before.
+  /// Empties the WAL, so that no run pays for the pages of the previous run.
   func emptyLog() throws {
     try writeWithoutTransaction { database in
       _ = try database.checkpoint(.truncate)

@@ -1,6 +1,6 @@
 import GRDB
 
-/// A track as GRDB's guide introduces records: `Codable`, nothing written by hand.
+/// A track as in GRDB's guide: `Codable`, without code written by hand.
 struct CodableTrack: Codable, FetchableRecord, PersistableRecord, TrackRecord {
   static let databaseTableName = "track"
 

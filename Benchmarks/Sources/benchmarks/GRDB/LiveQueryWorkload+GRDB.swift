@@ -41,7 +41,7 @@ extension LiveQueryWorkload {
   ) throws -> Session {
     var plan = plan
     let recorder = EventRecorder<[Record]>()
-    // A constant region is what lets a pool fetch beside the writer.
+    // With a constant region a pool can fetch beside the writer.
     let observation = ValueObservation.trackingConstantRegion { database in
       try Record.fetchAll(database.cachedStatement(sql: UpdatePlan.select))
     }

@@ -1,8 +1,8 @@
 import GRDB
 
 extension LongListWorkload {
-  /// GRDB has no lists. This is what its users write: a position column, and every position behind
-  /// the edit written anew.
+  /// GRDB has no lists. This is the usual code: a position column, and an update of every position
+  /// after the edit.
   var grdbContenders: [Contender] {
     [
       Contender(library: .grdb, name: "GRDB, position column") { directory in

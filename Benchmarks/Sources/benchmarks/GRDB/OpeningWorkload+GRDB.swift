@@ -2,7 +2,7 @@ import Dispatch
 import GRDB
 
 extension OpeningWorkload {
-  /// An observation of the whole records: GRDB keeps no places.
+  /// An observation of the whole records, because GRDB has no sort keys.
   var grdbContenders: [Contender] {
     [
       Contender(library: .grdb, name: "GRDB, pool, by position") { directory in
@@ -34,7 +34,7 @@ extension OpeningWorkload {
     ]
   }
 
-  /// The records stay as long as the recorder, as in a program that shows them.
+  /// The records stay as long as the recorder, as in a program that displays them.
   private func observe(
     _ pool: DatabasePool
   ) throws -> (cancellable: AnyDatabaseCancellable, records: [PositionalTrack]) {

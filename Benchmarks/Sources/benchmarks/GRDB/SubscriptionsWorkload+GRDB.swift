@@ -43,7 +43,7 @@ extension SubscriptionsWorkload {
                 for _ in 0..<subscriptionCount { all.wait() }
                 let elapsed = Stopwatch.now - start
                 guard told.take() == subscriptionCount else {
-                  throw BenchmarkFailure("Not every subscriber was told once.")
+                  throw BenchmarkFailure("Not every subscriber was notified once.")
                 }
                 return elapsed
               })
@@ -53,7 +53,8 @@ extension SubscriptionsWorkload {
     ]
   }
 
-  /// Each observes what it selects, so that GRDB asks only those that a commit may concern.
+  /// Each subscription observes the rows that it selects, so that GRDB checks only those that a
+  /// commit may affect.
   private func observation(
     _ number: Int
   ) -> ValueObservation<ValueReducers.Fetch<[PositionalTrack]>> {

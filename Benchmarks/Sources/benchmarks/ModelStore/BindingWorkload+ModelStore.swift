@@ -5,7 +5,7 @@ extension BindingWorkload {
     Self.kinds.map { contender($0.name, $0.bindings) }
   }
 
-  /// The bindings of each contender, of this and of other libraries.
+  /// The bindings of each contender, for this and other libraries.
   static let kinds: [(name: String, bindings: [FieldBinding])] = [
     ("no binding", []),
     ("derived, the same", [.derive(\BoundItem.derived, from: "value > 0")]),

@@ -1,9 +1,9 @@
 import ModelStore
 
-/// A record with a value and a field for each kind of binding to follow it.
+/// A record with a value and a bound field for each kind of binding.
 struct BoundItem: Model {
   var id, value: Int64
-  /// Which other item it counts for.
+  /// The other item for which it counts.
   var owner: Int64
   var derived: Int64?
   var aggregate: Int64?

@@ -4,7 +4,7 @@ extension CommitWorkload {
   var modelStoreContenders: [Contender] {
     [
       contender("ModelStore") { _ in nil },
-      // Everything a commit has to do for somebody who watches: old image, new image, delivery.
+      // All the work of a commit for an observer: old image, new image, delivery.
       contender("ModelStore, observed") { store in
         try store.observe(StoredTrack.self) { _ in }
       },
@@ -25,9 +25,9 @@ extension CommitWorkload {
       var rows = RowSource(count: count)
       return Session(policy: try store.policy()) {
         try withExtendedLifetime(subscription) {
-          // The store's own checkpoint keeps the log's length on disk, and overwriting costs less
-          // than growing; from outside it is emptied as it is for the others. The store then sees
-          // a stranger's hand in the file, so one commit goes before those that count.
+          // The store's own checkpoint keeps the log's length on disk, and overwriting a log is
+          // cheaper than growing it. So the log is emptied from outside, as for the others. The
+          // store then detects another writer, so one commit runs before the timed ones.
           try outside.checkpoint()
           try Self.commit(rows.next(), to: store)
           let timing = try Stopwatch.collect(limit: commitCount) { _ in

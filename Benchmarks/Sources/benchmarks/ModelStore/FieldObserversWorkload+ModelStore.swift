@@ -51,7 +51,7 @@ extension FieldObserversWorkload {
               for track in changed { try transaction.update(StoredTrack(track)) }
             }
             let elapsed = Stopwatch.now - start
-            // What is delivered belongs to the subscribers' thread, and to nobody's next commit.
+            // Delivery is work of the subscribers' thread, and must not count for the next commit.
             store.waitForDelivery()
             return elapsed / UInt64(rowCount)
           }

@@ -11,7 +11,7 @@ extension ForeignCommitWorkload {
 
   /// When the clock starts.
   private enum Start {
-    /// When the other process is told to commit, through a pipe: its wake-up and the disk count.
+    /// When the other process is asked to commit, through a pipe. Its wake-up and the disk count.
     case commitAsked
     /// When COMMIT has returned in the other process.
     case commitReturned
@@ -40,7 +40,7 @@ extension ForeignCommitWorkload {
             let returned = try writer.run("COMMIT")
             let event = try recorder.next { $0.new == title }
             let started = start == .commitAsked ? asked : returned ?? asked
-            // The event can come before the other process runs on.
+            // The event can arrive before the other process continues.
             return event.time > started ? event.time - started : 0
           }
           return Measurement(timing)

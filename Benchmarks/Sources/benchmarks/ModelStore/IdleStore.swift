@@ -3,11 +3,14 @@ import ModelStore
 
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
 
-/// What an observed store costs while nothing happens, with another process at the same file.
+/// The cost of an observed store while nothing happens, with another process that uses the same
+/// file.
 enum IdleStore {
   /// Prints the processor time that this process takes in `seconds` seconds, by `getrusage`.
   static func measure(seconds: Int) throws {
@@ -21,7 +24,7 @@ enum IdleStore {
     let writer = try ForeignWriter(.benchmarks, path: path)
     _ = try writer.run("UPDATE track SET title = 'seen' WHERE id = 1")
     _ = try recorder.next { $0.new == "seen" }
-    // The looks that follow a commit are over then.
+    // By then, the checks that follow a commit have ended.
     Thread.sleep(forTimeInterval: 5)
     let before = try processorTime()
     Thread.sleep(forTimeInterval: TimeInterval(seconds))

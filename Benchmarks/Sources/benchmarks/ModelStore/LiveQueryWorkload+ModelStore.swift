@@ -3,8 +3,8 @@ import ModelStore
 extension LiveQueryWorkload {
   var modelStoreContenders: [Contender] {
     [
-      // Nothing that a program can call runs between COMMIT and delivery. The clock starts before
-      // COMMIT instead, so the figure holds more than the workload asks for, never less.
+      // A program cannot run code between COMMIT and delivery. So the clock starts before COMMIT,
+      // and the figure includes more than the workload requires, never less.
       Contender(library: .modelStore, name: "ModelStore, COMMIT included") { directory in
         var plan = UpdatePlan(resultCount: resultCount)
         let store = try Store.createTracks(
@@ -39,7 +39,8 @@ extension LiveQueryWorkload {
 }
 
 extension QueryChanges<StoredTrack> {
-  /// Whether this is the event of `step` alone: one row, its new values, the result's new size.
+  /// Returns whether this event reports only `step`: one row, its new values, the result's new
+  /// size.
   fileprivate func shows(_ step: UpdatePlan.Step) -> Bool {
     let rows = insertions.map(\.record) + updates.map(\.new)
     let isInside = step.track.rating >= UpdatePlan.ratingMin

@@ -54,7 +54,7 @@ extension LongListWorkload {
     }
   }
 
-  /// How many slots a move changes, of a thousand moves that are not timed.
+  /// Returns how many slots a move changes, measured with a thousand untimed moves.
   private func rowsWritten(
     by store: Store, using generator: inout SeededGenerator
   ) throws -> Measurement.Figure {

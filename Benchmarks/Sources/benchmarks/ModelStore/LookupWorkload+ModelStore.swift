@@ -38,7 +38,7 @@ extension LookupWorkload {
     }
   }
 
-  /// Each lookup awaited from a task: a hop to a reader's thread and back.
+  /// Each lookup is awaited from a task: a hop to a reader's thread and back.
   private func inTasks(_ store: Store, keys: [Int64]) async throws -> Measurement.Timing {
     var samples: [UInt64] = []
     samples.reserveCapacity(keys.count)

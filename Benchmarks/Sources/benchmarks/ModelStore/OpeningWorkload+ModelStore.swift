@@ -27,8 +27,8 @@ extension OpeningWorkload {
     }
   }
 
-  /// How long it took and how many bytes it took, now that it is gone again: an equal query that
-  /// lived on would be shared by the next.
+  /// Opens the query and returns the time and the bytes that it took. The query is released again,
+  /// because the next run would share an equal query that is still live.
   private func open(_ store: Store) throws -> (nanoseconds: UInt64, bytes: Int) {
     let start = Stopwatch.now
     let opened = try MemoryUse.of { try live(store) }
@@ -46,7 +46,7 @@ extension OpeningWorkload {
     }
   }
 
-  /// While a live query opens that nobody shares.
+  /// Returns the longest commit while a live query opens that shares nothing.
   private func longestCommit(_ store: Store) throws -> Double {
     let longest = try BusyWriter.longestCommit {
       try store.write { try $0.set(\StoredTrack.rating, to: .random(in: 0...5), for: 1) }

@@ -45,7 +45,7 @@ extension RoutedQueriesWorkload {
     }
   }
 
-  /// One row for each value that a query may ask for, and one that no query asks for.
+  /// One row for each value that a query may select, and one that no query selects.
   private var tracks: [Track] {
     var tracks = Track.generate(queryCount + 1)
     for index in tracks.indices { tracks[index].milliseconds = Int64(index) }

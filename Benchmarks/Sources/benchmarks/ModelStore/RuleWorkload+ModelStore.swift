@@ -12,7 +12,7 @@ extension RuleWorkload {
       contender("a validator of records", StoredTrack.self, validators: [Self.judging]) {
         StoredTrack($0)
       },
-      // It judges another model's changes, so these updates must cost what they cost without it.
+      // It checks another model's changes, so these updates must cost the same as without it.
       contender("a validator of another model", StoredTrack.self, validators: [Self.elsewhere]) {
         StoredTrack($0)
       },

@@ -1,7 +1,7 @@
 import ModelStore
 
 extension Store {
-  /// Opens a store under the settings of ``DurabilityPolicy``.
+  /// Opens a store with the settings of ``DurabilityPolicy``.
   static func open(
     _ path: String, _ model: any Model.Type, synchronous: DurabilityPolicy.Synchronous,
     journal: JournalDetail? = nil
@@ -15,7 +15,7 @@ extension Store {
     return try Store(at: path, models: model, configuration: configuration)
   }
 
-  /// Creates a store with `tracks` in it and hands it over with an empty log.
+  /// Creates a store with `tracks` in it and returns it with an empty log.
   static func createTracks(
     _ tracks: [Track], at path: String, synchronous: DurabilityPolicy.Synchronous,
     journal: JournalDetail? = nil
@@ -28,8 +28,8 @@ extension Store {
     return store
   }
 
-  /// Makes a file with `tracks` in it for contenders to copy, with an index on the order that live
-  /// queries are in.
+  /// Creates a file with `tracks` for contenders to copy, with an index on the order of the live
+  /// queries.
   static func buildTracks(
     _ tracks: [Track], at path: String, indexing column: String = "milliseconds"
   ) throws {
@@ -40,19 +40,20 @@ extension Store {
     try connection.checkpoint()
   }
 
-  /// The settings of ``DurabilityPolicy`` as the writing connection answers them.
+  /// Returns the settings of ``DurabilityPolicy`` as read back from the writing connection.
   func policy() throws -> [String: String] {
     try write { transaction in
       var values: [String: String] = [:]
       for (name, _) in DurabilityPolicy(synchronous: .full).pragmas {
-        // SQLite counts PRAGMA journal_mode among the statements that write, even when it asks.
+        // SQLite treats PRAGMA journal_mode as a statement that writes, even without a new value.
         let question =
           name == "journal_mode"
           ? SQLText(sql: "SELECT * FROM pragma_journal_mode") : SQLText(sql: "PRAGMA \(name)")
         switch try transaction.rows(question).first?.values.first {
         case .text(let text): values[name] = text
         case .integer(let number): values[name] = String(number)
-        default: throw BenchmarkFailure("ModelStore's connection does not answer PRAGMA \(name).")
+        default:
+          throw BenchmarkFailure("ModelStore's connection returns no value for PRAGMA \(name).")
         }
       }
       return values

@@ -25,7 +25,7 @@ extension SubscriptionsWorkload {
                 store.waitForDelivery()
                 let elapsed = Stopwatch.now - start
                 guard told.take() == subscriptionCount else {
-                  throw BenchmarkFailure("Not every subscriber was told once.")
+                  throw BenchmarkFailure("Not every subscriber was notified once.")
                 }
                 return elapsed
               })
@@ -35,7 +35,7 @@ extension SubscriptionsWorkload {
     ]
   }
 
-  /// A file with the objects and an index on the value that ranges are of.
+  /// Returns a file with the objects and an index on the value of the ranges.
   func fixture(of tracks: [Track], in directory: TemporaryDirectory) throws -> String {
     try directory.copy(of: "objects-\(objectCount)") { try Store.buildTracks(tracks, at: $0) }
   }
@@ -59,7 +59,7 @@ extension SubscriptionsWorkload {
   }
 }
 
-/// How many subscribers have been told, on whatever threads.
+/// The number of notified subscribers, on any threads.
 final class Tally: Sendable {
   private let count = Atomic(0)
 

@@ -1,31 +1,33 @@
-/// What one start of the command was asked to do.
+/// The options of one invocation of the command.
 struct Invocation {
-  /// The timed runs of each contender; the warm-up run comes on top.
+  /// The timed runs of each contender, in addition to the warm-up run.
   var runs = 5
-  /// The factor on every row count. Ratios are only worth quoting at 1.
+  /// The factor on every row count. Quote ratios only at 1.
   var scale = 1.0
-  /// The workloads wanted, `W2` standing for everything that starts with `W2-`; empty means all.
+  /// The requested workloads; `W2` stands for every name that starts with `W2-`. Empty means all.
   var only: [String] = []
-  /// The library whose contenders run, nil for all: what a profiler should see.
+  /// The library whose contenders run, nil for all. For profilers.
   var library: Contender.Library?
-  /// A part of the names of the contenders that run, nil for all: for a profiler too.
+  /// A part of the names of the contenders that run, nil for all. For profilers.
   var contender: String?
-  /// Where the JSON report goes, if anywhere.
+  /// The path of the JSON report, if requested.
   var jsonPath: String?
+  /// The path of a chart of the ratios, if requested.
+  var chartPath: String?
 
-  /// What the command can do.
+  /// The requests that the command accepts.
   enum Request {
     case help
     case list
-    /// Measure what an observed store costs for so many seconds in which nothing happens.
+    /// Measure the cost of an observed store during that many seconds without activity.
     case idle(seconds: Int)
-    /// Be the second process of a workload, on that file.
+    /// Act as the second process of a workload, on that file.
     case write(path: String)
     case run(Invocation)
   }
 
   static let usage = """
-    Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE]
+    Usage: benchmarks [--only W2,W3-records] [--runs N] [--scale F] [--json FILE] [--chart FILE]
                       [--library NAME] [--contender TEXT] [--list]
            benchmarks --idle SECONDS
 
@@ -33,6 +35,7 @@ struct Invocation {
       --runs N        timed runs of each contender, at least 1 (5)
       --scale F       factor on row counts, above 0 and at most 1, for a quick look (1)
       --json FILE     write every figure as JSON as well
+      --chart FILE    draw the ratios to SQLite's C API as SVG as well
       --library NAME  only sqlite, grdb or modelStore: for a profiler, without ratios
       --contender TEXT
                       only those with that in their name, likewise
@@ -83,6 +86,8 @@ struct Invocation {
         invocation.contender = try value(of: word, from: &rest)
       case "--json":
         invocation.jsonPath = try value(of: word, from: &rest)
+      case "--chart":
+        invocation.chartPath = try value(of: word, from: &rest)
       default:
         throw UsageError("Unknown option \(word).")
       }
@@ -90,7 +95,7 @@ struct Invocation {
     return .run(invocation)
   }
 
-  /// Whether the workload called `id` was asked for.
+  /// Returns whether the workload called `id` was requested.
   func selects(_ id: String) -> Bool {
     only.isEmpty || only.contains { id == $0 || id.hasPrefix($0 + "-") }
   }
@@ -103,7 +108,7 @@ struct Invocation {
   }
 }
 
-/// A command line that cannot be obeyed; the message says what to write instead.
+/// An invalid command line; the message says what to write instead.
 struct UsageError: Error {
   let message: String
 

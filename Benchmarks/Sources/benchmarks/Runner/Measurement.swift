@@ -1,6 +1,6 @@
 import Dispatch
 
-/// What one run of one contender gave.
+/// The result of one run of one contender.
 struct Measurement {
   /// How the run was timed.
   enum Timing {
@@ -11,13 +11,13 @@ struct Measurement {
   }
 
   let timing: Timing
-  /// A digest of what the run read or wrote, compared across contenders; nil where each operation
-  /// checks its own answer.
+  /// A digest of the rows that the run read or wrote, compared across contenders; nil if each
+  /// operation checks its own answer.
   let digest: Int64?
-  /// What the run weighed or counted beside its time.
+  /// Other figures of the run, such as memory use or counts.
   let figures: [Figure]
 
-  /// A number that is no time for one operation: "bytes a row", "rows written a move".
+  /// A number that is not the time of an operation: "bytes a row", "rows written a move".
   struct Figure {
     let name: String
     let value: Double
@@ -70,9 +70,9 @@ enum Stopwatch {
     }
   }
 
-  /// Gathers what `operation` measured itself until `limit` samples are taken, or until `budget`
-  /// nanoseconds are spent and at least `countMin` are taken: a slow contender gives fewer samples,
-  /// not a longer wait.
+  /// Collects the times that `operation` measured itself until `limit` samples are taken, or until
+  /// `budget` nanoseconds are spent and at least `countMin` are taken. So a slow contender gives
+  /// fewer samples instead of a longer wait.
   @inline(__always)
   static func collect(
     limit: Int, countMin: Int = 5, budget: UInt64 = 1_000_000_000,
@@ -87,7 +87,7 @@ enum Stopwatch {
     return .each(samples)
   }
 
-  /// What reading the clock twice costs: the floor under every single-operation figure.
+  /// The cost of reading the clock twice: the lower limit of every single-operation figure.
   static var cost: Double {
     var samples: [Double] = []
     for _ in 0..<10_000 {

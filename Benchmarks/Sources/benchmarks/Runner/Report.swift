@@ -6,14 +6,14 @@ internal import RawSQLite
   import Foundation
 #endif
 
-/// Everything one invocation measured. The JSON form is what a later run is compared with.
+/// The figures of one invocation. A later run is compared with the JSON form.
 struct Report: Encodable {
   let runs: Int
   let scale: Double
-  /// The library every contender links, so a ratio never compares two SQLites.
+  /// The library that every contender links, so that a ratio never compares two versions of SQLite.
   let sqliteVersion: String
   let grdbVersion: String
-  /// Nanoseconds that timing one operation adds to it.
+  /// The nanoseconds that timing one operation adds to it.
   let clockCost: Double
   var workloads: [WorkloadResult] = []
 
@@ -39,7 +39,7 @@ struct Report: Encodable {
         + "\(Int(clockCost)) ns an operation.",
     ]
     #if DEBUG
-      lines.append("warning: this is a debug build; its figures mean nothing.")
+      lines.append("warning: this is a debug build; its figures are meaningless.")
     #endif
     return lines.joined(separator: "\n")
   }

@@ -1,5 +1,5 @@
 /// Runs the contenders of a workload in turn, A B C A B C, so that a machine that slows down or
-/// speeds up does so for all of them.
+/// speeds up affects all of them alike.
 struct Runner {
   let runs: Int
   /// The library whose contenders run; nil for all.
@@ -7,10 +7,10 @@ struct Runner {
   /// A part of the names of the contenders that run; nil for all.
   let contender: String?
 
-  /// Opens every contender, runs each once unrecorded, then `runs` times recorded.
+  /// Opens every contender, runs each once as a warm-up, then `runs` times with measurement.
   ///
-  /// - Throws: ``BenchmarkFailure`` when two contenders differ in durability settings or in what
-  ///   they read or wrote; a ratio between them would mean nothing.
+  /// - Throws: ``BenchmarkFailure`` when two contenders differ in durability settings or in the
+  ///   rows they read or wrote, because a ratio between them would be meaningless.
   func run(_ workload: Workload, in root: TemporaryDirectory) async throws -> WorkloadResult {
     let directory = try root.subdirectory(workload.id)
     defer { directory.remove() }

@@ -5,14 +5,16 @@
 #endif
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
 
-/// A fresh directory of our own under `$TMPDIR`, and the directories inside it.
+/// A new directory under `$TMPDIR`, and the directories inside it.
 struct TemporaryDirectory {
   let path: String
-  /// Where files are that several contenders copy.
+  /// The directory of files that several contenders copy.
   private let fixtures: String
 
   init() throws {
@@ -32,9 +34,9 @@ struct TemporaryDirectory {
     self.fixtures = fixtures
   }
 
-  /// A copy of the database called `name` that `build` makes the first time anybody asks.
+  /// Returns a copy of the database called `name`. The first call runs `build`.
   ///
-  /// - Parameter build: Makes it at the path given and leaves no log behind.
+  /// - Parameter build: Creates the database at the given path and leaves no log behind.
   func copy(of name: String, _ build: (_ path: String) throws -> Void) throws -> String {
     let original = "\(fixtures)/\(name).sqlite"
     if !FileManager.default.fileExists(atPath: original) { try build(original) }
@@ -54,7 +56,7 @@ struct TemporaryDirectory {
     "\(path)/\(name)"
   }
 
-  /// Removes the directory and everything in it; says so on standard error when that fails.
+  /// Removes the directory and its contents. A failure is reported on standard error.
   func remove() {
     do {
       try FileManager.default.removeItem(atPath: path)

@@ -4,7 +4,7 @@ struct WorkloadResult: Encodable {
   let id: String
   let title: String
   let unit: String
-  /// The settings every contender ran under.
+  /// The settings of every contender.
   let policy: [String: String]
   let contenders: [ContenderResult]
 
@@ -18,7 +18,7 @@ struct WorkloadResult: Encodable {
     let figures = results.map { contender, measurements in
       (contender: contender, runs: measurements.map(\.nanosecondsPerOperation))
     }
-    // The yardstick is the fastest variant of its library, never the most convenient one.
+    // Ratios refer to the fastest variant of a library, never to the most convenient one.
     func fastest(_ library: Contender.Library) -> [Double]? {
       figures.filter { $0.contender.library == library }
         .map(\.runs)
@@ -59,19 +59,19 @@ struct ContenderResult: Encodable {
   let median: Double
   let min: Double
   let max: Double
-  /// How many single operations the percentiles rest on; 0 where the batch was timed as a whole.
+  /// The number of single operations behind the percentiles; 0 if the batch was timed as a whole.
   let sampleCount: Int
   let p50: Double?
-  /// Nil below 100 samples, where the 99th percentile would only be the maximum.
+  /// Nil below 100 samples, because the 99th percentile would only be the maximum.
   let p99: Double?
-  /// This contender's figure over that of the fastest SQLite variant: each run divided by the run
-  /// beside it, then the median, so that a machine that drifts does so under the fraction bar too.
+  /// This contender's figure divided by that of the fastest SQLite variant. Each run is divided by
+  /// its neighbouring run, and the ratio is the median, so a drift of the machine cancels out.
   let ratioToSQLite: Double?
-  /// The same over the fastest GRDB variant.
+  /// The same ratio to the fastest GRDB variant.
   let ratioToGRDB: Double?
-  /// The same over the workload's first contender, where all are of one library.
+  /// The same ratio to the workload's first contender, if all are of one library.
   let ratioToFirst: Double?
-  /// What the runs weighed or counted.
+  /// Other figures of the runs.
   let figures: [FigureResult]
 
   init(
@@ -105,14 +105,14 @@ struct ContenderResult: Encodable {
   }
 }
 
-/// One figure of a contender that is no time: the median of its runs, and their spread.
+/// One figure of a contender that is not a time: the median of its runs, and their spread.
 struct FigureResult: Encodable {
   let name: String
   let median: Double
   let min: Double
   let max: Double
 
-  /// The figures that the runs have, in the order in which the first of them has them.
+  /// Returns the figures of the runs, in the order of the first run.
   static func all(in measurements: [Measurement]) -> [FigureResult] {
     (measurements.first?.figures ?? []).map { figure in
       let values = measurements.flatMap(\.figures).filter { $0.name == figure.name }.map(\.value)
@@ -127,9 +127,9 @@ struct FigureResult: Encodable {
 }
 
 extension Double {
-  /// Three significant digits at least, no exponent: 0.642, 12.5, 151.0, 545301.2.
+  /// At least three significant digits, without an exponent: 0.642, 12.5, 151.0, 545301.2.
   fileprivate var shortText: String {
-    // A difference of two measurements can be less than nothing.
+    // A difference of two measurements can be negative.
     if self < 0 { return "-" + (-self).shortText }
     let places = magnitude < 10 ? 3 : magnitude < 100 ? 2 : 1
     let factor = [1, 10, 100, 1000][places]

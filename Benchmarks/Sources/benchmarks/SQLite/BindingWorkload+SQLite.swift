@@ -2,7 +2,7 @@ import ModelStore
 import RawSQLite
 
 extension BindingWorkload {
-  /// The C API on files whose triggers ModelStore made.
+  /// The C API on files whose triggers ModelStore created.
   var sqliteContenders: [Contender] {
     Self.kinds.map { name, bindings in
       Contender(library: .sqlite, name: name) { directory in

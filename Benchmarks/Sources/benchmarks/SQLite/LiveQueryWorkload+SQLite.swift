@@ -1,7 +1,7 @@
 internal import RawSQLite
 
 extension LiveQueryWorkload {
-  /// The limit of every library that runs the query again.
+  /// The lower limit for every library that re-executes the query.
   var sqliteContenders: [Contender] {
     [
       Contender(library: .sqlite, name: "SQLite C API, query again") { directory in

@@ -1,12 +1,12 @@
 internal import RawSQLite
 
-/// One `sqlite3*`, with as little around it as Swift allows. Hot loops call the C functions on
-/// ``handle`` and on ``RawStatement/handle`` themselves.
+/// A `sqlite3*` with as little around it as Swift allows. Hot loops call the C functions on
+/// ``handle`` and on ``RawStatement/handle`` directly.
 final class RawConnection {
   let handle: OpaquePointer
 
   init(path: String, synchronous: DurabilityPolicy.Synchronous) throws {
-    // One thread uses the connection, so the limit is the connection without its mutex.
+    // Only one thread uses the connection, so its mutex is left out, which is the fastest way.
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path, &opened, flags, nil)
@@ -59,7 +59,7 @@ final class RawConnection {
     return sqlite3_column_int64(statement.handle, 0)
   }
 
-  /// The settings of ``DurabilityPolicy`` as this connection answers them.
+  /// Returns the settings of ``DurabilityPolicy`` as read back from this connection.
   func policy() throws -> [String: String] {
     var values: [String: String] = [:]
     for (name, _) in DurabilityPolicy(synchronous: .full).pragmas {
@@ -70,7 +70,7 @@ final class RawConnection {
     return values
   }
 
-  /// Empties the WAL, so that no run pays for the pages of the one before.
+  /// Empties the WAL, so that no run pays for the pages of the previous run.
   func checkpoint() throws {
     try check(sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil))
   }

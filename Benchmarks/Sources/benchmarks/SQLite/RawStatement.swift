@@ -40,7 +40,7 @@ final class RawStatement {
 
   @inline(__always)
   func text(_ column: Int32) -> String {
-    // The pointer must be asked for before the length: https://sqlite.org/c3ref/column_blob.html
+    // Get the pointer before the length: https://sqlite.org/c3ref/column_blob.html
     let start = sqlite3_column_text(handle, column)
     let count = Int(sqlite3_column_bytes(handle, column))
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
@@ -60,7 +60,7 @@ final class RawStatement {
       i5: integer(5), i6: integer(6), i7: integer(7), i8: integer(8), i9: integer(9))
   }
 
-  /// Steps through all rows, resets, and returns what `decode` made of them.
+  /// Steps through all rows, resets, and returns the results of `decode`.
   @inline(__always)
   func all<Row>(_ connection: RawConnection, _ decode: (RawStatement) -> Row) throws -> [Row] {
     var rows: [Row] = []

@@ -1,8 +1,8 @@
-/// Update records in one transaction, one field of each, BEGIN and COMMIT included: without
-/// bindings, and under bindings of each kind, once so that the bound value stays what it is and
-/// once so that it changes. The C API does the same to files that have the same triggers.
+/// Updates one field of each record in one transaction, BEGIN and COMMIT included: without
+/// bindings, and under bindings of each kind. Each kind runs once so that the bound value stays the
+/// same, and once so that it changes. The C API does the same to files with the same triggers.
 struct BindingWorkload {
-  /// Who updates.
+  /// The library that updates.
   enum Writer: String {
     case modelStore = "bindings"
     case sqlite = "bindings-sqlite"

@@ -1,15 +1,17 @@
 #if canImport(Glibc)
   import Glibc
+#elseif canImport(Musl)
+  import Musl
 #else
   import Darwin
 #endif
 
-/// W5: a transaction that updates one record, all its fields, by key; BEGIN and COMMIT included.
+/// W5: a transaction that updates all fields of one record, by key, BEGIN and COMMIT included.
 struct CommitWorkload {
   let synchronous: DurabilityPolicy.Synchronous
   /// The records in the table.
   let count: Int
-  /// The most transactions in one run.
+  /// The maximum number of transactions in one run.
   let commitCount = 2_000
 
   var workload: Workload {
@@ -21,11 +23,11 @@ struct CommitWorkload {
       contenders: { sqliteContenders + grdbContenders + modelStoreContenders })
   }
 
-  /// Throws unless the WAL of the database at `path` grew by a page for each of `commits`, for a
-  /// log that was empty when the run began.
+  /// Throws unless the WAL of the database at `path` grew by a page for each of `commits`, if the
+  /// log was empty when the run began.
   ///
-  /// An UPDATE that stores the bytes already there dirties no page, and its COMMIT neither writes
-  /// nor syncs: a run made of those would measure nothing.
+  /// An UPDATE that stores the existing bytes dirties no page, and its COMMIT neither writes nor
+  /// syncs. A run of such updates would measure nothing.
   static func requireLogged(commits: Int, at path: String) throws {
     var log = stat()
     // The smallest page and its frame header:
@@ -37,7 +39,8 @@ struct CommitWorkload {
   }
 }
 
-/// The rows the write transactions store, the same for every contender, never twice the same.
+/// The rows that the write transactions store, the same for every contender, and never the same
+/// twice.
 struct RowSource {
   private let count: Int
   private var generator = SeededGenerator(seed: 0xC0_3317)

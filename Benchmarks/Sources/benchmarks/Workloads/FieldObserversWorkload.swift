@@ -1,8 +1,9 @@
-/// W8: many observers, each of one field of a record of its own.
+/// W8: many observers, each of one field of its own record.
 ///
-/// GRDB has no counterpart: its observers of single records are each asked about every commit.
+/// GRDB has no counterpart, because each of its observers of single records is checked at every
+/// commit.
 struct FieldObserversWorkload {
-  /// What the commits touch.
+  /// The records that the commits touch.
   enum Batch: String {
     /// One observed record; timed from the end of the transaction's closure to the event.
     case one
@@ -13,9 +14,9 @@ struct FieldObserversWorkload {
   let batch: Batch
   /// The observers of the crowded contender, and the records.
   let observerCount: Int
-  /// The most commits in one run.
+  /// The maximum number of commits in one run.
   var commitCount: Int { batch == .one ? 1_000 : 100 }
-  /// The rows of one commit.
+  /// The number of rows of one commit.
   var rowCount: Int { batch == .one ? 1 : min(1_000, observerCount) }
 
   var workload: Workload {

@@ -1,11 +1,11 @@
-/// W13: another process commits one row; how long until a field's observer here is called. Nothing
-/// is written here.
+/// W13: another process commits one row. Timed until a field's observer in this process is called.
+/// This process writes nothing.
 struct ForeignCommitWorkload {
-  /// The most commits in one run.
+  /// The maximum number of commits in one run.
   let commitCount: Int
   /// The records in the table.
   let rowCount = 10_000
-  /// The most nanoseconds that one run may take once it has enough.
+  /// The maximum nanoseconds of one run once it has enough samples.
   let budget: UInt64 = 20_000_000_000
 
   var workload: Workload {

@@ -15,7 +15,7 @@ struct InsertWorkload {
   }
 }
 
-/// Hands out a new path for every run and removes the file of the run before.
+/// Returns a new path for every run and removes the file of the previous run.
 final class RunFiles {
   private let directory: TemporaryDirectory
   private var count = 0

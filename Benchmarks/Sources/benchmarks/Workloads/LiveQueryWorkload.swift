@@ -1,18 +1,18 @@
-/// W1: a one-row update under a live sorted, filtered query. Timed from COMMIT returned until the
-/// subscriber has the event.
+/// W1: a one-row update under a live sorted, filtered query. Timed from the return of COMMIT until
+/// the subscriber has the event.
 ///
-/// GRDB and raw SQLite answer with the whole result, fetched again; neither says what changed.
-/// There is no index on the sort column, as in a table of which one query of many is live.
+/// GRDB and raw SQLite answer with the whole result, fetched again, without what changed. There is
+/// no index on the sort column, as in a table on which only one of many queries is live.
 struct LiveQueryWorkload {
   /// The variant's name within W1.
   let name: String
-  /// The rows that satisfy the query; the table holds a quarter more.
+  /// The number of rows that satisfy the query; the table contains a quarter more.
   let resultCount: Int
-  /// The most updates in one run.
+  /// The maximum number of updates in one run.
   let updateCount = 1_000
 
-  /// Running a query of a million rows again takes seconds: then one sample a run must do, and the
-  /// slower ones of several variants stay away.
+  /// Whether re-executing the query takes seconds. Then one sample for each run is enough, and the
+  /// slower of several variants are left out.
   var isLarge: Bool { resultCount > 100_000 }
   var sampleCountMin: Int { isLarge ? 1 : 5 }
 

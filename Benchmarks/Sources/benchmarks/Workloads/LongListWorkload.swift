@@ -1,4 +1,4 @@
-/// W10: an edit at a random place of a long ordered list, in a transaction of its own.
+/// W10: an edit at a random index of a long ordered list, in a transaction of its own.
 struct LongListWorkload {
   /// The edits, in turn.
   enum Edit: CaseIterable {
@@ -6,7 +6,7 @@ struct LongListWorkload {
   }
 
   let slotCount: Int
-  /// The most edits in one run.
+  /// The maximum number of edits in one run.
   let editCount = 900
 
   var workload: Workload {
@@ -17,7 +17,7 @@ struct LongListWorkload {
       contenders: { grdbContenders + modelStoreContenders })
   }
 
-  /// Which element is at which place at the beginning: a thousand elements, each many times.
+  /// Returns the element at an index at the beginning: a thousand elements, each many times.
   func element(at index: Int) -> Int64 { Int64(index % Self.elementCount + 1) }
 
   static let elementCount = 1_000

@@ -1,8 +1,8 @@
-/// W4: one record by its key, keys at random, each lookup timed alone.
+/// W4: one record by its key, with random keys, each lookup timed alone.
 struct LookupWorkload {
-  /// What surrounds a lookup.
+  /// The transaction around a lookup.
   enum Bracket: String {
-    /// Nothing: each lookup is a read of its own.
+    /// None: each lookup is a separate read.
     case single
     /// One read transaction around all lookups of a run.
     case transaction
@@ -11,7 +11,7 @@ struct LookupWorkload {
   let bracket: Bracket
   /// The records in the table.
   let count: Int
-  /// The most lookups in one run.
+  /// The maximum number of lookups in one run.
   let lookupCount = 20_000
 
   var workload: Workload {
@@ -29,7 +29,7 @@ struct LookupWorkload {
     return (0..<lookupCount).map { _ in Int64.random(in: 1...Int64(count), using: &generator) }
   }
 
-  /// Throws unless the record looked up is the one asked for.
+  /// Throws if the record is not the requested one.
   @inline(__always)
   static func require(_ record: (some TrackRecord)?, hasKey key: Int64) throws {
     guard record?.id == key else { throw BenchmarkFailure("Key \(key) found another record.") }

@@ -1,6 +1,6 @@
 /// W11: opening a live query of a whole large table, in the order of an index.
 struct OpeningWorkload {
-  /// What the query is ordered by.
+  /// The order of the query.
   enum Order: String {
     case integers
     case texts

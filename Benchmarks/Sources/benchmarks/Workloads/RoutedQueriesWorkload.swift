@@ -1,9 +1,9 @@
 /// W7: a one-row commit beside many live queries, each of one value of the same field.
 ///
-/// GRDB runs every observed query of a table again after each commit that touches the table, so it
-/// has no counterpart: ten thousand queries a commit.
+/// GRDB has no counterpart. It re-executes every observed query of a table after each commit that
+/// touches the table: ten thousand queries for each commit.
 struct RoutedQueriesWorkload {
-  /// Whom the commits concern.
+  /// The queries that the commits affect.
   enum Target: String {
     /// One of the queries; timed from the end of the transaction's closure to the event.
     case one
@@ -14,7 +14,7 @@ struct RoutedQueriesWorkload {
   let target: Target
   /// The live queries of the crowded contender, and the rows of the table.
   let queryCount: Int
-  /// The most commits in one run.
+  /// The maximum number of commits in one run.
   let commitCount = 1_000
 
   var workload: Workload {

@@ -1,5 +1,5 @@
-/// Update records in one transaction, one field of each, BEGIN and COMMIT included: without
-/// rules, and under rules of each kind. Every rule is met, so what is timed is the asking.
+/// Updates one field of each record in one transaction, BEGIN and COMMIT included: without rules,
+/// and under rules of each kind. Every rule is met, so the benchmark times the check itself.
 struct RuleWorkload {
   /// The records in the table, each of which a run updates.
   let count: Int

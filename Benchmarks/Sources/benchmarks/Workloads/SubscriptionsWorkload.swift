@@ -1,8 +1,8 @@
 /// W9: the chart that Dflat publishes: ten thousand objects, a thousand subscriptions, one
 /// transaction that updates a thousand objects. Timed from the end of the transaction's closure
-/// until the last subscriber has been told.
+/// until the last subscriber has been notified.
 struct SubscriptionsWorkload {
-  /// What is subscribed to.
+  /// The subscribed things.
   enum Kind: String, CaseIterable {
     /// Queries that select one object each.
     case queries
@@ -14,10 +14,10 @@ struct SubscriptionsWorkload {
 
   let kind: Kind
   let objectCount: Int
-  /// The most transactions in one run.
+  /// The maximum number of transactions in one run.
   let commitCount = 5
 
-  /// The subscriptions, the objects that a range holds, and the objects that a commit updates.
+  /// The number of subscriptions, of objects in a range, and of objects that a commit updates.
   var subscriptionCount: Int { objectCount / 10 }
 
   var workload: Workload {
@@ -36,7 +36,7 @@ struct SubscriptionsWorkload {
     return tracks
   }
 
-  /// The objects that every commit updates: those that the single subscriptions watch.
+  /// Returns the objects that every commit updates: those with a subscription of their own.
   func updated(using generator: inout SeededGenerator, of tracks: [Track]) -> [Track] {
     tracks[..<subscriptionCount].map { track in
       var track = track

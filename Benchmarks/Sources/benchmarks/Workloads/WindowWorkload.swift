@@ -1,10 +1,10 @@
-/// W12: a one-row update that concerns a window in the middle of a large table: a row in it
-/// changes, or one before it goes behind it, so that the window slides.
+/// W12: a one-row update that affects a window in the middle of a large table. Either a row in the
+/// window changes, or a row before it moves behind it, so that the window slides.
 struct WindowWorkload {
   let rowCount: Int
-  /// The rows of the window, whose first is in the middle.
+  /// The number of rows in the window. Its first row is in the middle of the table.
   let limit = 50
-  /// The most updates in one run.
+  /// The maximum number of updates in one run.
   let updateCount = 1_000
 
   var offset: Int { rowCount / 2 }
@@ -18,20 +18,19 @@ struct WindowWorkload {
       contenders: { grdbContenders + modelStoreContenders })
   }
 
-  /// The table: the value of `milliseconds` is twice the position, so that there is room between.
+  /// The table. The value of `milliseconds` is twice the position, to leave gaps.
   var tracks: [Track] {
     var tracks = Track.generate(rowCount)
     for index in tracks.indices { tracks[index].milliseconds = Int64(2 * index) }
     return tracks
   }
 
-  /// The update with that number, and whether the window slides by it.
+  /// Returns the update with that number, and whether it slides the window.
   ///
-  /// - Parameter tracks: The table, which takes up the update.
+  /// - Parameter tracks: The table, to which the update is applied.
   func update(_ number: Int, of tracks: inout [Track]) -> (track: Track, slides: Bool) {
     guard number.isMultiple(of: 2) else {
-      // In the middle of the window for as long as it has slid by less than half of its rows and
-      // after: every slide makes the next row its first.
+      // Always in the middle of the window, because every slide makes the next row its first.
       let index = offset + limit / 2 + number / 2
       tracks[index].rating = tracks[index].rating == 1 ? 2 : 1
       return (tracks[index], false)

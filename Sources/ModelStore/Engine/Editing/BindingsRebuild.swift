@@ -1,7 +1,7 @@
-/// What a rebuild of the bindings did, and what it left out.
+/// The result of rebuilding the bindings.
 package struct BindingsRebuild {
-  /// The bindings of which records were wrong and how many.
+  /// The bindings with wrong records, and the number of updated records.
   package internal(set) var mended: [(binding: String, recordCount: Int)]
-  /// The bindings that were left out, each with the reason.
+  /// The bindings that were skipped, each with the reason.
   package let unread: [(binding: String, error: StoreError)]
 }

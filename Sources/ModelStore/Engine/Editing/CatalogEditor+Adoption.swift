@@ -1,16 +1,16 @@
-// Tables of another design that become models and lists.
+// Adoption: existing tables become models and lists.
 extension CatalogEditor {
-  /// Every table and view that is not a model yet, with the model it would make or the reason why
-  /// not.
+  /// Returns every table and view that is not a model yet, with its model or the reason against
+  /// one.
   func adoptableTables() throws -> [AdoptableTable] {
     try adoptableTables { _ in true }
   }
 
-  /// - Parameter isWanted: By folded name. Values are read of these tables only.
+  /// - Parameter isWanted: Selects tables by folded name. Only values of these tables are read.
   private func adoptableTables(_ isWanted: (String) -> Bool) throws -> [AdoptableTable] {
     var tables = Set(models.schema.models.map { ExactText($0.table.asciiFolded) })
     return try engine.look { connection in
-      // A newer library's models: they are models already.
+      // Models of a newer library version are already models.
       for problem in try CatalogEntries.models.problems(on: connection) {
         if let name = problem.model { tables.insert(ExactText(name.asciiFolded)) }
       }
@@ -46,7 +46,7 @@ extension CatalogEditor {
       let folded = name.asciiFolded
       guard let table = found.first(where: { $0.name.asciiFolded.isExactly(folded) }) else {
         throw StoreError(
-          .unknownModel, "There is no table \(name) that could be adopted.", model: name)
+          .unknownModel, "There is no table \(name) to adopt.", model: name)
       }
       if let reason = table.reason {
         throw StoreError(.unsupportedSchema, reason, model: name)
@@ -55,7 +55,7 @@ extension CatalogEditor {
     }
   }
 
-  /// The adopted model that the choice is about.
+  /// Returns the adopted model of `choice`.
   private func retypable(_ choice: TypeChoice) throws -> ModelSchema {
     let model = try models.schema.model(named: choice.model)
     let isSlot = models.schema.slotModels.contains { $0.schema.name == model.name }
@@ -65,13 +65,14 @@ extension CatalogEditor {
         ? "holds the places of a list"
         : model.kind == .view ? "is a view" : "is declared in Swift, and so are its types"
       throw StoreError(
-        .unsupportedSchema, "\(model.name) \(reason). Only fields of adopted tables take a type.",
+        .unsupportedSchema,
+        "\(model.name) \(reason). You can set the types of adopted tables only.",
         model: model.name, field: choice.field)
     }
     return model
   }
 
-  /// The decisions about `choices`, which are made together.
+  /// Returns the decisions about `choices`, which are made together.
   func decisions(_ choices: [TypeChoice]) throws -> [TypeDecision] {
     var schemas: [ModelSchema] = []
     let decisions = try choices.map { choice in
@@ -92,7 +93,7 @@ extension CatalogEditor {
     return decisions
   }
 
-  /// The model that the choice is about, adopted or to be adopted.
+  /// Returns the model of `choice`: an adopted model, or the model of a table to adopt.
   private func typable(_ choice: TypeChoice) throws -> ModelSchema {
     guard !models.schema.contains(choice.model) else { return try retypable(choice) }
     guard let schema = try adoptable([choice.model]).compactMap(\.schema).first else {
@@ -102,10 +103,10 @@ extension CatalogEditor {
     return schema
   }
 
-  /// Refuses new types of adopted fields with which a binding of the file could not be kept.
-  /// Otherwise the binding would be removed as one that nothing can be done about.
+  /// Throws if a binding in the file could not be maintained with new types of adopted fields.
+  /// Otherwise the store would silently remove the binding as one that cannot be resolved.
   ///
-  /// - Parameter declared: Models with the new types; others may be among them.
+  /// - Parameter declared: Models with the new types; other models may be among them.
   /// - Throws: ``StoreError`` with code `unsupportedSchema` that names the binding.
   func checkBindings(retyping declared: [ModelSchema], on connection: Connection) throws {
     let retyped = declared.filter(\.isAdopted)
@@ -133,7 +134,7 @@ extension CatalogEditor {
       guard let table = catalog.table(named: schema.table), schema.kind == .table else {
         throw StoreError(
           .unsupportedSchema,
-          "\(schema.name) is a view. Only fields of adopted tables take a type.",
+          "\(schema.name) is a view. You can set the types of adopted tables only.",
           model: schema.name, field: choice.field)
       }
       return try StoredTypes(schema: schema, table: table)
@@ -141,21 +142,21 @@ extension CatalogEditor {
     }
   }
 
-  /// Makes the rows of a table of another design the slots of lists that records of `owner` own.
+  /// Adopts a table whose rows become the slots of lists that records of `owner` own.
   func adopt(_ list: ListSchema, of owner: String) throws -> ModelSchema {
     var model = try models.schema.model(named: owner)
     guard model.isAdopted, !model.lists.contains(where: { $0.name == list.name }) else {
       throw StoreError(
         .configurationConflict,
         model.isAdopted
-          ? "\(owner) has a list \(list.name) already."
-          : "\(owner) is declared in Swift, and so are its lists; declare \(list.name) there.",
+          ? "\(owner) already has a list \(list.name)."
+          : "\(owner) is declared in Swift. Declare its list \(list.name) there too.",
         model: owner, field: list.name)
     }
     if let claimant = try claimant(of: list.slotTable) {
       throw StoreError(
         .configurationConflict,
-        "The table \(list.slotTable) is in use as a model: \(claimant) speaks of it. Remove that first.",
+        "The table \(list.slotTable) is in use as a model: \(claimant) refers to it. Remove that first.",
         model: owner, field: list.name)
     }
     model.lists.append(list)
@@ -163,8 +164,9 @@ extension CatalogEditor {
     return try models.schema.model(named: list.slotModelName(of: model))
   }
 
-  /// What in the file would be lost if the table were no longer the model that it is: a binding or
-  /// rule, or another model's list. Nil when nothing would.
+  /// Returns what the file would lose if the table were no longer a model; nil for nothing.
+  ///
+  /// That is a binding, a rule or another model's list.
   private func claimant(of table: String) throws -> String? {
     let folded = ExactText(table.asciiFolded)
     guard
@@ -195,7 +197,7 @@ extension CatalogEditor {
 }
 
 extension AdoptableTable {
-  /// The table with the types of its open columns decided by their values.
+  /// Returns the table with the types of its undeclared columns decided by their values.
   fileprivate func decided(in catalog: Catalog, on connection: Connection) throws -> AdoptableTable
   {
     guard var schema, let table = catalog.table(named: name) else { return self }

@@ -1,4 +1,4 @@
-// Bindings that are in the file.
+// Bindings in the file.
 extension CatalogEditor {
   func add(
     _ binding: FieldBinding, mode: WriteMode, onProgress: (_ done: Int, _ all: Int) throws -> Void
@@ -19,26 +19,26 @@ extension CatalogEditor {
     }
   }
 
-  /// Lets `bindings`, which are all of their target now, take over from one that is gone.
+  /// Makes `bindings` maintain their target after another binding of the same target was removed.
   ///
-  /// - Returns: How many records had to follow.
+  /// - Returns: The number of updated records.
   func follow(_ bindings: [BindingSchema], on connection: Connection) throws -> Int {
     let models = self.models.schema.models
-    // A binding may be dropped because a model or field is gone.
+    // A binding may be dropped because its model or field was removed.
     let kept = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
     return try Reconciler(connection)
       .reconcile(CompiledBindings(kept, in: models, on: connection))
       .reduce(0) { $0 + $1.recordCount }
   }
 
-  /// Refuses declared bindings that this program cannot keep itself.
+  /// Throws if a declared binding calls a function that this store does not have.
   func checkFunctions(of bindings: [BindingSchema]) throws(StoreError) {
     let known = Set(configuration.functions.map(\.name.asciiFolded))
     for binding in bindings {
       guard let name = binding.functions?.first(where: { !known.contains($0) }) else { continue }
       throw StoreError(
         .unknownFunction,
-        "The binding \(binding.name) calls the function \(name), which this store was not given. "
+        "The binding \(binding.name) calls the function \(name), which this store does not have. "
           + "Add it to StoreConfiguration.functions.",
         model: binding.target.model, field: binding.target.field)
     }
@@ -59,8 +59,8 @@ extension CatalogEditor {
   }
 
   func rebuildBindings() throws -> [(binding: String, recordCount: Int)] {
-    // Values first, in a transaction like any other: observers receive exact changes. Recreating
-    // the triggers then finds nothing to update.
+    // Updates the values first, in an ordinary transaction, so that observers receive exact
+    // changes. Recreating the triggers then finds nothing to update.
     let mended = try engine.write { tx in
       var unread = UnreadBindings(policy: .stop)
       return try self.synchroniseBindings(in: tx.access, &unread)
@@ -83,7 +83,7 @@ extension CatalogEditor {
     return rebuild
   }
 
-  /// Puts triggers in place and adds the records that had to follow because of that.
+  /// Installs the triggers, and adds the bindings whose records were updated because of that.
   private func completed(
     _ mended: [(binding: String, recordCount: Int)], besides left: Set<String>
   ) throws -> [(binding: String, recordCount: Int)] {
@@ -103,9 +103,9 @@ extension CatalogEditor {
     }.value
   }
 
-  /// Puts every record right that is not.
+  /// Updates every record that differs from its binding.
   ///
-  /// - Returns: The bindings of which some were wrong, and how many.
+  /// - Returns: The bindings with such records, and their number.
   private func synchroniseBindings(
     in access: _TransactionAccess, _ unread: inout UnreadBindings
   ) throws -> [(binding: String, recordCount: Int)] {
@@ -113,7 +113,7 @@ extension CatalogEditor {
     let installed = try InstalledObjects.ofBindings(in: connection)
     let bindings = try filedBindings(on: connection).bindings
       .filter { try $0.missingFunction(on: connection) == nil }
-    // For all bindings first: updating a value fires the triggers of others.
+    // Restores all triggers first: updating a value fires the triggers of other bindings.
     for binding in bindings {
       _ = try unread.attempt(binding.binding, of: models, in: access) {
         try Reconciler(connection).restoreStorage(of: binding, in: installed)
@@ -129,18 +129,18 @@ extension CatalogEditor {
     return mended
   }
 
-  /// The bindings of the file's catalog.
+  /// Returns the bindings of the file's catalog.
   private func filedBindings(on connection: Connection) throws -> CompiledBindings {
     let models = models.schema.models
     var bindings = try CatalogEntries.bindings.understood(on: connection)
     if try !CatalogEntries.models.problems(on: connection).isEmpty {
-      // The bindings of a model that only a newer library knows cannot be compared here.
+      // Bindings of a model that only a newer library understands cannot be compared here.
       bindings = bindings.filter { ResolvedBinding.canResolve($0, in: models) }
     }
     return try CompiledBindings(bindings, in: models, on: connection)
   }
 
-  /// What is wrong with the bindings of the file.
+  /// Returns the problems with the bindings of the file.
   func bindingFindings(maxKeyCount: Int) throws -> [BindingFinding] {
     try readingBindings { bindings, connection in
       let left = try uncompared(bindings, on: connection)
@@ -149,7 +149,7 @@ extension CatalogEditor {
     }
   }
 
-  /// How the objects of bindings in the file differ.
+  /// Returns how the bindings' objects in the file differ from the catalog.
   func bindingDrift() throws -> [SchemaDrift] {
     try readingBindings { bindings, connection in
       let left = try uncompared(bindings, on: connection)
@@ -158,7 +158,7 @@ extension CatalogEditor {
     }
   }
 
-  /// The names of the catalog's bindings that are not among `bindings`.
+  /// Returns the names of the catalog's bindings that are not among `bindings`.
   private func uncompared(
     _ bindings: CompiledBindings, on connection: Connection
   ) throws -> Set<String> {
@@ -169,7 +169,7 @@ extension CatalogEditor {
   func lossyConversions() throws -> [LossyConversion] {
     try readingBindings { bindings, connection in
       try bindings.bindings.compactMap { binding in
-        // The findings name a binding that cannot be compared.
+        // A binding that cannot be compared appears in the findings.
         guard try binding.missingFunction(on: connection) == nil,
           try binding.namingProblem(on: connection) == nil
         else { return nil }
@@ -184,7 +184,7 @@ extension CatalogEditor {
     }
   }
 
-  /// The bindings that `field` of `model` follows, sources first.
+  /// Returns the bindings that `field` of `model` depends on, sources first.
   func bindings(into field: FieldSchema, of model: ModelSchema) throws -> [BindingSchema] {
     try readingBindings { bindings, connection in
       let generated = try GeneratedColumns(of: self.models.schema.models, on: connection)
@@ -213,7 +213,7 @@ extension CatalogEditor {
 
 /// The bindings that a rebuild cannot read or write, each with the reason.
 private struct UnreadBindings {
-  /// What happens at the first one.
+  /// The reaction to the first such binding.
   enum Policy { case stop, goOn }
 
   let policy: Policy
@@ -223,9 +223,10 @@ private struct UnreadBindings {
     self.policy = policy
   }
 
-  /// Runs `body`, which is about one binding, unless that was left out before.
+  /// Runs `body` for one binding, unless that binding has failed before.
   ///
-  /// - Returns: What `body` returns; nil when the binding is left out. Nothing of it is kept then.
+  /// - Returns: The result of `body`; nil if the binding is skipped. Its changes are rolled back
+  ///   then.
   mutating func attempt<Result>(
     _ binding: BindingSchema, of models: ModelRegistry, in access: _TransactionAccess,
     _ body: () throws -> Result
@@ -240,7 +241,7 @@ private struct UnreadBindings {
     }
   }
 
-  /// What a table of the binding lacks here, or what SQLite said.
+  /// Returns what is missing from a table of the binding, or SQLite's error.
   private func reason(
     _ error: SQLiteError, _ binding: BindingSchema, _ models: ModelRegistry
   ) -> StoreError {

@@ -1,4 +1,4 @@
-// What differs in the file's schema.
+// Drift: differences between the file's schema and the catalog.
 extension CatalogEditor {
   /// See ``Store/schemaDrift()``.
   func schemaDrift(of parts: Set<SchemaDrift.Part>) throws -> [SchemaDrift] {
@@ -12,7 +12,7 @@ extension CatalogEditor {
     }
   }
 
-  /// How the tables differ from the models that the file says they are.
+  /// Returns how the tables differ from the file's models.
   private func modelDrift() throws -> [SchemaDrift] {
     let models = models.schema.models
     return try engine.look { connection in
@@ -30,7 +30,7 @@ extension CatalogEditor {
       try engine.read(connection) { reads in
         let connection = reads.access.connection
         guard let layouts = try JournalLayouts(reading: connection) else { return [] }
-        // The triggers follow the file, also where a model keeps its fields in this process.
+        // The triggers follow the file, even if a model has other field positions in this process.
         let models = try schema.filed(on: connection)
         return try CompiledJournal(layouts, of: models, in: try Catalog(reading: connection))
           .knownDrift(on: connection)

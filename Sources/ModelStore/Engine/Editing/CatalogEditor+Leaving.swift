@@ -13,7 +13,7 @@ extension CatalogEditor {
       if departure.removesCatalog { try Self.dropCatalog(on: connection) }
     }
     return try changing(leaving: left, completion: complete) { connection in
-      // Again, in the transaction that writes.
+      // Computes it again, inside the transaction that writes.
       let departure = try self.departure(of: names, policy, on: connection)
       try Self.check(departure, policy)
       try checkUnobserved(departure.allModels)
@@ -22,7 +22,7 @@ extension CatalogEditor {
     }
   }
 
-  /// What goes when models leave.
+  /// Returns everything that is removed with the models.
   private func departure(
     of names: [String]?, _ policy: LossPolicy, on connection: Connection
   ) throws -> ModelDeparture {
@@ -46,7 +46,7 @@ extension CatalogEditor {
       lostEntryCount: lostEntryCount, lostConsumers: lostConsumers, removesCatalog: removesCatalog)
   }
 
-  /// The adopted models called `names`, with the slots of their lists.
+  /// Returns the adopted models called `names`, with the slots of their lists.
   private static func leaving(
     _ names: [String]?, _ entries: [ModelSchema], _ known: StoreSchema
   ) throws -> Set<String> {
@@ -63,7 +63,7 @@ extension CatalogEditor {
       if let owner {
         throw StoreError(
           .unsupportedSchema,
-          "\(name) holds the places of a list. It leaves with its owner, \(owner.name).",
+          "\(name) holds the places of a list. Remove its owner, \(owner.name), to remove it.",
           model: name)
       }
       leaving.insert(name)
@@ -72,7 +72,7 @@ extension CatalogEditor {
     return leaving
   }
 
-  /// What needs the models: of their own, and of other models or programs.
+  /// Returns what depends on the models, apart for these models and for other models or programs.
   private func dependents(
     of leaving: Set<String>, among entries: [ModelSchema], on connection: Connection
   ) throws -> (own: [ModelDependent], others: [ModelDependent]) {
@@ -110,7 +110,8 @@ extension CatalogEditor {
     return (own, others)
   }
 
-  /// Whether the file has the store's own tables, and no program has recorded migrations in them.
+  /// Returns whether the file has the store's own tables, and no program has recorded migrations in
+  /// them.
   private static func ownsCatalogAlone(on connection: Connection) throws -> Bool {
     guard try !InstalledObjects.ofStore(in: connection).objects.isEmpty else {
       return false
@@ -122,20 +123,20 @@ extension CatalogEditor {
     guard policy == .refuse else { return }
     var reasons = departure.dependents.map { "the \($0.kind.rawValue) \($0.name) needs them" }
     if departure.lostEntryCount > 0 {
-      reasons.append("the change journal would go with \(departure.lostEntryCount) entries")
+      reasons.append("the change journal and its \(departure.lostEntryCount) entries would be lost")
     }
     if !departure.lostConsumers.isEmpty {
       let names = departure.lostConsumers.joined(separator: ", ")
-      reasons.append("the change journal's consumers would go (\(names))")
+      reasons.append("the change journal's consumers (\(names)) would be lost")
     }
     guard !reasons.isEmpty else { return }
     throw StoreError(
       .conflict,
-      "The models cannot leave: \(reasons.joined(separator: "; ")). Remove that first, or accept the losses; nothing was changed.",
+      "The models cannot be removed: \(reasons.joined(separator: "; ")). Remove that first, or accept the losses; nothing was changed.",
       model: departure.models.count == 1 ? departure.models[0] : nil)
   }
 
-  /// Observers of a model that is gone would wait for changes that never come.
+  /// Throws if a model is observed: its observers would wait forever for changes.
   private func checkUnobserved(_ names: [String]) throws(StoreError) {
     let interests = engine.broker.interests()
     guard let name = names.first(where: { interests[$0] != nil }) else { return }
@@ -186,10 +187,10 @@ extension CatalogEditor {
     try CatalogEntries.rules.remove(names, on: connection)
   }
 
-  /// Drops all of the store's own tables and whatever else it has made.
+  /// Drops the store's own tables and everything else that it created.
   private static func dropCatalog(on connection: Connection) throws {
     let own = try InstalledObjects.ofStore(in: connection).objects
-    // An index of the store's own tables goes with them.
+    // Dropping a table drops its indexes too.
     let tables = Set(own.filter { $0.kind == .table }.map(\.name))
     try Reconciler(connection).apply(
       SchemaPlan(dropped: own.filter { $0.kind != .index || !tables.contains($0.table) }))
@@ -197,7 +198,7 @@ extension CatalogEditor {
 }
 
 extension ModelDeparture {
-  /// The models and the models of places in the lists that go with them.
+  /// The models, and the slot models of the lists that are removed with them.
   fileprivate var allModels: [String] {
     models + removed.filter { $0.kind == .list }.map(\.name)
   }

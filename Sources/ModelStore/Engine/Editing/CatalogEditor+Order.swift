@@ -1,13 +1,15 @@
-// What the file records of being in order, so that opening it again has nothing to check.
+// The file's record that it is in order, so that opening it again has nothing to check.
 extension CatalogEditor {
-  /// What the file says of itself, where it was found in order for `declarations` and is as it was
-  /// then, so that opening has nothing to check. The first store on a file in a process asks; for
-  /// later ones the declarations of the others count, too.
+  /// Returns the catalog if the file was found in order for `declarations` and has not changed
+  /// since.
+  ///
+  /// Opening then has nothing to check. Only the first store on a file in a process calls it. For
+  /// later stores the declarations of the others count too.
   func filedCatalog(
     vouchingFor declarations: Declarations, on connection: Connection
   ) throws -> FiledCatalog? {
     guard models.schema.isEmpty, schema.validators.isEmpty,
-      // Who only reads what the file says of itself is asked nothing.
+      // A read-only store without declarations uses the file's own description. It checks nothing.
       configuration.access != .readOnly || !declarations.isEmpty,
       !declarations.models.contains(where: \.ownsAdoptedSlots)
     else { return nil }
@@ -21,11 +23,11 @@ extension CatalogEditor {
     }
   }
 
-  /// Records in the file that it is in order, for the next opening to find.
+  /// Records in the file that it is in order. The next opening reads this record.
   ///
-  /// - Parameter declarations: What the file was brought in line with; nil for nothing.
-  /// - Precondition: A write transaction is open, in which nothing else of the catalog is changed
-  ///   any more, and the store's own migrations were applied.
+  /// - Parameter declarations: The declarations that the file now matches; nil for none.
+  /// - Precondition: A write transaction is open. The store's own migrations were applied, and the
+  ///   transaction does not change the catalog any further.
   func recordOrder(
     for declarations: Declarations? = nil, on connection: Connection
   ) throws {
@@ -36,7 +38,7 @@ extension CatalogEditor {
     {
       return
     }
-    // A file that lacks one of the store's own tables is not in order.
+    // A file without one of the store's own tables is not in order.
     _ = try FiledCatalog.knowingTable {
       guard try isFileInOrder(on: connection) else { return }
       var digests = [FiledCatalog.file]
@@ -50,13 +52,15 @@ extension CatalogEditor {
   private func isInOrder(
     for declarations: Declarations, on connection: Connection
   ) throws -> Bool {
-    // Another program may have turned the journal off meanwhile.
+    // Another program may have turned the journal off in the meantime.
     try isUpToDate(declarations, on: connection)
       && journal.plan(for: declarations, on: connection)?.isEmpty ?? true
   }
 
-  /// As ``recordOrder(for:on:)``, in a transaction of its own, where an opening had nothing else to
-  /// write. Only for the first store on a file: observers refetch after what is written here.
+  /// Calls ``recordOrder(for:on:)`` in its own transaction, if an opening had nothing else to
+  /// write.
+  ///
+  /// Only the first store on a file does this: observers refetch after this write.
   func noteOrder(for declarations: Declarations, on connection: Connection) throws {
     guard models.schema.isEmpty,
       try filedCatalog(vouchingFor: declarations, on: connection) == nil
@@ -66,12 +70,13 @@ extension CatalogEditor {
         try connection.inTransaction { try recordOrder(for: declarations, on: connection) }
       }
     } catch let error as SQLiteError where error.code.primary == .busy || error.isForWantOfSpace {
-      // The next opening checks everything once more.
+      // The next opening checks everything again.
     }
   }
 
-  /// Whether every entry is understood, no two describe one table, rules can be kept, adopted
-  /// models are as their tables, and the journal's triggers are as they should be.
+  /// Returns whether the file's catalog, rules, adopted models and journal triggers are correct.
+  ///
+  /// Every entry must be understood, and no two entries may describe one table.
   private func isFileInOrder(on connection: Connection) throws -> Bool {
     guard try problems(on: connection).isEmpty else { return false }
     let filed = try CatalogEntries.models.read(on: connection)
@@ -91,6 +96,6 @@ extension CatalogEditor {
 }
 
 extension ModelSchema {
-  /// Whether slots of its lists are in tables of another design, whose form the file decides.
+  /// Whether the slots of its lists are in adopted tables, whose form the file decides.
   fileprivate var ownsAdoptedSlots: Bool { lists.contains { $0.columns != nil } }
 }

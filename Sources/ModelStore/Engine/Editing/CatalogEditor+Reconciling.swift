@@ -1,14 +1,14 @@
-// Declarations and the file that should have them.
+// Reconciling: bringing the file in line with declarations.
 extension CatalogEditor {
-  /// Brings tables, indexes, bindings, rules and the journal in line with `declarations` and with
-  /// what the file's catalog has already, and writes the declarations into the catalog. Opening a
-  /// store and adopting tables go through here, after the migrations.
+  /// Brings tables, indexes, bindings, rules and the journal in line with `declarations`, and
+  /// writes the declarations into the catalog.
   ///
-  /// Takes no write lock where nothing differs, so that it need not wait for another process's
-  /// write.
+  /// What the catalog has already stays in effect. Opening a store and adopting tables call this
+  /// after the migrations. If nothing differs, it takes no write lock and does not wait for the
+  /// writes of other processes.
   ///
-  /// - Returns: What to report of rules that the file had before.
-  /// - Throws: ``StoreError``; then the file is as it was.
+  /// - Returns: Notices about rules that the file already had.
+  /// - Throws: ``StoreError``; the file is then unchanged.
   func reconcile(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
     on connection: Connection
@@ -27,7 +27,7 @@ extension CatalogEditor {
 
   // What differs
 
-  /// Whether tables, bindings, rules and the catalog are as `declarations` have them.
+  /// Returns whether tables, bindings, rules and the catalog match `declarations`.
   func isUpToDate(_ declarations: Declarations, on connection: Connection) throws -> Bool {
     let catalog = try Catalog(reading: connection)
     let models = try schema.known(on: connection, declaring: declarations.models)
@@ -68,7 +68,7 @@ extension CatalogEditor {
         .plan(from: .ofBindings(in: connection)).isEmpty
   }
 
-  /// Why `declarations` are not written into a file that lacks some of them.
+  /// Returns why `declarations` are not written into a file that lacks some of them.
   private func refusal(
     of declarations: Declarations, on connection: Connection
   ) throws -> StoreError {
@@ -76,12 +76,12 @@ extension CatalogEditor {
     return StoreError(
       .readOnly,
       configuration.access == .readOnly
-        ? "The store was opened read-only, and what this program declares is not in its file yet. Open it for writing once."
-        : "What this program declares is not all in the file, or was changed there, and nothing in the file may be changed now. Open the store for writing once."
+        ? "The store was opened read-only, and its file lacks some declarations of this program. Open it for writing once."
+        : "The file lacks some declarations of this program, or another program changed them, and this store may not change the file. Open it for writing once."
     )
   }
 
-  /// A validator of a model that does not exist, or of a view, would never be asked.
+  /// Throws if a validator is for a missing model or a view. Such a validator would never run.
   private func check(_ validators: [Validator], against models: [ModelSchema]) throws {
     for validator in validators {
       if let problem = validator.problem { throw problem }
@@ -95,7 +95,7 @@ extension CatalogEditor {
         guard model.kind == .table else {
           throw StoreError(
             .unsupportedSchema,
-            "The validator \(validator.name) is for \(model.name), a view, which nobody writes.",
+            "The validator \(validator.name) is for \(model.name), a view, and a view cannot be written.",
             model: model.name)
         }
       }
@@ -106,7 +106,7 @@ extension CatalogEditor {
       else {
         throw StoreError(
           .configurationConflict,
-          "The validator \(validator.name) of another model is in force already; names are unique in a store.",
+          "The validator \(validator.name) of another model is already in effect; names are unique in a store.",
           model: validator.models.first)
       }
     }
@@ -114,7 +114,9 @@ extension CatalogEditor {
 
   // What has to happen
 
-  /// - Returns: What to report.
+  /// Brings the file in line with `declarations`.
+  ///
+  /// - Returns: The notices to report.
   /// - Precondition: A write transaction is open.
   private func install(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges,
@@ -143,6 +145,8 @@ extension CatalogEditor {
     return notices
   }
 
+  /// Installs the bindings.
+  ///
   /// - Returns: The names of the bindings that were dropped.
   private func install(
     _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
@@ -157,12 +161,13 @@ extension CatalogEditor {
     return bindings.obsolete
   }
 
-  /// The declared bindings and those that the file has from other programs, so that cycles and
-  /// conflicts between the two are found.
+  /// Returns the declared bindings together with those that other programs put into the file.
   ///
-  /// - Returns: As `obsolete` the names of those in the file that can no longer be kept, because a
-  ///   model or field of theirs is gone or because a declared one took a field or name of theirs. A
-  ///   program that does not know them could not open the file otherwise.
+  /// Together they show cycles and conflicts between the two.
+  ///
+  /// - Returns: `obsolete` holds the names of bindings in the file that can no longer be
+  ///   maintained. Their model or field is gone, or a declared binding took their field or name.
+  ///   Otherwise a program that does not know them could not open the file.
   private func allBindings(
     _ declared: [BindingSchema], in models: [ModelSchema], on connection: Connection
   ) throws -> (kept: [BindingSchema], obsolete: [String]) {
@@ -170,7 +175,7 @@ extension CatalogEditor {
     var obsolete: [String] = []
     let filed = try CatalogEntries.bindings.understood(on: connection)
       .filter { binding in !declared.contains { $0.name == binding.name } }
-    // Bindings of a model whose table has changed wait until the model is refreshed.
+    // Bindings of a model whose table has changed wait for a refresh of the model.
     let broken = filed.isEmpty ? [] : try brokenModels(on: connection)
     for binding in filed where broken.isDisjoint(with: binding.modelNames) {
       let isDisplaced = declared.contains {
@@ -194,8 +199,9 @@ extension Declarations {
 }
 
 extension BindingSchema {
-  /// Whether the two have a field in common and cannot both be kept: an end of a two-way binding
-  /// is an end of other two-way bindings at most.
+  /// Returns whether the two share a field and exclude each other.
+  ///
+  /// An end of a two-way binding may only be an end of other two-way bindings.
   fileprivate func takesAnEnd(of other: BindingSchema) -> Bool {
     let ends = boundFields
     return (ends.count == 1 || other.boundFields.count == 1)
@@ -204,7 +210,7 @@ extension BindingSchema {
 }
 
 extension [ModelSchema] {
-  /// The names of those whose table one of `declared` claims under another name.
+  /// Returns the names of the models whose table one of `declared` claims under another name.
   fileprivate func superseded(by declared: [ModelSchema]) -> [String] {
     let claims = Dictionary(grouping: declared) { ExactText($0.table.asciiFolded) }
     return filter { model in

@@ -1,4 +1,4 @@
-// Adopted models whose tables other programs have changed.
+// Refreshing adopted models whose tables other programs have changed.
 extension CatalogEditor {
   func adoptedDrift() throws -> [SchemaDrift] {
     try engine.look { connection in
@@ -6,7 +6,7 @@ extension CatalogEditor {
     }
   }
 
-  /// The adopted models of the file beside their tables, in the order of names.
+  /// Returns the adopted models of the file with their tables, in the order of names.
   static func adoptedModels(on connection: Connection) throws -> [AdoptedModel] {
     try connection.inOneState {
       let entries = try CatalogEntries.models.understood(on: connection)
@@ -15,16 +15,17 @@ extension CatalogEditor {
     }
   }
 
-  /// The adopted models whose triggers cannot be made from their entries.
+  /// Returns the adopted models whose triggers cannot be generated from their entries.
   func brokenModels(on connection: Connection) throws -> Set<String> {
     Set(try Self.adoptedModels(on: connection).filter(\.isBroken).map(\.entry.name))
   }
 
-  /// Reports adopted models that differ from their tables, as one error. Never fails: a file can be
-  /// used although some models of it are outdated.
+  /// Reports adopted models that differ from their tables, as one error.
   ///
-  /// The writer's connection reads: a reader that is opened only when it is needed then notices
-  /// that the file was replaced, and does not compile statements for an earlier schema.
+  /// It never fails: a file is usable even if some of its models are outdated.
+  ///
+  /// It reads on the writer's connection. A reader that is opened later then detects that the file
+  /// was replaced, and does not compile statements for an earlier schema.
   func reportAdoptedDrift() {
     do {
       let drift = try engine.connections.writer.sync { writer in
@@ -47,7 +48,7 @@ extension CatalogEditor {
       Set(refreshes.filter { $0.schema == nil }.map(\.name))
     }
     return try changing(leaving: goneModels) { connection in
-      // Again, in the transaction that writes.
+      // Computes it again, inside the transaction that writes.
       let refreshes = try self.refreshes(names, on: connection)
       try Self.checkDependents(of: refreshes.map(\.refresh))
       let removed = refreshes.flatMap(\.refresh.removed)
@@ -61,7 +62,7 @@ extension CatalogEditor {
     }
   }
 
-  /// What a refresh does with each model that differs from its table.
+  /// Returns the effect of a refresh on each model that differs from its table.
   private func refreshes(
     _ names: [String]?, on connection: Connection
   ) throws -> [(model: AdoptedModel, refresh: ModelRefresh)] {
@@ -85,7 +86,7 @@ extension CatalogEditor {
     }
   }
 
-  /// The models called `names`, each with the slots of its lists, in the order of all.
+  /// Returns the models called `names`, each with the slots of its lists, in their order in `all`.
   private static func chosen(
     _ names: [String]?, of all: [AdoptedModel], _ known: StoreSchema
   ) throws -> [AdoptedModel] {
@@ -107,11 +108,11 @@ extension CatalogEditor {
     }
     return StoreError(
       .unsupportedSchema,
-      "\(name) is declared in Swift, not adopted. Only the program that declares it can change or remove it.",
+      "\(name) is declared in Swift, not adopted. Change or remove it in the program that declares it.",
       model: name)
   }
 
-  /// The renewed model with the types of new columns, as their values decide.
+  /// Returns the refreshed model. The values of new columns decide their types.
   private static func decided(
     _ model: AdoptedModel, in catalog: Catalog, on connection: Connection
   ) throws -> (schema: ModelSchema?, decisions: [TypeDecision]) {
@@ -124,7 +125,7 @@ extension CatalogEditor {
       for decision in decisions { schema.apply(decision) }
       return (schema, decisions)
     } catch let error as SQLiteError where error.isAboutMissingObject {
-      // As in adoption: the values cannot be read here, so the declarations decide.
+      // As in adoption: if values cannot be read here, the declared types apply.
       return (schema, [])
     }
   }
@@ -135,17 +136,17 @@ extension CatalogEditor {
     let names = broken.flatMap(\.dependents).map { "the \($0.kind.rawValue) \($0.name)" }
     throw StoreError(
       .unsupportedSchema,
-      "\(broken.map(\.name).joined(separator: ", ")) cannot be refreshed, because something needs what is gone: \(names.joined(separator: ", ")). Drop that first; nothing was changed.",
+      "\(broken.map(\.name).joined(separator: ", ")) cannot be refreshed, because removed fields are still in use: \(names.joined(separator: ", ")). Drop that first; nothing was changed.",
       model: broken.count == 1 ? first.name : nil)
   }
 
   // Bindings and rules
 
-  /// The bindings and rules about one model that cannot be kept.
+  /// The bindings and rules of one model that cannot be maintained.
   private struct BrokenDependents {
-    /// Those that go with the model.
+    /// The bindings and rules that are removed with the model.
     var removed: [ModelDependent] = []
-    /// Those in the way.
+    /// The bindings and rules that prevent the refresh.
     var others: [ModelDependent] = []
 
     mutating func add(_ dependent: ModelDependent, goes: Bool) {
@@ -153,8 +154,8 @@ extension CatalogEditor {
     }
   }
 
-  /// The bindings and rules about `changed` models that cannot be kept with the models as they are
-  /// then, by the model.
+  /// Returns, by model, the bindings and rules of `changed` models that cannot be maintained after
+  /// it.
   private func brokenDependents(
     of changed: [AdoptedModel], in after: [ModelSchema], on connection: Connection
   ) throws -> [String: BrokenDependents] {
@@ -179,7 +180,7 @@ extension CatalogEditor {
     return found
   }
 
-  /// Why a rule cannot be kept; nil when it can.
+  /// Returns why a rule cannot be maintained; nil if it can.
   private static func problem(
     of rule: Rule, in models: [ModelSchema], on connection: Connection
   ) throws -> String? {
@@ -192,7 +193,7 @@ extension CatalogEditor {
     }
   }
 
-  /// Why a binding cannot be kept; nil when it can.
+  /// Returns why a binding cannot be maintained; nil if it can.
   private static func problem(
     of binding: BindingSchema, in models: [ModelSchema], on connection: Connection
   ) throws -> String? {
@@ -207,7 +208,7 @@ extension CatalogEditor {
     }
   }
 
-  /// Brings the triggers of bindings of `names`, and those of rules, in line with the catalog.
+  /// Brings the triggers of rules, and of bindings of `names`, in line with the catalog.
   private func installDependents(of names: Set<String>, on connection: Connection) throws {
     let models = try schema.filed(on: connection)
     let bindings = try CatalogEntries.bindings.read(on: connection)
@@ -220,7 +221,7 @@ extension CatalogEditor {
 }
 
 extension BindingSchema {
-  /// The models that it names, that of its target first.
+  /// The models that it names, starting with the model of its target.
   var modelNames: [String] {
     switch formula {
     case .copy(let source, _): [target.model, source.model]
@@ -233,7 +234,7 @@ extension BindingSchema {
 }
 
 extension Rule {
-  /// The models that it names, the one that it is about first.
+  /// The models that it names, starting with the model that it restricts.
   var modelNames: [String] {
     if case .reference(let referenced) = demand { [model, referenced] } else { [model] }
   }

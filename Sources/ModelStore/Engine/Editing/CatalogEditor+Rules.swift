@@ -1,9 +1,9 @@
-// Rules in addition to the ones in the tables' definitions.
+// Rules in addition to those in the tables' definitions.
 extension CatalogEditor {
-  /// The rules that the file has in addition to the declared ones.
+  /// Returns the rules that the file has in addition to the declared ones.
   ///
-  /// - Returns: As `displaced` the names of those of which a declared one differs in nothing but
-  ///   case or spelling: it takes their place.
+  /// - Returns: `displaced` holds the names of file rules that a declared rule replaces. The names
+  ///   are equal except for case or Unicode spelling.
   func filedRules(
     beside declared: [Rule], in models: [ModelSchema], on connection: Connection
   ) throws -> (rules: FiledRules, displaced: [String]) {
@@ -18,11 +18,11 @@ extension CatalogEditor {
     )
   }
 
-  /// Enters rules that a program declares.
+  /// Installs and records the rules that a program declares.
   ///
-  /// - Returns: What to report of rules that it does not declare, once it is kept.
-  /// - Throws: ``StoreError`` with code `rejected` when records break one that is new or changed,
-  ///   or a unique one whose index was lost.
+  /// - Returns: Notices about rules of the file that the program does not declare.
+  /// - Throws: ``StoreError`` with code `rejected` if records break a new or changed rule, or a
+  ///   unique rule whose index was lost.
   func install(
     _ declared: [Rule], in models: [ModelSchema], on connection: Connection
   ) throws -> [StoreError] {
@@ -37,14 +37,15 @@ extension CatalogEditor {
       let isDeclared = declared.contains(rule.rule.rule)
       if isDeclared { try rule.check(on: connection) }
       let isNew = isDeclared && !present.contains(rule.rule.rule)
-      // A unique index holds for all records or is none.
+      // A unique index covers all records, or it cannot exist.
       let isLost = rule.rule.rule.kind == .unique && !rule.areInstalled(among: found)
       guard rule.rule.rule.severity == .error, isNew || isLost,
         let finding = try finding(of: rule, on: connection, maxKeyCount: refusalKeyCountMax)
       else { continue }
-      let refusal = Self.refusal(finding, isNew ? "added" : "put in place")
+      let refusal = Self.refusal(finding, isNew ? "added" : "installed")
       guard !isDeclared else { throw refusal }
-      // Another program's rule: this program can work, and its operator receives a report.
+      // Another program's rule: this program can work without it, and its report handler is
+      // notified.
       broken.append(rule.rule.rule)
       notices.append(refusal)
     }
@@ -59,7 +60,7 @@ extension CatalogEditor {
 
   private var refusalKeyCountMax: Int { max(1, configuration.refusals.maxViolationCount) }
 
-  /// The stored records that break `rule`; nil when there are none.
+  /// Returns the stored records that break `rule`; nil if there are none.
   func finding(
     of rule: RuleObjects, on connection: Connection, maxKeyCount: Int
   ) throws -> RuleFinding? {
@@ -71,14 +72,15 @@ extension CatalogEditor {
       rule.rule.rule.violation, offence, in: rule.rule.model, maxKeyCount: maxKeyCount)
   }
 
-  /// Why a rule is not `added`, or whatever was to be done with it.
+  /// Returns the error for a rule that was not `added` (or "installed"), with the records that
+  /// break it.
   private static func refusal(_ finding: RuleFinding, _ added: String) -> StoreError {
     let violation = finding.violation
     let records = finding.count == 1 ? "1 record breaks" : "\(finding.count) records break"
     let remedy =
       violation.kind == .unique
-      ? "A unique rule cannot keep them. Give them other values first"
-      : "Change those first"
+      ? "A unique rule cannot accept existing violations. Change their values first"
+      : "Change these records first"
     return StoreError(
       .rejected,
       "The rule \(violation.rule) was not \(added): \(records) it already. \(remedy); nothing was changed.",
@@ -90,7 +92,7 @@ extension CatalogEditor {
       }, violationCount: finding.count)
   }
 
-  /// The stored records that break `rule`, whether the file has it or not.
+  /// Returns the stored records that break `rule`, whether or not the file has the rule.
   func finding(of rule: Rule, maxKeyCount: Int) throws -> RuleFinding? {
     try engine.look { connection in
       do {
@@ -103,7 +105,7 @@ extension CatalogEditor {
     }
   }
 
-  /// The stored records that break a rule of `rules`, which SQLite is asked about first.
+  /// Returns the stored records that break a rule of `rules`, after SQLite has checked the rule.
   private func finding(
     of rule: Rule, in rules: CompiledRules, on connection: Connection, maxKeyCount: Int
   ) throws -> RuleFinding? {
@@ -114,7 +116,8 @@ extension CatalogEditor {
     return nil
   }
 
-  /// The models as the file has them now: another process may have added one, or a field.
+  /// Returns the models as the file describes them now. Another process may have added models or
+  /// fields.
   private func filedModels(on connection: Connection) throws -> [ModelSchema] {
     let filed = try CatalogEntries.models.understood(on: connection)
     let known = try schema.known(on: connection, declaring: [])
@@ -124,9 +127,9 @@ extension CatalogEditor {
     }
   }
 
-  /// What keeps the file's rules and `rule`, in the place of the one of its name.
+  /// Returns the objects for the file's rules and `rule`, which replaces the rule of the same name.
   ///
-  /// - Throws: ``StoreError`` when it cannot be kept, or not under its name.
+  /// - Throws: ``StoreError`` if the rule cannot be maintained, or not under this name.
   private func compiled(
     adding rule: Rule, on connection: Connection
   ) throws -> CompiledRules {
@@ -134,7 +137,7 @@ extension CatalogEditor {
     guard !validators.contains(where: { $0.name.asciiFolded == rule.name.asciiFolded }) else {
       throw StoreError(
         .configurationConflict,
-        "There is a rule in Swift called \(rule.name); names are unique in a store.",
+        "A validator is already called \(rule.name); names are unique in a store.",
         model: rule.model)
     }
     let others = try CatalogEntries.rules.read(on: connection)
@@ -142,7 +145,7 @@ extension CatalogEditor {
     return try compiled(others, requiring: rule, on: connection)
   }
 
-  /// What keeps `rules` and the required one. Objects that the models do not explain stay.
+  /// Returns the objects for `rules` and the required rule. Objects that no model explains stay.
   func compiled(
     _ rules: [Rule], requiring required: Rule? = nil, on connection: Connection
   ) throws -> CompiledRules {
@@ -158,7 +161,7 @@ extension CatalogEditor {
       let rules = try compiled(adding: rule, on: connection)
       let finding = try self.finding(
         of: rule, in: rules, on: connection, maxKeyCount: refusalKeyCountMax)
-      // A unique index holds for all records or is none.
+      // A unique index covers all records, or it cannot exist.
       if let finding, rule.severity == .error, existingViolations == .refuse || rule.kind == .unique
       {
         throw Self.refusal(finding, "added")
@@ -181,8 +184,8 @@ extension CatalogEditor {
     }
   }
 
-  /// How the objects of rules in the file differ, by name; then the rules that name a model or
-  /// field that is not there any more.
+  /// Returns how the objects of rules in the file differ from the catalog, by name. After them come
+  /// the rules that name a model or field that no longer exists.
   func ruleDrift() throws -> [SchemaDrift] {
     try engine.look { connection in
       try engine.read(connection) { reads in try ruleDrift(on: reads.access.connection) }
@@ -210,11 +213,13 @@ extension CatalogEditor {
     }
   }
 
-  /// Makes the triggers and indexes of rules anew where they are not as they should be.
+  /// Recreates the triggers and indexes of rules where they differ from the expected ones.
   ///
-  /// - Throws: ``StoreError`` with code `rejected` when records break a unique rule: its index
-  ///   holds for all records or does not exist. Records that break another rule stay, as they do
-  ///   when you add the rule and keep them.
+  /// Records that break another rule than a unique one stay, as when you add a rule and allow
+  /// existing violations.
+  ///
+  /// - Throws: ``StoreError`` with code `rejected` if records break a unique rule. Its index covers
+  ///   all records, or it cannot exist.
   func apply(_ rules: CompiledRules, on connection: Connection) throws {
     let found = try InstalledObjects.ofRules(in: connection)
     for objects in rules.rules
@@ -222,12 +227,12 @@ extension CatalogEditor {
       && !objects.areInstalled(among: found)
     {
       let finding = try finding(of: objects, on: connection, maxKeyCount: refusalKeyCountMax)
-      if let finding { throw Self.refusal(finding, "put in place") }
+      if let finding { throw Self.refusal(finding, "installed") }
     }
     try Reconciler(connection).reconcile(rules)
   }
 
-  /// A trigger that names what is not there would make every write of its table fail.
+  /// Throws if a table lacks something that a rule's trigger names. Every write to it would fail.
   private static func checkTables(
     of rules: [ResolvedRule], on connection: Connection
   ) throws {
@@ -237,7 +242,7 @@ extension CatalogEditor {
     guard let first = differences.first else { return }
     throw StoreError(
       .schemaMismatch,
-      "Rules cannot be put in place while a table differs from its model: \(first.sentence)",
+      "Rules cannot be installed while a table differs from its model: \(first.sentence)",
       model: first.model)
   }
 
@@ -247,7 +252,7 @@ extension CatalogEditor {
       guard isDeclared else { continue }
       return StoreError(
         .unsupportedSchema,
-        "The rule \(name) stands in the definition of the table \(model.table); it takes a migration to change that.",
+        "The rule \(name) is part of the definition of the table \(model.table). Change it in a migration.",
         model: model.name)
     }
     return StoreError(.unknownRule, "There is no rule \(name) in this store.")

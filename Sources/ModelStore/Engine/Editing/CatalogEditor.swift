@@ -1,19 +1,19 @@
-/// What a program brings to a store when it opens it.
+/// The declarations of a program that opens a store.
 package struct Declarations: Sendable {
   var migrations: [Migration]
   package var models: [ModelSchema]
   var bindings: [FieldBinding]
   var rules: [Rule]
   var validators: [Validator]
-  /// How much of the models' changes the change journal records; nil for as the file says.
+  /// How much the change journal records of the models' changes; nil means as the file says.
   var changeJournal: JournalDetail?
-  /// What opening a store does about declarations that are not in its file.
+  /// What opening a store does with declarations that are missing from its file.
   var policy = Policy.install
 
   enum Policy: Sendable {
-    /// It writes them into the file.
+    /// Opening writes them into the file.
     case install
-    /// It throws, and the file stays as it is.
+    /// Opening throws, and the file stays unchanged.
     case refuse
   }
 
@@ -34,9 +34,10 @@ package struct Declarations: Sendable {
       && validators.isEmpty
   }
 
-  /// The same for a transaction that is rolled back. Opening a store takes the models and
-  /// validators into use and writes nothing: it throws unless the migrations, models, bindings,
-  /// rules and validators are in the file already.
+  /// The same declarations, for a dry run.
+  ///
+  /// Opening a store with them takes the models and validators into use and writes nothing. It
+  /// throws unless the migrations, models, bindings, rules and validators are already in the file.
   package var forDryRun: Declarations {
     var declarations = self
     declarations.policy = .refuse
@@ -50,7 +51,7 @@ extension Declarations {
     for validator in validators where !names.insert(validator.name.asciiFolded).inserted {
       throw StoreError(
         .configurationConflict,
-        "Two validators, or a validator and a rule, are called \(validator.name); names are unique.",
+        "Two validators, or a validator and a rule, are called \(validator.name). Names must be unique.",
         model: validator.models.first)
     }
   }
@@ -65,12 +66,12 @@ struct CatalogEditor {
   var configuration: StoreConfiguration { engine.configuration }
   var journal: JournalEditor { JournalEditor(schema: engine.schema) }
 
-  /// Brings the file in line with `declarations`, as far as the configuration allows, and puts
-  /// them into effect together with what the file's catalog has already.
+  /// Brings the file in line with `declarations`, as far as the configuration allows, and puts them
+  /// into effect together with the file's existing catalog.
   ///
   /// - Returns: Whether the file recorded that it is in order, so that nothing had to be checked.
-  /// - Throws: ``StoreError``; then the file is as it was, except for migrations that were
-  ///   complete. Only reading the file again may fail after the declarations are in it.
+  /// - Throws: ``StoreError``. The file is then unchanged, except for migrations that completed.
+  ///   The only error after the declarations are written is a failure to read the file again.
   @discardableResult
   func declare(
     _ declarations: Declarations, allowing changes: StoreConfiguration.SchemaChanges
@@ -81,9 +82,9 @@ struct CatalogEditor {
     return try engine.connections.writer.sync { [declarations] writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
-      // What is written here is not captured, so observers refetch.
+      // These writes are not captured, so observers refetch.
       defer {
-        // A migration may have been kept although what came after it failed.
+        // A migration may have been committed although a later step failed.
         writer.lists.forget()
         if writer.connection.totalChangeCount != changeCount {
           engine.foreignSync.publishReset(&writer)
@@ -101,8 +102,9 @@ struct CatalogEditor {
             preparation: { try Reconciler($0).suspendJournal() }
           ).apply(declarations.migrations)
         } else if configuration.access != .readOnly || !declarations.isEmpty {
-          // Refuses what a newer library wrote, without writing. Who only reads what the file says
-          // of itself needs no more than catalog entries that this library knows.
+          // Rejects a newer library's files without writing. A read-only store without declarations
+          // uses the file's own description: it only needs catalog entries that this library
+          // understands.
           _ = try Migrator(connection: writer.connection, scope: .store).pending(
             StoreMigrations.all)
           _ = try CatalogEntries.validators.understood(on: writer.connection)
@@ -126,23 +128,23 @@ struct CatalogEditor {
     }
   }
 
-  /// Puts `declarations`, which are in the file, into effect.
+  /// Puts `declarations` into effect. The file already contains them.
   private func use(
     _ declarations: Declarations, having read: FiledCatalog? = nil, _ writer: inout Writer
   ) throws {
-    // A stop request would only hide that they are in the file.
+    // A stop request here would only hide that the file contains them.
     try writer.connection.hooks.withoutStopping {
       try schema.reload(&writer, declaring: declarations.models, having: read)
     }
     schema.add(declarations)
   }
 
-  /// Whether what is missing in the file may be written into it.
+  /// Returns whether missing declarations may be written into the file.
   func mayInstall(_ declarations: Declarations) -> Bool {
     configuration.access != .readOnly && declarations.policy == .install
   }
 
-  /// Refuses migrations that the file has not had where they may not be applied.
+  /// Throws if the file lacks migrations that may not be applied.
   private func checkMigrations(of declarations: Declarations, on connection: Connection) throws {
     guard declarations.policy == .refuse,
       let first = try Migrator(connection: connection, scope: .app)
@@ -150,11 +152,11 @@ struct CatalogEditor {
     else { return }
     throw StoreError(
       .schemaMismatch,
-      "The migration \(first) is not applied to the file yet, and nothing in the file may be changed now. Open the store for writing once."
+      "The migration \(first) has not been applied to the file, and this store may not change the file. Open it for writing once."
     )
   }
 
-  /// Refuses models that conflict with models in effect.
+  /// Throws for models that conflict with models in effect.
   private func check(_ declared: [ModelSchema], on connection: Connection) throws {
     guard !declared.isEmpty else { return }
     let known = models.schema.models + (try CatalogEntries.models.understood(on: connection))
@@ -166,7 +168,7 @@ struct CatalogEditor {
       if let twin = namesakes[model.name]?.first(where: { !$0.name.isExactly(model.name) }) {
         throw StoreError(
           .unsupportedSchema,
-          "The model \(model.name) has the same characters in its name as the model of the table \(twin.table), in other bytes (Unicode normalisation), so the two cannot be told apart. Rename one of them.",
+          "The model \(model.name) has the same characters in its name as the model of the table \(twin.table), in other bytes (Unicode normalisation), so the two cannot be distinguished. Rename one of them.",
           model: model.name)
       }
       if let other = present[ExactText(model.table.asciiFolded)]?.first(where: {
@@ -180,21 +182,22 @@ struct CatalogEditor {
     }
   }
 
-  /// Whether a store that is open here declared the model, or it has observers.
+  /// Returns whether an open store of this process declared the model, or observers use it.
   func isInUse(_ model: ModelSchema) -> Bool {
     schema.isDeclared(model.name) || engine.broker.interests()[model.name] != nil
   }
 
-  /// Runs `body` as a transaction that changes the file except its records, and reads the
-  /// file's schema and rules again. A failure of that reading is reported: the commit stands, and
-  /// the next write reads them.
+  /// Runs `body` as a transaction that changes the file except its records, then reloads the file's
+  /// schema and rules.
+  ///
+  /// A failure of the reload is reported: the commit is complete, and the next write reloads them.
   ///
   /// - Parameters:
-  ///   - mode: Whether it is rolled back. It then returns what would be done, or throws why it
-  ///     would be refused, and `body` writes nothing into the store's own tables, which may belong
-  ///     to an older library.
-  ///   - left: The names of adopted models that are no models afterwards.
-  ///   - completion: Runs last in the transaction, behind what brings the journal in line.
+  ///   - mode: Whether the transaction commits or rolls back. A rollback returns what would be
+  ///     done, or throws the refusal. `body` then writes nothing into the store's own tables, which
+  ///     may belong to an older library.
+  ///   - left: The names of adopted models that the transaction removes from the catalog.
+  ///   - completion: Runs last in the transaction, after the journal was brought in line.
   func changing<Result>(
     mode: WriteMode = .commit, leaving left: ((Result) -> Set<String>)? = nil,
     completion: ((Result, Connection) throws -> Void)? = nil,
@@ -204,7 +207,7 @@ struct CatalogEditor {
     return try engine.turns.take { writer in
       try writer.checkUsable()
       let changeCount = writer.connection.totalChangeCount
-      // What is written here is not captured, so observers refetch.
+      // These writes are not captured, so observers refetch.
       defer {
         if mode == .commit, writer.connection.totalChangeCount != changeCount {
           engine.foreignSync.publishReset(&writer)
@@ -219,8 +222,9 @@ struct CatalogEditor {
         let result = try connection.inTransaction {
           let standing = try journal.standing(on: connection)
           let result = try JournalMark.signing(on: connection) { try body(connection) }
-          // A new unique rule is something else by which REPLACE may evict records. What the
-          // journal says of that comes behind the mark: it is no change that could be taken back.
+          // A new unique rule is another reason for REPLACE to evict records, so the journal needs
+          // an entry for it. The entry comes after the commit record, because it is not a change
+          // that can be reverted.
           try journal.align(keeping: standing, on: connection)
           try recordOrder(on: connection)
           try completion?(result, connection)
@@ -245,12 +249,12 @@ struct CatalogEditor {
 
   // The catalog
 
-  /// What the file says of itself beyond models.
+  /// Returns the catalog's entries of one kind, for example the bindings.
   func catalogEntries<Entry>(_ entries: CatalogEntries<Entry>) throws -> [Entry] {
     try engine.look { connection in try entries.understood(on: connection) }
   }
 
-  /// Why entries of the catalog cannot be read: models, bindings, rules, then validators.
+  /// Returns why catalog entries cannot be read: models, bindings, rules, then validators.
   func catalogProblems() throws -> [StoreError] {
     try engine.look { connection in try problems(on: connection) }
   }
@@ -268,7 +272,7 @@ extension CatalogEntries<BindingSchema> {
 }
 
 extension Array where Element: CatalogEntry {
-  /// Whether all of `others` are here in the same words, byte for byte.
+  /// Returns whether all of `others` are here with the same text, byte for byte.
   func hold(_ others: [Element]) throws -> Bool {
     let own = Dictionary(grouping: self, by: \.name)
     return try others.allSatisfy { other in
@@ -279,7 +283,7 @@ extension Array where Element: CatalogEntry {
 }
 
 extension ModelSchema {
-  /// Whether the two are kept in the same table.
+  /// Returns whether both models use the same table.
   func hasTable(of other: ModelSchema) -> Bool {
     table.asciiFolded.isExactly(other.table.asciiFolded)
   }

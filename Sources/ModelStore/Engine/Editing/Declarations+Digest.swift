@@ -1,9 +1,8 @@
 extension Declarations {
-  /// A number that differs where opening a file with the declarations may do or refuse something
-  /// else.
+  /// Returns a digest of everything that can change how opening a file behaves.
   ///
-  /// - Parameter functions: Those that the store's connections have.
-  /// - Throws: What the key of a record throws that a binding names.
+  /// - Parameter functions: The functions of the store's connections.
+  /// - Throws: The error for the key of a record that a binding names.
   func digest(with functions: Set<SQLFunction>) throws -> Int64 {
     var hash = StableHash()
     hash.add(FiledCatalog.format)

@@ -2,19 +2,19 @@
 struct JournalEditor {
   let schema: CurrentSchema
 
-  /// Records the changes of declared models as the configuration asks, and the changes of
-  /// the others as the file says. In a transaction of its own, unless one is open.
+  /// Sets up recording for declared models as the configuration asks, and for other models as the
+  /// file says. Uses its own transaction, unless one is open.
   func install(_ declarations: Declarations, on connection: Connection) throws {
     guard try plan(for: declarations, on: connection)?.isEmpty == false else { return }
     func apply() throws {
-      // Another process may have been faster, or asked for more.
+      // Another process may have done it already, or asked for more.
       guard let plan = try plan(for: declarations, on: connection) else { return }
       try Reconciler(connection).apply(plan)
     }
     try connection.isInTransaction ? apply() : connection.inTransaction(apply)
   }
 
-  /// What ``install(_:on:)`` has to do; nil where nothing is to be recorded.
+  /// Returns the steps of ``install(_:on:)``; nil if nothing is to be recorded.
   func plan(
     for declarations: Declarations, on connection: Connection
   ) throws -> SchemaPlan? {
@@ -33,7 +33,8 @@ struct JournalEditor {
       .plan(recording: details)
   }
 
-  /// How the journal stands before something else in the file is changed; nil when there is none.
+  /// Returns the state of the journal before another change to the file; nil if there is no
+  /// journal.
   ///
   /// - Precondition: A write transaction is open.
   func standing(on connection: Connection) throws -> JournalStanding? {
@@ -43,19 +44,19 @@ struct JournalEditor {
 
   /// Brings the journal's triggers in line with tables that have changed.
   ///
-  /// - Parameter standing: How they stood when the transaction began; nil when that is unknown.
+  /// - Parameter standing: Their state when the transaction began; nil if it is unknown.
   /// - Precondition: A write transaction is open.
   func align(keeping standing: JournalStanding?, on connection: Connection) throws {
     try change(keeping: standing, on: connection) { _, _ in }
   }
 
-  /// Enters other changes than before.
+  /// Changes what the journal records.
   ///
   /// - Parameters:
   ///   - standing: As for ``align(keeping:on:)``.
-  ///   - mode: Whether the file may be one of an older library that has no journal yet: then
-  ///     it is looked at only whether this would be refused.
-  ///   - edit: Given how much is recorded of each model, and all models.
+  ///   - mode: In a preview, the file may belong to an older library and have no journal. The
+  ///     method then only checks whether the change would be refused.
+  ///   - edit: Receives how much is recorded of each model, and all models.
   /// - Precondition: A write transaction is open, and the store's own migrations were applied.
   func change(
     keeping standing: JournalStanding? = nil, mode: WriteMode = .commit, on connection: Connection,
@@ -74,7 +75,7 @@ struct JournalEditor {
     try Reconciler(connection).apply(plan)
   }
 
-  /// How much is recorded now of each of `models`.
+  /// Returns how much is currently recorded of each of `models`.
   private static func details(
     _ layouts: JournalLayouts, in models: [ModelSchema]
   ) -> [String: JournalDetail] {

@@ -1,25 +1,25 @@
-/// What ``Store/leave(_:losing:mode:)`` removes from a file.
+/// The effect of ``Store/leave(_:losing:mode:)`` on a file.
 package struct ModelDeparture: Hashable, Sendable {
-  /// The models that are no models any more, in the order of names. Their tables stay.
+  /// The removed models, in the order of names. Their tables stay.
   package let models: [String]
-  /// What goes along: bindings, rules and lists of these models and, where losses are accepted, of
-  /// others that need them.
+  /// The removed dependents: bindings, rules and lists of these models. If losses are accepted, it
+  /// also includes the dependents of other models.
   package let removed: [ModelDependent]
-  /// What others have that needs the models. A dry run lists it; otherwise `leave` throws, unless
-  /// losses are accepted.
+  /// The dependents of other models or programs. A dry run lists them. Otherwise `leave` throws,
+  /// unless losses are accepted.
   package let dependents: [ModelDependent]
-  /// How many entries the change journal loses; 0 while other models remain.
+  /// The number of entries that the change journal loses; 0 while other models remain.
   package let lostEntryCount: Int
-  /// The consumers of the change journal that go with it, by name.
+  /// The names of the change journal's consumers that are removed.
   package let lostConsumers: [String]
-  /// Whether the last model leaves, so that the store's own tables go.
+  /// Whether the last model is removed, and the store's own tables with it.
   package let removesCatalog: Bool
 }
 
-/// What a call does that would lose more than it was asked to remove.
+/// The reaction of a call that would lose more than it was asked to remove.
 package enum LossPolicy: Hashable, Sendable {
-  /// It throws and changes nothing.
+  /// The call throws and changes nothing.
   case refuse
-  /// It removes that, too.
+  /// The call removes the dependents too.
   case accept
 }

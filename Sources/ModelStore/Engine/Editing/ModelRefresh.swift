@@ -1,37 +1,37 @@
-/// What ``Store/modelRefreshes(_:mode:)`` does with one adopted model.
+/// The effect of ``Store/modelRefreshes(_:mode:)`` on one adopted model.
 package struct ModelRefresh: Hashable, Sendable {
   /// The model's name.
   package let name: String
-  /// The model as it is after the refresh; nil when it leaves the store, because its table is gone
-  /// or can no longer be a model.
+  /// The model after the refresh; nil if the refresh removes it, because its table is gone or can
+  /// no longer be a model.
   package let schema: ModelSchema?
-  /// How the table differs from the model before the refresh.
+  /// The differences between the table and the model before the refresh.
   package let drift: SchemaDrift
-  /// What was decided about the types of new columns, in column order.
+  /// The decisions about the types of new columns, in column order.
   package let decisions: [TypeDecision]
-  /// What goes with a model that leaves the store: its bindings and added rules.
+  /// What is removed together with a removed model: its bindings and added rules.
   package let removed: [ModelDependent]
-  /// What keeps the model from being refreshed, because it needs what is gone. A dry run lists
-  /// these; otherwise the refresh throws.
+  /// The bindings and rules that prevent the refresh, because they use removed fields. A dry run
+  /// lists them. Otherwise the refresh throws.
   package let dependents: [ModelDependent]
 }
 
-/// Something in a file's catalog that needs a model.
+/// A catalog entry that needs a model.
 package struct ModelDependent: Hashable, Sendable {
-  /// What it is.
+  /// The kind of entry.
   package enum Kind: String, Hashable, Sendable {
     case binding
     /// A rule that was added to a model.
     case rule
-    /// A rule in Swift, which only the program that declares it can do without.
+    /// A validator in Swift. Only the program that declares it can remove it.
     case validator
     /// An ordered list.
     case list
   }
 
-  /// What it is.
+  /// The kind of entry.
   package let kind: Kind
-  /// Its name; of a list with its owner: `Playlist.tracks`.
+  /// Its name. The name of a list includes its owner: `Playlist.tracks`.
   package let name: String
   /// Why it needs the model, as a sentence.
   package let reason: String

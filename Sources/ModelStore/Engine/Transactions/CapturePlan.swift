@@ -1,16 +1,19 @@
-/// What one transaction has to capture: decided before it begins, from who wants to know what.
+/// The tables that one transaction captures. It is made before the transaction begins, from the
+/// needs of observers and validators.
 struct CapturePlan {
   let tables: [TrackedTable]
-  /// The names of the models that the tables hold.
+  /// The names of the tables' models.
   let models: Set<String>
-  /// As each transaction begins with them.
+  /// The initial state of each transaction.
   let tracker: OriginTracker
   let causes: CauseTracker
   let hooked: HookedTables
 
+  /// Creates a plan.
+  ///
   /// - Parameters:
-  ///   - triggers: All that may change a model.
-  ///   - sources: The tables whose changes may set one of them off.
+  ///   - triggers: All triggers that may change a model.
+  ///   - sources: The tables whose changes may fire one of them.
   init(
     tables: [TrackedTable], triggers: [OriginTracker.TriggerFacts], sources: [TrackedTable]
   ) {
@@ -22,18 +25,22 @@ struct CapturePlan {
   }
 }
 
-/// What capture has to know of a file: the columns of its tables, and what its triggers write.
+/// The facts about a file that capturing needs: the columns of its tables, and the tables that its
+/// triggers write.
 struct CaptureFacts: Sendable {
   private let triggers: [OriginTracker.TriggerFacts]
   private let columns: [ExactText: [TrackedTable.ColumnFacts]]
 
-  /// What is known of a file that has no tables.
+  /// Creates the facts of a file without tables.
   init() {
     triggers = []
     columns = [:]
   }
 
-  /// - Parameter writing: The file's tables with those of their triggers that may write a model's.
+  /// Creates the facts from a catalog.
+  ///
+  /// - Parameter writing: The file's tables, with those of their triggers that may write to a
+  ///   model.
   init(_ writing: [(table: TableFacts, triggers: [TriggerFacts])]) {
     triggers = writing.flatMap { _, triggers in
       triggers.map { trigger in
@@ -56,10 +63,10 @@ struct CaptureFacts: Sendable {
       })
   }
 
-  /// Reads two statements, whatever the file contains.
+  /// Reads the facts with two statements, independent of the file's size.
   ///
-  /// - Throws: ``SQLiteError``, also for a virtual table whose module is missing; then what the
-  ///   catalog has has to do.
+  /// - Throws: ``SQLiteError``, also for a virtual table whose module is missing. Use the catalog's
+  ///   facts then.
   init(reading connection: Connection) throws {
     let tables = try connection.rows(
       """
@@ -86,16 +93,20 @@ struct CaptureFacts: Sendable {
     }
   }
 
-  /// - Parameter fields: The wanted ones; nil for all.
-  /// - Returns: nil when the file has no such table.
+  /// Returns the facts of the table of `schema`.
+  ///
+  /// - Parameter fields: The wanted fields; nil means all.
+  /// - Returns: nil if the file has no such table.
   func table(of schema: ModelSchema, wanting fields: Set<Int>?) -> TrackedTable? {
     columns[ExactText(schema.table.asciiFolded)].map {
       TrackedTable(schema: schema, columns: $0, wanted: fields)
     }
   }
 
-  /// - Parameter interests: The wanted fields by model; nil for all fields.
-  /// - Returns: nil when nothing has to be captured.
+  /// Returns the plan for the wanted fields.
+  ///
+  /// - Parameter interests: The wanted fields by model; nil means all fields.
+  /// - Returns: nil if nothing has to be captured.
   func plan(of models: [ModelSchema], wanting interests: [String: Set<Int>?]) -> CapturePlan? {
     let tables = models.compactMap { schema -> TrackedTable? in
       guard schema.kind == .table, let fields = interests[schema.name] else { return nil }
@@ -108,7 +119,7 @@ struct CaptureFacts: Sendable {
       sources: sources.compactMap { table(of: $0, wanting: nil) })
   }
 
-  /// The plan for every field of every one of `models`.
+  /// Returns the plan for every field of all `models`.
   func plan(ofAll models: [ModelSchema]) -> CapturePlan? {
     plan(
       of: models,

@@ -1,12 +1,12 @@
-/// Feeds the preupdate hook of one transaction into a ``ChangeCapture`` and reads the final rows.
+/// Feeds the preupdate hook of one transaction into a ``ChangeCapture``, and reads the final rows.
 final class CaptureSession {
   private let plan: CapturePlan
   private var capture = ChangeCapture()
   private var tracker: OriginTracker
   private var causes: CauseTracker
   private var tables: HookedTables
-  /// A value that could not be read, such as text that is not UTF-8: then nothing can be told
-  /// exactly, and the transaction is refused.
+  /// A value that could not be read, for example text that is not UTF-8. The changes are then not
+  /// known exactly, so the transaction fails.
   private var failure: (table: Int, error: ColumnError)?
 
   init(plan: CapturePlan) {
@@ -39,7 +39,7 @@ final class CaptureSession {
 
   func rollBack(to savepoint: ChangeCapture.Savepoint) {
     capture.rollBack(to: savepoint)
-    // What was rolled back may have been a change of the schema.
+    // The rollback may have undone a schema change.
     forgetTableNames()
   }
 
@@ -48,14 +48,14 @@ final class CaptureSession {
     causes.forgetTableNames()
   }
 
-  /// The names of the models that are captured.
+  /// The names of the captured models.
   var models: Set<String> { plan.models }
 
-  /// What the transaction has done so far, net.
+  /// Returns the net changes of the transaction so far.
   ///
   /// - Parameters:
   ///   - connection: The writing connection, inside the transaction.
-  ///   - snapshot: Lends a connection that sees the store as before the transaction.
+  ///   - snapshot: Passes a connection that sees the store as before the transaction.
   func netChanges(
     on connection: Connection,
     snapshot: ((Connection) throws -> [SQLValue]?) throws -> [SQLValue]?
@@ -90,7 +90,7 @@ final class CaptureSession {
     }
   }
 
-  /// The hook. It must not throw and must not use the connection.
+  /// Records a row. It is the preupdate hook, so it must not throw and must not use the connection.
   func record(_ row: borrowing PreupdateRow) {
     guard failure == nil else { return }
     if tracker.needsTriggerNames, row.depth == 0 { causes.note(row) }
@@ -144,12 +144,14 @@ final class CaptureSession {
       values.append(try row.old(at: column))
     }
     let image = table.image(values)
-    // Such a NULL may be a default that an old row does not store; only SQL knows.
+    // A NULL in such a field may be a default that an old row does not store. Only SQL returns the
+    // default.
     let isDoubtful = table.fieldsWithDefault.contains { image[$0].isNull }
     return ChangeCapture.FirstImage(values: isDoubtful ? nil : image, needsSnapshot: isDoubtful)
   }
 
-  /// Notes who set which field, where it is not whoever touched the row first.
+  /// Records the origin of each changed field, if it differs from the origin of the row's first
+  /// change.
   private func noteFields(
     _ row: borrowing PreupdateRow, at place: Int, in table: TrackedTable, by provenance: Provenance
   ) throws {

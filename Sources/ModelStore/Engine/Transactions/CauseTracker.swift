@@ -1,20 +1,25 @@
-/// Follows which change a statement made itself last: what triggers do next answers it, since they
-/// run row by row.
+/// The last change that a statement made itself. Triggers run row by row, so it is the cause of the
+/// trigger changes that follow.
 struct CauseTracker {
   private let tables: [TrackedTable]
   private var hooked: HookedTables
-  /// nil before the statement's first change, and for a record whose key cannot be told.
+  /// The cause; nil before the statement's first change, and if the record's key cannot be read.
   private(set) var cause: Cause?
   private var statement: Int?
 
-  /// - Parameter tables: All whose changes may set off a trigger.
+  /// Creates a tracker.
+  ///
+  /// - Parameter tables: All tables whose changes may fire a trigger.
   init(tables: [TrackedTable]) {
     self.tables = tables
     hooked = HookedTables(names: tables.map(\.schema.table))
   }
 
-  /// A foreign key's action starts like its statement, and what follows has the same cause. So one
-  /// that runs twice in a row keeps the first run's cause until it changes a record itself.
+  /// Resets the cause when another statement starts.
+  ///
+  /// A foreign key's action starts like its statement, and its changes have the same cause. A
+  /// statement that runs twice in a row therefore keeps the first run's cause until it changes a
+  /// record itself.
   mutating func statementStarted(_ number: Int) {
     if number != statement { cause = nil }
     statement = number
@@ -22,7 +27,7 @@ struct CauseTracker {
 
   mutating func forgetTableNames() { hooked.forget() }
 
-  /// Notes a change that the statement makes itself.
+  /// Records a change that the statement makes itself.
   mutating func note(_ row: borrowing PreupdateRow) {
     guard let number = hooked.number(of: row) else {
       cause = nil
@@ -40,7 +45,7 @@ struct CauseTracker {
         operation: RecordChange.Operation(row.operation), model: table.schema.name,
         key: try row.key(in: table, isNew: row.operation != .delete), fields: fields)
     } catch {
-      // Where the table is captured too, the transaction fails of it.
+      // If the table is captured too, the same error makes the transaction fail.
       cause = nil
     }
   }
@@ -58,7 +63,7 @@ extension RecordChange.Operation {
 }
 
 extension PreupdateRow {
-  /// The key values before or after the change.
+  /// Returns the key values before or after the change.
   func key(in table: TrackedTable, isNew: Bool) throws(ColumnError) -> [SQLValue] {
     var key: [SQLValue] = []
     for field in table.schema.keyIndices {

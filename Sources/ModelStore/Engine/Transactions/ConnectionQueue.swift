@@ -3,17 +3,19 @@ internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
 #else
   internal import Darwin
 #endif
 
-/// A resource around one connection, and the serial queue that owns it: first come, first served.
+/// A resource with one connection, and the serial queue that owns it. Calls run in their order.
 ///
-/// Synchronous callers run on their own thread, so that a call costs no thread hop; asynchronous
-/// ones run on the queue's, so that blocking C never holds a thread of the cooperative pool.
+/// Synchronous callers run on their own thread, so a call costs no thread hop. Asynchronous callers
+/// run on the queue's thread, so blocking C calls never occupy a thread of the cooperative pool.
 final class ConnectionQueue<Resource>: @unchecked Sendable {
-  // Guard: `resource` is touched on `queue` only. `connection` is kept apart for `interrupt`,
-  // the one call that SQLite allows on any thread: https://sqlite.org/c3ref/interrupt.html
+  // Guard: `resource` is used on `queue` only. `connection` is stored separately for `interrupt`,
+  // the only call that SQLite allows on any thread: https://sqlite.org/c3ref/interrupt.html
   private var resource: Resource?
   private let connection: Mutex<Interruptible>
   private let queue: DispatchQueue
@@ -25,18 +27,18 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   private let isClosed = Atomic<Bool>(false)
 
   private struct Interruptible: @unchecked Sendable {
-    // Guard: only `interrupt` is called through it, under the mutex, while its body runs; anything
-    // else by that body itself, in ``inside(_:)``.
+    // Guard: while a body runs, other threads only call `interrupt` through it, under the mutex.
+    // The body itself may use it for anything, in ``inside(_:)``.
     var connection: Connection?
     var running: UInt64?
-    /// Whether the body is at something that has to come to its end.
+    /// Whether the body is in a part that must not be interrupted.
     var isShielded = false
-    /// Whether somebody wanted to interrupt it meanwhile.
+    /// Whether an interruption was requested during that part.
     var isDue = false
 
     mutating func begin(_ number: UInt64) {
       running = number
-      // What a body that nobody can cancel has shielded ends here.
+      // A synchronous body cannot be cancelled, so it may leave its shield behind.
       isShielded = false
       isDue = false
     }
@@ -66,8 +68,10 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     queue.setSpecific(key: queueInUse, value: turn)
   }
 
-  /// Whether the calling code may not wait for this queue: it runs inside a body of it, however
-  /// deep inside bodies of others, or on the queue's thread between two bodies.
+  /// Whether the calling code may not wait for this queue.
+  ///
+  /// This is so inside a body of the queue, even nested in bodies of other queues. It is also so on
+  /// the queue's thread between two bodies.
   var isCurrent: Bool {
     if owner.load(ordering: .relaxed) == currentThread() { return true }
     var held = DispatchQueue.getSpecific(key: queueInUse)
@@ -78,22 +82,25 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     return false
   }
 
-  /// Runs `body` on the calling thread when everyone before it is done.
+  /// Runs `body` on the calling thread after all earlier bodies.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` inside another body of the same queue, which
-  ///   would otherwise wait for itself, and after ``close()``.
+  /// - Throws: ``StoreError`` with code `misuse` inside another body of the same queue, which would
+  ///   wait for itself, and after ``close()``.
   func sync<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
-    // Before the queue: in a forked child, whoever owned it at the fork never leaves it.
+    // Checked before waiting: in a forked child, the queue's owner at the time of the fork never
+    // leaves it.
     try process.check()
     guard !isCurrent else {
       throw StoreError(
         .misuse,
-        "A transaction cannot begin inside another; use the one that was given to the closure.")
+        "A transaction cannot begin inside another. Use the transaction that is passed to the closure."
+      )
     }
     return try takeTurn { try use(body) }
   }
 
-  /// Runs `body` on the calling thread in the queue's turn, which remembers what the thread held.
+  /// Runs `body` on the calling thread in the queue's turn, which remembers what queue the thread
+  /// held.
   private func takeTurn<Result>(_ body: () throws -> Result) rethrows -> Result {
     let outer = DispatchQueue.getSpecific(key: queueInUse)
     return try queue.sync {
@@ -103,13 +110,13 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// A queue whose blocks wait for their turn like bodies, and may call ``inTurn(_:)``. It does not
-  /// keep the resource.
+  /// Returns a queue whose blocks wait for their turn like bodies, and may call ``inTurn(_:)``. It
+  /// does not retain the resource.
   func makeTurnQueue(label: String) -> DispatchQueue {
     DispatchQueue(label: label, target: queue)
   }
 
-  /// Runs `body` in a block of a queue that ``makeTurnQueue(label:)`` made.
+  /// Runs `body` in a block of a queue that ``makeTurnQueue(label:)`` returned.
   ///
   /// - Throws: ``StoreError`` with code `misuse` after ``close(waiting:)``.
   func inTurn<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
@@ -117,8 +124,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     return try use(body)
   }
 
-  /// Runs `body` on the queue's thread when everyone before it is done. Cancelling the task
-  /// interrupts the running statement; then the error's code is `cancelled`.
+  /// Runs `body` on the queue's thread after all earlier bodies. Cancelling the task interrupts the
+  /// running statement; the error's code is then `cancelled`.
   func async<Result: Sendable>(
     _ body: @escaping @Sendable (inout Resource) throws -> Result
   ) async throws -> Result {
@@ -141,40 +148,39 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// Runs the body that waits, so that its task can interrupt it by `number`.
+  /// Runs the waiting body, so that its task can interrupt it by `number`.
   private func runOnce<Result>(
     _ waiting: borrowing Mutex<(@Sendable (inout Resource) throws -> Result)?>, as number: UInt64,
     unless isCancelled: borrowing Mutex<Bool>
   ) throws -> Result {
-    // Released before the turn ends, while the caller still has it: what it captured may close the
-    // store when it goes.
+    // Releases the body before the turn ends, while the caller still holds its captures. Releasing
+    // the captures may close the store.
     guard let body = waiting.withLock({ $0.take() }) else {
       preconditionFailure("A body runs once.")
     }
     connection.withLock { $0.begin(number) }
     defer { connection.withLock { $0.end() } }
     guard !isCancelled.withLock({ $0 }) else {
-      throw StoreError(.cancelled, "The task was cancelled before its turn came.")
+      throw StoreError(.cancelled, "The task was cancelled before the transaction began.")
     }
     return try use(body)
   }
 
-  /// From here on the body that runs now is not interrupted when its task is cancelled: until
-  /// ``unshield()``, or to its end.
+  /// Protects the running body from cancellation, until ``unshield()`` or until the body ends.
   func shield() {
     connection.withLock { $0.isShielded = true }
   }
 
-  /// Whoever cancelled meanwhile interrupts now.
+  /// Ends the protection. If the task was cancelled in the meantime, interrupts the body now.
   func unshield() {
     connection.withLock { $0.unshield() }
   }
 
-  /// Runs `body` on the connection, for code that a body of this queue calls without giving it the
+  /// Runs `body` on the connection, for code that a body of this queue calls without passing the
   /// resource.
   ///
   /// - Throws: What `body` throws.
-  /// - Precondition: Inside a body of this queue.
+  /// - Precondition: The call is inside a body of this queue.
   func inside<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     precondition(isCurrent, "Only a body of the queue may use its connection.")
     let held = connection.withLock { $0 }
@@ -185,8 +191,8 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 
   private func use<Result>(_ body: (inout Resource) throws -> Result) throws -> Result {
-    // First who is here, then whether it is open; `close` does it the other way round. So either a
-    // body does not begin, or `close` sees that it has.
+    // Sets the owner first, then checks whether the queue is open; `close` uses the opposite order.
+    // So either a body does not begin, or `close` sees that it has begun.
     owner.store(currentThread(), ordering: .sequentiallyConsistent)
     defer { owner.store(0, ordering: .relaxed) }
     guard !isClosed.load(ordering: .sequentiallyConsistent), var held = resource.take() else {
@@ -203,11 +209,11 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// Lets the resource go, which closes its connection, when what runs now is done. Who waits for
-  /// a turn is refused.
+  /// Releases the resource when the running body has ended, which closes the connection. Waiting
+  /// bodies fail.
   ///
-  /// - Parameter isWaiting: Whether to return only then. Inside a body of this or another queue
-  ///   that cannot be, since who runs here may be waiting for the caller.
+  /// - Parameter isWaiting: Whether to wait for the release. It never waits inside a body of any
+  ///   queue, because the running body may be waiting for the caller.
   func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
     isClosed.store(true, ordering: .sequentiallyConsistent)
@@ -218,9 +224,9 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
     }
   }
 
-  /// Not while a body runs: it has the connection to its end, also what it calls.
+  /// Releases the resource. Must not run during a body, which uses the connection until it ends.
   private func letGo() {
-    // The last who holds it closes it, which is no work to do under the mutex.
+    // The last reference closes the connection. That is too slow to do under the mutex.
     let held = connection.withLock { state in
       defer { state.connection = nil }
       return state
@@ -229,17 +235,17 @@ final class ConnectionQueue<Resource>: @unchecked Sendable {
   }
 }
 
-/// Says which queue code runs on: a thread that waits for a queue runs there and still holds those
-/// that it held before.
+/// The queue on which code runs. A thread that waits for a queue runs on it, and still holds the
+/// queues that it held before.
 private final class QueueTurn: Sendable {
-  /// The queue on which the calling thread was before it waited for this one.
+  /// The queue that the calling thread held before it waited for this one.
   let outer = Mutex<QueueTurn?>(nil)
 }
 
-/// The turn of the ``ConnectionQueue`` on which the calling code runs, if any; the innermost one.
+/// The innermost turn of a ``ConnectionQueue`` on which the calling code runs, if any.
 private let queueInUse = DispatchSpecificKey<QueueTurn>()
 
-/// A number that no other living thread has; never 0.
+/// Returns a number that no other living thread has; never 0.
 private func currentThread() -> UInt {
   #if canImport(Glibc)
     UInt(pthread_self())

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// What the file contains, read when it is first asked for: most transactions need none of it, and
-/// reading it takes about five statements for each table.
+/// The contents of the file, read on first use. Most transactions need none of it, and reading
+/// takes about five statements per table.
 final class FileFacts: Sendable {
   private struct State {
     var catalog: Catalog?
@@ -11,31 +11,34 @@ final class FileFacts: Sendable {
 
   private let state = Mutex(State())
   private let reader: ReaderPool?
-  /// What was read in another version is not kept: a transaction that changed the schema may be
-  /// rolled back.
+  /// Facts of another schema version are not stored: a transaction that changed the schema may roll
+  /// back.
   private let schemaVersion: Int64
 
+  /// Creates the facts of one schema version.
+  ///
   /// - Parameters:
-  ///   - reader: Where the file is read for a caller that has no connection of its own; nil for a
-  ///     file that contains nothing.
-  ///   - schemaVersion: The version of the schema that this is about.
+  ///   - reader: Reads the file for callers without their own connection; nil for an empty file.
+  ///   - schemaVersion: The schema version of these facts.
   init(reader: ReaderPool?, schemaVersion: Int64 = 0) {
     self.reader = reader
     self.schemaVersion = schemaVersion
     if reader == nil { state.withLock { $0.catalog = Catalog(schemaVersion: 0, tables: []) } }
   }
 
-  /// What the file contains. Read by another connection than the first time, it may be the file of
-  /// a later schema; then the next write reads everything again.
+  /// Returns the catalog of the file.
   ///
-  /// - Parameter connection: Reads it where that was not done yet; nil for a connection of its own.
+  /// If another connection reads it, it may already be the catalog of a later schema. The next
+  /// write then reads everything again.
+  ///
+  /// - Parameter connection: Reads the catalog on first use; nil means a separate connection.
   func catalog(on connection: Connection? = nil) throws -> Catalog {
     if let known = state.withLock({ $0.catalog }) { return known }
     let read: Catalog
     if let connection {
       read = try Catalog(reading: connection)
     } else {
-      // The caller may be inside a transaction for which this one waits.
+      // The caller may be inside a transaction that this read would wait for.
       read =
         try reader?.sync { connection in
           try connection.hooks.withoutWaiting { try Catalog(reading: connection) }
@@ -49,7 +52,7 @@ final class FileFacts: Sendable {
     }
   }
 
-  /// What capture has to know of the file.
+  /// Returns the facts that capturing needs.
   func captured(on connection: Connection) throws -> CaptureFacts {
     if let known = state.withLock({ $0.captured }) { return known }
     let made: CaptureFacts
@@ -63,7 +66,7 @@ final class FileFacts: Sendable {
     return made
   }
 
-  /// The triggers that may refuse a write and are not the store's own.
+  /// Returns the triggers that may refuse a write and are not the store's own.
   func raisers(on connection: Connection? = nil) throws -> [RaisingTrigger] {
     if let known = state.withLock({ $0.raisers }) { return known }
     let catalog = try catalog(on: connection)
@@ -77,27 +80,28 @@ final class FileFacts: Sendable {
     return made
   }
 
-  /// Whether a refused statement may end the whole transaction, by a trigger or by a table's own
-  /// conflict clause.
+  /// Returns whether a refused statement may end the whole transaction, by a trigger or by a
+  /// table's conflict clause.
   func mayRollBack(on connection: Connection) throws -> Bool {
     try raisers(on: connection).contains { $0.endsTransactions }
       || catalog(on: connection).tables.contains { SQLTokens($0.sql).rollsBack }
   }
 
-  /// The tables with those of their triggers that may write a model's records.
+  /// Returns the tables, with those of their triggers that may write a model's records.
   private static func writing(
     _ catalog: Catalog
   ) -> [(table: TableFacts, triggers: [TriggerFacts])] {
     catalog.tables.map { table in (table, table.triggers.filter { mayWrite($0.name) }) }
   }
 
-  /// Whether the trigger called `name` may write a model's records. Those of rules and of the
-  /// journal write none.
+  /// Returns whether the trigger called `name` may write a model's records. The triggers of rules
+  /// and of the journal never do.
   static func mayWrite(_ name: String) -> Bool {
     !RuleObjects.isName(name) && !name.hasPrefix(SchemaObject.Owner.journalPrefix)
   }
 
-  /// The triggers that may write a model's records, by table, in the order of their creation.
+  /// Returns the triggers that may write a model's records, by table, in the order of their
+  /// creation.
   static func writingTriggers(on connection: Connection) throws -> [TriggerFacts] {
     try connection.rows(
       """
@@ -110,11 +114,11 @@ final class FileFacts: Sendable {
     .filter { mayWrite($0.name) }
   }
 
-  /// SQLite compares names by it before it reads the triggers' texts, which are most of a schema.
+  /// SQLite compares names with it before it reads the triggers' texts, which are most of a schema.
   private static let journalPattern = SchemaObject.Owner.journalPrefix + "*"
 
-  /// The names of the tables whose triggers may change a record as it is written, ASCII letters in
-  /// lower case: one statement, whatever the file contains.
+  /// Returns the names of the tables whose triggers may change a record as it is written, with
+  /// ASCII letters in lower case. It uses one statement, independent of the file's size.
   static func tablesWithTriggers(on connection: Connection) throws -> Set<String> {
     let rows = try connection.rows(
       """

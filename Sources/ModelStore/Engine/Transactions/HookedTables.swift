@@ -1,18 +1,18 @@
-/// Which of some tables a row of the preupdate hook is of.
+/// A lookup from a row of the preupdate hook to one of several tables.
 struct HookedTables {
-  /// How the hook names a table: it stays the same while the schema does, and is only compared.
+  /// The hook's pointer to a table name. It is stable while the schema is, and is only compared.
   private typealias Name = UnsafePointer<CChar>
 
   private let names: [ExactText]
   private var numbers: [Name: Int?] = [:]
-  /// The table asked for last: a statement changes many rows of one.
+  /// The last result: a statement changes many rows of one table.
   private var latest: (table: Name, number: Int?)?
 
   init(names: [String]) {
     self.names = names.map { ExactText($0.asciiFolded) }
   }
 
-  /// The table's position among the names; nil when it is another one.
+  /// Returns the table's position among the names; nil for another table.
   mutating func number(of row: borrowing PreupdateRow) -> Int? {
     if let latest, latest.table == row.table { return latest.number }
     let number = found(row)
@@ -28,7 +28,7 @@ struct HookedTables {
     return number
   }
 
-  /// To be called when the schema may have changed.
+  /// Clears the lookup. Call it when the schema may have changed.
   mutating func forget() {
     latest = nil
     numbers.removeAll()

@@ -1,8 +1,10 @@
 extension _TransactionAccess {
-  /// Refuses a record without a key. SQLite takes NULL in most primary keys, but no such record
-  /// could ever be found again: <https://sqlite.org/lang_createtable.html#the_primary_key>.
+  /// Throws for a record without a key.
   ///
-  /// - Parameter values: What is written, by the position of the field.
+  /// SQLite accepts NULL in most primary keys, but such a record could never be found again:
+  /// <https://sqlite.org/lang_createtable.html#the_primary_key>.
+  ///
+  /// - Parameter values: The values to write, with the position of each field.
   /// - Throws: ``StoreError`` with code `rejected` and every rule that the record breaks.
   func checkKey(
     in values: [(index: Int, value: SQLValue)], of sql: RecordSQL, isUpsert: Bool

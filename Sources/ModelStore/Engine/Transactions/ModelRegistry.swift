@@ -1,43 +1,45 @@
 internal import Synchronization
 
-/// The models of one version of the schema with the statements for them. Immutable: a change of
-/// schema makes a new registry.
+/// The models of one schema version and their statements.
+///
+/// It is immutable: a schema change creates a new registry.
 final class ModelRegistry: Sendable {
   let schema: StoreSchema
-  /// What the file contains.
+  /// The contents of the file.
   let facts: FileFacts
-  /// The models whose changes the change journal is to enter, by triggers that are not as they
-  /// should be.
+  /// The models whose changes the journal should record, but whose triggers are not as expected.
   let damagedJournals: Set<String>
   private let filed: Filed
   /// The names of tables whose triggers may change a record as it is written, folded.
   private let tablesWithTriggers: Set<String>
   private let statements = Mutex<[String: RecordSQL]>([:])
-  /// The type checks are done once per model type and registry.
+  /// The type checks run once per model type and registry.
   private let known = Mutex<[ObjectIdentifier: RecordSQL]>([:])
   private let probes = Mutex<[String: RecordProbe]>([:])
   private let followed = Mutex<FollowedBindings?>(nil)
 
-  /// What the file's catalog has beside models.
+  /// The entries of the file's catalog except models.
   struct Filed: Sendable {
     var rules = FiledEntries<Rule>([Rule]())
-    /// Those of the rules that can be asked about a record.
+    /// The rules that can be evaluated for a record.
     var judgedRules = FiledEntries<Rule>([Rule]())
     var bindings = FiledEntries<BindingSchema>([BindingSchema]())
   }
 
-  /// Those that were added to models, beside those in their tables' definitions.
+  /// The rules that were added to models, in addition to those in their tables' definitions.
   var rules: [Rule] { filed.rules.all }
 
-  /// Those of them that can be asked about a record: they are about these models, in words that
-  /// SQLite takes.
+  /// The added rules that can be evaluated for a record: they are about these models, and SQLite
+  /// accepts their SQL.
   var judgedRules: [Rule] { filed.judgedRules.all }
 
   private var bindings: [BindingSchema] { filed.bindings.all }
 
+  /// Creates a registry.
+  ///
   /// - Parameters:
-  ///   - tablesWithTriggers: The names of those whose triggers may change a record as it is
-  ///     written, ASCII letters in lower case.
+  ///   - tablesWithTriggers: The names of tables whose triggers may change a record as it is
+  ///     written, with ASCII letters in lower case.
   ///   - damagedJournals: The models whose changes the change journal may miss.
   init(
     schema: StoreSchema, filed: Filed = Filed(), facts: FileFacts = FileFacts(reader: nil),
@@ -50,7 +52,9 @@ final class ModelRegistry: Sendable {
     self.damagedJournals = damagedJournals
   }
 
-  /// - Throws: ``StoreError`` with code `unknownModel` when the store was opened without the type.
+  /// Returns the statements for a model type.
+  ///
+  /// - Throws: ``StoreError`` with code `unknownModel` if the store was opened without the type.
   func statements<M: Model>(for model: M.Type) throws -> RecordSQL {
     let identity = ObjectIdentifier(model)
     if let found = known.withLock({ $0[identity] }) { return found }
@@ -74,7 +78,7 @@ final class ModelRegistry: Sendable {
     statements(named: schema.name) ?? RecordSQL(schema: schema)
   }
 
-  /// The statements for the model called `name`; nil when there is none.
+  /// Returns the statements for the model called `name`; nil if there is none.
   private func statements(named name: String) -> RecordSQL? {
     if let known = statements.withLock({ $0[name] }) { return known }
     guard let model = schema.knownModel(named: name) else { return nil }
@@ -84,7 +88,8 @@ final class ModelRegistry: Sendable {
     return made
   }
 
-  /// What holds a record of `schema` against the rules about it alone; made when first asked for.
+  /// Returns the probe that checks a record of `schema` against its own rules. It is made on first
+  /// use.
   func probe(of schema: ModelSchema) throws -> RecordProbe {
     if let probe = probes.withLock({ $0[schema.name] }) { return probe }
     let probe = try RecordProbe(schema, rules: judgedRules)
@@ -95,7 +100,7 @@ final class ModelRegistry: Sendable {
     }
   }
 
-  /// Which changes in the journal the file's bindings made; made when first asked for.
+  /// The bindings that made changes in the journal. It is made on first use.
   var followedBindings: FollowedBindings {
     followed.withLock { known in
       if let known { return known }
@@ -105,7 +110,7 @@ final class ModelRegistry: Sendable {
     }
   }
 
-  /// What SQLite or a model's code threw, as the error that callers see.
+  /// Returns an error of SQLite or of a model's code as the error that callers see.
   func storeError(_ error: any Error, about schema: ModelSchema?) -> any Error {
     if let error = error as? SQLiteError,
       let missing = StoreError(missingFunction: error, of: bindings)
@@ -138,7 +143,8 @@ final class ModelRegistry: Sendable {
         translation: ConstraintTranslation(
           models: self.schema.models, rules: rules, raisers: raisers), about: schema)
     } catch {
-      // Without what the file contains, the error says less. It is what the caller has to know.
+      // Without the file's contents the error is less detailed. The original failure matters to the
+      // caller.
       return Self.storeError(original, models: self.schema.models, rules: rules, about: schema)
     }
   }
@@ -165,16 +171,16 @@ final class ModelRegistry: Sendable {
   }
 }
 
-/// A trigger that may refuse a write with a text of its own.
+/// A trigger that may refuse a write with its own message.
 struct RaisingTrigger: Hashable, Sendable {
   let name: String
   let table: String
   let sql: String
 
-  /// Whether it may refuse by rolling the whole transaction back.
+  /// Whether the trigger may refuse by rolling the whole transaction back.
   var endsTransactions: Bool { SQLTokens(sql).rollsBack }
 
-  /// Whether the trigger says exactly this when it refuses.
+  /// Returns whether the trigger refuses with exactly this message.
   func says(_ message: String) -> Bool {
     sql.contains(SQLText.literal(message))
   }

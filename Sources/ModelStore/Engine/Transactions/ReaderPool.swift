@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a ``ConnectionQueue`` owns: a connection, or something around one.
+/// The resource of a ``ConnectionQueue``: a connection, or a value that contains one.
 protocol ConnectionOwner: SendableMetatype {
   var connection: Connection { get }
 }
@@ -11,7 +11,7 @@ extension Connection: ConnectionOwner {
 
 /// A queue whose connection can read.
 protocol ReadingQueue: Sendable {
-  /// As ``ConnectionQueue/isCurrent``.
+  /// Whether the calling code may not wait for this queue. See ``ConnectionQueue/isCurrent``.
   var isCurrent: Bool { get }
   /// Runs `body` on the calling thread.
   func reading<Result>(_ body: (Connection) throws -> Result) throws -> Result
@@ -19,7 +19,7 @@ protocol ReadingQueue: Sendable {
   func reading<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result
-  /// As ``ConnectionQueue/close(waiting:)``; calling it again does nothing.
+  /// Closes the queue. See ``ConnectionQueue/close(waiting:)``. A second call does nothing.
   func close(waiting isWaiting: Bool)
 }
 
@@ -35,8 +35,10 @@ extension ConnectionQueue: ReadingQueue where Resource: ConnectionOwner {
   }
 }
 
-/// The connections that read, each with a queue of its own; a read goes to the one with the fewest
-/// waiting. Opened when first needed, up to a fixed number.
+/// The connections that read, each with its own queue.
+///
+/// A read goes to the queue with the fewest waiting reads. Connections open on first use, up to a
+/// fixed number.
 final class ReaderPool: Sendable {
   private struct Slot {
     let queue: any ReadingQueue
@@ -53,7 +55,9 @@ final class ReaderPool: Sendable {
   private let open: @Sendable () throws -> Connection
   private let process = OpeningProcess()
 
-  /// - Parameter first: A queue that is there already, and reads when nothing else uses it.
+  /// Creates a pool.
+  ///
+  /// - Parameter first: An existing queue, which also reads when it is otherwise idle.
   init(
     countMax: Int, first: (any ReadingQueue)? = nil,
     open: @escaping @Sendable () throws -> Connection
@@ -83,7 +87,7 @@ final class ReaderPool: Sendable {
     try process.check()
     return try state.withLock { state in
       guard !state.isClosed else { throw StoreError(.misuse, "The store is closed.") }
-      // A read inside a read goes elsewhere: its own connection waits for the outer one to end.
+      // A read inside a read uses another connection: its own one waits for the outer read to end.
       let usable = state.slots.indices.filter { !state.slots[$0].queue.isCurrent }
       let least = usable.min { state.slots[$0].load < state.slots[$1].load }
       let place: Int
@@ -99,7 +103,7 @@ final class ReaderPool: Sendable {
       } else {
         throw StoreError(
           .misuse,
-          "A read began inside a read and no other reader is left; use the transaction that was given to the closure."
+          "A read began inside a read, and no other reader is free. Use the transaction that is passed to the closure."
         )
       }
       state.slots[place].load += 1
@@ -114,9 +118,9 @@ final class ReaderPool: Sendable {
   /// Whether the calling code runs inside a body on one of the connections.
   var isCurrent: Bool { state.withLock { $0.slots.contains { $0.queue.isCurrent } } }
 
-  /// Closes every connection when what runs on it now is done.
+  /// Closes every connection when the body that runs on it has ended.
   ///
-  /// - Parameter isWaiting: Whether to return only then.
+  /// - Parameter isWaiting: Whether to wait for that.
   func close(waiting isWaiting: Bool) {
     guard process.isCurrent else { return }
     let slots = state.withLock { state in

@@ -1,8 +1,10 @@
-/// Which SQL a program may run inside a transaction of the store: anything except what would end
-/// the transaction, open another file or undo the connection's safety.
+/// The SQL that a program may run inside a transaction.
+///
+/// Everything is allowed except SQL that would end the transaction, open another file, or weaken
+/// the connection's safety settings.
 enum StatementPolicy {
-  /// Refuses `sql` before SQLite sees it: some pragmas act while they are compiled, even behind
-  /// EXPLAIN (<https://sqlite.org/pragma.html>).
+  /// Checks `sql` before SQLite compiles it: some pragmas take effect during compilation, even
+  /// after EXPLAIN (<https://sqlite.org/pragma.html>).
   ///
   /// - Throws: ``StoreError`` with code `misuse`.
   static func check(_ sql: String) throws(StoreError) {
@@ -19,14 +21,15 @@ enum StatementPolicy {
       throw StoreError(
         .misuse,
         """
-        BEGIN, COMMIT, ROLLBACK, SAVEPOINT, ATTACH, DETACH and VACUUM are the store's own; \
-        use savepoint { } to undo a part.
+        BEGIN, COMMIT, ROLLBACK, SAVEPOINT, ATTACH, DETACH and VACUUM are reserved for the store; \
+        use savepoint { } to undo part of a transaction.
         """)
     }
     if keyword == "CREATE", SQLTokens(sql).createsTemporary {
       throw StoreError(
         .misuse,
-        "A temporary table, view or trigger would hide what the file has; use a table of the file.")
+        "A temporary table, view or trigger would hide objects of the file; use a table of the file."
+      )
     }
     if keyword == "PRAGMA" { try checkPragma(Array(words.dropFirst())) }
   }
@@ -44,7 +47,7 @@ enum StatementPolicy {
     }
   }
 
-  /// The words and symbols of `sql` in upper case, without quotes around names.
+  /// Returns the words and symbols of `sql` in upper case, without quotes around names.
   private static func words(of sql: String) -> [String] {
     let source = SQLTokens(sql)
     return source.significant
@@ -56,14 +59,15 @@ enum StatementPolicy {
     "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH", "VACUUM",
   ]
 
-  /// Pragmas that read even with an argument, or set what belongs to the file and the transaction.
+  /// Pragmas that only read even with an argument, or set a property of the file or the
+  /// transaction.
   private static let takingArguments: Set<String> = [
     "APPLICATION_ID", "DEFER_FOREIGN_KEYS", "FOREIGN_KEY_CHECK", "FOREIGN_KEY_LIST",
     "INDEX_INFO", "INDEX_LIST", "INDEX_XINFO", "INTEGRITY_CHECK", "QUICK_CHECK", "TABLE_INFO",
     "TABLE_LIST", "TABLE_XINFO", "USER_VERSION",
   ]
 
-  /// Pragmas that do more than tell, without an argument too.
+  /// Pragmas that do more than read, even without an argument.
   private static let actingAlone: Set<String> = [
     "INCREMENTAL_VACUUM", "OPTIMIZE", "SHRINK_MEMORY", "WAL_CHECKPOINT",
   ]

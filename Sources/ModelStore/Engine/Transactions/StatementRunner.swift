@@ -1,16 +1,18 @@
-/// Runs the statements of one transaction. What a failed one did is taken back everywhere: in the
-/// file, in the capture and in the orders of lists.
+/// The runner of a transaction's statements. It undoes a failed statement in the file, in the
+/// capture and in the order of lists.
 struct StatementRunner {
   let connection: Connection
   let models: ModelRegistry
-  /// Present in a writing transaction whose changes somebody wants to know.
+  /// Present in a write transaction whose changes are observed or validated.
   let capture: CaptureSession?
-  /// Present in a writing transaction.
+  /// Present in a write transaction.
   let lists: ListOrders?
   let isWritable: Bool
 
-  /// Runs one statement. A failure rolls that statement back and leaves the transaction as it was
-  /// before, unless SQLite ended the whole transaction, after which nothing more runs.
+  /// Runs one statement.
+  ///
+  /// A failure rolls the statement back, and the transaction can continue. If SQLite ended the
+  /// whole transaction, no further statement runs.
   func run<Result>(
     _ sql: String, of schema: ModelSchema? = nil,
     _ body: (borrowing Statement) throws -> Result
@@ -18,7 +20,7 @@ struct StatementRunner {
     if isWritable, !connection.isInTransaction {
       throw StoreError(
         .rejected,
-        "The transaction was already rolled back by an earlier failure; nothing more runs in it.")
+        "An earlier failure rolled the transaction back. It cannot run further statements.")
     }
     try checkNotCancelled()
     let mark = capture?.savepoint
@@ -26,8 +28,8 @@ struct StatementRunner {
     do {
       return try connection.withStatement(sql, body)
     } catch {
-      // After OR FAIL and RAISE(FAIL) SQLite keeps the rows before, and counts them.
-      // https://sqlite.org/lang_conflict.html
+      // After OR FAIL and RAISE(FAIL), SQLite keeps the rows changed before the failure, and counts
+      // them. https://sqlite.org/lang_conflict.html
       if connection.changeCount == 0 {
         if let mark { capture?.rollBack(to: mark) }
         if let orders { lists?.rollBack(to: orders) }
@@ -39,7 +41,7 @@ struct StatementRunner {
     }
   }
 
-  /// Runs `body`; when it throws, undoes what it did and lets the transaction go on.
+  /// Runs `body`. If it throws, undoes its changes and lets the transaction continue.
   func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
     let mark = capture?.savepoint
     let orders = lists?.savepoint
@@ -59,14 +61,15 @@ struct StatementRunner {
     }
   }
 
-  /// A task may be cancelled between two statements, where SQLite has nothing to interrupt.
+  /// Throws if the task was cancelled between two statements, where SQLite has nothing to
+  /// interrupt.
   func checkNotCancelled() throws(StoreError) {
     try Self.checkNotCancelled(connection)
   }
 
   static func checkNotCancelled(_ connection: Connection) throws(StoreError) {
     if connection.isInterrupted {
-      throw StoreError(.cancelled, "The task was cancelled; nothing of the transaction is kept.")
+      throw StoreError(.cancelled, "The task was cancelled. The transaction was rolled back.")
     }
   }
 }

@@ -1,6 +1,7 @@
 extension StoreError {
-  /// That one of `bindings` calls a function which this program does not have; nil for another
-  /// failure.
+  /// Creates the error for a binding that calls a function which this program does not have.
+  ///
+  /// - Returns: nil for another failure.
   init?(missingFunction error: SQLiteError, of bindings: [BindingSchema]) {
     let start = "no such function: "
     guard error.message.hasPrefix(start) else { return nil }

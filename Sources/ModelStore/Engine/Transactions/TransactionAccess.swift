@@ -1,12 +1,13 @@
-/// What a transaction reads and writes through: a connection and the models that the store knows.
-/// Lives as long as its transaction.
+/// The access of a transaction to the store: a connection and the known models.
+///
+/// It lives as long as its transaction.
 public final class _TransactionAccess {
-  /// Runs its statements.
+  /// Runs the transaction's statements.
   let runner: StatementRunner
   let refusals: StoreConfiguration.Refusals
-  /// What its calls leave for its end.
+  /// The notes that its calls make for the end of the transaction.
   var notes: TransactionNotes
-  /// The statements looked up last: a loop over records of one type asks the registry once.
+  /// The last statements that were used: a loop over records of one type asks the registry once.
   private var latest: (model: ObjectIdentifier, sql: RecordSQL)?
 
   init(
@@ -26,8 +27,8 @@ public final class _TransactionAccess {
 
   // Reading
 
-  // Inlinable so that the caller's compiler sees the record's type: with the registry's look-ups
-  // this brought a fetch from 2.1 to 1.5 times the C API's time.
+  // Inlinable so that the caller's compiler sees the record's type. Together with the registry's
+  // look-ups, this reduced a fetch from 2.1 to 1.5 times the C API's time.
   @inlinable
   func records<Element: Fetchable>(_ text: SQLText, of schema: ModelSchema) throws -> [Element] {
     var records: [Element] = []
@@ -60,7 +61,7 @@ public final class _TransactionAccess {
     try forEachRow(text, of: schema) { row in try body(try Element(row: row, schema: schema)) }
   }
 
-  /// Calls `body` with the record's row, unless there is none.
+  /// Calls `body` with the record's row, if there is one.
   @usableFromInline
   func withRow<M: Model>(
     of model: M.Type, key: M.Key, _ body: (borrowing RowView) throws -> Void
@@ -99,7 +100,7 @@ public final class _TransactionAccess {
 
   /// Runs `body` on the statement's current row.
   ///
-  /// - Throws: What `body` throws; for a cell that it cannot read, a ``StoreError`` that names the
+  /// - Throws: What `body` throws. For a value that it cannot read, a ``StoreError`` that names the
   ///   field and the record.
   private static func reading<Result>(
     _ statement: borrowing Statement, of schema: ModelSchema,
@@ -113,8 +114,8 @@ public final class _TransactionAccess {
     }
   }
 
-  /// The key of the record in `row`, which has all fields of `schema`; nil when it cannot be read
-  /// either.
+  /// Returns the key of the record in `row`, which has all fields of `schema`; nil if the key
+  /// cannot be read.
   static func key(in row: borrowing RowView, of schema: ModelSchema) -> [SQLValue]? {
     guard schema.kind == .table, row.columnCount == schema.fields.count else { return nil }
     var key: [SQLValue] = []
@@ -139,8 +140,8 @@ public final class _TransactionAccess {
     try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
       try statement.bind(text.arguments)
-      // SQLite recompiles a kept statement in its first step when the schema has changed. It may
-      // have other columns then.
+      // If the schema has changed, SQLite recompiles a cached statement in its first step. It may
+      // then have other columns.
       var columns: [String]?
       try statement.forEachRow { row in
         let names = columns ?? statement.columnNames
@@ -150,7 +151,8 @@ public final class _TransactionAccess {
     }
   }
 
-  /// The number that `query` counts; nil when that takes more than `maxStepCount` steps.
+  /// Returns the number of records that `query` selects; nil if counting takes more than
+  /// `maxStepCount` steps.
   func count<Element>(_ query: StoreQuery<Element>, maxStepCount: Int) throws -> Int? {
     func count(_ text: SQLText) throws -> Int? {
       try connection.limitingSteps(to: maxStepCount) {
@@ -160,7 +162,7 @@ public final class _TransactionAccess {
     do {
       return try count(try query.countText())
     } catch let error as StoreError where error.code == .unsupportedSchema {
-      // SQLite counts over the smallest index, which may have a collation that is missing here.
+      // SQLite counts with the smallest index, which may have a collation that is missing here.
       guard query.condition == nil, !query.isWindow, query.schema.kind == .table else {
         throw error
       }
@@ -172,14 +174,14 @@ public final class _TransactionAccess {
     try StatementPolicy.check(text.sql)
     return try runner.run(text.sql) { statement in
       guard statement.isReadOnly else { throw Self.changesSomething }
-      // A kept statement may be older than the schema, and is not stepped here.
+      // A cached statement may be older than the schema, and is not stepped here.
       let fresh = try Statement(text.sql, on: connection.handle)
       return fresh.columnNames
     }
   }
 
   private static var changesSomething: StoreError {
-    StoreError(.misuse, "This statement changes something; run it with execute in a write.")
+    StoreError(.misuse, "This statement may write. Run it with execute in a write transaction.")
   }
 
   func rows<Row>(_ text: SQLText, _ body: (borrowing RowView) throws -> Row) throws -> [Row] {
@@ -230,15 +232,15 @@ public final class _TransactionAccess {
   @usableFromInline
   enum RecordVerb { case insert, upsert }
 
-  /// What is known of a record that was just written.
+  /// The facts about a record that was just written.
   @usableFromInline
   struct WrittenRecord {
     @usableFromInline let rowID: Int64
-    /// Whether the stored record may differ from what was given.
+    /// Whether the stored record may differ from the given one.
     @usableFromInline let isRewritten: Bool
   }
 
-  /// The record as it is stored, after it was written.
+  /// Returns the stored record after a write.
   @usableFromInline
   func stored<M: Model>(_ written: M) throws -> M {
     guard let stored = try record(M.self, key: written.key) else {
@@ -287,7 +289,7 @@ public final class _TransactionAccess {
     } else {
       notes.addsRecords = true
     }
-    // Table names that the hook caches may have moved.
+    // The statement may have changed table names that the hook caches.
     defer {
       runner.capture?.forgetTableNames()
       runner.lists?.forgetTableNames()
@@ -324,9 +326,9 @@ public final class _TransactionAccess {
 }
 
 extension StoreError {
-  /// A cell that does not fit its field.
+  /// Creates the error for a stored value that does not fit its field.
   ///
-  /// - Parameter key: The key of its record, where that is known.
+  /// - Parameter key: The key of its record, if known.
   init(_ error: ColumnError, reading schema: ModelSchema, key: [SQLValue]? = nil) {
     let field =
       schema.fields.indices.contains(error.column) ? schema.fields[error.column].name : nil

@@ -1,30 +1,30 @@
-/// What the calls of a transaction leave for its end: how it is judged, and what its commit record
-/// says.
+/// The notes of a transaction's calls for its end: how to validate it, and what its commit record
+/// contains.
 struct TransactionNotes {
   /// Whether a statement ran that may have changed the schema.
   var ranRawSQL = false
   /// Whether records were deleted, and whether any were written.
   var removesRecords = false
   var addsRecords = false
-  /// What the change journal calls the transaction.
+  /// The id of the transaction in the change journal.
   private(set) lazy var transactionID = TransactionID.make(first: journalPlace)
-  /// How many of the changes on the connection are no reason to say so in the change journal.
+  /// The number of changes on the connection that need no commit record.
   var unsignedChangeCount: Int64 = 0
-  /// What the change journal is to say of it.
+  /// The author and tag of the commit record.
   var signature = TransactionSignature()
-  /// Whether it says so even when nothing was changed.
+  /// Whether a commit record is written even if nothing was changed.
   var isSignedAnyway = false
-  /// Judges what the transaction did, after the validators; refuses it by throwing.
+  /// Reviews the changes after the validators; throws to reject the transaction.
   var review: (([RecordChange]) throws -> Void)?
-  /// That the transaction takes another back.
+  /// The transaction that this transaction reverts.
   var reversal: JournalMark.Reversal?
-  /// Where the transaction's rows in the change journal begin; nil where it has none.
+  /// The position of the transaction's first row in the change journal; nil if it has none.
   private let journalPlace: Int64?
 
   init(journalPlace: Int64?) {
     self.journalPlace = journalPlace
   }
 
-  /// Whether the transaction deletes records and inserts none, as far as its calls say.
+  /// Whether the transaction only deletes records, as far as its calls show.
   var onlyRemoves: Bool { removesRecords && !addsRecords }
 }

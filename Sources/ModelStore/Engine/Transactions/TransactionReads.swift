@@ -1,23 +1,24 @@
-/// What every transaction can do: read. ``ReadTransaction`` does only this, ``WriteTransaction``
+/// The reads that every transaction can do. ``ReadTransaction`` only reads, ``WriteTransaction``
 /// also writes.
 ///
 /// All reads of one transaction see one state of the store.
 public protocol TransactionReads: ~Copyable {
-  /// The means to read. Not for use by programs.
+  /// The access to the store. It is an implementation detail: do not use it.
   var access: _TransactionAccess { borrowing get }
 }
 
 extension TransactionReads where Self: ~Copyable {
-  /// The records that `query` selects, in its order.
+  /// Returns the records that `query` selects, in its order.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` when a stored value does not fit the model.
+  /// - Throws: ``StoreError`` with code `invalidValue` if a stored value does not fit the model.
   @inlinable
   public borrowing func fetch<Element>(_ query: StoreQuery<Element>) throws -> [Element] {
     try access.records(try query.selectText(), of: query.schema)
   }
 
-  /// Calls `body` with each record that `query` selects, in its order, keeping none of them: for
-  /// results that need not fit in memory.
+  /// Calls `body` with each record that `query` selects, in its order.
+  ///
+  /// It keeps none of the records, so the result does not have to fit in memory.
   ///
   /// - Throws: What `body` throws, which ends the reading; otherwise as ``fetch(_:)``.
   public borrowing func forEach<Element>(
@@ -26,14 +27,14 @@ extension TransactionReads where Self: ~Copyable {
     try access.forEachRecord(try query.selectText(), of: query.schema, body)
   }
 
-  /// The first record that `query` selects, or nil when there is none.
+  /// Returns the first record that `query` selects, or nil if there is none.
   public borrowing func fetchFirst<Element>(_ query: StoreQuery<Element>) throws -> Element? {
     var query = query
     query.limit = min(query.limit ?? 1, 1)
     return try fetch(query).first
   }
 
-  /// How many records `query` selects.
+  /// Returns the number of records that `query` selects.
   public borrowing func count<Element>(_ query: StoreQuery<Element>) throws -> Int {
     let number = try access.firstRow(try query.countText(), of: query.schema) { row in
       try row.integer(at: 0)
@@ -41,11 +42,11 @@ extension TransactionReads where Self: ~Copyable {
     return Int(number ?? 0)
   }
 
-  /// Returns how many records `query` selects, or nil when SQLite would take more than
-  /// `maxStepCount` steps of its virtual machine to count them: a view may have rows without end.
+  /// Returns the number of records that `query` selects, or nil if counting takes too long.
   ///
-  /// A table without a condition is counted in a few steps, however large it is. A view or a
-  /// condition takes some 5 to 20 steps for each row that it looks at.
+  /// SQLite counts up to `maxStepCount` steps of its virtual machine: a view may have infinitely
+  /// many rows. A table without a condition needs a few steps, independent of its size. A view or a
+  /// condition needs about 5 to 20 steps for each row that it reads.
   ///
   /// - Parameter maxStepCount: At least 1000; counted in thousands.
   /// - Throws: As ``count(_:)``.
@@ -55,13 +56,15 @@ extension TransactionReads where Self: ~Copyable {
     try access.count(query, maxStepCount: maxStepCount)
   }
 
-  /// The smallest, largest, sum, mean or number of different values of one field among the records
-  /// that `query` selects; nil when there are no values.
+  /// Returns the minimum, maximum, sum, mean or number of distinct values of one field.
   ///
-  /// - Parameter type: What the answer is read as: `Double` for a mean, `Int` for a number of
-  ///   values.
+  /// It uses the records that `query` selects. If there are none, or all values are NULL, it
+  /// returns nil.
+  ///
+  /// - Parameter type: The type of the result: for example `Double` for a mean, or `Int` for a
+  ///   number of values.
   /// - Throws: ``StoreError`` with code `invalidQuery` for the sum or mean of a field without
-  ///   numbers, and for the smallest or largest of a decimal, which is kept as text.
+  ///   numbers, and for the minimum or maximum of a decimal, which is stored as text.
   public borrowing func aggregate<M: Model, Value: ColumnValue, Answer: ColumnValue>(
     _ aggregate: StoreQuery<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
     in query: StoreQuery<M>, as type: Answer.Type
@@ -76,7 +79,7 @@ extension TransactionReads where Self: ~Copyable {
     } ?? nil
   }
 
-  /// As ``aggregate(_:of:in:as:)``, read as the field's own type: for the smallest, the largest and
+  /// Returns ``aggregate(_:of:in:as:)`` as the field's own type: for the minimum, the maximum and
   /// the sum.
   public borrowing func aggregate<M: Model, Value: ColumnValue>(
     _ aggregate: StoreQuery<M>.Aggregate, of field: any KeyPath<M, Value> & Sendable,
@@ -85,26 +88,27 @@ extension TransactionReads where Self: ~Copyable {
     try self.aggregate(aggregate, of: field, in: query, as: Value.self)
   }
 
-  /// The record with that key, or nil when there is none.
+  /// Returns the record with that key, or nil if there is none.
   @inlinable
   public borrowing func find<M: Model>(_ model: M.Type, _ key: M.Key) throws -> M? {
     try access.record(model, key: key)
   }
 
-  /// The record of `schema` with that key, or nil when there is none.
+  /// Returns the record of `schema` with that key, or nil if there is none.
   public borrowing func find(_ schema: ModelSchema, key: [SQLValue]) throws -> DynamicRecord? {
     try access.record(schema, key: key)
   }
 
-  /// The rows of any SELECT, PRAGMA or other statement that changes nothing.
+  /// Returns the rows of any SELECT, PRAGMA or other statement that does not write.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` when the statement could write.
+  /// - Throws: ``StoreError`` with code `misuse` if the statement could write.
   public borrowing func rows(_ sql: SQLText) throws -> [ResultRow] {
     try access.rows(sql)
   }
 
-  /// Calls `body` with each row of a SELECT, PRAGMA or other statement that changes nothing, and
-  /// keeps none of them: for results that need not fit in memory, or have no end.
+  /// Calls `body` with each row of a SELECT, PRAGMA or other statement that does not write.
+  ///
+  /// It keeps none of the rows, so the result does not have to fit in memory, and may be infinite.
   ///
   /// - Throws: What `body` throws, which ends the reading; otherwise as ``rows(_:)``.
   public borrowing func forEachRow(
@@ -113,23 +117,27 @@ extension TransactionReads where Self: ~Copyable {
     try access.forEachRow(sql, body)
   }
 
-  /// The names of the columns that a SELECT, PRAGMA or other statement gives, rows or none, in
-  /// order. The statement is compiled, not run.
+  /// Returns the names of the result columns of a SELECT, PRAGMA or other statement, in order.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` when the statement could write.
+  /// The statement is compiled but does not run.
+  ///
+  /// - Throws: ``StoreError`` with code `misuse` if the statement could write.
   package borrowing func columnNames(of sql: SQLText) throws -> [String] {
     try access.columnNames(of: sql)
   }
 
-  /// Stops code that works for long between its reads, such as a validator, when the task that it
-  /// works for was cancelled. A read stops by itself.
+  /// Throws if the current task was cancelled.
+  ///
+  /// Call it in code that works for a long time between reads, for example in a validator. Reads
+  /// check for cancellation themselves.
   ///
   /// - Throws: ``StoreError`` with code `cancelled`.
   public borrowing func checkCancellation() throws {
     try access.runner.checkNotCancelled()
   }
 
-  /// The first column of the first row of a statement that changes nothing, or nil without rows.
+  /// Returns the first column of the first row of a statement that does not write, or nil without
+  /// rows.
   public borrowing func value<Value: ColumnValue>(
     _ type: Value.Type = Value.self, _ sql: SQLText
   ) throws -> Value? {
@@ -137,14 +145,14 @@ extension TransactionReads where Self: ~Copyable {
   }
 }
 
-/// One row of a raw SQL statement, owned.
+/// One row of a raw SQL statement, copied from SQLite.
 public struct ResultRow: Hashable, Sendable {
-  /// As SQLite names them.
+  /// The names of the columns as SQLite reports them.
   public let columns: [String]
   /// The values, in the order of the columns.
   public let values: [SQLValue]
 
-  /// The value in the first column called `name`; nil when there is none.
+  /// The value in the first column called `name`; nil if there is no such column.
   public subscript(name: String) -> SQLValue? {
     columns.firstIndex(of: name).map { values[$0] }
   }

@@ -1,8 +1,10 @@
-/// A writing transaction, lent to a `write` closure: it commits when the closure returns and rolls
-/// back when it throws. It cannot leave the closure.
+/// A write transaction, passed to a `write` closure.
 ///
-/// Reads inside it see its own writes. Nothing is visible to anyone else, and nothing is announced,
-/// before COMMIT returned.
+/// It commits when the closure returns, and rolls back when the closure throws. It cannot leave the
+/// closure.
+///
+/// Your reads inside the transaction see its own writes. Other code sees nothing, and observers are
+/// not notified, before COMMIT has returned.
 public struct WriteTransaction: ~Copyable, TransactionReads {
   public let access: _TransactionAccess
 
@@ -10,16 +12,18 @@ public struct WriteTransaction: ~Copyable, TransactionReads {
     self.access = access
   }
 
-  /// Runs `body`; when it throws, undoes what `body` did, rethrows, and the transaction can go on.
+  /// Runs `body`. If it throws, undoes the changes of `body` and rethrows. You can then continue
+  /// the transaction.
   public borrowing func savepoint<Result>(
     _ body: (borrowing WriteTransaction) throws -> Result
   ) throws -> Result {
     try access.runner.savepoint { try body(self) }
   }
 
-  /// Runs any single SQL statement, its rows ignored. What it changes is reported like any change.
+  /// Runs any single SQL statement and ignores its rows. Observers receive its changes like any
+  /// other.
   ///
-  /// - Throws: ``StoreError`` with code `misuse` for BEGIN, COMMIT and the like.
+  /// - Throws: ``StoreError`` with code `misuse` for BEGIN, COMMIT and similar statements.
   public borrowing func execute(_ sql: SQLText) throws {
     try access.execute(sql)
   }
@@ -27,18 +31,21 @@ public struct WriteTransaction: ~Copyable, TransactionReads {
 
 // The change journal.
 extension WriteTransaction {
-  /// Says in the change journal who wrote the transaction, and for what. The last call counts.
-  /// Without a journal it does nothing.
+  /// Records in the change journal who wrote the transaction, and why.
+  ///
+  /// The last call applies. Without a journal it does nothing.
   ///
   /// - Parameters:
-  ///   - author: On whose behalf.
-  ///   - tag: What the transaction belongs to: "nightly import".
+  ///   - author: The person or program for whom you write.
+  ///   - tag: A label for the transaction, for example "nightly import".
   public borrowing func sign(author: String? = nil, tag: String? = nil) {
     access.notes.signature = TransactionSignature(author: author, tag: tag)
   }
 
-  /// What the change journal calls the transaction, in every process. Keep it where the outcome of
-  /// a COMMIT may have to be found out later; see ``ChangeJournal/outcome(of:)``.
+  /// The id of the transaction in the change journal, valid in every process.
+  ///
+  /// Keep it if you may have to find out the outcome of a COMMIT later; see
+  /// ``ChangeJournal/outcome(of:)``.
   public var id: TransactionID { access.notes.transactionID }
 }
 
@@ -46,26 +53,26 @@ extension WriteTransaction {
 extension WriteTransaction {
   /// Inserts a record or a draft.
   ///
-  /// - Returns: The record as it is stored: with the key that SQLite gave, and with the values
-  ///   that bindings set.
-  /// - Throws: ``StoreError`` with code `rejected` when a rule of the file refuses it, such as a
-  ///   key that is taken; the transaction can go on.
+  /// - Returns: The stored record, including the key that SQLite assigned and values set by
+  ///   bindings.
+  /// - Throws: ``StoreError`` with code `rejected` if the record breaks a rule of the file, for
+  ///   example because the key already exists. You can then continue the transaction.
   @discardableResult
   @inlinable
   public borrowing func insert<Value: Insertable>(_ value: Value) throws -> Value.Inserted {
     try write(value, with: .insert)
   }
 
-  /// Inserts a record, or updates the fields of the one that has its key already.
+  /// Inserts a record. If its key already exists, updates the fields of the existing record.
   @discardableResult
   @inlinable
   public borrowing func upsert<Value: Insertable>(_ value: Value) throws -> Value.Inserted {
     try write(value, with: .upsert)
   }
 
-  /// Sets every field of the record that has `record`'s key.
+  /// Sets every field of the record that has the key of `record`.
   ///
-  /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
+  /// - Throws: ``StoreError`` with code `recordNotFound` if there is none.
   public borrowing func update<M: Model>(_ record: M) throws {
     let sql = try access.statements(for: M.self)
     guard !sql.update.isEmpty else {
@@ -90,7 +97,7 @@ extension WriteTransaction {
 
   /// Sets one field of the record with that key.
   ///
-  /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
+  /// - Throws: ``StoreError`` with code `recordNotFound` if there is none.
   public borrowing func set<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, to value: Value, for key: M.Key
   ) throws {
@@ -103,7 +110,7 @@ extension WriteTransaction {
 
   /// Deletes the record with that key.
   ///
-  /// - Returns: false when there was none.
+  /// - Returns: false if there was none.
   @discardableResult
   public borrowing func delete<M: Model>(_ model: M.Type, _ key: M.Key) throws -> Bool {
     access.notes.removesRecords = true
@@ -166,7 +173,7 @@ extension WriteTransaction {
 extension WriteTransaction {
   /// Deletes every record that `query` selects.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of deleted records.
   @discardableResult
   public borrowing func delete<Element>(_ query: StoreQuery<Element>) throws -> Int {
     try Self.checkWritable(query.schema)
@@ -182,7 +189,7 @@ extension WriteTransaction {
 
   /// Sets one field of every record that `query` selects.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of updated records.
   @discardableResult
   public borrowing func update<M: Model, Value: ColumnValue>(
     _ query: StoreQuery<M>, set field: any KeyPath<M, Value> & Sendable, to value: Value
@@ -194,7 +201,7 @@ extension WriteTransaction {
 
   /// Sets fields, by name, of every record that `query` selects.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of updated records.
   @discardableResult
   public borrowing func update<Element>(
     _ query: StoreQuery<Element>, set values: [String: SQLValue]
@@ -225,10 +232,11 @@ extension WriteTransaction {
 
 // Dynamic records.
 extension WriteTransaction {
-  /// Inserts a record by field names. Fields left out get their defaults.
+  /// Inserts a record by field names. Missing fields get their defaults.
   ///
-  /// - Returns: The record as it is stored.
-  /// - Throws: ``StoreError`` with code `unknownField`, or `rejected`; the transaction can go on.
+  /// - Returns: The stored record.
+  /// - Throws: ``StoreError`` with code `unknownField`, or `rejected`. You can then continue the
+  ///   transaction.
   @discardableResult
   public borrowing func insert(
     _ values: [String: SQLValue], into schema: ModelSchema
@@ -236,7 +244,9 @@ extension WriteTransaction {
     try write(values, into: schema, isUpsert: false) { $0.insert(fields: $1) }
   }
 
-  /// As ``insert(_:into:)``; updates the given fields when the key is taken.
+  /// Inserts a record by field names. If the key already exists, updates the given fields.
+  ///
+  /// See ``insert(_:into:)``.
   @discardableResult
   public borrowing func upsert(
     _ values: [String: SQLValue], into schema: ModelSchema
@@ -246,7 +256,7 @@ extension WriteTransaction {
 
   /// Sets fields, by name, of the record with that key.
   ///
-  /// - Throws: ``StoreError`` with code `recordNotFound` when there is none.
+  /// - Throws: ``StoreError`` with code `recordNotFound` if there is none.
   public borrowing func update(
     _ schema: ModelSchema, key: [SQLValue], set values: [String: SQLValue]
   ) throws {
@@ -255,7 +265,7 @@ extension WriteTransaction {
 
   /// Deletes the record with that key.
   ///
-  /// - Returns: false when there was none.
+  /// - Returns: false if there was none.
   @discardableResult
   public borrowing func delete(_ schema: ModelSchema, key: [SQLValue]) throws -> Bool {
     try Self.checkWritable(schema)
@@ -295,7 +305,8 @@ extension WriteTransaction {
       throw access.completed(
         error, by: try access.proposal(sql, indices, isUpsert: isUpsert, encode), encode)
     }
-    // An upsert that had nothing to set returns no row; then every value of the key was given.
+    // An upsert without fields to set returns no row. In that case every value of the key was
+    // given.
     let key =
       returned
       ?? schema.keyIndices.map { index in named.first { $0.index == index }?.value ?? .null }
@@ -327,7 +338,7 @@ extension WriteTransaction {
     if access.connection.changeCount == 0 { throw notFound(schema, key) }
   }
 
-  /// The named values by field position, in field order.
+  /// Returns the named values by field position, in field order.
   private static func fields(
     _ values: [String: SQLValue], of schema: ModelSchema
   ) throws -> [(index: Int, value: SQLValue)] {
@@ -367,11 +378,11 @@ extension WriteTransaction {
   }
 }
 
-/// Whether a change of the file stays.
+/// Whether a change of the file is committed.
 public enum WriteMode: Hashable, Sendable {
-  /// It commits.
+  /// The change is committed.
   case commit
-  /// It is rolled back again, and no observer is notified. You learn what it would do, or why it
-  /// would be refused.
+  /// The change is rolled back, and observers are not notified. The call returns what the change
+  /// would do, or throws the error that it would cause.
   case preview
 }

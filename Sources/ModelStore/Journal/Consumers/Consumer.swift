@@ -1,34 +1,39 @@
-/// A durable reader of a store's change journal: a name in the file, and how far it has come.
+/// A named cursor into a store's change journal, stored in the file.
 ///
-/// It is given batches of transactions in the order of commits, whoever wrote them, and says when
-/// it is done with one: it *acknowledges* it. Where it has come is in the file, so a program that
-/// ended or crashed goes on with the first batch that it did not acknowledge. Until then that batch
-/// comes again: at least once. A consumer that acknowledges in the transaction of its own work is
-/// told everything exactly once; see ``WriteTransaction/acknowledge(_:)``.
+/// Use a consumer to process every change of a file in order. For example, update a search index or
+/// send changes to a server. It returns batches of transactions in the order of commits, from every
+/// writer of the file. When you have processed a batch, *acknowledge* it. The file stores the
+/// cursor, so a program that ended or crashed continues with the first batch that it did not
+/// acknowledge.
 ///
-/// Several processes may run a consumer of one name. Each is given what nobody has acknowledged
-/// yet, so both may be given the same; what either acknowledges is behind them both.
+/// You receive each batch at least once. If you acknowledge it in the transaction of your own work,
+/// you receive each change exactly once; see ``WriteTransaction/acknowledge(_:)``.
 ///
-/// A value that stands for the name; all calls may be made from any thread. It keeps the file
-/// open until the store is closed. Its ``batches(of:)`` end when the store closes or is dropped.
+/// Several processes may use the same consumer. Both may then receive the same batch, until one of
+/// them acknowledges it.
+///
+/// The value contains only the name and the store. You can call it from any thread. It keeps the
+/// file open until the store is closed. Its ``batches(of:)`` end when the store is closed or
+/// released.
 public struct Consumer: Sendable {
-  /// Its name in the file.
+  /// The name in the file.
   public let name: String
   let lease: StoreLease
 
-  /// Where a consumer begins.
+  /// The position at which a consumer starts.
   public enum Start: Hashable, Sendable {
-    /// With the oldest entry of the journal. If older ones are gone, it is told so first.
+    /// At the oldest entry of the journal. If older entries were trimmed, the first batch says so
+    /// in ``ConsumerBatch/reset``.
     case start
-    /// With what is entered from now on.
+    /// At the end: the consumer receives only later changes.
     case end
-    /// Behind a position.
+    /// After a position.
     case position(JournalPosition)
   }
 
-  /// How far it has come.
+  /// Returns the position of the consumer and its distance to the end of the journal.
   ///
-  /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
+  /// - Throws: ``StoreError`` with code `unknownConsumer` if it was dropped.
   public func status() throws -> ConsumerStatus {
     let engine = try lease.held
     return try engine.connections.readers.sync { connection in
@@ -42,18 +47,19 @@ public struct Consumer: Sendable {
     }
   }
 
-  /// How many positions of the journal it has before it: ``ConsumerStatus/lag``.
+  /// The number of journal positions that it has not acknowledged: ``ConsumerStatus/lag``.
   package var lag: Int64 { get throws { try status().lag } }
 
-  /// The next batch, on the calling thread: what follows the last position that was acknowledged.
+  /// Returns the next batch after the last acknowledged position, on the calling thread.
   ///
-  /// - Parameter limit: About how many entries to take at once, at least 1; see
+  /// - Parameter limit: About how many entries a batch contains, at least 1; see
   ///   ``ConsumerBatch/transactions``.
-  /// - Returns: nil when there is nothing new.
-  /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped.
-  /// - Complexity: O(limit), or the size of one transaction that is larger, and O(transactions that
-  ///   changed nothing of which a journal is kept) since the last batch. When there are many of
-  ///   these, a consumer is put behind them, which waits for this program's writes and the disk.
+  /// - Returns: nil if there is nothing new.
+  /// - Throws: ``StoreError`` with code `unknownConsumer` if it was dropped.
+  /// - Complexity: O(limit), or the size of one transaction that is larger. It also reads the
+  ///   transactions since the last batch that recorded no changes. If there are many of these, the
+  ///   store moves the cursor past them in a write transaction. That waits for this program's
+  ///   writes and for the disk.
   public func next(limit: Int = 500) throws -> ConsumerBatch? {
     let engine = try lease.held
     let next = try engine.connections.readers.sync { connection in
@@ -73,12 +79,12 @@ public struct Consumer: Sendable {
     return next.batch
   }
 
-  /// All batches, as they come: waits for the next one without asking again and again.
+  /// Returns all batches as they arrive. It waits for new entries without polling.
   ///
-  /// It ends when the task is cancelled, and when the store closes or is dropped. A batch is read
-  /// when it is asked for, so a slow consumer costs no memory.
+  /// The sequence ends when the task is cancelled, and when the store is closed or released. It
+  /// reads a batch only when you ask for it, so a slow consumer costs no memory.
   ///
-  /// - Parameter limit: As ``next(limit:)``.
+  /// - Parameter limit: See ``next(limit:)``.
   public func batches(of limit: Int = 500)
     -> some AsyncSequence<ConsumerBatch, any Error> & Sendable
   {
@@ -92,8 +98,8 @@ public struct Consumer: Sendable {
     }
     if case .nothing(let through, let cursor) = next, isWorthPassing(through, from: cursor) {
       do {
-        // Not with a reader's connection: who waits for the writer there keeps it from those whom
-        // the writer may wait for.
+        // Not on a reader's connection: waiting there for the writer could block readers for which
+        // the writer waits.
         try await engine.maintenance.transactionOnQueue(.doesNotWait) { connection in
           try pass(through, from: cursor, on: connection)
         }
@@ -104,10 +110,10 @@ public struct Consumer: Sendable {
     return next.batch
   }
 
-  /// What looking for a batch came to.
+  /// The result of searching for a batch.
   private enum Finding {
     case batch(ConsumerBatch)
-    /// Nothing that concerns the consumer, up to a position.
+    /// Nothing for the consumer, up to a position.
     case nothing(through: Int64, JournalConsumers.Cursor)
 
     var batch: ConsumerBatch? { if case .batch(let batch) = self { batch } else { nil } }
@@ -142,8 +148,8 @@ public struct Consumer: Sendable {
     }
   }
 
-  /// Whether what does not concern the consumer is so much that it is put behind it: so it is not
-  /// read again and again, and can be trimmed.
+  /// Whether the consumer should move past rows that do not concern it. Then they are not read
+  /// again, and can be trimmed.
   private func isWorthPassing(_ position: Int64, from cursor: JournalConsumers.Cursor) -> Bool {
     let (count, isTooLarge) = position.subtractingReportingOverflow(cursor.position)
     return (isTooLarge || count >= Self.passedCountMin)
@@ -158,7 +164,8 @@ public struct Consumer: Sendable {
       time: nil)
   }
 
-  /// The next look will do where somebody else writes, the task was cancelled or the store closed.
+  /// Reports the error, unless the next poll can try again: another connection writes, the task was
+  /// cancelled, or the store is closed.
   private func reportPassing(_ error: any Error) {
     let error = StoreError(reporting: error)
     if ![.busy, .cancelled, .misuse].contains(error.code) { lease.scope.report(error) }
@@ -166,9 +173,11 @@ public struct Consumer: Sendable {
 
   private static let passedCountMin: Int64 = 1000
 
-  /// What follows `position`: as many whole transactions as have `limit` rows together, or the next
-  /// one. Transactions in which nothing was entered are left out: one is the consumer's own, which
-  /// would otherwise be told of its own work for ever.
+  /// Returns what follows `position`: as many whole transactions as have `limit` rows together, or
+  /// one larger transaction.
+  ///
+  /// It skips transactions that recorded nothing. Otherwise a consumer would receive its own
+  /// acknowledgements forever.
   private static func part(
     of history: JournalHistory, after position: Int64, limit: Int64, bindings: FollowedBindings
   ) throws -> (transactions: [JournalTransaction], end: Int64) {
@@ -195,7 +204,7 @@ public struct Consumer: Sendable {
     if end == position, let next = try history.nextMark(after: last) {
       try read(through: next.position)
     }
-    // A transaction that ends behind `last` is in the next part, from its first row.
+    // A transaction that ends after `last` is in the next part, from its first row.
     return (transactions, end > position ? end : try place(ofRow: 1))
   }
 
@@ -211,12 +220,12 @@ public struct Consumer: Sendable {
   static func unknown(_ name: String) -> StoreError {
     StoreError(
       .unknownConsumer,
-      "No consumer called \(name) reads the change journal of this file; it was dropped, or never made."
+      "This file has no consumer called \(name): it was dropped or never created. Create it first."
     )
   }
 }
 
-/// The batches of a ``Consumer``, as they come.
+/// The batches of a ``Consumer``, as they arrive.
 package struct ConsumerBatches: AsyncSequence, Sendable {
   package typealias Element = ConsumerBatch
 
@@ -235,7 +244,8 @@ package struct ConsumerBatches: AsyncSequence, Sendable {
     let limit: Int
     let listener: JournalListeners.Listener
 
-    /// The next batch, waited for; nil when the task was cancelled, or the store closed or dropped.
+    /// Returns the next batch, or waits for it. It returns nil if the task was cancelled, or the
+    /// store closed or released.
     ///
     /// - Throws: As ``Consumer/next(limit:)``.
     package mutating func next() async throws -> ConsumerBatch? {

@@ -1,29 +1,29 @@
-/// What a ``Consumer`` is given at once: transactions of the change journal that follow each other.
+/// A batch of transactions from the change journal, for one ``Consumer``.
 public struct ConsumerBatch: Sendable {
-  /// Why what was told to a consumer so far and what it is told now do not join.
+  /// Why changes are missing between the last acknowledged batch and this batch.
   public enum Reset: Hashable, Sendable {
-    /// Entries that it had not acknowledged were removed from the journal: by trimming, or by hand,
-    /// where the journal ends before the position that it had acknowledged.
+    /// Entries that the consumer had not acknowledged were removed from the journal. They were
+    /// trimmed, or another program deleted rows by hand.
     case trimmed
-    /// Changes of these models may be missing before or inside the batch, in name order: their
-    /// journal was turned on or off, or their tables were altered.
+    /// Changes of these models may be missing before or inside the batch, in name order. Their
+    /// journal was enabled or disabled, or their tables were altered.
     case gap(models: [String])
   }
 
   private let consumer: Consumer
   private let cursor: JournalConsumers.Cursor
-  /// The transactions in the order of commits, without those that changed nothing of which a
-  /// journal is kept.
+  /// The transactions in the order of commits, without those that recorded no changes.
   ///
-  /// Together they have at most as many positions as were asked for, or there is one that alone has
-  /// more. A store's transaction is never split. What other programs did cannot be told apart by
-  /// commits, so where there is more of it than fits, it goes on in the next batch.
+  /// Together they have at most as many positions as you asked for, unless a single transaction has
+  /// more. A store's transaction is never split. Commits of other programs cannot be distinguished,
+  /// so a long run of their changes continues in the next batch.
   public let transactions: [JournalTransaction]
-  /// The last position that acknowledging the batch puts behind the consumer.
+  /// The position of the consumer after you acknowledge the batch.
   public let end: JournalPosition
-  /// That the transactions do not tell everything since the last acknowledged batch; nil when they
-  /// do. What is derived from records is then to be made anew from the records themselves, as of
-  /// now or later. Transactions that follow may tell what is in there already.
+  /// Why changes since the last acknowledged batch are missing; nil if the batch is complete.
+  ///
+  /// If it is set, rebuild your derived data from the records as they are now. Then process the
+  /// batch. Its transactions may contain changes that the rebuilt data already includes.
   public let reset: Reset?
 
   init(
@@ -41,27 +41,28 @@ public struct ConsumerBatch: Sendable {
   /// All changes of the transactions, in their order.
   public var changes: [JournalChange] { transactions.flatMap(\.changes) }
 
-  /// Says that the consumer is done with the batch and with everything before it, in a transaction
-  /// of its own. To be called after the work that the batch asks for: what was done before a crash
-  /// that came in between is asked for again.
+  /// Acknowledges the batch and everything before it, in its own transaction. Call it after you
+  /// have processed the batch. If the program crashes in between, it receives the batch again.
   ///
-  /// A batch that was acknowledged before, by this process or another, is no error. Nor is one that
-  /// was read before the consumer was reset: then it stays where it was put. Waits for the disk on
-  /// the calling thread.
+  /// You may acknowledge a batch twice, also from another process. If the consumer was moved by
+  /// hand since the batch was read, the call has no effect. The call waits for the disk on the
+  /// calling thread.
   ///
-  /// - Throws: ``StoreError`` with code `unknownConsumer` when it was dropped, `busy`, `readOnly`;
-  ///   `misuse` inside a transaction, where ``WriteTransaction/acknowledge(_:)`` does it.
+  /// - Throws: ``StoreError`` with code `unknownConsumer` if it was dropped; `busy`; `readOnly`;
+  ///   `misuse` inside a transaction, where you call ``WriteTransaction/acknowledge(_:)`` instead.
   public func acknowledge() throws {
     try acknowledge(through: end)
   }
 
-  /// Acknowledges the transactions of the batch up to `position`, and everything before them, in a
-  /// transaction of its own. The rest of the batch comes again. Call it when the work for a batch
-  /// ends early: for example, with the upper bound of the last transaction that was processed.
+  /// Acknowledges the transactions of the batch up to `position` and everything before them, in its
+  /// own transaction. You receive the rest of the batch again.
   ///
-  /// - Parameter position: A position inside a store's transaction acknowledges what is before that
-  ///   transaction; one behind ``end`` acknowledges the whole batch.
-  /// - Throws: As ``acknowledge()``.
+  /// Call it if you stop in the middle of a batch. For example, pass the upper bound of the last
+  /// transaction that you processed.
+  ///
+  /// - Parameter position: A position inside a store's transaction acknowledges only what is before
+  ///   that transaction. A position after ``end`` acknowledges the whole batch.
+  /// - Throws: See ``acknowledge()``.
   public func acknowledge(through position: JournalPosition) throws {
     let place = place(reachedBy: position).rawValue
     try consumer.lease.held.maintenance.transaction { connection in
@@ -71,13 +72,14 @@ public struct ConsumerBatch: Sendable {
           consumer.name, through: place, from: start, epoch: cursor.epoch,
           time: WritingProgram.now)
       }
-      // Back only from the very place beyond the journal's end from where the batch was read.
+      // Moves back only from a cursor beyond the journal's end, and only if the batch was read from
+      // there.
       if cursor.position > end.rawValue, try moves(from: places) { return }
       if try !moves(from: nil) { _ = try Consumer.cursor(of: consumer.name, on: connection) }
     }
   }
 
-  /// The last place up to `position` that splits no transaction of a store.
+  /// The last position up to `position` that does not split a store's transaction.
   private func place(reachedBy position: JournalPosition) -> JournalPosition {
     let split = transactions.first { transaction in
       !transaction.isForeign && transaction.positions.contains(position)
@@ -87,8 +89,8 @@ public struct ConsumerBatch: Sendable {
     return JournalPosition(rawValue: split.positions.lowerBound.rawValue - 1)
   }
 
-  /// Where the consumer may stand for the batch to be what comes next: where it stood when the
-  /// batch was read, or behind what came after that and did not concern it.
+  /// The positions of the cursor from which the batch comes next: its position when the batch was
+  /// read, or after later rows that do not concern the consumer.
   private var places: ClosedRange<Int64> {
     guard reset != .trimmed, let first = transactions.first else {
       return cursor.position...cursor.position
@@ -96,7 +98,7 @@ public struct ConsumerBatch: Sendable {
     return cursor.position...max(cursor.position, first.positions.lowerBound.rawValue - 1)
   }
 
-  /// Moves the cursor from where it stood when the batch was read.
+  /// Moves the cursor from the position at which the batch was read.
   ///
   /// - Precondition: A write transaction is open on the store's connection.
   fileprivate func acknowledge(on connection: Connection) throws {
@@ -111,25 +113,25 @@ public struct ConsumerBatch: Sendable {
     let now = try Consumer.cursor(of: consumer.name, on: connection)
     throw StoreError(
       .conflict,
-      "The consumer \(consumer.name) was at position \(cursor.position) when the batch was read and is at \(now.position) now: somebody else has acknowledged or reset it. Nothing of this transaction was kept; take the next batch."
+      "The consumer \(consumer.name) was at position \(cursor.position) when the batch was read and is at \(now.position) now: another caller has acknowledged it or moved the consumer. This transaction was rolled back. Take the next batch."
     )
   }
 }
 
 extension WriteTransaction {
-  /// Says that a consumer is done with `batch`, as a part of this transaction: its work and the
-  /// acknowledgement are kept together or not at all, so each change is worked in exactly once.
+  /// Acknowledges `batch` as a part of this transaction. The transaction keeps your work and the
+  /// acknowledgement together, or neither, so you process each change exactly once.
   ///
-  /// The consumer must stand where it stood when the batch was read. Let the error through: then
-  /// the work is rolled back too, which somebody else has done already.
+  /// The consumer must still be where the batch was read. Rethrow the error if it is not: then your
+  /// work is rolled back, because another process has already done it.
   ///
-  /// The journal says nothing of a transaction that does nothing else. A consumer that writes to
-  /// models of which a journal is kept is told of what it wrote; it can tell it by a tag
+  /// The journal records nothing for a transaction that does nothing else. If you write to recorded
+  /// models, the consumer also receives your own changes. Set a tag to recognise them
   /// (``WriteTransaction/sign(author:tag:)``).
   ///
-  /// - Throws: ``StoreError`` with code `conflict` when the consumer was moved since, by another
-  ///   process, a reset or this batch itself; `unknownConsumer` when it was dropped; `misuse` for a
-  ///   batch of another file.
+  /// - Throws: ``StoreError`` with code `conflict` if the consumer was moved in the meantime, by
+  ///   another process, a reset or an earlier acknowledgement of this batch; `unknownConsumer` if
+  ///   it was dropped; `misuse` for a batch of another file.
   public borrowing func acknowledge(_ batch: ConsumerBatch) throws {
     let connection = access.connection
     let count = connection.totalChangeCount

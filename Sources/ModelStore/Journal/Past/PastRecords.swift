@@ -1,23 +1,22 @@
-/// What the records of one model were as of a position of the change journal, as far as they are
-/// something else now.
+/// The records of one model at a position of the change journal, if they are different now.
 struct PastRecords {
-  /// Of each such record what it was (`old`) and what it is (`new`), by key.
+  /// The change of each such record since then, by key: its values then (`old`) and now (`new`).
   let changes: [[SQLValue]: RecordChange]
 
-  /// Reads them in the change journal.
+  /// Reads the past records from the change journal.
   ///
   /// - Parameters:
-  ///   - key: The only record that is asked for; nil for all.
+  ///   - key: The only requested record; nil for all.
   ///   - access: Inside a transaction.
-  /// - Throws: ``StoreError`` with code `journalTrimmed` when the journal does not reach back so
-  ///   far, `journalGap` when it does not tell all changes of the model since, `misuse` for a
-  ///   position that is not between two transactions or, where other programs wrote, entries.
+  /// - Throws: ``StoreError`` with code `journalTrimmed` if the journal does not reach back that
+  ///   far; `journalGap` if it lacks changes of the model since then; `misuse` for a position
+  ///   inside a transaction, or inside an entry of another program.
   static func read(
     _ schema: ModelSchema, at position: JournalPosition, key: [SQLValue]? = nil,
     in access: _TransactionAccess
   ) throws -> PastRecords {
     guard let history = try JournalHistory(reading: access.connection) else {
-      throw gap(schema, "is not on")
+      throw gap(schema, "is not enabled")
     }
     if let obstacle = try obstacle(to: schema, history.layouts, on: access.connection) {
       throw gap(schema, obstacle)
@@ -63,7 +62,7 @@ struct PastRecords {
         guard let layout = layouts.all[record.layout], layout.model == schema.name,
           wanted.map({ $0 == identity(stored: record.key) }) ?? true
         else { break }
-        guard layout.detail == .full else { throw gap(schema, "was entered by its keys only") }
+        guard layout.detail == .full else { throw gap(schema, "recorded keys only") }
         fold.add(record)
       case .transaction(let mark):
         guard mark.first > start else {
@@ -72,40 +71,43 @@ struct PastRecords {
             "Position \(start) is in the middle of a transaction, which ends at \(entry.position).")
         }
       case .started(let layout), .stopped(let layout):
-        if layouts.all[layout]?.model == schema.name { throw gap(schema, "was off for a while") }
+        if layouts.all[layout]?.model == schema.name {
+          throw gap(schema, "was disabled for a while")
+        }
       }
       return true
     }
     return fold
   }
 
-  /// Why not every change of the model is entered in full now; nil when it is.
+  /// Returns the reason why not every change of the model is recorded in full now; nil if every
+  /// change is.
   private static func obstacle(
     to schema: ModelSchema, _ layouts: JournalLayouts, on connection: Connection
   ) throws -> String? {
     guard schema.kind == .table, let layout = layouts.layout(of: schema.name) else {
-      return "is not on"
+      return "is not enabled"
     }
-    guard layout.detail == .full else { return "keeps only its keys" }
+    guard layout.detail == .full else { return "records keys only" }
     let journal = CompiledJournal(layouts, of: [schema], in: try Catalog(reading: connection))
     guard journal.intactModels.contains(schema.name) else {
       return
-        "has triggers that are missing, changed or older than the table or another trigger of it; turning it on again makes them anew"
+        "has triggers that are missing, changed or older than the table or another trigger of it; enable it again to recreate them"
     }
     return journal.exactModels.isEmpty
-      ? "cannot foresee all that REPLACE evicts by the table's unique indexes" : nil
+      ? "cannot record every record that REPLACE evicts through the table's unique indexes" : nil
   }
 
   private static func gap(_ schema: ModelSchema, _ reason: String) -> StoreError {
     StoreError(
       .journalGap,
-      "What \(schema.name) was then cannot be told: its change journal \(reason). Ask for a time since which it was on in full.",
+      "The past records of \(schema.name) cannot be read: its change journal \(reason). Choose a position after which its changes were recorded in full.",
       model: schema.name)
   }
 
-  /// What the only record asked for was, which may have had its key in another spelling.
+  /// Returns the past values of the only requested record. Its key may have had another spelling.
   ///
-  /// - Parameter now: What it is.
+  /// - Parameter now: The current values.
   func image(now: [SQLValue]?) -> [SQLValue]? {
     changes.isEmpty ? now : changes.values.lazy.compactMap(\.old).first
   }

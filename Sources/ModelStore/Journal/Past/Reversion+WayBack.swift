@@ -1,23 +1,22 @@
-// How the records become what they were.
+// Restoring the records.
 extension Reversion {
-  /// What a record has to be afterwards, by field and as far as it is known: nil for a record that
-  /// is gone.
+  /// The required values of a record by field, as far as they are known; nil for a deleted record.
   typealias Target = (schema: ModelSchema, key: [SQLValue], image: [Int: SQLValue]?)
 
   /// Restores the records.
   ///
-  /// Three ways are tried until one of them is accepted. The first two run in a savepoint each; an
-  /// error of the third one ends the transaction:
+  /// It tries three ways until one is accepted. The first two run in a savepoint each. An error of
+  /// the third way ends the transaction:
   ///
-  /// 1. Entry by entry, newest first, only what differs in the end.
-  /// 2. Entry by entry, everything that is still as the entries left it. Every state on this way
-  ///    has been in the file before, so a record that made room for another makes room again.
-  /// 3. Straight to the result, in an order in which no value is taken when it is needed. Where all
-  ///    that are left wait, those that can be inserted again are deleted first.
+  /// 1. Entry by entry, newest first, only fields with a net change.
+  /// 2. Entry by entry, all fields that are still as the entries left them. The file has had every
+  ///    intermediate state before, so records make room for each other again.
+  /// 3. Directly to the result, in an order in which no value is taken when another record needs
+  ///    it. If all remaining records wait, those that can be inserted again are deleted first.
   ///
-  /// - Returns: What judges the net changes of the whole transaction.
-  /// - Throws: ``StoreError`` with code `conflict` when a record or field is not any more what the
-  ///   entries made of it; `rejected` when a rule refuses the result.
+  /// - Returns: The check of the net changes of the whole transaction.
+  /// - Throws: ``StoreError`` with code `conflict` if a record or field has changed since the
+  ///   entries; `rejected` if a rule refuses the result.
   func apply(
     in tx: borrowing WriteTransaction
   ) throws -> (([RecordChange]) throws -> Void) {
@@ -40,7 +39,7 @@ extension Reversion {
     try goStraight(to: targets, tx)
   }
 
-  /// Runs `way`, or rolls it back and returns false when a rule, trigger or binding refuses it.
+  /// Runs `way`. If a rule, trigger or binding refuses it, rolls it back and returns false.
   private func isAccepted(
     _ tx: borrowing WriteTransaction, _ way: (borrowing WriteTransaction) throws -> Void
   ) throws -> Bool {
@@ -55,7 +54,7 @@ extension Reversion {
     }
   }
 
-  /// What has to come out, if everything is as the entries left it.
+  /// Returns the required result, if everything is as the entries left it.
   private func targets(_ access: _TransactionAccess) throws -> [Target] {
     var conflicts: [Violation] = []
     var targets: [Target] = []
@@ -90,8 +89,8 @@ extension Reversion {
     return targets
   }
 
-  /// The fields of all records that are still as the entries left them, and what has to come out of
-  /// the records that the entries change on the way only.
+  /// Returns the fields of all records that are still as the entries left them. It also returns the
+  /// required result for records that the entries changed without a net change.
   ///
   /// - Parameter changed: The fields of the records with a net change.
   private func everythingAsLeft(
@@ -121,9 +120,9 @@ extension Reversion {
 
   // Entry by entry
 
-  /// Takes back the entries of the records in `fields`, newest first.
+  /// Undoes the entries of the records in `fields`, newest first.
   ///
-  /// - Parameter fields: For each record, the fields that are set on the way.
+  /// - Parameter fields: The fields to set, for each record.
   private func walk(
     _ fields: [Identity: Set<Int>], to targets: [Target], _ tx: borrowing WriteTransaction
   ) throws {
@@ -134,7 +133,7 @@ extension Reversion {
     while index > records.startIndex {
       index -= 1
       if index > records.startIndex, Self.isRekeyed(records, at: index) {
-        // Taken for a change of key, which references to the record follow.
+        // Treated as a change of the key, so that references to the record follow it.
         index -= 1
         try restore(records[index], from: records[index + 1].key, tx)
       } else {
@@ -148,8 +147,8 @@ extension Reversion {
     layouts.all[record.layout].map { Identity(model: $0.model, key: record.key) }
   }
 
-  /// Whether an insertion and the deletion before it may be one record that got another key: not
-  /// where one of the deletions before is of the same key, which is REPLACE.
+  /// Whether a deletion and the insertion after it may be one record with a changed key. That is
+  /// not so if an earlier deletion has the same key, because that is REPLACE.
   private static func isRekeyed(_ records: [LoggedRecord], at index: Int) -> Bool {
     let record = records[index]
     guard record.kind == .insert else { return false }
@@ -183,7 +182,7 @@ extension Reversion {
     }
   }
 
-  /// Brings a deleted record back: out of the one that `key` names, if it is there.
+  /// Restores a deleted record, from the record that `key` names if that exists.
   private func restore(
     _ record: LoggedRecord, from key: [SQLValue], _ tx: borrowing WriteTransaction
   ) throws {
@@ -212,14 +211,14 @@ extension Reversion {
     }
   }
 
-  /// Repairs what bindings, triggers and cascades have made of the records on the way.
+  /// Repairs what bindings, triggers and cascades have changed in the records in between.
   private func settle(_ targets: [Target], _ tx: borrowing WriteTransaction) throws {
     for round in 0...Self.settlingCountMax {
       let wrong = try targets.filter { try !isSettled($0, tx.access) }
       if wrong.isEmpty { return }
       guard round < Self.settlingCountMax else {
         throw refusal(
-          wrong.map { conflict($0.schema, $0.key, [], "is changed again by a binding or trigger") })
+          wrong.map { conflict($0.schema, $0.key, [], "is changed back by a binding or trigger") })
       }
       for target in wrong { try bring(target, tx) }
     }
@@ -250,13 +249,13 @@ extension Reversion {
     }
   }
 
-  /// Whether a field is computed or bound, so that its value follows from others.
+  /// Whether a field is computed or bound, so that its value depends on others.
   private func isFollowing(_ field: Int, _ schema: ModelSchema) -> Bool {
     schema.fields[field].generated != nil
       || boundFields[schema.name]?.contains(schema.fields[field].name) ?? false
   }
 
-  /// The record with exactly that key.
+  /// Returns the record with exactly that key.
   private static func image(
     _ schema: ModelSchema, _ key: [SQLValue], _ access: _TransactionAccess
   ) throws -> [SQLValue]? {
@@ -269,11 +268,12 @@ extension Reversion {
 
   // Straight to the result
 
-  /// Brings each record to its target in one step, which has a savepoint of its own. A record whose
-  /// value another one still holds waits for that one. When all that are left wait, those that can
-  /// be inserted again are deleted first, all at once.
+  /// Restores each record in one step, in its own savepoint.
   ///
-  /// - Throws: ``StoreError`` with code `rejected` when a rule refuses the result.
+  /// A record waits while another record still has a value that it needs. If all remaining records
+  /// wait, those that can be inserted again are deleted first, all at once.
+  ///
+  /// - Throws: ``StoreError`` with code `rejected` if a rule refuses the result.
   private func goStraight(to targets: [Target], _ tx: borrowing WriteTransaction) throws {
     var waiting = targets.filter { $0.image != nil } + targets.filter { $0.image == nil }.reversed()
     var removable = Set(waiting.compactMap(removableIdentity))
@@ -298,10 +298,10 @@ extension Reversion {
     try settle(targets, tx)
   }
 
-  /// Deletes the records that are there and can be inserted again without a loss: all at once,
-  /// because each of them would otherwise cost a round of its own.
+  /// Deletes the records that exist and can be inserted again without loss. It deletes all at once,
+  /// because each would otherwise cost its own round.
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: Whether there was such a record.
   private func removeAll(
     of targets: [Target], _ removable: inout Set<Identity>, _ tx: borrowing WriteTransaction
   ) throws -> Bool {
@@ -318,7 +318,8 @@ extension Reversion {
     return hasRemoved
   }
 
-  /// Nil for a record that would lose something: columns that are no fields, or what refers to it.
+  /// Returns nil for a record that would lose something: columns that are not fields, or references
+  /// to it.
   private func removableIdentity(_ target: Target) -> Identity? {
     guard target.image?.count == target.schema.fields.count,
       !partlyKnown.contains(target.schema.name), !referencedModels.contains(target.schema.name)

@@ -1,19 +1,19 @@
-/// Takes back what entries of the change journal say, inside a writing transaction: records that
-/// came go, those that went come back, and fields get the values that they had.
+/// Undoes entries of the change journal inside a write transaction. It deletes inserted records,
+/// restores deleted records, and sets fields to their earlier values.
 ///
-/// `Reversion+WayBack.swift` holds the ways in which the records get there.
+/// `Reversion+WayBack.swift` contains the ways to restore the records.
 struct Reversion {
   struct Identity: Hashable {
     let model: String
     let key: [SQLValue]
   }
 
-  /// What the entries come to for one record. Values by field, beside the key and as far as the
-  /// entries tell; nil where there is no record.
+  /// The net change of one record. It contains the known values by field, without the key; nil if
+  /// there is no record.
   struct Net {
     var old: [Int: SQLValue]?
     var new: [Int: SQLValue]?
-    /// Whether the record was gone for a while.
+    /// Whether the record was deleted for a while.
     var isRecreated = false
 
     var isNothing: Bool {
@@ -21,14 +21,14 @@ struct Reversion {
       return old.allSatisfy { new[$0.key] == $0.value }
     }
 
-    /// The fields that differ, of a record that is there before and after.
+    /// The fields that differ, of a record that exists before and after.
     var differing: [Int] {
       guard let old, let new else { return [] }
       return old.keys.filter { new[$0] != old[$0] }.sorted()
     }
 
-    /// The fields that taking the entries back sets on the way, of a record that is there after
-    /// them. They must be as the entries left them.
+    /// The fields that undoing the entries sets in between, of a record that exists after them.
+    /// They must be as the entries left them.
     var touched: [Int] {
       guard let old, !isRecreated else { return new?.keys.sorted() ?? [] }
       return new == nil ? old.keys.sorted() : differing
@@ -37,23 +37,23 @@ struct Reversion {
 
   let layouts: JournalLayouts
   let schemas: [String: ModelSchema]
-  /// The fields that bindings keep, by model, which follow whatever they are bound to.
+  /// The fields that bindings update, by model.
   let boundFields: [String: Set<String>]
-  /// The models whose tables have columns that are no fields, which no entry holds.
+  /// The models whose tables have columns that are not fields, so that entries lack them.
   let partlyKnown: Set<String>
-  /// The models that a foreign key with an action on deletion refers to.
+  /// The models that are the target of a foreign key with an action on deletion.
   let referencedModels: Set<String>
   private let refusals: StoreConfiguration.Refusals
-  /// The records with a net change, by their first entry.
+  /// The records with a net change, ordered by their first entry.
   private(set) var order: [Identity] = []
-  /// Also of records whose net change is nothing.
+  /// The net changes, including those of records without a difference.
   private(set) var nets: [Identity: Net] = [:]
   /// All entries, oldest first.
   private(set) var records: [LoggedRecord] = []
-  /// Of each layout that occurs, where its fields are in the model now.
+  /// For each layout that occurs, the index of its fields in the current model.
   private(set) var places: [Int64: [Int?]] = [:]
 
-  /// Takes nothing back yet.
+  /// Creates a reversion without entries.
   init(
     layouts: JournalLayouts, models: StoreSchema, bindings: [BindingSchema], catalog: Catalog,
     refusals: StoreConfiguration.Refusals
@@ -73,10 +73,10 @@ struct Reversion {
     schemas = Dictionary(models.models.map { ($0.name, $0) }) { first, _ in first }
   }
 
-  /// Takes all of `entries` back.
+  /// Adds entries to undo.
   ///
-  /// - Parameter entries: Of whole transactions, oldest first, with nothing left out between them.
-  /// - Throws: ``StoreError`` with code `journalGap` when they do not tell everything.
+  /// - Parameter entries: The complete, consecutive entries of whole transactions, oldest first.
+  /// - Throws: ``StoreError`` with code `journalGap` if they lack changes.
   /// - Precondition: Called once.
   mutating func add(_ entries: [JournalEntry]) throws {
     var gaps: Set<String> = []
@@ -89,22 +89,24 @@ struct Reversion {
       }
     }
     if let model = order.first(where: { gaps.contains($0.model) })?.model {
-      throw Self.gap(model, "was off for a while in between")
+      throw Self.gap(model, "was disabled for a while in between")
     }
     let nets = nets
     order.removeAll { nets[$0]?.isNothing ?? true }
-    // What is not entered could not be taken back in its turn, and would count as done all the
-    // same.
+    // If the reversion itself were not recorded in full, it could not be undone. The transaction
+    // would count as undone all the same.
     if let model = order.first(where: { layouts.layout(of: $0.model)?.detail != .full })?.model {
       throw Self.gap(
-        model, "is off or keeps only keys now, and would not tell of it; turn it on in full first")
+        model,
+        "is disabled or records keys only, so this could not be undone in turn; enable it in full first"
+      )
     }
   }
 
-  /// Whether there is nothing to take back.
+  /// Whether there is nothing to undo.
   var isEmpty: Bool { order.isEmpty }
 
-  // What the entries come to
+  // The net changes of the entries
 
   private mutating func add(_ record: LoggedRecord) throws {
     let (layout, schema) = try checked(record)
@@ -118,31 +120,32 @@ struct Reversion {
     records.append(record)
   }
 
-  /// - Throws: ``StoreError`` with code `journalGap` when the entry does not contain all of its
+  /// - Throws: ``StoreError`` with code `journalGap` if the entry does not contain all of its
   ///   change.
   private func checked(
     _ record: LoggedRecord
   ) throws -> (layout: JournalLayout, schema: ModelSchema) {
     guard let layout = layouts.all[record.layout], let schema = schemas[layout.model] else {
-      throw Self.gap(layouts.all[record.layout]?.model ?? "", "tells of a model that is gone")
+      throw Self.gap(layouts.all[record.layout]?.model ?? "", "has entries of a removed model")
     }
-    guard layout.detail == .full else { throw Self.gap(layout.model, "holds only its keys") }
+    guard layout.detail == .full else { throw Self.gap(layout.model, "recorded keys only") }
     guard record.malformedTexts.isEmpty else {
-      throw Self.gap(layout.model, "holds a text that is not UTF-8, which a store does not write")
+      throw Self.gap(layout.model, "contains a text that is not UTF-8, which a store cannot write")
     }
     if record.kind == .delete, partlyKnown.contains(layout.model) {
       throw Self.gap(
-        layout.model, "does not hold all columns of a deleted record, of which some are no fields")
+        layout.model,
+        "does not contain all columns of a deleted record, because some are not fields")
     }
     return (layout, schema)
   }
 
-  /// Refuses what nobody asked for: a cascade may take records along that came later. Bindings and
-  /// triggers may do what is theirs.
+  /// Rejects unrequested changes, for example by a cascade that would delete later records.
+  /// Bindings and triggers may make their own changes.
   ///
   /// - Parameters:
-  ///   - changes: What the transaction comes to.
-  ///   - reversions: What was taken back in it, one after the other.
+  ///   - changes: The net changes of the transaction.
+  ///   - reversions: The reversions that the transaction applied, in order.
   static func judge(_ changes: [RecordChange], of reversions: [Reversion]) throws {
     guard let first = reversions.first else { return }
     let conflicts = changes.compactMap { change -> Violation? in
@@ -154,7 +157,7 @@ struct Reversion {
           ? nil
           : first.conflict(schema, change.key, [], "would be \(verb(change.operation)) as well")
       }
-      // A record that was gone in between comes back with all of its fields.
+      // A record that was deleted in between is restored with all of its fields.
       guard nets.count == 1 || nets.allSatisfy({ $0.old != nil && $0.new != nil }) else {
         return nil
       }
@@ -185,7 +188,7 @@ struct Reversion {
     Violation(
       kind: .conflict, model: schema.name, key: key, fields: fields.map { schema.fields[$0].name },
       rule: "unchanged", message: message,
-      remedy: "Take back first what came later, or change it by hand.",
+      remedy: "Undo the later changes first, or change the record by hand.",
       values: refusals.includesValues ? values : nil)
   }
 
@@ -200,22 +203,22 @@ struct Reversion {
   private static func gap(_ model: String, _ reason: String) -> StoreError {
     StoreError(
       .journalGap,
-      "This cannot be taken back: the change journal of \(model) \(reason). Nothing was changed.",
+      "The transaction cannot be undone: the change journal of \(model) \(reason). Nothing was changed.",
       model: model)
   }
 }
 
 extension Reversion.Net {
-  /// What is known before the first entry of a record.
+  /// Creates the known values before the first entry of a record.
   fileprivate init(before record: LoggedRecord) {
     let values: [Int: SQLValue]? = record.kind == .insert ? nil : [:]
     self.init(old: values, new: values)
   }
 
-  /// Follows an entry.
+  /// Applies an entry.
   ///
-  /// - Parameter places: Where the entry's fields are in the model now.
-  /// - Returns: Whether it leads on from those before.
+  /// - Parameter places: The indices of the entry's fields in the current model.
+  /// - Returns: Whether the entry continues the earlier entries.
   fileprivate mutating func add(_ record: LoggedRecord, _ places: [Int?]) -> Bool {
     guard (record.kind == .insert) == (new == nil) else { return false }
     switch record.kind {
@@ -223,7 +226,7 @@ extension Reversion.Net {
       new = Self.image(of: record, places)
       isRecreated = old != nil
     case .delete:
-      // What the entries have not told yet is what it was before them.
+      // A value that the entries did not contain so far is the value before them.
       if let new {
         let untold = Self.image(of: record, places).filter { new[$0.key] == nil }
         old?.merge(untold) { old, _ in old }
@@ -250,7 +253,7 @@ extension Reversion.Net {
 }
 
 extension TableFacts {
-  /// Whether it has columns with values of their own that are no fields of `schema`.
+  /// Whether the table has stored columns that are not fields of `schema`.
   fileprivate func hasColumns(beside schema: ModelSchema) -> Bool {
     let known = Set(schema.fields.map { ExactText($0.column.asciiFolded) })
     return columns.contains {

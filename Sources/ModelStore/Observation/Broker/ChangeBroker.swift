@@ -1,38 +1,40 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Delivers each commit once, in commit order, to those it concerns. Not the one who finds out
-/// what changed: change sets come in complete.
+/// The delivery of each commit, once and in commit order, to the observers it concerns.
 ///
-/// Routing runs on the committing thread while it still owns the writer, so commits arrive in
-/// order. Callbacks run on the broker's own serial queue: commit by commit and, within one commit,
-/// in the order of registration. A callback may write, observe and cancel.
+/// The broker does not work out what changed: it receives complete change sets.
+///
+/// Routing runs on the committing thread while that thread still owns the writer, so commits arrive
+/// in order. Callbacks run on the broker's own serial queue: commit by commit and, within one
+/// commit, in the order of registration. A callback may write, observe and cancel.
 final class ChangeBroker: Sendable {
-  /// Someone who wants to know about commits. Called on the committing thread.
+  /// An observer of commits. Its methods are called on the committing thread, except `deliver`.
   protocol Observer: AnyObject, Sendable {
-    /// What it wants to know, at least one; no two of them of the same model.
+    /// What it observes: at least one interest, and at most one for each model.
     var interests: [Interest] { get }
-    /// The first model of those that it wants to know about.
+    /// The model of its first interest.
     var model: String { get }
     func note(_ commit: Commit) -> Outcome
-    /// Hands what was noted to the caller, but for what tells only of later commits; on the
-    /// delivery queue.
+    /// Hands the noted events to the subscriber, except events that contain only commits after
+    /// `version`. Called on the delivery queue.
     func deliver(upTo version: UInt64)
   }
 
-  /// What an observer made of a commit.
+  /// What an observer did with a commit.
   struct Outcome: OptionSet {
     let rawValue: UInt8
 
-    /// There is something to deliver in the commit's turn.
+    /// There is something to deliver when the commit's turn comes.
     static let ready = Outcome(rawValue: 1)
-    /// It could not be followed: the next commit, of whatever model, comes as a reset.
+    /// The observer could not apply the commit. The next commit, of any model, reaches it as a
+    /// reset.
     static let failed = Outcome(rawValue: 2)
-    /// Whoever wrote waits until it is delivered.
+    /// The writing thread waits until the event is delivered.
     static let awaited = Outcome(rawValue: 4)
   }
 
-  /// Which records of which model an observer wants to know about.
+  /// The records of one model that an observer receives changes of.
   struct Interest: Hashable, Sendable {
     var model: String
     var records: Records = .all
@@ -41,90 +43,90 @@ final class ChangeBroker: Sendable {
 
     enum Records: Hashable, Sendable {
       case all
-      /// The one with that key.
+      /// The record with this key.
       case one(SortKey, KeyIdentity)
-      /// Those that have the value in the field, before or after; the value as
-      /// ``QueryRegion/normalized(_:)`` makes it.
+      /// Records whose field has this value before or after the change. The value is normalized by
+      /// ``QueryRegion/normalized(_:)``.
       case having(field: Int, value: SQLValue)
-      /// Those that have a value of the range in its field, before or after.
+      /// Records whose field has a value of this range before or after the change.
       case within(ValueRange)
     }
   }
 
-  /// What reaches an observer of one commit.
+  /// The part of one commit that concerns an observer.
   struct Commit: Sendable {
-    /// The changes of the observer's models, or of its one record.
+    /// The changes of the observer's models, or of its single record.
     var changes: ChangeSet
-    /// What the editors of ordered lists did, by list.
+    /// The edits of ordered lists, by list.
     var edits: [ListIdentity: ListEdits] = [:]
-    /// Whether more changed than the change set can tell: another connection wrote, the schema
-    /// changed, or the observer came when the transaction was already running.
+    /// Whether the change set is incomplete. This happens when another connection wrote, when the
+    /// schema changed, and when the observer was added while the transaction ran.
     var isReset: Bool
-    /// Whether this is no commit but how it is at the beginning: the record is told as inserted.
+    /// Whether this is the initial state instead of a commit: the record appears as inserted.
     var isInitial = false
-    /// What the writing transaction answered to.
+    /// The chain of callbacks that led to the writing transaction.
     var wave = Wave()
   }
 
-  /// A commit that observers are to hear of.
+  /// A commit to publish to observers.
   struct Announcement {
-    /// Everything that changed in observed models.
+    /// Every change of observed models.
     var changes: [RecordChange] = []
-    /// What the editors of ordered lists did.
+    /// The edits of ordered lists.
     var edits: [ListIdentity: ListEdits] = [:]
-    /// Whether observers cannot rely on `changes` alone.
+    /// Whether `changes` is incomplete for all observers.
     var isReset = false
-    /// The models whose observers cannot.
+    /// The models for which `changes` is incomplete.
     var resetModels: Set<String> = []
-    /// The latest observer whose interest the changes cover. One that came later, while the
-    /// transaction ran, is told to look anew.
+    /// The latest observer whose interest the changes cover. An observer that was added later,
+    /// while the transaction ran, receives a reset.
     var knownObserver = UInt64.max
-    /// What the writing transaction answered to.
+    /// The chain of callbacks that led to the writing transaction.
     var wave = Wave()
-    /// Subscribers that are not told.
+    /// Subscribers that do not receive this commit.
     var suppressed: [any Outlet] = []
 
-    /// More changed than can be told.
+    /// Changes that are unknown or too many to list.
     static var reset: Announcement { Announcement(isReset: true) }
 
-    /// Nothing changed; those who could not follow an earlier commit look again.
+    /// No changes. Observers that could not apply an earlier commit receive a reset.
     static var nothing: Announcement { Announcement() }
   }
 
   private struct State {
     var observers: [UInt64: any Observer] = [:]
     var routes = ChangeRoutes()
-    /// Those that could not follow an earlier commit.
+    /// Observers that could not apply an earlier commit.
     var failed: Set<UInt64> = []
     var nextNumber: UInt64 = 0
     var version: UInt64 = 0
     var generation: UInt64 = 0
-    /// How many deliveries somebody had to wait for, and how many of them are over.
+    /// The number of deliveries that a writer waited for, and of those that are finished.
     var awaitedCount: UInt64 = 0
     var settledCount: UInt64 = 0
     var audienceChanged: (@Sendable () -> Void)?
   }
 
-  /// How many turns the delivery queue was given so far.
+  /// The number of turns that were put on the delivery queue so far.
   private let turnCount = Atomic<UInt64>(0)
   // Never held while a subscriber's code runs.
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "modelstore.delivery", qos: .userInitiated)
 
-  /// The number of the latest commit that was published.
+  /// The number of the latest published commit.
   var version: UInt64 { state.withLock { $0.version } }
 
-  /// A number that moves whenever ``interests()`` may have changed.
+  /// A number that increases whenever ``interests()`` may have changed.
   var generation: UInt64 { state.withLock { $0.generation } }
 
-  /// The number of the latest observer: those with a higher one come later.
+  /// The number of the latest observer. Observers added later have higher numbers.
   var latestObserver: UInt64 { state.withLock { $0.nextNumber } }
 
-  /// Whether anybody observes.
+  /// Whether there are any observers.
   var hasObservers: Bool { state.withLock { !$0.observers.isEmpty } }
 
-  /// Has `body` called whenever the first observer has come or the last one has gone, before it is
-  /// told that it has. Calls can overtake each other: what holds is ``hasObservers``.
+  /// Calls `body` when the first observer is added and when the last one is removed. Calls can
+  /// overtake each other, so read ``hasObservers`` for the current state.
   func onAudienceChange(_ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.audienceChanged = body }
   }
@@ -134,17 +136,17 @@ final class ChangeBroker: Sendable {
     state.withLock { $0.routes.interests }
   }
 
-  /// Takes up `observer` and starts it while no commit can come between.
+  /// Adds `observer`. No commit can come between adding it and starting it.
   ///
-  /// - Returns: What ends it.
+  /// - Returns: A closure that removes the observer.
   func add(_ observer: some Observer) -> @Sendable () -> Void {
     let number = enter(observer)
     return { [weak self] in self?.remove(number) }
   }
 
-  /// As ``add(_:)``.
+  /// Adds `observer` as ``add(_:)`` does.
   ///
-  /// - Returns: The observer's number, by which ``remove(_:)`` ends it.
+  /// - Returns: The observer's number. Pass it to ``remove(_:)`` to end the observation.
   func enter(_ observer: some Observer) -> UInt64 {
     let interests = observer.interests
     let (number, audienceChanged) = state.withLock { state in
@@ -160,14 +162,14 @@ final class ChangeBroker: Sendable {
     return number
   }
 
-  /// Everyone who observes, in the order of registration.
+  /// All observers, in the order of registration.
   ///
   /// - Complexity: O(n log n) for n observers.
   var observers: [any Observer] {
     state.withLock { state in state.observers.sorted { $0.key < $1.key }.map(\.value) }
   }
 
-  /// Tells the observer with that number nothing more.
+  /// Removes the observer with this number. It receives no further commits.
   func remove(_ number: UInt64) {
     let (removed, audienceChanged) = state.withLock {
       state -> ((any Observer)?, (@Sendable () -> Void)?) in
@@ -179,17 +181,17 @@ final class ChangeBroker: Sendable {
       return (observer, state.observers.isEmpty ? state.audienceChanged : nil)
     }
     audienceChanged?()
-    // Released here, outside the lock: its end may run the caller's code.
+    // Released outside the lock: the observer's deinitialization may run the caller's code.
     _ = removed
   }
 
-  /// Announces a commit.
+  /// Publishes a commit.
   ///
   /// - Returns: The commit as it was published.
   /// - Complexity: O(changes + observers concerned); O(all observers) for a reset.
   @discardableResult
   func publish(_ announcement: Announcement) -> ChangeSet {
-    // Who could not follow an earlier commit is told of that before it is left out of this one.
+    // A suppressed observer that failed earlier must receive its reset before it skips this commit.
     if !announcement.suppressed.isEmpty, hasFailed { publish(.nothing) }
     let (published, concerned) = state.withLock { state in
       state.version += 1
@@ -226,7 +228,7 @@ final class ChangeBroker: Sendable {
     return published
   }
 
-  /// Whether somebody waits for the next commit because it could not follow an earlier one.
+  /// Whether an observer that could not apply an earlier commit waits for a reset.
   var hasFailed: Bool { state.withLock { !$0.failed.isEmpty } }
 
   private typealias Delivery = (number: UInt64, observer: any Observer, commit: Commit)
@@ -242,7 +244,7 @@ final class ChangeBroker: Sendable {
       state.routes.forEachObserver(ofModel: model) { failed.insert($0) }
     }
     for number in failed { parts[number] = [] }
-    // A group tells what its members told, of whatever commit.
+    // A group delivers what its members noted, whichever commit that came from.
     if !failed.isEmpty {
       for (number, observer) in state.observers where observer is QueryGroup { parts[number] = [] }
     }
@@ -250,7 +252,8 @@ final class ChangeBroker: Sendable {
     if lastSafe < state.nextNumber {
       for number in state.observers.keys where number > lastSafe { parts[number] = [] }
     }
-    // Who is reset gets no changes: they may lack fields that nobody had asked for.
+    // An observer that is reset gets no changes: fields that no observer had asked for may be
+    // missing.
     for change in published.changes {
       state.routes.forEachObserver(of: change) { number in
         if !isReset(number) { parts[number, default: []].append(change) }
@@ -268,31 +271,31 @@ final class ChangeBroker: Sendable {
     }
   }
 
-  /// Runs `body` on the delivery queue, behind everything published so far, when `outcome` says
-  /// that there is something to deliver.
+  /// Runs `body` on the delivery queue, behind everything published so far, if `outcome` contains
+  /// `ready`.
   func enqueue(for outcome: Outcome = .ready, _ body: @escaping @Sendable () -> Void) {
     guard outcome.contains(.ready) else { return }
     turnCount.add(1, ordering: .sequentiallyConsistent)
     queue.async { Self.$isDelivering.withValue(true, operation: body) }
-    // Behind its turn: whoever counts it finds the turn in the queue.
+    // Incremented after the turn is queued, so that a thread that reads the count finds the turn.
     if outcome.contains(.awaited) { state.withLock { $0.awaitedCount += 1 } }
   }
 
   /// Waits until everything published so far has been delivered.
   ///
-  /// - Precondition: Not inside a callback, which would wait for itself.
+  /// - Precondition: Not called inside a callback, which would wait for itself.
   func drain() {
     dispatchPrecondition(condition: .notOnQueue(queue))
     queue.sync {}
   }
 
-  /// As ``drain()``, for a task, which may be one that a callback began: no thread waits.
+  /// Waits as ``drain()`` does, without blocking a thread. Tasks started by a callback may call it.
   func delivered() async {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
   }
 
-  /// Waits as ``drain()`` until no callback has brought another turn: every callback has returned,
-  /// and so has every one that was called for what it wrote.
+  /// Waits as ``drain()`` does, repeatedly, until no new turn was queued in the meantime. Then
+  /// every callback has returned, and so has every callback that ran for what those wrote.
   func drainAnswers() {
     var count: UInt64
     repeat {
@@ -301,19 +304,19 @@ final class ChangeBroker: Sendable {
     } while turnCount.load(ordering: .sequentiallyConsistent) != count
   }
 
-  /// How many deliveries have had to be waited for so far. What it grows by while the writer is
-  /// held is what the holder has to wait for.
+  /// The number of awaited deliveries so far. The thread that holds the writer waits for as many as
+  /// this count grows while it does.
   var awaitedCount: UInt64 { state.withLock { $0.awaitedCount } }
 
-  /// Waits until the first `count` awaited deliveries are over; not inside a callback, whose own
-  /// round comes first.
+  /// Waits until the first `count` awaited deliveries are finished. Inside a callback it returns at
+  /// once, because that callback's own round must finish first.
   func settle(_ count: UInt64) {
     guard isUnsettled(count) else { return }
     queue.sync {}
     state.withLock { $0.settledCount = max($0.settledCount, count) }
   }
 
-  /// As ``settle(_:)``, for a task.
+  /// Waits as the synchronous form does, without blocking a thread.
   func settle(_ count: UInt64) async {
     guard isUnsettled(count) else { return }
     await delivered()
@@ -324,11 +327,11 @@ final class ChangeBroker: Sendable {
     !Self.isDelivering && state.withLock { $0.settledCount < count }
   }
 
-  /// Whether this is a callback of any store, or a task that one began: a callback that waited for
-  /// another's could wait for itself.
+  /// Whether this is a callback of any store, or a task that a callback started. A callback that
+  /// waited for another delivery could wait for itself.
   @TaskLocal private static var isDelivering = false
 
-  /// Runs `body` as if no callback had called it: what it begins outlives the delivery.
+  /// Runs `body` outside any delivery: work that it starts outlives the callback.
   static func outsideDelivery(_ body: () -> Void) {
     $isDelivering.withValue(false) { Wave.$current.withValue(Wave(), operation: body) }
   }
@@ -339,7 +342,7 @@ extension ChangeBroker.Observer {
 }
 
 extension ChangeBroker.Interest.Records {
-  /// The record with `key`, given by a program.
+  /// The record with this key, as the caller gave it.
   static func one(_ key: [SQLValue], of schema: ModelSchema) -> Self {
     let identity = KeyIdentity(schema)
     return .one(identity(given: key), identity)

@@ -1,27 +1,28 @@
-/// Finds those whom a change concerns without asking everyone: by model, by key, by the value of a
-/// field that all records they want have, or by the range that holds it; and among these by the
-/// fields that they read.
+/// An index from a change to the observers it concerns, without visiting every observer.
+///
+/// It finds observers by model, by key, by the value of a field that all wanted records share, and
+/// by the range that contains the value. Among these it selects by the fields that they read.
 struct ChangeRoutes: Sendable {
-  /// Someone who is to be told, and of which fields.
+  /// An observer's number and the fields that it reads.
   fileprivate struct Listener: Sendable {
     let number: UInt64
     let fields: FieldMask
   }
 
-  /// Nearly always one, for which an array would take more room than everything else.
+  /// The observers of one key or value. Nearly always one; an array would take most of the memory.
   fileprivate enum Listeners: Sendable {
     case one(Listener)
     case several([Listener])
   }
 
   fileprivate struct Routes: Sendable {
-    /// Those who want every change of the model.
+    /// Observers of every record of the model.
     var all: [Listener] = []
     var identity: KeyIdentity?
     var ofRecord: [SortKey: Listeners] = [:]
     var ofValue: [Int: [SQLValue: Listeners]] = [:]
     var ofRange: [Int: (collation: Collation, ranges: RangeIndex<Listener>)] = [:]
-    /// How many read all fields, and how many others each field.
+    /// The number of observers that read all fields, and for each field the number of others.
     var allFieldsCount = 0
     var fieldCounts: [Int: Int] = [:]
 
@@ -32,12 +33,12 @@ struct ChangeRoutes: Sendable {
 
   private var models: [String: Routes] = [:]
 
-  /// For each observed model, the fields that somebody reads; nil for all.
+  /// For each observed model, the fields that observers read; nil for all.
   var interests: [String: Set<Int>?] {
     models.mapValues { $0.allFieldsCount > 0 ? nil : Set($0.fieldCounts.keys) }
   }
 
-  /// - Returns: Whether ``interests`` is another now.
+  /// - Returns: Whether ``interests`` changed.
   mutating func add(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
     var routes = models.removeValue(forKey: interest.model) ?? Routes()
     let listener = Listener(number: number, fields: FieldMask(interest.fields))
@@ -58,7 +59,7 @@ struct ChangeRoutes: Sendable {
     return isWider
   }
 
-  /// - Returns: Whether ``interests`` is another now.
+  /// - Returns: Whether ``interests`` changed.
   mutating func remove(_ number: UInt64, for interest: ChangeBroker.Interest) -> Bool {
     guard var routes = models.removeValue(forKey: interest.model) else { return false }
     switch interest.records {
@@ -80,12 +81,11 @@ struct ChangeRoutes: Sendable {
     return isNarrower
   }
 
-  /// Calls `body` once with the number of each observer whom `change` may concern.
+  /// Calls `body` once with the number of each observer that `change` may concern.
   ///
-  /// - Returns: How many were looked at, those whom it does not concern included.
-  /// - Complexity: O(observers concerned + fields by whose values somebody is found), and a factor
-  ///   of log n for those found by one of n ranges. Those who read other fields of the same records
-  ///   are looked at too.
+  /// - Returns: The number of observers visited, including those the change does not concern.
+  /// - Complexity: O(observers concerned + fields used for lookup), times log n for observers found
+  ///   by one of n ranges. Observers that read other fields of the same records are visited too.
   @discardableResult
   func forEachObserver(of change: RecordChange, _ body: (UInt64) -> Void) -> Int {
     guard let routes = models[change.model] else { return 0 }
@@ -120,7 +120,7 @@ struct ChangeRoutes: Sendable {
 
   /// Calls `body` with the number of each observer of records of `model`.
   ///
-  /// - Complexity: O(its observers); nobody is asked.
+  /// - Complexity: O(observers of the model).
   func forEachObserver(ofModel model: String, _ body: (UInt64) -> Void) {
     guard let routes = models[model] else { return }
     func tell(_ listener: Listener) { body(listener.number) }
@@ -134,9 +134,9 @@ struct ChangeRoutes: Sendable {
 }
 
 extension ChangeRoutes.Routes {
-  /// Counts one reader of `fields` more or less.
+  /// Adds one reader of `fields` for a `step` of 1, and removes one for -1.
   ///
-  /// - Returns: Whether other fields are to be read now.
+  /// - Returns: Whether the set of fields to read changed.
   fileprivate mutating func count(_ fields: Set<Int>?, by step: Int) -> Bool {
     guard let fields else {
       allFieldsCount += step
@@ -187,13 +187,13 @@ extension Dictionary where Value == ChangeRoutes.Listeners {
   }
 }
 
-/// A set of fields of one model in one word. Fields from the sixty-fourth on share the last bit, so
-/// it may say that two sets overlap which do not, never the reverse.
+/// A set of fields of one model in one word. Fields from index 63 on share the last bit. So it may
+/// report an overlap where there is none, but never misses one.
 private struct FieldMask: Sendable {
   private let bits: UInt64
 
-  /// - Parameter fields: nil for all. An empty set stands for all too: who reads no field wants to
-  ///   know of the records.
+  /// - Parameter fields: nil for all. An empty set also means all: an observer that reads no field
+  ///   observes whether records exist.
   init(_ fields: Set<Int>?) {
     guard let fields, !fields.isEmpty else {
       bits = .max
@@ -202,7 +202,8 @@ private struct FieldMask: Sendable {
     bits = fields.reduce(0) { $0 | Self.bit($1) }
   }
 
-  /// The fields that an update changed; all where it is none, or changed nothing that was read.
+  /// The fields that an update changed. All fields for inserts and deletes, and for an update in
+  /// which no captured field differs.
   init(changedIn change: RecordChange) {
     guard let old = change.old, let new = change.new else {
       bits = .max

@@ -1,20 +1,22 @@
-/// What becomes of commits that come faster than a subscriber takes them, or while it is paused.
+/// How commits are combined when they arrive faster than a subscriber takes them, or while it is
+/// paused.
 ///
-/// Whatever is chosen, events come in commit order, and one who applies them all ends with the
-/// present state. Two events told as one say exactly what both did together: the old value is that
-/// of the first, the new value that of the second, and what was undone in between is not told. What
-/// touched more than half of a large live result is told as a reset.
+/// With every policy, events come in commit order, and a subscriber that applies them all ends with
+/// the current state. Coalesced events report the net change: the old value of the first and the
+/// new value of the last. A change that was undone in between is omitted. Changes that touch more
+/// than half of a large live result arrive as a reset.
 public enum CoalescingPolicy: Hashable, Sendable {
-  /// Each commit is an event of its own, however many wait. Memory grows with what waits, without
-  /// a limit: for a subscriber that must see each commit and is never behind for long.
+  /// Delivers each commit as its own event. Waiting events use memory without a limit, so choose
+  /// this only for a subscriber that must see each commit and is never behind for long.
   case every
-  /// At most that many events wait, at least 1; further commits are folded into the newest.
+  /// Keeps at most this number of waiting events, at least 1. Further commits are coalesced into
+  /// the newest event.
   case bounded(Int)
-  /// All that happened since the subscriber last looked comes as one event: for a view, which
-  /// needs to be right and not to show each step.
+  /// Coalesces everything since the last delivery into one event. Choose it for a view, which has
+  /// to show the current state but not each step.
   case latest
 
-  /// Where nothing else is asked for: ``bounded(_:)`` with 1024.
+  /// The default: ``bounded(_:)`` with 1024.
   public static let standard = bounded(1024)
 
   /// The most events that wait.

@@ -1,11 +1,12 @@
 internal import Synchronization
 
-/// One subscriber's end: the events that nobody has taken yet, oldest first, and who takes them, a
-/// callback on the delivery queue or a loop.
+/// One subscriber's queue of undelivered events, oldest first.
+///
+/// Either a callback on the delivery queue or an asynchronous loop takes the events.
 final class Mailbox<Event: ObservedEvent>: Outlet {
   private struct State {
-    /// What waits, as the only element, apart from the mailbox: of very many mailboxes most have
-    /// nothing.
+    /// The waiting events, in an array of at most one element. Most mailboxes are empty, so the
+    /// storage is kept outside the mailbox.
     private(set) var waiting: [Waiting] = []
     var capacity: Int
     var receive: (@Sendable (Event) -> Void)?
@@ -14,7 +15,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     var isPaused = false
     var isSuppressed = false
     var isClosed = false
-    /// Whether nothing more comes. What waits can still be read.
+    /// Whether no further events are accepted. Waiting events can still be read.
     var isFinished = false
 
     init(capacity: Int, call: CallMode) {
@@ -22,9 +23,9 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       self.call = call
     }
 
-    /// Puts `event` behind the others, or folds it into the last one when there are too many.
+    /// Appends `event`, or coalesces it into the last event if `capacity` is reached.
     ///
-    /// - Returns: Whether it needs a turn of its own.
+    /// - Returns: Whether it needs a turn of its own on the delivery queue.
     mutating func append(_ event: Event, capacity: Int) -> Bool {
       if waiting.isEmpty { waiting.append(Waiting()) }
       return waiting[0].append(event, capacity: capacity)
@@ -37,24 +38,25 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       return first
     }
 
-    /// The first commit that the first event tells of; nil when none waits.
+    /// The first commit that the first event contains; nil when no event waits.
     var firstVersion: UInt64? { waiting.isEmpty ? nil : waiting[0].firstVersion }
 
-    /// Has what follows ask for a turn where one up to `version` was free.
+    /// Forgets the unused turn if its commit is at most `version`. The next event then asks for a
+    /// turn.
     mutating func endFreeTurn(upTo version: UInt64) {
       guard let turn = waiting.first?.freeTurn, turn <= version else { return }
       waiting[0].freeTurn = nil
       if waiting[0].isOver { waiting = [] }
     }
 
-    /// Keeps what waits apart from what comes.
+    /// Keeps later events from being coalesced into the waiting ones.
     mutating func seal() {
       if !waiting.isEmpty { waiting[0].isSealed = true }
     }
 
-    /// Forgets what waits.
+    /// Removes the waiting events.
     ///
-    /// - Returns: What is to be released where no lock is held.
+    /// - Returns: The removed events, to be released outside the lock.
     mutating func forget() -> [Waiting] {
       let forgotten = waiting
       waiting = []
@@ -62,19 +64,20 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     }
   }
 
-  /// The events that nobody has taken yet.
+  /// The events that are not yet delivered.
   private struct Waiting {
-    /// All but the last one while others are folded into that, each with the first commit that it
-    /// tells of.
+    /// All events, each with the first commit that it contains. Without the last event while that
+    /// one is being coalesced.
     private var events = WaitingLine<(event: Event, since: UInt64)>()
-    /// The last one, with what was folded into it.
+    /// The last event while others are coalesced into it.
     private var folding: (event: Event.Folding, since: UInt64)?
-    /// The turn of an event that came to nothing, which is still to come: what follows takes it.
+    /// The pending turn of an event that cancelled out. The next event takes this turn.
     var freeTurn: UInt64?
-    /// Whether a commit was left out after the last event, which cannot be told with later ones.
+    /// Whether a commit was suppressed after the last event. Later commits must not be coalesced
+    /// into that event.
     var isSealed = false
 
-    /// - Complexity: What `event` takes, however much waits.
+    /// - Complexity: O(size of `event`), independent of the number of waiting events.
     mutating func append(_ event: Event, capacity: Int) -> Bool {
       let count = events.count + (folding == nil ? 0 : 1)
       let isFolded = count >= capacity && !isSealed
@@ -93,7 +96,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       if let (event, since) = folding, event.isEmpty {
         folding = nil
         freeTurn = since
-        // What was sealed off before them stays so.
+        // Events before the cancelled one stay sealed.
         isSealed = !events.isEmpty
       }
       return false
@@ -109,15 +112,15 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       folding = nil
     }
 
-    /// The first commit that the first event tells of. Not its last: that would be later than
-    /// every turn for as long as commits come faster than turns.
+    /// The first commit that the first event contains. Its last commit would not do: while commits
+    /// come faster than turns, that is later than every turn.
     var firstVersion: UInt64? { events.first?.since ?? folding?.since }
 
-    /// Whether there is nothing left to remember.
+    /// Whether all state is gone.
     var isOver: Bool { events.isEmpty && folding == nil && freeTurn == nil }
   }
 
-  /// Whose observation it is; nil once the store is gone.
+  /// The scope of the observation; nil once the store is gone.
   weak let scope: ObservationScope?
   private let state: Mutex<State>
 
@@ -138,9 +141,9 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     state = Mutex(State(capacity: coalescing.capacity, call: CallMode(options)))
   }
 
-  // Committing thread
+  // Called on the committing thread
 
-  /// Takes up what a commit did.
+  /// Accepts the event of a commit.
   func put(_ event: Event) -> ChangeBroker.Outcome {
     let (reader, outcome): (CheckedContinuation<Event?, Never>?, ChangeBroker.Outcome) =
       state.withLock { state in
@@ -153,7 +156,8 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
           state.reader = nil
           return (reader, [])
         }
-        // What a write waits for is told with that write's turn, so it does not fold.
+        // A write waits for this event, so it is delivered in that write's turn and never
+        // coalesced.
         let isAwaited = state.call == .awaited && !state.isPaused
         let needsTurn = state.append(event, capacity: isAwaited ? .max : state.capacity)
         guard needsTurn, state.receive != nil, !state.isPaused else { return (nil, []) }
@@ -167,9 +171,10 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
 
   func endSuppression() { state.withLock { $0.isSuppressed = false } }
 
-  // Delivery queue
+  // Called on the delivery queue
 
-  /// Takes over how another one would keep events and tell them, from the next one on.
+  /// Takes over the options and the coalescing policy of another observation, from the next event
+  /// on.
   func become(_ options: ObservationOptions, _ coalescing: CoalescingPolicy) {
     precondition(coalescing.capacity >= 1, "A coalescing policy keeps at least one event.")
     state.withLock { state in
@@ -178,18 +183,18 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     }
   }
 
-  /// Has `receive` called on the delivery queue, once for each event.
+  /// Calls `receive` on the delivery queue once for each event.
   func whenReady(_ receive: @escaping @Sendable (Event) -> Void) {
     let former = state.withLock { state in
       let former = state.receive
       state.receive = receive
       return former
     }
-    // Released here, outside the lock: its end may run the caller's code.
+    // Released outside the lock: the closure's deinitialization may run the caller's code.
     withExtendedLifetime(former) {}
   }
 
-  /// Calls the receiver with each event that waits, but for those that tell only of commits after
+  /// Calls the receiver with each waiting event, except events that contain only commits after
   /// `version`.
   func deliver(upTo version: UInt64) {
     while let (event, receive) = due(upTo: version) { receive(event) }
@@ -205,10 +210,10 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     }
   }
 
-  // Loops
+  // Called by loops
 
-  /// The oldest event, waited for; nil once the mailbox is closed, once it is finished and empty,
-  /// or when the task is cancelled.
+  /// Waits for the oldest event and returns it. Returns nil once the mailbox is closed, once it is
+  /// finished and empty, and when the task is cancelled.
   ///
   /// - Precondition: One reader at a time.
   func next() async -> Event? {
@@ -229,7 +234,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
     }
   }
 
-  // Any thread
+  // Called on any thread
 
   func pause() { state.withLock { $0.isPaused = true } }
 
@@ -241,21 +246,21 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       return (reader, first)
     }
     if let (reader, event) = waiting { reader.resume(returning: event) }
-    // What comes from now on brings its own turn, or is folded into what this one tells.
+    // Later events bring their own turn, or are coalesced into an event of this turn.
     guard let broker else { return }
     let version = broker.version
     broker.enqueue { [self] in deliver(upTo: version) }
   }
 
-  /// Forgets the events that nobody has taken.
+  /// Removes the undelivered events.
   func forget() {
     let forgotten = state.withLock { $0.forget() }
-    // Released here, outside the lock: values may run code of the program as they go.
+    // Released outside the lock: deinitializing values may run the caller's code.
     withExtendedLifetime(forgotten) {}
   }
 
-  /// Takes up nothing more. A loop still reads what waits, then ends; a callback is not called
-  /// again.
+  /// Accepts no further events. A loop reads the waiting events and then ends; a callback is not
+  /// called again.
   func finish() {
     let last: (reader: CheckedContinuation<Event?, Never>?, event: Event?)? = state.withLock {
       state in
@@ -263,7 +268,7 @@ final class Mailbox<Event: ObservedEvent>: Outlet {
       state.isFinished = true
       guard let reader = state.reader else { return (nil, nil) }
       state.reader = nil
-      // A reader waits although there is something only while it is paused.
+      // A reader waits although there is an event only while the mailbox is paused.
       return (reader, state.popFirst())
     }
     guard let last else { return close() }

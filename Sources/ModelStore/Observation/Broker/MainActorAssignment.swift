@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// Assigns values to a property of an object on the main actor. The key path is used there only.
+/// The assignment of values to a property on the main actor. The key path is used only there.
 ///
-/// Values are handed over from any thread. While the main actor is busy only the latest waits.
+/// Values can be put from any thread. While the main actor is busy, only the latest one waits.
 final class MainActorAssignment<Value: Sendable>: Sendable {
   private struct State {
     var waiting: Value?
-    /// Whether a task is on its way that takes what waits.
+    /// Whether a task is scheduled that takes the waiting value.
     var isScheduled = false
     var hasEnded = false
   }
@@ -20,7 +20,7 @@ final class MainActorAssignment<Value: Sendable>: Sendable {
     self.assign = assign
   }
 
-  /// Has `value` assigned in a turn of the main actor, unless a later one comes first.
+  /// Schedules the assignment of `value` on the main actor, unless a later value replaces it first.
   func put(_ value: Value) {
     let (former, isFirst) = state.withLock { state in
       guard !state.hasEnded else { return (Value?.none, false) }
@@ -30,16 +30,16 @@ final class MainActorAssignment<Value: Sendable>: Sendable {
       }
       return (state.waiting, !state.isScheduled)
     }
-    // Released here, outside the lock: its end may run the caller's code.
+    // Released outside the lock: the value's deinitialization may run the caller's code.
     withExtendedLifetime(former) {}
     guard isFirst else { return }
-    // A task of its own, which has nothing of the callback that began it.
+    // A task that does not inherit the context of the callback.
     ChangeBroker.outsideDelivery {
       Task { @MainActor in self.take() }
     }
   }
 
-  /// Assigns what waits, without waiting for its turn.
+  /// Assigns the waiting value at once.
   @MainActor func take() {
     let value = state.withLock { state in
       state.isScheduled = false
@@ -48,7 +48,7 @@ final class MainActorAssignment<Value: Sendable>: Sendable {
     if let value { assign(value) }
   }
 
-  /// Assigns nothing any more.
+  /// Stops assigning and drops the waiting value.
   func end() {
     let former = state.withLock { state in
       state.hasEnded = true
@@ -58,7 +58,7 @@ final class MainActorAssignment<Value: Sendable>: Sendable {
   }
 }
 
-/// A property of an object that belongs to the main actor. The object may go at any time.
+/// A property of an object that belongs to the main actor. The object is referenced weakly.
 @MainActor
 final class MainActorProperty<Target: AnyObject, Value> {
   private weak var target: Target?
@@ -69,25 +69,25 @@ final class MainActorProperty<Target: AnyObject, Value> {
     self.path = path
   }
 
-  /// Its value; nil when the object has gone.
+  /// The property's value; nil when the object is gone.
   var value: Value? { target?[keyPath: path] }
 
   func set(_ value: Value) { target?[keyPath: path] = value }
 }
 
 extension ValueStream {
-  /// Assigns each value to a property of an object of the main actor, such as a label's text, for
+  /// Assigns each value to a property of an object on the main actor, such as a label's text, for
   /// as long as the object lives.
   ///
   /// ```swift
   /// let binding = try store.subject(\Album.title, of: 1).stream.bind(to: label, \.text)
   /// ```
   ///
-  /// Each value is assigned in a turn of the main actor, in the order of commits. While the main
-  /// actor is busy, only the latest value waits. The binding does not keep the object alive.
+  /// Each value is assigned on the main actor, in commit order. While the main actor is busy, only
+  /// the latest value waits. The binding does not retain the object.
   ///
-  /// - Returns: Keep it: dropping it ends the binding. After the main actor itself has cancelled
-  ///   it, nothing is assigned any more.
+  /// - Returns: A token to keep: releasing it ends the binding. After you cancel it on the main
+  ///   actor, no further value is assigned.
   /// - Throws: ``StoreError`` when the field that the values come from cannot be observed.
   @MainActor
   public func bind<Target: AnyObject>(
@@ -104,8 +104,8 @@ extension ValueStream {
 }
 
 extension ChangeSequence {
-  /// Calls `body` on the main actor with each event, one after the other in commit order. Takes the
-  /// place of a loop: a sequence has one reader.
+  /// Calls `body` on the main actor with each event, one at a time in commit order. Use it instead
+  /// of a loop: a sequence has only one reader.
   ///
   /// ```swift
   /// let subscription = try store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
@@ -114,10 +114,10 @@ extension ChangeSequence {
   ///
   /// - Parameters:
   ///   - actor: The main actor.
-  ///   - body: The next event waits until it has returned. An event that cannot be made goes to the
-  ///     store's `onError`, and the next one comes.
-  /// - Returns: Keep it: dropping it ends the observation. After the main actor itself has
-  ///   cancelled it, `body` is not called again.
+  ///   - body: The next event waits until it has returned. If an event cannot be decoded, the
+  ///     store's `onError` receives the error, and the next event follows.
+  /// - Returns: A token to keep: releasing it ends the observation. After you cancel it on the main
+  ///   actor, `body` is not called again.
   public func deliver(
     to actor: MainActor, _ body: @escaping @MainActor @Sendable (Event) async -> Void
   ) -> ObservationToken {

@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// The observations of one observer: a view, a controller, a task. Dropping it ends them all. For a
-/// single observation a ``ObservationToken`` is enough.
+/// The observations of one owner, such as a view, a controller or a task.
 ///
-/// An observation in a bag is known by what it observes and by a context, a text of the caller's
-/// choice: adding the same again does nothing, or puts the new callback in the place of the old
-/// one. So an observer may ask for an observation whenever it needs it, and take it back whenever
-/// it does not, without keeping account of either.
+/// Releasing the bag ends all of them. For a single observation a ``ObservationToken`` is enough.
 ///
-/// A callback must not hold its own bag, or neither ever ends; capture it weakly.
+/// The bag identifies an observation by what it observes and by a context, a string you choose.
+/// Adding the same observation again does nothing, or replaces the callback. So you can add an
+/// observation whenever you need it and remove it when you do not, without tracking it yourself.
+///
+/// A callback must not retain its own bag, or neither is ever released. Capture the bag weakly.
 public final class ObservationBag: Sendable {
-  /// What becomes of an observation that is in the bag already.
+  /// What to do with an observation that is already in the bag.
   public enum Duplicate: Hashable, Sendable {
-    /// It stays as it is; the new callback is never called.
+    /// Keep the existing callback; the new one is never called.
     case keep
-    /// The new callback takes its place: from now on only the new one is called.
+    /// Replace the existing callback: from now on only the new one is called.
     case replace
   }
 
@@ -32,7 +32,7 @@ public final class ObservationBag: Sendable {
   }
 
   private struct State {
-    /// By target: what has one target differs in store or context.
+    /// By target. Observations of one target differ in store or context.
     var observers: [ObservedTarget: [Entry]] = [:]
     var held: [ObservationToken] = []
     var nextNumber: UInt64 = 0
@@ -40,12 +40,13 @@ public final class ObservationBag: Sendable {
 
   private let state = Mutex(State())
 
-  /// An empty bag; ``Store/observe(_:in:context:options:coalescing:ifPresent:_:)`` fills it.
+  /// Creates an empty bag. ``Store/observe(_:in:context:options:coalescing:ifPresent:_:)`` adds to
+  /// it.
   public init() {}
 
   deinit { removeAll() }
 
-  /// How many observations the bag has; those of several fields count once for each field.
+  /// The number of observations in the bag. An observation of several fields counts once per field.
   ///
   /// - Complexity: O(n) for n observations.
   public var count: Int {
@@ -54,8 +55,8 @@ public final class ObservationBag: Sendable {
     }
   }
 
-  /// What is observed, each once, in the order in which it was first added. Not what is held as a
-  /// ``ObservationToken``.
+  /// The observed paths without duplicates, in the order in which they were first added. Held
+  /// ``ObservationToken``s are not included.
   ///
   /// - Complexity: O(n log n) for n observations.
   package var observed: [ObservedPath] {
@@ -67,18 +68,18 @@ public final class ObservationBag: Sendable {
     return paths.filter { seen.insert($0).inserted }
   }
 
-  /// Keeps `subscription` until the bag ends.
+  /// Retains `subscription` until the bag is released or emptied.
   public func hold(_ subscription: ObservationToken) {
     state.withLock { $0.held.append(subscription) }
   }
 
-  /// Ends the observations of that, whatever their context, in every store. Does nothing where
-  /// there is none.
+  /// Ends the observations of `observed` with any context, in every store. Does nothing if there
+  /// are none.
   public func remove<Event>(_ observed: Observed<Event>) {
     end(observed.targets) { _ in true }
   }
 
-  /// Ends the observations of that which were added with that context, nil for none.
+  /// Ends the observations of `observed` that were added with this context, or without one for nil.
   public func remove<Event>(_ observed: Observed<Event>, context: String?) {
     end(observed.targets) { $0.context == context }
   }
@@ -94,7 +95,8 @@ public final class ObservationBag: Sendable {
     end { _ in true }
   }
 
-  /// Ends the observations that `isLeaving` says, of `targets`, or of all of them.
+  /// Ends the observations of `targets`, or of all targets for nil, for which `isLeaving` returns
+  /// true.
   func end(_ targets: Set<ObservedTarget>? = nil, where isLeaving: (Identity) -> Bool) {
     let leaving = state.withLock { state in
       var leaving: [Entry] = []
@@ -106,11 +108,11 @@ public final class ObservationBag: Sendable {
       }
       return leaving.sorted { $0.number < $1.number }
     }
-    // Outside the lock: what a callback holds may end others.
+    // Outside the lock: releasing a callback's captures may end other observations.
     for entry in leaving { entry.observer.end() }
   }
 
-  /// Forgets an observer that has ended.
+  /// Removes an observer that has ended.
   func drop(_ observer: RecordObserver) {
     let target = observer.target
     let dropped = state.withLock { state -> [Entry]? in
@@ -119,13 +121,13 @@ public final class ObservationBag: Sendable {
       state.observers[target] = staying.isEmpty ? nil : staying
       return entries
     }
-    // Released here, outside the lock: its end may run the caller's code.
+    // Released outside the lock: the observer's deinitialization may run the caller's code.
     withExtendedLifetime(dropped) {}
   }
 
-  /// Puts `observer` in, unless there is one with that identity.
+  /// Adds `observer`, unless the bag already has one with this identity.
   ///
-  /// - Returns: The one that is there already.
+  /// - Returns: The observer that the bag already has; nil if `observer` was added.
   func add(_ observer: RecordObserver, as identity: Identity) -> RecordObserver? {
     state.withLock { state in
       let entries = state.observers[identity.target] ?? []

@@ -1,9 +1,9 @@
-/// One observation of a store, for those who ask who observes what.
+/// One observation of a store, for listing who observes what.
 package struct ObservationEntry: Sendable {
-  /// What is observed. A subscription of a live query is listed once for each model that it reads.
+  /// What is observed. A subscription of a live query has one entry for each model that it reads.
   package let path: ObservedPath
-  /// The bag that it is in; nil for one that a ``ObservationToken`` or a sequence holds.
+  /// The bag that contains it; nil if an ``ObservationToken`` or a sequence holds it.
   package let bag: ObservationBag?
-  /// What tells it from others of the same thing in the bag.
+  /// The context that distinguishes it from other observations of the same path in the bag.
   package let context: String?
 }

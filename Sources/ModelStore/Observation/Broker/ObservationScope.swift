@@ -1,25 +1,25 @@
 internal import Synchronization
 
-/// Everything that one store observes, so that it can end with that store. The stores on one file
-/// share a broker; each has a scope of its own.
+/// The observations of one store, which end when that store closes. Stores on one file share a
+/// broker; each has its own scope.
 final class ObservationScope: Sendable {
-  /// Differs from the number of every other scope of the process.
+  /// Unique among the scopes of the process.
   let number = numbers.add(1, ordering: .relaxed).newValue
   let broker: ChangeBroker
-  /// Receives failures that no caller can be told about.
+  /// Receives errors that cannot be thrown to a caller.
   let report: @Sendable (StoreError) -> Void
-  /// The observations of objects that hold none themselves.
+  /// The bags of observing objects that do not hold a bag themselves.
   let ownedBags = OwnedBags()
   private let isOver = Atomic(false)
   private let state = Mutex(State())
 
   private static let numbers = Atomic<UInt64>(0)
 
-  /// An observation that is not a ``RecordObserver``. Of those there may be very many, so the
-  /// scope finds them among the broker's observers instead.
+  /// An observation that is not a ``RecordObserver``. There may be very many record observers, so
+  /// the scope finds those in the broker instead.
   private struct Member {
     let paths: [ObservedPath]
-    /// The latest observer of the broker when it began.
+    /// The number of the broker's latest observer when this observation began.
     let predecessor: UInt64
     let end: @Sendable () -> Void
   }
@@ -34,13 +34,13 @@ final class ObservationScope: Sendable {
     self.report = report
   }
 
-  /// Whether the store has closed or gone.
+  /// Whether the store has been closed or released.
   var hasEnded: Bool { isOver.load(ordering: .sequentiallyConsistent) }
 
-  /// Adds an observation, which `end` ends when the scope ends; at once when it has ended already.
+  /// Adds an observation. The scope calls `end` when it ends, or at once when it has already ended.
   ///
   /// - Parameter paths: What is observed.
-  /// - Returns: What removes it again, for when it ends by itself.
+  /// - Returns: A closure that removes the observation, for one that ends by itself.
   func add(_ paths: [ObservedPath], end: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
     let member = Member(paths: paths, predecessor: broker.latestObserver, end: end)
     let number = state.withLock { state -> UInt64? in
@@ -55,14 +55,14 @@ final class ObservationScope: Sendable {
     }
     return { [weak self] in
       let removed = self?.state.withLock { $0.members.removeValue(forKey: number) }
-      // Released here, outside the lock: its end may run the caller's code.
+      // Released outside the lock: the member's deinitialization may run the caller's code.
       withExtendedLifetime(removed) {}
     }
   }
 
-  /// Ends every observation: no call of a callback begins any more, and loops finish.
+  /// Ends every observation: no further callback is called, and loops finish.
   ///
-  /// - Returns: false when it had ended already.
+  /// - Returns: false when it had already ended.
   func end() -> Bool {
     let members = state.withLock { state -> [UInt64: Member]? in
       guard !isOver.exchange(true, ordering: .sequentiallyConsistent) else { return nil }
@@ -111,7 +111,7 @@ final class ObservationScope: Sendable {
         )
       }
     }
-    // A sort that keeps the order of equal ones: a member comes behind the observer before it.
+    // A stable sort: a member comes after the observer that precedes it.
     return numbered.enumerated()
       .sorted { left, right in
         (left.element.0, left.element.1, left.offset)

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The caller's end of an observation. Dropping it ends the observation; so does ``cancel()``.
+/// A handle to an observation. Releasing it, or calling ``cancel()``, ends the observation.
 ///
-/// After either, its callback is not called again, not even for a commit that happened before,
-/// except where a call is running on another thread at that moment.
+/// After that the callback is not called again, not even for an earlier commit. The only exception
+/// is a call that is already running on another thread.
 public final class ObservationToken: Sendable {
   let outlet: any Outlet
   private let ending: Mutex<(@Sendable () -> Void)?>
@@ -30,10 +30,12 @@ public final class ObservationToken: Sendable {
   /// Whether the observation has ended.
   var isEnded: Bool { ending.withLock { $0 == nil } }
 
-  /// Lets events wait, as the observation's ``CoalescingPolicy`` says, until ``resume()``: while
-  /// nobody looks. It does not wait for a call that is running. Calling it again does nothing.
+  /// Pauses delivery until ``resume()``, for example while a view is hidden. Events wait according
+  /// to the observation's ``CoalescingPolicy``.
+  ///
+  /// It does not wait for a callback that is running. Calling it again does nothing.
   public func pause() { outlet.pause() }
 
-  /// Has events told again, those that waited first, in commit order.
+  /// Resumes delivery in commit order, starting with the events that waited.
   public func resume() { outlet.resume() }
 }

@@ -1,12 +1,13 @@
 internal import Synchronization
 
-/// Hands elements to one closure, one at a time and in the order in which they were put, on the
-/// thread of whoever put the first of those that wait. Nobody is held up by the closure but them;
-/// an element put from within it comes after the present one.
+/// Serialized calls of a closure: one element at a time, in the order in which they were put.
+///
+/// The thread that puts the first waiting element runs the calls. Other threads do not wait for the
+/// closure. An element that the closure itself puts comes after the current one.
 final class OrderedCalls<Element: Sendable>: Sendable {
   private struct State {
     var waiting = WaitingLine<Element>()
-    /// The most that wait; the oldest give way.
+    /// The most elements that wait; the oldest are dropped.
     var countMax: Int
     var isPaused = false
     var isRunning = false
@@ -16,8 +17,8 @@ final class OrderedCalls<Element: Sendable>: Sendable {
   // Never held while the closure runs.
   private let state: Mutex<State>
 
-  /// - Parameter countMax: The most elements that wait while the closure runs; then the oldest give
-  ///   way to new ones.
+  /// - Parameter countMax: The most elements that wait while the closure runs. Beyond it the oldest
+  ///   are dropped.
   init(countMax: Int = .max) {
     self.countMax = countMax
     state = Mutex(State(countMax: countMax))
@@ -28,7 +29,7 @@ final class OrderedCalls<Element: Sendable>: Sendable {
     run(body)
   }
 
-  /// Takes its place in the order. It waits until somebody puts another or calls ``run(_:)``.
+  /// Appends `element` without calling the closure. It waits for the next `put` or ``run(_:)``.
   func enqueue(_ element: Element) {
     state.withLock { state in
       state.waiting.append(element)
@@ -36,7 +37,7 @@ final class OrderedCalls<Element: Sendable>: Sendable {
     }
   }
 
-  /// Calls the closure with all that waits, unless somebody does so already.
+  /// Calls the closure with all waiting elements, unless another thread is already doing so.
   func run(_ body: (Element) -> Void) {
     let isFirst = state.withLock { state in
       defer { state.isRunning = true }
@@ -54,7 +55,7 @@ final class OrderedCalls<Element: Sendable>: Sendable {
     }
   }
 
-  /// Lets elements wait, the latest `count` at most.
+  /// Pauses the calls. At most the latest `count` elements wait.
   func pause(keeping count: Int) {
     state.withLock { state in
       state.isPaused = true
@@ -63,7 +64,7 @@ final class OrderedCalls<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes up the calls again, what waits first.
+  /// Resumes the calls, starting with the waiting elements.
   func resume(_ body: (Element) -> Void) {
     state.withLock { state in
       state.isPaused = false

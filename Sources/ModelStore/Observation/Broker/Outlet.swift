@@ -1,17 +1,17 @@
-/// A subscriber's end, as its subscription and the writes that leave it out know it.
+/// A subscriber's receiving end, as its token and suppressing writes see it.
 protocol Outlet: AnyObject, Sendable {
-  /// Whose commits it receives; nil once the store is gone.
+  /// The broker whose commits it receives; nil once the store is gone.
   var broker: ChangeBroker? { get }
 
   /// Lets events wait.
   func pause()
 
-  /// Has events taken again, those that wait first.
+  /// Resumes delivery, starting with the waiting events.
   func resume()
 
-  /// Leaves out what commits do from now on; on the committing thread.
+  /// Ignores commits from now on. Called on the committing thread.
   func beginSuppression()
 
-  /// Takes up again what commits do; on the committing thread.
+  /// Accepts commits again. Called on the committing thread.
   func endSuppression()
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The bags of objects that are observers and hold no bag themselves. A bag ends when its owner is
-/// gone, which is noticed at the next event or question.
+/// The bags of observing objects that do not hold a bag themselves. A bag ends after its owner is
+/// released; the store notices this at the next event or query.
 final class OwnedBags: Sendable {
   private struct Owned {
     weak var owner: (any AnyObject & Sendable)?
@@ -10,17 +10,17 @@ final class OwnedBags: Sendable {
 
   private struct State {
     var owned: [ObjectIdentifier: Owned] = [:]
-    /// How many there may be before those without an owner are looked for.
+    /// The count above which bags without an owner are removed.
     var limit = 16
   }
 
   private let state = Mutex(State())
 
-  /// The bag of `owner`, made when it has none.
+  /// Returns the bag of `owner`, and creates it if needed.
   func bag(of owner: some AnyObject & Sendable) -> ObservationBag {
     let (bag, former, isFull) = state.withLock { state in
       let identity = ObjectIdentifier(owner)
-      // An object may have got the address of one that is gone.
+      // A new object may have the address of a released one.
       if let known = state.owned[identity], known.owner != nil {
         return (known.bag, ObservationBag?.none, false)
       }
@@ -42,7 +42,7 @@ final class OwnedBags: Sendable {
     for owned in owned.values { owned.bag.removeAll() }
   }
 
-  /// Ends the observations of owners that are gone.
+  /// Ends the observations of owners that were released.
   ///
   /// - Complexity: Linear in the owners.
   func endOwnerless() {
@@ -60,7 +60,7 @@ final class OwnedBags: Sendable {
       state.limit = max(16, state.owned.count * 2)
       return (gone, living)
     }
-    // An owner that nobody else holds by now is released here, outside the lock.
+    // If these are the last references to an owner, it is released here, outside the lock.
     withExtendedLifetime(living) {}
     for bag in gone { bag.removeAll() }
   }

@@ -1,8 +1,7 @@
-/// Ranges of values, each with what is asked for by it: finds those that contain a value without
-/// looking at the others.
+/// An index of value ranges with their contents, which finds the ranges that contain a value.
 ///
-/// A treap by lower edge in which every node knows the greatest upper edge below it. Priorities are
-/// hashes of the numbers, so the shape does not depend on the order of insertion.
+/// It is a treap ordered by lower edge. Every node stores the greatest upper edge below it.
+/// Priorities are hashes of the numbers, so the shape does not depend on the order of insertion.
 struct RangeIndex<Content: Sendable>: Sendable {
   typealias Edge = ValueRange.Edge
 
@@ -49,14 +48,14 @@ struct RangeIndex<Content: Sendable>: Sendable {
     free.append(found)
   }
 
-  /// Calls `body` with what is asked for by each range, in no order.
+  /// Calls `body` with the content of each range, in no particular order.
   func forEach(_ body: (Content) -> Void) {
     for case let node? in nodes { body(node.content) }
   }
 
   /// Calls `body` for each range that contains `place`.
   ///
-  /// - Returns: How many ranges were looked at.
+  /// - Returns: The number of ranges visited.
   /// - Complexity: O(log n + m log n) for m of n ranges that contain it.
   @discardableResult
   func forEach(
@@ -79,7 +78,8 @@ struct RangeIndex<Content: Sendable>: Sendable {
     visit(node.right, low, high, &visited, body)
   }
 
-  /// The nodes below `place` that come before the given lower edge and number, and the others.
+  /// Splits the nodes below `place` into those before the given lower edge and number, and the
+  /// rest.
   private mutating func split(
     _ place: Int?, before lower: Edge, _ number: UInt64
   ) -> (Int?, Int?) {

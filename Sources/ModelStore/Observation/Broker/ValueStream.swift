@@ -1,15 +1,17 @@
 internal import Synchronization
 
-/// The values of a ``FieldSubject``, on their way through `filter` and `map` to callbacks and other
-/// fields. It is a description, nothing flows before it is subscribed or bound; what flows is what
-/// happens from then on.
+/// The values of a ``FieldSubject``, passed through `filter` and `map` to callbacks and other
+/// fields.
 ///
-/// For a loop, take the subject itself, an asynchronous sequence. The operators here are those that
-/// run in the callback itself, so that a value keeps its place in the order of commits, and a chain
-/// of bindings knows where it has been.
+/// A stream is a description: nothing is observed until you subscribe or bind it, and you receive
+/// only later changes.
+///
+/// For a loop, use the subject itself, which is an asynchronous sequence. The operators here run in
+/// the callback. So values keep their place in commit order, and a chain of bindings can detect
+/// cycles.
 public struct ValueStream<Value: Sendable>: Sendable {
   private let begin: @Sendable (@escaping @Sendable (Value) -> Void) throws -> ObservationToken
-  /// Told when a binding cannot write what it is sent.
+  /// Receives the error when a binding cannot write a value.
   private let report: @Sendable (StoreError) -> Void
 
   init(
@@ -23,20 +25,20 @@ public struct ValueStream<Value: Sendable>: Sendable {
   /// Calls `body` with each value from now on, on the store's delivery queue. Subscribers of one
   /// field are called in the order in which they subscribed.
   ///
-  /// - Returns: Keep it: dropping it ends all that was begun for it, up to the field.
+  /// - Returns: A token to keep: releasing it ends the subscription.
   /// - Throws: ``StoreError`` when the field cannot be observed.
   public func subscribe(_ body: @escaping @Sendable (Value) -> Void) throws -> ObservationToken {
     try begin(body)
   }
 
-  /// The values that pass `isIncluded`.
+  /// Returns a stream of the values that satisfy `isIncluded`.
   public func filter(_ isIncluded: @escaping @Sendable (Value) -> Bool) -> ValueStream {
     ValueStream(report: report) { [begin] body in
       try begin { value in if isIncluded(value) { body(value) } }
     }
   }
 
-  /// What `transform` makes of each value.
+  /// Returns a stream of the values that `transform` returns.
   public func map<Mapped: Sendable>(
     _ transform: @escaping @Sendable (Value) -> Mapped
   ) -> ValueStream<Mapped> {
@@ -45,9 +47,9 @@ public struct ValueStream<Value: Sendable>: Sendable {
     }
   }
 
-  /// Without values that are equal to the one before. Each subscription remembers its own.
+  /// Returns a stream without consecutive equal values. Each subscription compares its own values.
   ///
-  /// A field tells no change that is none, so this is for what `map` made, and for resets.
+  /// A field reports only actual changes, so you need this only after `map`, and for resets.
   public func removeDuplicates() -> ValueStream where Value: Equatable {
     ValueStream(report: report) { [begin] body in
       let last = Mutex<Value?>(nil)
@@ -65,12 +67,12 @@ public struct ValueStream<Value: Sendable>: Sendable {
 
   /// Writes each value into the field of `subject`, in a transaction of its own.
   ///
-  /// A value never returns to a field that it came from, however many bindings it went through and
-  /// whatever they made of it: two fields may be bound to each other, or many in a circle. A value
-  /// for a record that is not there is dropped; a value that a rule refuses goes to the store's
-  /// `onError`.
+  /// A value never returns to a field that it came from, whatever bindings and transformations it
+  /// passed through. So you may bind two fields to each other, or several in a circle. A value for
+  /// a record that does not exist is dropped. If a rule rejects a value, the store's `onError`
+  /// receives the error.
   ///
-  /// - Returns: Keep it: dropping it ends the binding.
+  /// - Returns: A token to keep: releasing it ends the binding.
   /// - Throws: ``StoreError`` when the field that the values come from cannot be observed.
   public func bind<M>(to subject: FieldSubject<M, Value>) throws -> ObservationToken {
     try begin { [report] value in
@@ -78,7 +80,7 @@ public struct ValueStream<Value: Sendable>: Sendable {
       do {
         try subject.send(value)
       } catch let error as StoreError where error.code == .recordNotFound {
-        // Like a target that is gone: there is nowhere to put the value.
+        // Like a released target object: the value cannot be written anywhere.
       } catch {
         report(StoreError(reporting: error))
       }
@@ -86,9 +88,9 @@ public struct ValueStream<Value: Sendable>: Sendable {
   }
 
   /// Assigns each value to a property of `target`, on the store's delivery queue, for as long as
-  /// `target` lives. The binding does not keep it alive.
+  /// `target` lives. The binding does not retain it.
   ///
-  /// - Returns: Keep it: dropping it ends the binding.
+  /// - Returns: A token to keep: releasing it ends the binding.
   /// - Throws: ``StoreError`` when the field that the values come from cannot be observed.
   public func bind<Target: AnyObject & Sendable>(
     to target: Target, _ property: any ReferenceWritableKeyPath<Target, Value> & Sendable

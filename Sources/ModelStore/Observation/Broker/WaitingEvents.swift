@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The events of one commit that a sequence has not given to its reader yet.
+/// The events of one commit that a sequence's reader has not yet received.
 final class WaitingEvents<Event: Sendable>: Sendable {
   private let events = Mutex(WaitingLine<Event>())
 

@@ -1,7 +1,6 @@
-/// What waits for its turn, the first to come first. Putting and taking cost the same however long
-/// the line is.
+/// A first-in, first-out queue. Adding and removing take constant time, however long the queue is.
 struct WaitingLine<Element> {
-  /// Those before `head` were taken.
+  /// The elements before `head` were taken.
   private var elements: [Element?] = []
   private var head = 0
 
@@ -32,7 +31,7 @@ struct WaitingLine<Element> {
     isEmpty ? nil : elements.removeLast()
   }
 
-  /// Takes out the first ones until there are at most `count`.
+  /// Removes elements from the front until at most `count` remain.
   mutating func keepLast(_ count: Int) {
     while self.count > count { _ = popFirst() }
   }

@@ -1,43 +1,45 @@
-/// The way of a chain of writes that answer each other: the fields that it has passed, for those
-/// who must not send a value round in a circle, and the observers whose callbacks wrote, for a
-/// chain that does not end. A write that answers no callback begins a new one.
+/// A cascade of writes, each made by a callback of the one before.
 ///
-/// It follows the code that runs, from a callback into the writes that it makes and the tasks that
-/// it starts, and with each write into the callbacks that hear of it.
+/// It records the fields that a value has passed, so that bindings do not send it in a circle. It
+/// also records the observers whose callbacks wrote, to stop a cascade that does not end. A write
+/// outside any callback starts a new cascade.
+///
+/// It is a task-local value: it follows a callback into its writes and the tasks that it starts,
+/// and each write into the callbacks that it notifies.
 struct Wave: Hashable, Sendable {
   struct Place: Hashable, Sendable {
-    /// The store's number.
+    /// The number of the store's scope.
     let store: UInt64
     let path: ObservedPath
   }
 
   private var places: Set<Place> = []
-  /// What the callbacks that wrote were told of, the first one first.
+  /// The paths observed by the callbacks that wrote, first one first.
   private var chain: [ObservedPath] = []
 
-  /// How many writes may answer each other. JavaScript frameworks and key-value helpers stop after
-  /// 30 to 100 rounds; a chain that means to end does so long before.
+  /// The most chained writes. JavaScript frameworks and key-value helpers stop after 30 to 100
+  /// rounds; a cascade that converges needs far fewer.
   static let roundCountMax = 64
 
   @TaskLocal static var current = Wave()
 
   func hasPassed(_ place: Place) -> Bool { places.contains(place) }
 
-  /// The same wave, arrived at `place`.
+  /// Returns this cascade extended by the field at `place`.
   func passing(_ place: Place) -> Wave {
     var wave = self
     wave.places.insert(place)
     return wave
   }
 
-  /// The same wave in the callback of an observer of `path`.
+  /// Returns this cascade inside the callback of an observer of `path`.
   func heard(at path: ObservedPath) -> Wave {
     var wave = self
     wave.chain.append(path)
     return wave
   }
 
-  /// The wave of two commits told as one: what either of them passed anew is news to it.
+  /// Returns the cascade of two coalesced commits. A field counts as passed only if both passed it.
   func folded(with other: Wave) -> Wave {
     var wave = self
     wave.places.formIntersection(other.places)
@@ -45,13 +47,14 @@ struct Wave: Hashable, Sendable {
     return wave
   }
 
-  /// - Throws: ``StoreError`` with code `notificationCycle` when one more write would be too many.
+  /// - Throws: ``StoreError`` with code `notificationCycle` when one more write would exceed the
+  ///   limit.
   func checkRounds() throws(StoreError) {
     guard chain.count >= Self.roundCountMax else { return }
     let last = chain.suffix(4).map(\.description).joined(separator: " → ")
     throw StoreError(
       .notificationCycle,
-      "\(Self.roundCountMax) writes answered each other, the latest in callbacks of \(last). Nothing was changed; let one of these callbacks write only when the value is not yet what it wants.",
+      "\(Self.roundCountMax) writes by callbacks triggered each other, the latest by callbacks of \(last). Nothing was changed. Let one of these callbacks write only if the value differs.",
       model: chain.last?.model)
   }
 }

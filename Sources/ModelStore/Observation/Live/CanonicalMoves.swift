@@ -1,11 +1,11 @@
-/// Which of the rows that one commit touched have moved within a sorted result.
+/// The computation of which rows that one commit touched have moved within a sorted result.
 ///
-/// A row whose sort key did not change never moves: it only slides as others come and go before it.
-/// A row whose key changed stays when the unchanged rows before it are as many as they were, and
-/// when it kept its order among the changed rows between the same two unchanged ones; so the fewest
-/// rows move.
+/// A row whose sort key did not change never moves: it only shifts as rows before it come and go. A
+/// row whose key changed counts as unmoved under two conditions. The number of unchanged rows
+/// before it is the same, and it kept its order among the changed rows between the same unchanged
+/// neighbours. So the fewest rows move.
 enum CanonicalMoves {
-  /// Where one touched row stood before the commit and where it stands after it.
+  /// A touched row's rank before and after the commit.
   struct Row: Hashable, Sendable {
     /// The rank in the old result; `nil` when the row was not in it.
     var oldRank: Int?
@@ -15,7 +15,7 @@ enum CanonicalMoves {
     var sortKeyChanged: Bool
   }
 
-  /// Returns the offsets in `rows` of those that moved, by ascending new rank.
+  /// Returns the offsets in `rows` of the rows that moved, by ascending new rank.
   ///
   /// - Parameter rows: Every row that entered or left the result and every row whose sort key
   ///   changed, in any order. Rows that only changed other fields may be among them.
@@ -24,8 +24,8 @@ enum CanonicalMoves {
     var candidates = candidates(in: rows)
     guard !candidates.isEmpty else { return [] }
 
-    // Before the commit a candidate's gap counts the rows before it that are neither candidates nor
-    // deleted; after it, those that are neither candidates nor inserted.
+    // A candidate's old gap counts the rows before it that are neither candidates nor deleted. Its
+    // new gap counts those that are neither candidates nor inserted.
     var deletedRanks: [Int] = []
     var insertedRanks: [Int] = []
     for row in rows {
@@ -38,7 +38,7 @@ enum CanonicalMoves {
     assign(\.oldGap, from: \.oldRank, without: deletedRanks.sorted(), to: &candidates)
 
     var moved = candidates.filter { $0.oldGap != $0.newGap }
-    // By old rank, hence by gap: each run of one gap is a group.
+    // Sorted by old rank, and therefore by gap: each run of equal gaps is a group.
     let settled = candidates.filter { $0.oldGap == $0.newGap }
     for group in settled.chunked(by: { $0.oldGap == $1.oldGap }) {
       moved.append(contentsOf: rowsOutOfOrder(in: group))
@@ -53,7 +53,7 @@ extension CanonicalMoves {
     let offset: Int
     let oldRank: Int
     let newRank: Int
-    /// The unchanged rows before it in the old and in the new result.
+    /// The number of unchanged rows before it in the old and in the new result.
     var oldGap = 0
     var newGap = 0
   }
@@ -67,8 +67,8 @@ extension CanonicalMoves {
     }
   }
 
-  /// Writes the gaps of one side. Both the candidates and `absent`, the ranks of the rows that the
-  /// other side lacks, are in ascending order of that side's rank.
+  /// Computes the gaps of one side. `absent` holds the ranks of the rows that the other side lacks.
+  /// Both it and `candidates` are sorted by this side's rank, ascending.
   private static func assign(
     _ gap: WritableKeyPath<Candidate, Int>,
     from rank: KeyPath<Candidate, Int>,
@@ -83,11 +83,12 @@ extension CanonicalMoves {
     }
   }
 
-  /// Returns the rows of one group, given by ascending old rank, that do not belong to its longest
-  /// ascending run of new ranks. Of several longest runs, the one of the earliest old ranks stays.
+  /// Returns the rows of one group that are not in its longest ascending run of new ranks. The
+  /// group is sorted by ascending old rank. Of several longest runs, the one with the earliest old
+  /// ranks is kept.
   private static func rowsOutOfOrder(in group: ArraySlice<Candidate>) -> [Candidate] {
-    // Patience from the right: `starts[l]` is the greatest new rank that begins a run of l + 1
-    // rows, so the ranks descend. A row prolongs the longest run that begins after it.
+    // Patience sorting from the right: `starts[l]` is the greatest new rank that begins a run of l
+    // + 1 rows, so the ranks descend. A row extends the longest run that begins after it.
     var starts: [Int] = []
     var runLengths: [Int] = []
     for row in group.reversed() {
@@ -111,7 +112,7 @@ extension CanonicalMoves {
 }
 
 extension Array {
-  /// The maximal slices whose neighbours all satisfy `belongTogether`, in order.
+  /// Returns the maximal slices in which all neighbours satisfy `belongTogether`, in order.
   fileprivate func chunked(by belongTogether: (Element, Element) -> Bool) -> [ArraySlice<Element>] {
     var chunks: [ArraySlice<Element>] = []
     var start = startIndex
@@ -123,7 +124,8 @@ extension Array {
     return chunks
   }
 
-  /// The first index from which on `belongsAfter` holds, in an array where it holds for a suffix.
+  /// Returns the first index from which `belongsAfter` holds. It must hold for a suffix of the
+  /// array.
   fileprivate func partitioningIndex(where belongsAfter: (Element) -> Bool) -> Int {
     var low = startIndex
     var high = endIndex

@@ -1,15 +1,15 @@
-/// Where the rows that a delta touched stand in both results, and what became of them: all of an
-/// event that does not depend on how its records are decoded.
+/// The ranks of a delta's touched rows in both results, and what happened to each row. This is the
+/// part of an event that does not depend on how records are decoded.
 struct DeltaRanks {
   private let rows: [CanonicalMoves.Row]
-  /// Places among the touches, by ascending index in the old result.
+  /// Positions among the touches, by ascending index in the old result.
   let deletions: [Int]
-  /// Places among the touches, by ascending index in the new result.
+  /// Positions among the touches, by ascending index in the new result.
   let insertions: [Int]
-  /// Places among the touches, by ascending index in the new result: rows of both results of which
-  /// some field differs.
+  /// Positions among the touches, by ascending index in the new result. These rows are in both
+  /// results, and at least one field differs.
   let updates: [Int]
-  /// Places among the touches, by ascending index in the new result.
+  /// Positions among the touches, by ascending index in the new result.
   let moves: [Int]
 
   /// - Complexity: O(k log n) for k touched rows of n.
@@ -18,7 +18,7 @@ struct DeltaRanks {
     var rows: [CanonicalMoves.Row] = []
     rows.reserveCapacity(touches.count)
     var (deletions, insertions, updates): ([Int], [Int], [Int]) = ([], [], [])
-    // Where every touched row kept its place, nobody else's changed.
+    // If every touched row kept its rank, so did all other rows.
     let areInPlace = touches.indices.allSatisfy { touches[$0].isInPlace }
     for place in touches.indices {
       let oldRank = (touches[place].old?.entry).map { old.index(of: $0) }
@@ -66,11 +66,11 @@ extension QueryDelta.Touch {
     return before != after
   }
 
-  /// The fields that differ between the two images, each with who set it.
+  /// Returns the fields that differ between the two images, each with its origin and cause.
   func changedFields(
     from before: [SQLValue], to after: [SQLValue], of schema: ModelSchema
   ) -> [ChangedField] {
-    // One commit lists exactly these; folded ones may not.
+    // A single commit lists exactly these fields; coalesced commits may not.
     if areExactly(from: before, to: after, of: schema) { return fields }
     return schema.fields.indices.filter { before[$0] != after[$0] }.map { index in
       let name = schema.fields[index].name

@@ -1,18 +1,21 @@
 internal import Synchronization
 
-/// The rows of a query with their records, read by SQL: a whole result that is run again after each
-/// commit that touches it, because no tree can follow it, or a window that seeks what it lacks.
+/// The rows of a query with their records, read by SQL.
+///
+/// It is used in two cases. A whole result that no tree can follow is re-executed after each commit
+/// that touches it. A window seeks the rows that it lacks.
 final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
-  /// What is read, and how two runs are compared.
+  /// What is read, and how two executions are compared.
   struct Rule: Sendable {
     let schema: ModelSchema
-    /// The order. Where the query is run again, only whether two places are equal is asked; under a
-    /// collation of the program's own, texts are taken as equal when their bytes are.
+    /// The order. Re-executed queries only check whether two places are equal. Under an
+    /// application's own collation, texts count as equal when their bytes are equal.
     let terms: [(field: Int, term: SortTerm)]
-    /// Whether a row that left may still meet the condition.
+    /// Whether a row that left the window may still satisfy the condition.
     let isWindow: Bool
 
-    /// The rows of one run. A view may have equal rows, so their order tells them apart.
+    /// Returns the rows of one execution. A view may contain equal rows, so they are numbered in
+    /// order.
     func list(_ images: [[SQLValue]], in window: QueryWindow?) -> RowList {
       var occurrences: [[SQLValue]: Int64] = [:]
       let entries = images.map { image in
@@ -34,14 +37,14 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   /// How the rows after a commit are found.
   enum Method: Sendable {
-    /// By running the query again, and why.
+    /// By re-executing the query, with the reason.
     case again(reason: String, @Sendable (QueryWindow?) throws -> [[SQLValue]])
     case seeking(SeekingWindow)
   }
 
-  /// The rows of one run, as of a commit.
+  /// The rows of one execution, as of a commit.
   struct Run: Sendable {
-    /// Without rows where there is a tree.
+    /// Empty once a tree holds the rows.
     var list: RowList
     var version: UInt64
 
@@ -50,7 +53,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   private struct State {
     var run: Run
-    /// Where the rows are since a window became too large to seek them.
+    /// Holds the rows once a window has become too large to seek them.
     var tree: (all: LiveResult, shown: WindowResult)?
   }
 
@@ -63,7 +66,7 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   /// - Parameters:
   ///   - interests: What the query reads.
-  ///   - run: The rows as of now.
+  ///   - run: The current rows.
   init(
     rule: Rule, method: Method, interests: [ChangeBroker.Interest], run: Run,
     report: @escaping @Sendable (StoreError) -> Void
@@ -87,17 +90,17 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   private var tree: (all: LiveResult, shown: WindowResult)? { state.withLock { $0.tree } }
 
   var rows: LiveRows {
-    // Both at once: the list is without rows from the moment at which there is a tree.
+    // Read under one lock: the list is emptied at the moment the tree is set.
     let (tree, rows) = state.withLock { ($0.tree, $0.run.rows) }
     return tree?.shown.rows ?? rows
   }
 
   var images: [[SQLValue]]? { state.withLock { $0.tree == nil ? $0.run.list.images : nil } }
 
-  // Committing thread
+  // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
-    // In this one's turn, since groups of queries were registered behind it.
+    // In this observer's turn, because groups of queries were registered after it.
     if let tree { return tree.all.note(commit) }
     let old = state.withLock { $0.run }
     let window = old.list.window
@@ -127,10 +130,10 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     return tell(before, new, shown: new.rows, commit)
   }
 
-  /// Shows another part of the same result, which is a change of the window without a commit.
+  /// Shows another part of the same result. This changes the window without a commit.
   ///
-  /// - Throws: What reading throws; then the window stays.
-  /// - Precondition: On the committing thread; it is a window.
+  /// - Throws: Any error from reading. The window then stays where it is.
+  /// - Precondition: Called on the committing thread, for a window.
   func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
     if let tree { return try tree.shown.move(to: window) }
     let list: RowList
@@ -158,16 +161,16 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     return tell(old, new, shown: shown, commit)
   }
 
-  /// Hands on what a window of this one's own tells from now on.
+  /// Forwards the deltas of a window that only this result owns.
   private func follow(_ window: WindowResult) {
-    // It is nobody else's, so its subscribers end with it.
+    // No other object holds it, so its subscribers end with it.
     _ = window.subscribe(
       LiveSubscriber(
         receive: { [weak self] delta in self?.subscribers.receive(delta) ?? [] },
         wake: { [weak self] in self?.wake(upTo: $0) }))
   }
 
-  /// - Parameter shown: The rows of `new`, or of the tree that they moved to.
+  /// - Parameter shown: The rows of `new`, or of the tree that replaced them.
   private func tell(
     _ old: Run, _ new: Run, shown: LiveRows, _ commit: ChangeBroker.Commit
   ) -> ChangeBroker.Outcome {
@@ -178,18 +181,18 @@ final class FetchedResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     let touches = rule.touches(
       from: old.list, to: new.list, changes: changes, origin: commit.isReset ? .foreign : nil)
     guard !touches.isEmpty else { return [] }
-    // Both records of every row are known, so a reset is as exact as any other commit.
+    // Both images of every row are known, so a reset is as exact as any other commit.
     return subscribers.receive(
       QueryDelta(old: old.rows, new: shown, touches: touches, isReset: false))
   }
 }
 
 extension FetchedResult.Rule {
-  /// What lies between two runs.
+  /// Returns the differences between two executions.
   ///
   /// - Parameters:
-  ///   - changes: What happened to records in between, by key, as far as it is known.
-  ///   - origin: Who changed everything; nil for who `changes` says.
+  ///   - changes: The known record changes in between, by key.
+  ///   - origin: The origin of every change; nil to take it from `changes`.
   func touches(
     from old: RowList, to new: RowList, changes: [[SQLValue]: RecordChange], origin: Origin?
   ) -> [QueryDelta.Touch] {
@@ -218,13 +221,13 @@ extension FetchedResult.Rule {
     return touches
   }
 
-  /// Where a record stands that is not in the result.
+  /// Returns the standing of a record that is not in the result.
   ///
-  /// - Parameter exists: Whether there is such a record, where the commit tells.
+  /// - Parameter exists: Whether the record exists; nil if the commit does not contain it.
   private func standing(_ exists: Bool?) -> QueryDelta.Touch.Standing {
     if exists == false { return .absent }
-    // A row that the commit did not touch slid over an edge, if there is one; a row of a view is
-    // made from others, so it came and went with them.
+    // A row that the commit did not touch moved across the edge of the window, if there is one. A
+    // row of a view is derived from other rows, so it appeared or disappeared with them.
     if exists == nil, isWindow { return .admitted }
     return exists == nil && schema.kind == .view ? .absent : .excluded
   }

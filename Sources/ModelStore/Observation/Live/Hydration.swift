@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Collects what commits do to a result while it is being read beside them, from the commit on that
-/// the reader sees, so that what was read can be brought up to date afterwards.
+/// The commits that happen while a result is being read. It starts with the commit that the reader
+/// sees, so that the result can be brought up to date afterwards.
 final class Hydration: ChangeBroker.Observer {
   private struct State {
     var commits: [ChangeSet] = []
@@ -30,10 +30,10 @@ final class Hydration: ChangeBroker.Observer {
 
   func deliver(upTo version: UInt64) {}
 
-  /// Takes over into `rows` what was collected so far.
+  /// Applies the collected commits to `rows`.
   ///
-  /// - Returns: How many commits that were; nil when they do not lead on from `rows`, which must be
-  ///   read again.
+  /// - Returns: The number of commits; nil if they do not apply to `rows`. Then read the rows
+  ///   again.
   func advance(_ rows: inout LiveRows) -> Int? {
     let commits: [ChangeSet]? = state.withLock { state in
       defer { state.commits = [] }

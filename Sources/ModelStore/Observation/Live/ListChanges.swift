@@ -1,27 +1,29 @@
-/// What one commit did to a record's ordered list, with exact indices.
+/// The changes that one commit made to a record's ordered list, with exact indices.
 ///
-/// Two accounts of the same. ``operations`` is what the editors did, call by call, each with
-/// indices of its own. ``deletions``, ``insertions`` and ``moves`` are the net difference between
-/// the two lists, with indices as in ``QueryChanges``: those of deletions and every `oldIndex` are
-/// positions in the list before, those of insertions and every `newIndex` in the list after, and a
-/// slot is in at most one of the three. ``updates`` says which elements differ in observed fields,
-/// at every index they occupy.
+/// The changes are described in two ways. ``operations`` are the calls of the editors, each with
+/// its own indices. ``deletions``, ``insertions`` and ``moves`` are the net difference between the
+/// two lists, with indices as in ``QueryChanges``. Deletions and every `oldIndex` refer to the list
+/// before, insertions and every `newIndex` to the list after. A slot is in at most one of the
+/// three.
+///
+/// ``updates`` lists the elements whose observed fields differ, at every index they occupy.
 public struct ListChanges<Key: ModelKey>: Sendable {
-  /// A slot that is gone, or one that is new.
+  /// A deleted or inserted slot.
   public struct Slot: Hashable, Sendable {
-    /// Its index: in the list before for a deletion, after for an insertion.
+    /// Its index: in the list before for a deletion, in the list after for an insertion.
     public let index: Int
-    /// The element that it held or holds.
+    /// The element in the slot.
     public let key: Key
   }
 
-  /// A slot that was given another place. One that only slid because others came or went is none.
+  /// A slot that was moved. A slot that only shifted because others were inserted or deleted is not
+  /// a move.
   public struct Move: Hashable, Sendable {
     /// Its index in the list before.
     public let oldIndex: Int
     /// Its index in the list after.
     public let newIndex: Int
-    /// The element it holds.
+    /// The element in the slot.
     public let key: Key
   }
 
@@ -31,20 +33,21 @@ public struct ListChanges<Key: ModelKey>: Sendable {
     public let oldIndex: Int
     /// Its index in the list after.
     public let newIndex: Int
-    /// The element it holds.
+    /// The element in the slot.
     public let key: Key
     /// The observed fields that differ.
     public let fields: [ChangedField]
   }
 
-  /// The list before, whole.
+  /// The complete list before.
   public let old: ListSnapshot<Key>
-  /// The list after, whole.
+  /// The complete list after.
   public let new: ListSnapshot<Key>
-  /// What the editors did, in order; empty when only fields of elements changed. nil when the list
-  /// changed by something else than an editor too, such as a deleted element, SQL of the program's
-  /// own or another process, and after more than 1024 operations, in one commit or in several that
-  /// nobody took: then only the net difference is known.
+  /// The editor calls in order; empty when only fields of elements changed.
+  ///
+  /// It is nil when only the net difference is known. This happens when something other than an
+  /// editor also changed the list: a deleted element, your own SQL or another process. It also
+  /// happens after more than 1024 operations, in one commit or in several coalesced ones.
   public let operations: [ListOperation<Key>]?
   /// By ascending index in the old list.
   public let deletions: [Slot]
@@ -54,19 +57,19 @@ public struct ListChanges<Key: ModelKey>: Sendable {
   public let moves: [Move]
   /// By ascending new index.
   public let updates: [Update]
-  /// Whether this is the first event of an observation that starts with the contents: every slot
-  /// is an insertion.
+  /// Whether this is the first event of an observation with ``ObservationOptions/initial``. Every
+  /// slot is then an insertion.
   public let isInitial: Bool
-  /// Whether another connection wrote or the schema changed: deletions, insertions and moves are
-  /// exact, but elements may have other fields without being in `updates`. Fetch them anew.
+  /// Whether another connection wrote or the schema changed. Deletions, insertions and moves are
+  /// exact, but ``updates`` may be incomplete. Refetch the elements.
   public let isReset: Bool
 
-  /// Whether both lists are the same and nothing of the elements is known to differ.
+  /// Whether the lists are equal and no element is known to differ.
   public var isEmpty: Bool {
     deletions.isEmpty && insertions.isEmpty && moves.isEmpty && updates.isEmpty
   }
 
-  /// Turns the keys of the old list into those of the new one.
+  /// Applies the changes to the keys of the old list, which gives those of the new list.
   ///
   /// - Precondition: `keys` has as many elements as the old list.
   /// - Complexity: Linear in the list.
@@ -88,26 +91,27 @@ public struct ListChanges<Key: ModelKey>: Sendable {
   }
 }
 
-/// One call of a ``ListEditor``, with indices in the list before and after that call, not before
-/// and after the commit.
+/// One call of a ``ListEditor``. Its indices refer to the list before and after that call, not
+/// before and after the commit.
 public struct ListOperation<Key: ModelKey>: Hashable, Sendable {
-  /// An element that the call put in, took out or gave another index.
+  /// An element that the call inserted, removed or moved.
   public struct Occurrence: Hashable, Sendable {
     /// The element.
     public let key: Key
-    /// Its index before the call; nil when it was put in.
+    /// Its index before the call; nil for an inserted element.
     public let oldIndex: Int?
-    /// Its index after the call; nil when it was taken out.
+    /// Its index after the call; nil for a removed element.
     public let newIndex: Int?
   }
 
-  /// Which call it was.
+  /// The kind of call.
   public let kind: ListOperationKind
-  /// Those taken out, then those put in, each by ascending index; elements that slid are not named.
+  /// The removed elements, then the inserted ones, each by ascending index. Elements that only
+  /// shifted are not listed.
   public let elements: [Occurrence]
-  /// How many elements the list had before the call.
+  /// The number of elements before the call.
   public let oldCount: Int
-  /// How many it had after.
+  /// The number of elements after the call.
   public let newCount: Int
 
   init(_ edit: ListEdit) throws {
@@ -123,9 +127,9 @@ public struct ListOperation<Key: ModelKey>: Hashable, Sendable {
 }
 
 extension ListChanges {
-  /// Works out the indices of `delta`.
+  /// Computes the indices of `delta`.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` when a key is not one of the element's type.
+  /// - Throws: ``StoreError`` with code `invalidValue` when a key is not of the element's key type.
   /// - Complexity: O(k log n) for k touched slots of n.
   init(_ delta: ListDelta) throws {
     var deletions: [Slot] = []

@@ -1,6 +1,6 @@
-/// One version of an observed list: which element in which slot, in order. Copies are snapshots.
+/// One version of an observed list: which slot holds which element, in order. Copies are snapshots.
 struct ListRows: Sendable {
-  /// One slot with what it holds.
+  /// One slot with its element.
   struct Entry: Comparable, Sendable {
     let place: ListPlace
     let element: SQLValue
@@ -16,14 +16,14 @@ struct ListRows: Sendable {
     tree.rank(of: Entry(place: place, element: .null))
   }
 
-  /// The slot at `place`, or nil when there is none.
+  /// Returns the slot at `place`, or nil if there is none.
   func entry(at place: ListPlace) -> Entry? {
     tree.element(equalTo: Entry(place: place, element: .null))
   }
 
-  /// Applies what one commit did.
+  /// Applies the changes of one commit.
   ///
-  /// - Returns: false when the rows cannot be those that the commit changed; then nothing was done.
+  /// - Returns: false when the commit did not change these rows; then they are left unchanged.
   mutating func advance(to version: UInt64, _ touches: [ListDelta.Touch]) -> Bool {
     var tree = tree
     for touch in touches {
@@ -40,9 +40,9 @@ struct ListRows: Sendable {
   }
 }
 
-/// What happened to an observed list between two versions: both versions, the slots touched and the
-/// elements that changed in observed fields. Indices are worked out from it only when somebody
-/// asks, so folding is cheap.
+/// The difference between two versions of an observed list: both versions, the touched slots, and
+/// the elements whose observed fields changed. Indices are computed only on demand, so coalescing
+/// is cheap.
 struct ListDelta: ObservedEvent {
   struct Touch: Sendable {
     let slot: Int64
@@ -50,10 +50,10 @@ struct ListDelta: ObservedEvent {
     var old: ListRows.Entry?
     /// The slot in the newer list, or nil when it is not in it.
     var new: ListRows.Entry?
-    /// Whether it got another place by intent, not only another label.
+    /// Whether it was moved, rather than only given another label.
     var isMoved: Bool
-    /// Whether the slot was gone in between, or held another element; then what has its number now
-    /// is another one, and nobody knows what became of the element meanwhile.
+    /// Whether the slot was deleted or held another element in between. The slot with this number
+    /// is then a different one, and the element's intermediate changes are unknown.
     var isRecreated: Bool
 
     /// Whether the slot stays in the list with its element.
@@ -63,7 +63,7 @@ struct ListDelta: ObservedEvent {
   /// An element whose record differs in observed fields.
   struct ElementTouch: Sendable {
     let element: SortKey
-    /// By field order.
+    /// In field order.
     var fields: [ChangedField]
     /// The slots that held it after the commit that changed it.
     var places: [ListPlace]
@@ -73,24 +73,25 @@ struct ListDelta: ObservedEvent {
   var new: ListRows
   var touches: [Touch]
   var elements: [ElementTouch]
-  /// What editors did, in order; nil when that is not all that happened, or too much.
+  /// The editor calls in order; nil if other changes were made too, or if there were too many
+  /// calls.
   var operations: [ListEdit]?
   var isReset: Bool
   var isInitial = false
-  /// What the commit answered to.
+  /// The cascade that the commit belongs to.
   var wave = Wave.current
 
   var version: UInt64 { new.version }
 }
 
 extension ListDelta {
-  /// What is left of several may come to no difference all the same, once indices are worked out.
+  /// A delta that is being coalesced. It may still show no difference once indices are computed.
   struct Folding: EventFolding {
-    /// The first delta, and what is true of all of them; without touches and elements.
+    /// The first delta and the common properties of all, without touches and elements.
     private var frame: ListDelta
     private var touches = Folded<Int64, Touch>()
     private var elements = Folded<SortKey, ElementTouch>()
-    /// Slots that were there only in between; an element may have changed while it was in one.
+    /// Slots that existed only in between. An element may have changed while it was in one of them.
     private var gone: Set<Int64> = []
     private var goneCountMax = 64
 
@@ -175,7 +176,7 @@ extension ListDelta.Touch {
 }
 
 extension ListDelta.ElementTouch {
-  /// The same in the other slots only.
+  /// Returns the touch without the slots in `gone`.
   fileprivate func without(_ gone: Set<Int64>) -> Self {
     var touch = self
     touch.places.removeAll { gone.contains($0.slot) }

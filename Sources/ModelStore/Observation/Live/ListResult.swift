@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// One record's ordered list, kept in order as commits arrive, for all who observe it.
+/// One record's ordered list, kept in order as commits arrive, for all its observers.
 ///
-/// It holds places and keys: O(log n) for each slot or element that a commit changes, whatever the
-/// size of the list and however often an element occurs in it.
+/// It holds places and keys. A changed slot or element costs O(log n), whatever the size of the
+/// list and however often an element occurs in it.
 final class ListResult: ChangeBroker.Observer, LivePublisher {
-  /// What lists have in common that are followed as one.
+  /// What two observations must have in common to share a result.
   struct Identity: Hashable, Sendable {
     let list: ListIdentity
     let fields: Set<Int>
@@ -16,7 +16,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
     let list: ListIdentity
     let slots: SlotModel
     let elements: ModelSchema
-    /// The fields of elements that are observed; with none, no element is.
+    /// The observed fields of elements. If it is empty, elements are not observed.
     let fields: Set<Int>
     let ownerKey: SQLValue
     private let owner: KeyIdentity
@@ -35,7 +35,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
 
     var identity: Identity { Identity(list: list, fields: fields) }
 
-    /// Slots of this list, and elements of any.
+    /// Slots of this list, and elements of any list.
     var interests: [ChangeBroker.Interest] {
       let records: ChangeBroker.Interest.Records =
         slots.schema.fields[slots.owner].collation == .binary
@@ -45,7 +45,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
       return [slots, ChangeBroker.Interest(model: elements.name, fields: fields)]
     }
 
-    /// The slot that `image` describes; nil when it is in another list.
+    /// Returns the slot that `image` describes; nil when it is in another list.
     func entry(_ image: [SQLValue]) -> ListRows.Entry? {
       guard case .integer(let slot) = image[slots.slot],
         case .integer(let label) = image[slots.label],
@@ -56,7 +56,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
         place: ListPlace(label: label, slot: slot), element: image[slots.element])
     }
 
-    /// The list of these rows.
+    /// Returns the list of these rows.
     ///
     /// - Throws: ``StoreError`` with code `corrupt` when they are not in order.
     func tree(_ images: [[SQLValue]]) throws -> RankedTree<ListRows.Entry> {
@@ -71,7 +71,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
     func identity(of change: RecordChange) -> SortKey { element(stored: change.key) }
   }
 
-  /// One slot of an element, ordered so that the slots of one element stand together.
+  /// One slot of an element. The order places the slots of one element next to each other.
   private struct Occurrence: Comparable, Sendable {
     let element: SortKey
     let place: ListPlace
@@ -83,7 +83,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
 
   private struct State {
     var rows: ListRows
-    /// Kept only when fields of elements are observed.
+    /// Filled only when fields of elements are observed.
     var occurrences: RankedTree<Occurrence>
   }
 
@@ -91,13 +91,13 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
   let interests: [ChangeBroker.Interest]
   let subscribers = LiveSubscribers<ListDelta>()
   private let state: Mutex<State>
-  /// Reads the list anew: its slots in order, as of the latest commit.
+  /// Reads the list again: its slots in order, as of the latest commit.
   private let reload: @Sendable () throws -> [[SQLValue]]
   private let report: @Sendable (StoreError) -> Void
 
   /// - Parameters:
   ///   - images: The slots of the list, in order, as of `version`.
-  ///   - report: Told when the list cannot be followed for a while.
+  ///   - report: Receives the error when the list cannot follow commits for a while.
   /// - Throws: ``StoreError`` with code `corrupt` when the slots are not in order.
   init(
     rule: Rule, images: [[SQLValue]], version: UInt64,
@@ -123,7 +123,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
       sorted: tree.map { Occurrence(element: rule.identity($0.element), place: $0.place) }.sorted())
   }
 
-  // Committing thread
+  // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.changes.version) }
@@ -150,7 +150,7 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
       report(
         StoreError(
           .database,
-          "An observed list of \(rule.slots.name) did not hold what changed in it; it was read anew.",
+          "An observed list of \(rule.slots.name) was out of date when a slot of it changed; it was read again.",
           model: rule.slots.name))
       return noteReset(version: commit.changes.version)
     }
@@ -170,8 +170,8 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
       isRecreated: change.isRecreated)
   }
 
-  /// Slots that were moved and have their old label again. The labels around them may be others, so
-  /// they may stand elsewhere all the same.
+  /// Slots that were moved and have their old label again. The labels around them may have changed,
+  /// so they may still be at another index.
   private static func returned(
     _ edits: ListEdits?, in old: ListRows, besides changed: [ListDelta.Touch]
   ) -> [ListDelta.Touch] {
@@ -233,7 +233,8 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
     return subscribers.receive(delta)
   }
 
-  /// The slots that came, left or have another place or element, found by walking both lists.
+  /// Returns the slots that were inserted, deleted, moved or given another element. Compares both
+  /// lists in full.
   private static func touches(
     from old: RankedTree<ListRows.Entry>, to new: RankedTree<ListRows.Entry>
   ) -> [ListDelta.Touch] {
@@ -260,9 +261,9 @@ final class ListResult: ChangeBroker.Observer, LivePublisher {
 
   var rows: ListRows { state.withLock { $0.rows } }
 
-  /// What the list is now, as if it had been empty before.
+  /// Returns the current list as a delta from an empty list.
   ///
-  /// - Parameter version: The latest commit's; no commit can come between.
+  /// - Parameter version: The latest commit's version. No commit can come between.
   func contents(asOf version: UInt64) -> ListDelta {
     var rows = rows
     rows.version = version

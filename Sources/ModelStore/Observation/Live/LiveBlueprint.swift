@@ -1,12 +1,12 @@
-/// How a query is to be kept, decided from the query alone.
+/// The way to keep a query's result up to date, decided from the query alone.
 struct LiveBlueprint {
-  /// The query without its window, as a dynamic one: what equal live queries share.
+  /// The query as a dynamic one, without its window. Equal live queries share it.
   let base: StoreQuery<DynamicRecord>
   let window: QueryWindow?
   /// How changed records find their place, or why they cannot.
   let rule: Result<LiveResult.Rule, Requery>
 
-  /// Why a query has to be run again.
+  /// The reason why a query must be re-executed.
   struct Requery: Error {
     let reason: String
   }
@@ -20,7 +20,7 @@ struct LiveBlueprint {
     _ = try query.selectText()
   }
 
-  /// What is run again: in a total order, so that two runs can be compared.
+  /// The query to re-execute. Its order is total, so that two results can be compared.
   var repeated: StoreQuery<DynamicRecord> {
     var query = base.limit(window?.limit, offset: window?.offset ?? 0)
     if query.schema.kind == .view {
@@ -41,7 +41,7 @@ struct LiveBlueprint {
       }
       admits = { evaluator($0) == true }
     }
-    // A place ends with the key, so the order need not.
+    // Places end with the key, so the order need not contain it.
     let key = schema.keyIndices.map { QueryOrdering(fieldIndex: $0, collation: .binary) }
     let orderings =
       query.orderings.suffix(key.count).elementsEqual(key)
@@ -56,15 +56,16 @@ struct LiveBlueprint {
       )
     }
     guard terms.allSatisfy(\.term.hasByteOrder) else {
-      return .failure(Requery(reason: "it is ordered by a collation of the program's own"))
+      return .failure(Requery(reason: "it is ordered by a custom collation"))
     }
     return .success(LiveResult.Rule(schema: schema, admits: admits, terms: terms))
   }
 }
 
 extension StoreQuery {
-  /// The same without records that have no key, which cannot be told apart. A table that was
-  /// adopted may let NULLs into its key: <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
+  /// Returns the query without records that have a NULL in their key, which cannot be identified.
+  /// Only an adopted table can contain them:
+  /// <https://sqlite.org/quirks.html#primary_keys_can_sometimes_contain_nulls>.
   var keyed: Self {
     guard schema.isAdopted, schema.kind == .table, !schema.isWithoutRowID else { return self }
     return schema.keyIndices.filter { !schema.fields[$0].isRowID }
@@ -73,7 +74,7 @@ extension StoreQuery {
 }
 
 extension LiveBlueprint {
-  /// What can matter to a query whose condition is evaluated here.
+  /// The changes that can affect a query whose condition is evaluated in memory.
   var interest: ChangeBroker.Interest {
     let region = QueryRegion(base)
     let records: ChangeBroker.Interest.Records

@@ -1,9 +1,10 @@
-/// One record's ordered list, kept true: it knows which element is where, and tells what each
-/// commit does to it, with indices. It holds keys, not records: those of the elements' type, or
-/// their values where there is no Swift type.
+/// A record's ordered list that is kept up to date and reports each change by index.
 ///
-/// It lives as long as it is held or has subscribers. Whoever observes the same list with the same
-/// fields shares what is kept.
+/// It holds the elements' keys, not their records. Lists without a Swift element type hold key
+/// values.
+///
+/// The list is kept up to date while you retain it or it has subscribers. Observers of the same
+/// list with the same fields share one result.
 public final class LiveList<Key: ModelKey>: Sendable {
   let list: RegisteredList
   private let store: LiveStore
@@ -15,20 +16,22 @@ public final class LiveList<Key: ModelKey>: Sendable {
     name = list.result.rule.slots.name
   }
 
-  /// The list as it is now.
+  /// The current list.
   public var contents: ListSnapshot<Key> { ListSnapshot(list.result.rows) }
 
-  /// Calls `body` for each commit that changes the list or an observed field of its elements, from
-  /// now on, on the store's delivery queue, in commit order. It may write, observe and cancel.
+  /// Calls `body` for each later commit that changes the list or an observed field of its elements.
+  /// Calls come on the store's delivery queue, in commit order. `body` may write, observe and
+  /// cancel.
   ///
   /// - Parameters:
-  ///   - options: With ``ObservationOptions/initial``, the first event is the list as it is, as if
-  ///     it had been empty before; no change is lost or told twice in between.
-  ///     ``ObservationOptions/prior`` is refused.
-  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
-  /// - Returns: Keep it: dropping it ends the observation. It keeps the list followed.
-  /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for the list as it
-  ///   is also inside a write of this store.
+  ///   - options: With ``ObservationOptions/initial``, the first event contains the current list as
+  ///     insertions. No change is lost or reported twice in between. ``ObservationOptions/prior``
+  ///     is not available.
+  ///   - coalescing: How commits are combined while a call is running or the subscription is
+  ///     paused.
+  /// - Returns: A token to keep: releasing it ends the observation. It keeps the list up to date.
+  /// - Throws: ``StoreError`` with code `misuse` for an option that is not available, and for
+  ///   ``ObservationOptions/initial`` inside a write of this store.
   public func observe(
     options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
     _ body: @escaping @Sendable (ListChanges<Key>) -> Void
@@ -46,8 +49,10 @@ public final class LiveList<Key: ModelKey>: Sendable {
     return try begin(mailbox, options)
   }
 
-  /// The changes from now on, for one `for try await` loop. Parameters and errors as for
-  /// ``observe(options:coalescing:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  /// Returns the later changes as a sequence for one `for try await` loop.
+  ///
+  /// Parameters and errors are those of ``observe(options:coalescing:_:)``.
+  /// ``ObservationOptions/synchronous`` is not available for a loop.
   public func changes(
     options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard
   ) throws -> ChangeSequence<ListChanges<Key>> {
@@ -83,8 +88,8 @@ public final class LiveList<Key: ModelKey>: Sendable {
     }
   }
 
-  /// A delta as the caller sees it; nil for one without any difference, unless it is the first one
-  /// or a reset.
+  /// Returns the changes for the caller. Returns nil if the lists do not differ, unless the delta
+  /// is the first one or a reset.
   fileprivate static func told(_ delta: ListDelta) throws -> ListChanges<Key>? {
     let changes = try ListChanges<Key>(delta)
     return changes.isEmpty && !changes.isInitial && !changes.isReset ? nil : changes

@@ -1,25 +1,25 @@
-/// What can be told together with others by ``Store/observe(_:options:coalescing:body:)``: a
-/// ``LiveQuery`` or a ``LiveList``.
+/// A live result that ``Store/observe(_:options:coalescing:body:)`` can observe together with
+/// others: a ``LiveQuery`` or a ``LiveList``.
 public protocol _LiveMember<Changes>: Sendable {
-  /// What a commit does to it.
+  /// The changes that a commit makes to it.
   associatedtype Changes: Sendable
 
-  /// How a group takes part in it. Not for use by programs.
+  /// How a group observes it. Not for use by applications.
   var _membership: _LiveMembership<Changes> { get }
 }
 
-/// How a group takes part in one live query or list.
+/// How a group observes one live query or list.
 public struct _LiveMembership<Changes: Sendable>: Sendable {
-  /// The models whose changes can matter.
+  /// The models whose changes can affect it.
   let models: [String]
   let subscribe: @Sendable (LiveSubscriber<MemberDelta>) -> @Sendable () -> Void
-  /// What it is now, as a first event.
+  /// Its current state, as a first event.
   let initial: @Sendable (LiveStore.Reading) throws -> MemberDelta
-  /// What a delta says to the caller; nil for nothing.
+  /// The changes that a delta reports to the caller; nil for none.
   let changes: @Sendable (MemberDelta?) throws -> Changes?
 }
 
-/// What happened to one member of a group.
+/// The changes of one member of a group.
 enum MemberDelta: ObservedEvent {
   case query(QueryDelta)
   case list(ListDelta)
@@ -31,7 +31,7 @@ enum MemberDelta: ObservedEvent {
     }
   }
 
-  /// What the commit answered to.
+  /// The cascade that the commit belongs to.
   var wave: Wave {
     switch self {
     case .query(let delta): delta.wave
@@ -39,7 +39,7 @@ enum MemberDelta: ObservedEvent {
     }
   }
 
-  /// Whether no commit did it: a window was moved.
+  /// Whether there was no commit: a window was moved.
   var isWithoutCommit: Bool {
     if case .query(let delta) = self { delta.old.version == delta.new.version } else { false }
   }
@@ -58,7 +58,7 @@ enum MemberDelta: ObservedEvent {
     mutating func add(_ later: MemberDelta) {
       switch (self, later) {
       case (.query(var folding), .query(let delta)):
-        // What is held must not be copied for each event that comes.
+        // Releases the stored value first, so that adding does not copy it.
         self = .query(QueryDelta.Folding(delta))
         folding.add(delta)
         self = .query(folding)
@@ -66,7 +66,7 @@ enum MemberDelta: ObservedEvent {
         self = .list(ListDelta.Folding(delta))
         folding.add(delta)
         self = .list(folding)
-      default: preconditionFailure("A member of a group stays what it is.")
+      default: preconditionFailure("A member of a group keeps its kind.")
       }
     }
 

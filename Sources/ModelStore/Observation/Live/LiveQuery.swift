@@ -1,12 +1,14 @@
-/// A query whose result is kept true: it knows how many records there are and which is where, and
-/// tells what each commit does to them, with indices. It holds places, not records; to read the
-/// records once, fetch the query.
+/// A query whose result is kept up to date. It reports deleted, inserted, moved and updated records
+/// by index.
 ///
-/// It lives as long as it is held or has subscribers. Equal queries that are followed by a tree of
-/// places share that tree, whatever part of it each shows. A window that keeps its own records
-/// instead (``LivePlan/incremental``), and a query that is run again, share nothing.
+/// It holds places, not records. To read the records once, fetch the query instead.
+///
+/// The result is kept up to date while you retain the live query or it has subscribers. Equal
+/// queries that use a tree of places share that tree, also when they show different windows of it.
+/// Nothing is shared by a window that keeps its own records (``LivePlan/incremental``), nor by a
+/// query that is re-executed.
 public final class LiveQuery<Element: Fetchable>: Sendable {
-  /// What was asked for. A window that was moved since stands elsewhere now; see ``window``.
+  /// The query as it was requested. For the current window see ``window``.
   public let query: StoreQuery<Element>
   let source: any LiveSource
   private let store: LiveStore
@@ -17,24 +19,24 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     self.store = store
   }
 
-  /// How the result is kept.
+  /// How the result is kept up to date.
   public var plan: LivePlan { source.plan }
 
-  /// How many records the result has now.
+  /// The current number of records.
   public var count: Int { source.rows.count }
 
-  /// The key of the record at `index`.
+  /// Returns the key of the record at `index`.
   ///
-  /// - Precondition: `index` is at least 0 and less than ``count``, which may shrink meanwhile; for
-  ///   several related questions take ``keys(in:)``.
+  /// - Precondition: `index` is at least 0 and less than ``count``, which may shrink in the
+  ///   meantime. To read several keys of one version, call ``keys(in:)``.
   /// - Complexity: O(log n).
   public func key(at index: Int) -> [SQLValue] {
     QueryChanges<Element>.ResultKeys(rows: source.rows)[index]
   }
 
-  /// The keys at the positions in `range`, cut to what the result has, of one version.
+  /// Returns the keys at the positions in `range`, clamped to the result, all of one version.
   ///
-  /// - Complexity: O(log n + the range).
+  /// - Complexity: O(log n + k) for k positions.
   public func keys(in range: Range<Int>) -> [[SQLValue]] {
     let rows = source.rows
     var keys: [[SQLValue]] = []
@@ -42,18 +44,19 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     return keys
   }
 
-  /// Calls `body` for each commit that changes the result, from now on, on the store's delivery
-  /// queue.
+  /// Calls `body` for each later commit that changes the result, on the store's delivery queue.
   ///
   /// - Parameters:
-  ///   - options: With ``ObservationOptions/initial``, `body` is called first with the present
-  ///     result, every record of it an insertion, so that nothing is missed or told twice.
-  ///     ``ObservationOptions/prior`` is refused.
-  ///   - coalescing: What becomes of commits while a call is running or the subscription is paused.
-  /// - Returns: Keep it: dropping it ends the observation. It keeps the query alive.
-  /// - Throws: ``StoreError`` with code `misuse` for an option that is refused; for the initial
-  ///   result also inside a write of this store, and as fetching does.
-  /// - Complexity: The initial result is read while writers wait.
+  ///   - options: With ``ObservationOptions/initial``, `body` first receives the current result as
+  ///     insertions. No change is lost or reported twice. ``ObservationOptions/prior`` is not
+  ///     available.
+  ///   - coalescing: How commits are combined while a call is running or the subscription is
+  ///     paused.
+  /// - Returns: A token to keep: releasing it ends the observation. It keeps the query alive.
+  /// - Throws: ``StoreError`` with code `misuse` for an option that is not available. With
+  ///   ``ObservationOptions/initial`` also `misuse` inside a write of this store, and any error of
+  ///   fetching.
+  /// - Complexity: Writers wait while the initial result is read.
   public func observe(
     options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard,
     _ body: @escaping @Sendable (QueryChanges<Element>) -> Void
@@ -74,8 +77,10 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     return try begin(mailbox, options)
   }
 
-  /// The changes from now on, for one `for try await` loop. Parameters and errors as for
-  /// ``observe(options:coalescing:_:)``; a loop cannot be ``ObservationOptions/synchronous``.
+  /// Returns the later changes as a sequence for one `for try await` loop.
+  ///
+  /// Parameters and errors are those of ``observe(options:coalescing:_:)``.
+  /// ``ObservationOptions/synchronous`` is not available for a loop.
   public func changes(
     options: ObservationOptions = [], coalescing: CoalescingPolicy = .standard
   ) throws -> ChangeSequence<QueryChanges<Element>> {
@@ -95,17 +100,20 @@ public final class LiveQuery<Element: Fetchable>: Sendable {
     source.rows.window.map { ($0.offset, $0.limit) }
   }
 
-  /// Shows another part of the result from now on. Subscribers are told as if rows had come and
-  /// gone; the version stays the same.
+  /// Shows another part of the result from now on.
   ///
-  /// - Throws: ``StoreError`` with code `invalidQuery` for a query without limit and offset;
-  ///   `misuse` inside a write of this store; as fetching does. Then the window stays.
-  /// - Precondition: Neither is negative.
-  /// - Complexity: O((log n) × the rows that come or go); where only the window's rows are kept, it
-  ///   is read anew. A window that had at most 4096 rows and kept them is given all places when it
-  ///   is to have more, read while writers wait, and keeps those from then on.
+  /// Subscribers receive the difference as deletions and insertions; the version stays the same.
+  ///
+  /// - Throws: ``StoreError`` with code `invalidQuery` for a query without limit and offset, with
+  ///   code `misuse` inside a write of this store, and any error of fetching. The window then stays
+  ///   where it is.
+  /// - Precondition: Neither value is negative.
+  /// - Complexity: O((log n) × the rows that enter or leave). A window that keeps its own rows is
+  ///   read again. If such a window grows beyond 4096 rows, all places are read once while writers
+  ///   wait, and kept from then on.
   public func moveWindow(offset: Int, limit: Int?) throws {
-    precondition(offset >= 0 && limit ?? 0 >= 0, "A window's offset and limit are not negative.")
+    precondition(
+      offset >= 0 && limit ?? 0 >= 0, "A window's offset and limit must not be negative.")
     guard window != nil else {
       throw StoreError(
         .invalidQuery, "Only a live query with a limit or an offset has a window to move.",

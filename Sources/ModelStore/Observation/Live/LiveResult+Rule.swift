@@ -1,11 +1,11 @@
 extension LiveResult {
-  /// How a row of the model becomes a row of the result.
+  /// How a record of the model becomes a row of the result.
   struct Rule: Sendable {
     let schema: ModelSchema
     /// Whether a record belongs to the result; nil admits all.
     let admits: (@Sendable ([SQLValue]) -> Bool)?
     let terms: [(field: Int, term: SortTerm)]
-    /// How keys are read from places; nil where they are kept beside them.
+    /// How keys are decoded from places; nil if keys are stored beside them.
     let keys: PlacedKeys?
 
     init(
@@ -18,10 +18,10 @@ extension LiveResult {
       keys = PlacedKeys(schema, orderedBy: terms.map(\.term))
     }
 
-    /// The fields that tell a record's place, and in this order ``place(of:)`` reads them.
+    /// The fields that determine a record's place, in the order in which ``place(of:)`` reads them.
     var placeFields: [Int] { terms.map(\.field) + schema.keyIndices }
 
-    /// The place of a record that the result has.
+    /// Returns the place of a record that belongs to the result.
     ///
     /// - Parameter row: The values of ``placeFields``.
     func entry(of row: borrowing RowView) throws -> LiveRows.Entry {
@@ -42,7 +42,8 @@ extension LiveResult {
       return SortKey(encoder)
     }
 
-    /// The rows of a result that `text` selects in order, the values of ``placeFields`` each.
+    /// Returns the rows of a result that `text` selects in order, with the values of
+    /// ``placeFields``.
     ///
     /// - Throws: ``StoreError`` with code `corrupt` when they are not in order.
     func tree(reading text: SQLText, on connection: Connection) throws -> PlaceTree {
@@ -68,7 +69,7 @@ extension LiveResult {
     private var disorder: StoreError {
       StoreError(
         .corrupt,
-        "SQLite did not give the records of \(schema.name) in order, or gave one key twice, so an index of the file is damaged. Check the file, and run REINDEX.",
+        "SQLite returned records of \(schema.name) out of order, or one key twice, so an index of the file is damaged. Check the file, and run REINDEX.",
         model: schema.name)
     }
 
@@ -87,7 +88,7 @@ extension LiveResult {
       let before = change.old.flatMap { admits?($0) ?? true ? $0 : nil }
       let after = change.new.flatMap { admits?($0) ?? true ? $0 : nil }
       guard before != nil || after != nil else { return nil }
-      // A row whose key is partly NULL is told apart by more than its key.
+      // If the key is partly NULL, the change's key contains more than the key fields.
       let key = change.key.count == schema.keyIndices.count ? change.key : nil
       func side(_ image: [SQLValue]) -> QueryDelta.Side {
         QueryDelta.Side(entry: key.map { entry(image, key: $0) } ?? entry(image), image: image)

@@ -2,20 +2,21 @@ internal import Synchronization
 
 /// The rows of a live query, kept in order as commits arrive.
 ///
-/// Holds places and keys, not records: O(log n) for each changed row, whatever the result's size.
+/// It holds places and keys, not records. Each changed row costs O(log n), whatever the result's
+/// size.
 final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
   let rule: Rule
   let interests: [ChangeBroker.Interest]
   let subscribers = LiveSubscribers<QueryDelta>()
   private let state: Mutex<LiveRows>
-  /// Reads the result anew: all admitted records in order, as of the latest commit.
+  /// Reads the result again: all admitted records in order, as of the latest commit.
   private let reload: @Sendable () throws -> [[SQLValue]]
   private let report: @Sendable (StoreError) -> Void
 
   /// - Parameters:
-  ///   - interest: Which changes can matter.
+  ///   - interest: The changes that can affect the result.
   ///   - rows: The result as of the latest commit.
-  ///   - report: Told when the result had to be read anew, or could not be.
+  ///   - report: Receives the error when the result had to be read again, or could not be.
   init(
     rule: Rule, interest: ChangeBroker.Interest, rows: LiveRows,
     reload: @escaping @Sendable () throws -> [[SQLValue]],
@@ -34,7 +35,7 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 
   var rows: LiveRows { state.withLock { $0 } }
 
-  // Committing thread
+  // Called on the committing thread
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     if commit.isReset { return noteReset(version: commit.changes.version) }
@@ -54,7 +55,7 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
     report(
       StoreError(
         .database,
-        "A live query of \(rule.schema.name) did not hold a record that changed in it; it was read anew.",
+        "A live query of \(rule.schema.name) was out of date when a record of it changed; it was read again.",
         model: rule.schema.name))
     return noteReset(version: commit.changes.version)
   }
@@ -82,8 +83,8 @@ final class LiveResult: ChangeBroker.Observer, LiveSource, LivePublisher {
 }
 
 extension QueryDelta {
-  /// The rows that entered, left or changed their place between two results whose records in
-  /// between are not known, found by walking both.
+  /// Returns the rows that entered, left or moved between two results. The commits in between are
+  /// unknown, so both results are compared in full.
   ///
   /// - Parameter images: The records of the newer result, in order.
   static func touches(

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A live result and its registration, which ends with it: what live queries hold and share.
+/// A live result and its registration, which live queries share. Releasing it ends the
+/// registration.
 final class RegisteredResult: LiveSource {
   private let result: any LiveSource
   private let end: @Sendable () -> Void
@@ -28,7 +29,7 @@ final class RegisteredResult: LiveSource {
   func wake(upTo version: UInt64) { result.wake(upTo: version) }
 }
 
-/// A followed list and its registration, which ends with it.
+/// A live list and its registration. Releasing it ends the registration.
 final class RegisteredList: Sendable {
   let result: ListResult
   private let end: @Sendable () -> Void
@@ -41,7 +42,7 @@ final class RegisteredList: Sendable {
   deinit { end() }
 }
 
-/// What equal live queries or lists of a store share, for as long as somebody holds it.
+/// The results that equal live queries or lists of a store share. Entries are weak references.
 final class SharedResults<Key: Hashable & Sendable, Shared: AnyObject & Sendable>: Sendable {
   private struct Entry {
     weak var result: Shared?
@@ -49,12 +50,12 @@ final class SharedResults<Key: Hashable & Sendable, Shared: AnyObject & Sendable
 
   private let entries = Mutex<[Key: Entry]>([:])
 
-  /// What is kept for `key` already.
+  /// Returns the existing result for `key`.
   func kept(_ key: Key) -> Shared? {
     entries.withLock { $0[key]?.result }
   }
 
-  /// What is kept for `key` already, or what `make` makes. On the writer's queue.
+  /// Returns the existing result for `key`, or the result of `make`. Called on the writer's queue.
   func result(for key: Key, _ make: () throws -> Shared) throws -> Shared {
     if let kept = kept(key) { return kept }
     let made = try make()

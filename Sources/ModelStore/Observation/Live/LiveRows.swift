@@ -1,7 +1,7 @@
-/// One version of a live result: which rows, in which order, and which part of them is shown.
-/// Copies are snapshots.
+/// One version of a live result: its rows in order, and the part of them that is shown. Copies are
+/// snapshots.
 struct LiveRows: Sendable {
-  /// A row's place in the order, with the key to find it by.
+  /// A row's place in the order, with its key.
   struct Entry: Comparable, Sendable {
     let place: SortKey
     let key: [SQLValue]
@@ -17,44 +17,44 @@ struct LiveRows: Sendable {
 
   private var storage: Storage
   var version: UInt64
-  /// The part that is shown of those that are kept; nil for all of them.
+  /// The shown part of the kept rows; nil for all of them.
   private var shownWindow: QueryWindow?
 
-  /// The part of the whole result that is shown; nil for all of it.
+  /// The shown part of the whole result; nil for all of it.
   var window: QueryWindow? {
     if case .list(let list) = storage { list.window } else { shownWindow }
   }
 
-  /// How many rows precede those shown, as far as the window reaches into the result.
+  /// The number of rows before the shown ones, as far as the window reaches into the result.
   var precedingCount: Int {
     if case .list(let list) = storage { list.window?.offset ?? 0 } else { shown.lowerBound }
   }
 
-  /// How many rows the whole result has; nil where only a window of it is read.
+  /// The number of rows in the whole result; nil if only a window of it is read.
   var totalCount: Int? {
     if case .list(let list) = storage, list.window != nil { nil } else { keptCount }
   }
 
-  /// Rows kept in a tree, which follows changes.
+  /// Creates rows kept in a tree, which can be updated incrementally.
   init(tree: PlaceTree, version: UInt64) {
     storage = .tree(tree)
     self.version = version
   }
 
-  /// Rows in the order of a query that was run.
+  /// Creates rows in the order in which a query returned them.
   init(list: RowList, version: UInt64) {
     storage = .list(list)
     self.version = version
   }
 
-  /// The same rows, of which another part is shown.
+  /// Returns the same rows with another part shown.
   func showing(_ window: QueryWindow?) -> LiveRows {
     var rows = self
     rows.shownWindow = window
     return rows
   }
 
-  /// How many rows are kept, shown or not.
+  /// The number of kept rows, shown or not.
   private var keptCount: Int {
     switch storage {
     case .tree(let tree): tree.count
@@ -62,19 +62,19 @@ struct LiveRows: Sendable {
     }
   }
 
-  /// The ranks that are shown.
+  /// The ranks of the shown rows.
   var shown: Range<Int> { shownWindow?.range(in: keptCount) ?? 0..<keptCount }
 
-  /// How many rows are shown.
+  /// The number of shown rows.
   var count: Int { shown.count }
 
-  /// The position of a row among those shown.
+  /// Returns the position of a row among the shown ones.
   ///
   /// - Precondition: The row is one of them.
   /// - Complexity: O(log n).
   func index(of entry: Entry) -> Int { rank(of: entry) - shown.lowerBound }
 
-  /// The position of a row among all rows.
+  /// Returns the position of a row among all rows.
   ///
   /// - Precondition: The row is one of them.
   /// - Complexity: O(log n).
@@ -89,7 +89,7 @@ struct LiveRows: Sendable {
     }
   }
 
-  /// The row at a position among all rows.
+  /// Returns the row at a position among all rows.
   func entry(atRank rank: Int) -> Entry {
     switch storage {
     case .tree(let tree): tree[rank]
@@ -97,7 +97,7 @@ struct LiveRows: Sendable {
     }
   }
 
-  /// Calls `body` with the rows at the given positions among those shown, in order.
+  /// Calls `body` with the rows at the given positions among the shown ones, in order.
   func forEach(in range: Range<Int>, _ body: (Entry) -> Void) {
     let first = shown.lowerBound
     let ranks = range.lowerBound + first..<range.upperBound + first
@@ -107,13 +107,13 @@ struct LiveRows: Sendable {
     }
   }
 
-  /// Applies what one commit did.
+  /// Applies the changes of one commit.
   ///
-  /// - Returns: false when the rows cannot be those that the commit changed; then nothing was done.
+  /// - Returns: false when the commit did not change these rows; then they are left unchanged.
   /// - Precondition: The rows are kept in a tree.
   mutating func advance(to version: UInt64, _ touches: [QueryDelta.Touch]) -> Bool {
     guard case .tree(var tree) = storage else {
-      preconditionFailure("Only a tree follows changes.")
+      preconditionFailure("Only a tree can be updated incrementally.")
     }
     var leaving: [Entry] = []
     var arriving: [Entry] = []
@@ -136,13 +136,13 @@ struct LiveRows: Sendable {
   }
 }
 
-/// The rows of a query that was run, in its order, with their values. For results that no tree can
-/// keep: O(n) memory, values included.
+/// The rows of an executed query, in its order, with their values. Used for results that no tree
+/// can keep. O(n) memory, values included.
 final class RowList: Sendable {
   let entries: [LiveRows.Entry]
   let images: [[SQLValue]]
   let places: [[SQLValue]: Int]
-  /// The part of a longer result that these rows are; nil when they are all.
+  /// The window of the longer result that these rows are; nil for the whole result.
   let window: QueryWindow?
 
   /// - Precondition: One image for each entry.
@@ -150,7 +150,7 @@ final class RowList: Sendable {
     self.entries = entries
     self.images = images
     self.window = window
-    // A damaged index may give a row twice.
+    // A damaged index may return a row twice.
     places = Dictionary(
       entries.enumerated().map { ($0.element.key, $0.offset) }, uniquingKeysWith: { $1 })
   }
@@ -162,7 +162,7 @@ struct QueryWindow: Hashable, Sendable {
   /// nil for all that follow.
   var limit: Int?
 
-  /// The ranks in a result of `count` rows.
+  /// Returns the ranks in a result of `count` rows.
   func range(in count: Int) -> Range<Int> {
     let first = min(offset, count)
     guard let limit else { return first..<count }

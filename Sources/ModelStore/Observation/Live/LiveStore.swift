@@ -1,10 +1,10 @@
-/// What a live query needs of its store, which it does not keep open.
+/// The parts of a store that a live query needs. They do not keep the store open.
 struct LiveStore: Sendable {
-  /// What the store observes.
+  /// The store's observations.
   let scope: ObservationScope
   private let run: @Sendable ((Reading) throws -> Void) throws -> Void
 
-  /// - Parameter run: Runs its argument where no commit of this store can come between.
+  /// - Parameter run: Runs its argument so that no commit of this store can come between.
   init(
     scope: ObservationScope,
     run: @escaping @Sendable ((Reading) throws -> Void) throws -> Void
@@ -18,24 +18,24 @@ struct LiveStore: Sendable {
     guard !scope.hasEnded else { throw StoreError(.misuse, "The store is closed.") }
   }
 
-  /// Runs `body` where no commit of this store can come between what it reads and what it
+  /// Runs `body` so that no commit of this store can come between what it reads and what it
   /// registers.
   ///
-  /// - Throws: What `body` throws; ``StoreError`` with code `misuse` inside a write, and for a
+  /// - Throws: Any error of `body`; ``StoreError`` with code `misuse` inside a write, and for a
   ///   closed store.
   func whileNobodyWrites<Result>(_ body: (Reading) throws -> Result) throws -> Result {
     var result: Result?
     try run { reading in result = try body(reading) }
-    guard let result else { preconditionFailure("The store did not run what it was given.") }
+    guard let result else { preconditionFailure("The store did not run the given closure.") }
     return result
   }
 
-  /// Has `mailbox` receive what happens from now on, until the subscription or the store ends.
+  /// Delivers later changes to `mailbox`, until the subscription or the store ends.
   ///
   /// - Parameters:
-  ///   - models: The models whose changes can matter.
-  ///   - owner: Kept alive by the subscription, not the other way round.
-  ///   - begin: Takes up the subscriber, and returns what ends it.
+  ///   - models: The models whose changes can affect the subscriber.
+  ///   - owner: Retained by the subscription.
+  ///   - begin: Adds the subscriber, and returns a closure that removes it.
   func subscribe<Delta: ObservedEvent>(
     _ mailbox: Mailbox<Delta>, to models: [String], keeping owner: some AnyObject & Sendable,
     _ begin: (LiveSubscriber<Delta>) -> @Sendable () -> Void
@@ -53,12 +53,12 @@ struct LiveStore: Sendable {
     }
   }
 
-  /// The committed state while nobody writes.
+  /// The committed state while no write is running.
   struct Reading {
     let read: (SQLText) throws -> [[SQLValue]]
     let broker: ChangeBroker
 
-    /// The present result as the first event of a subscription.
+    /// Returns the current result as the first event of a subscription.
     func initial<Element>(
       _ query: StoreQuery<Element>, _ source: any LiveSource
     ) throws -> QueryDelta {
@@ -69,7 +69,7 @@ struct LiveStore: Sendable {
       guard rows.hold(images, query.schema) else {
         throw StoreError(
           .busy,
-          "The result of a live query of \(query.schema.name) could not be brought up to date; see what the store reported.",
+          "The result of a live query of \(query.schema.name) could not be brought up to date. See the error that onError received.",
           model: query.schema.name)
       }
       return QueryDelta.initial(rows, images: images)
@@ -78,7 +78,7 @@ struct LiveStore: Sendable {
 }
 
 extension LiveRows {
-  /// Whether these are the records shown, in order.
+  /// Whether `images` are the shown records, in order.
   fileprivate func hold(_ images: [[SQLValue]], _ schema: ModelSchema) -> Bool {
     guard images.count == count else { return false }
     let keys = schema.keyIndices

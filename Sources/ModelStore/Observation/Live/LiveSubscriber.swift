@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// One who hears of a live result or list.
+/// A subscriber of a live result or list.
 struct LiveSubscriber<Delta: Sendable>: Sendable {
-  /// Takes what a commit did; on the committing thread.
+  /// Receives the changes of a commit, on the committing thread.
   let receive: @Sendable (Delta) -> ChangeBroker.Outcome
-  /// Hands on what was received, but for what tells only of commits after the given version; on the
-  /// delivery queue.
+  /// Delivers the received changes, except events that contain only commits after the given
+  /// version. Called on the delivery queue.
   let wake: @Sendable (UInt64) -> Void
 }
 
-/// The subscribers of one live result or list, in the order in which they came.
+/// The subscribers of one live result or list, in the order of registration.
 final class LiveSubscribers<Delta: Sendable>: Sendable {
   private struct State {
     var members: [(number: UInt64, subscriber: LiveSubscriber<Delta>)] = []
@@ -20,8 +20,8 @@ final class LiveSubscribers<Delta: Sendable>: Sendable {
 
   var isEmpty: Bool { state.withLock { $0.members.isEmpty } }
 
-  /// Those who subscribe now. A result takes them under the lock under which it moves its rows: a
-  /// subscriber that comes later has read the moved rows, and must not receive the move.
+  /// The current subscribers. A result reads them under the same lock under which it updates its
+  /// rows. A subscriber added later has read the updated rows and must not receive that update.
   var all: [LiveSubscriber<Delta>] { state.withLock { $0.members.map(\.subscriber) } }
 
   /// Passes a delta to all subscribers.
@@ -39,8 +39,8 @@ final class LiveSubscribers<Delta: Sendable>: Sendable {
     }
   }
 
-  /// - Returns: Who was removed, to be released where no lock is held: its end may run the caller's
-  ///   code.
+  /// - Returns: The removed subscriber. Release it outside any lock: its deinitialization may run
+  ///   the caller's code.
   fileprivate func remove(_ number: UInt64) -> LiveSubscriber<Delta>? {
     state.withLock { state in
       guard let place = state.members.firstIndex(where: { $0.number == number }) else { return nil }
@@ -64,9 +64,9 @@ protocol LivePublisher: AnyObject, Sendable {
 }
 
 extension LivePublisher {
-  /// Takes up a subscriber for what happens from now on.
+  /// Adds a subscriber for later changes.
   ///
-  /// - Returns: What ends it. It keeps the publisher.
+  /// - Returns: A closure that removes the subscriber. It retains the publisher.
   func subscribe(_ subscriber: LiveSubscriber<Delta>) -> @Sendable () -> Void {
     let number = subscribers.add(subscriber)
     return { [self] in
@@ -75,7 +75,8 @@ extension LivePublisher {
     }
   }
 
-  /// Calls whoever has something to take, of commits up to `version`; on the delivery queue.
+  /// Calls subscribers that have waiting events of commits up to `version`. Called on the delivery
+  /// queue.
   func wake(upTo version: UInt64) { subscribers.wake(upTo: version) }
 }
 

@@ -1,5 +1,5 @@
-/// The rows of a live result in their order: their places alone where the keys can be read from
-/// them, places and keys elsewhere. A copy is a snapshot.
+/// The rows of a live result, in order. It stores only places if they contain the keys, otherwise
+/// places and keys. A copy is a snapshot.
 struct PlaceTree: Sendable {
   private enum Storage: Sendable {
     case places(RankedTree<SortKey>, PlacedKeys)
@@ -8,12 +8,12 @@ struct PlaceTree: Sendable {
 
   private var storage: Storage
 
-  /// No rows.
+  /// Creates a tree without rows.
   init() {
     storage = .entries(RankedTree())
   }
 
-  /// - Parameter entries: In order; with others there is no tree.
+  /// - Parameter entries: The rows in order. If they are out of order, the result is nil.
   init?(sorted entries: some Sequence<LiveRows.Entry>, keys: PlacedKeys?) {
     if let keys {
       self.init(sorted: entries.lazy.map(\.place), keys: keys)
@@ -27,7 +27,7 @@ struct PlaceTree: Sendable {
     self.storage = storage
   }
 
-  /// Rows of which the places tell the keys, in order; with others there is no tree.
+  /// Creates a tree of places that contain their keys. Returns nil if they are out of order.
   init?(sorted places: some Sequence<SortKey>, keys: PlacedKeys) {
     guard let tree = RankedTree(checking: places) else { return nil }
     self.init(storage: .places(tree, keys))
@@ -71,12 +71,12 @@ struct PlaceTree: Sendable {
     }
   }
 
-  /// Takes `leaving` out, then puts `arriving` in.
+  /// Removes `leaving`, then inserts `arriving`.
   ///
-  /// - Returns: false when a row that leaves is not there or one that arrives is there already;
-  ///   then what the tree holds is not to be used.
-  /// - Complexity: O(k log n) for k rows; O(n + k log k) for so many that building a tree anew is
-  ///   cheaper.
+  /// - Returns: false when a row to remove is missing or a row to insert is already there. Then do
+  ///   not use the tree any further.
+  /// - Complexity: O(k log n) for k rows. If k is so large that rebuilding the tree is cheaper, O(n
+  ///   + k log k).
   mutating func replace(_ leaving: [LiveRows.Entry], with arriving: [LiveRows.Entry]) -> Bool {
     let isRebuilt = leaving.count + arriving.count > max(4096, count / 16)
     switch storage {

@@ -1,20 +1,19 @@
 extension QueryChanges {
-  /// What a table view is told to animate the changes: index sets for one batch of updates, in
-  /// which no row is named twice on one side.
+  /// Index sets for one batch of table view updates. No row appears twice on one side.
   ///
-  /// ``deletions``, ``reloads`` and each move's `from` are indices of the list before;
-  /// ``insertions`` and each move's `to` are indices of the list after: the rule of
-  /// `performBatchUpdates` of the well-known toolkits.
+  /// ``deletions``, ``reloads`` and each move's `from` are indices in the list before.
+  /// ``insertions`` and each move's `to` are indices in the list after. `performBatchUpdates` of UI
+  /// toolkits uses the same rule.
   public struct Batch: Hashable, Sendable {
-    /// What becomes of a row that changes its place.
+    /// How a row that moves is reported.
     public enum MoveStyle: Hashable, Sendable {
-      /// It is moved; where its fields differ too, it is to be reloaded after the batch.
+      /// As a move. If its fields differ too, reload it after the batch.
       case kept
-      /// It is deleted and inserted, for views that cannot move a row.
+      /// As a deletion and an insertion, for views that cannot move a row.
       case expanded
     }
 
-    /// A row that changes its place.
+    /// A row that moves.
     public struct Move: Hashable, Sendable {
       /// Its index in the list before.
       public let from: Int
@@ -30,8 +29,8 @@ extension QueryChanges {
     public let moves: [Move]
     /// Ascending indices in the list before, of rows that stay and differ.
     public let reloads: [Int]
-    /// Ascending indices in the list after, of rows that were moved and differ: to be reloaded once
-    /// the batch is done, since a view takes one row either as moved or as reloaded.
+    /// Ascending indices in the list after, of rows that moved and differ. Reload them after the
+    /// batch, because a view accepts a row either as moved or as reloaded.
     public let reloadsAfterwards: [Int]
 
     /// Whether there is nothing to animate.
@@ -40,10 +39,10 @@ extension QueryChanges {
     }
   }
 
-  /// The changes as index sets for a table view.
+  /// Returns the changes as index sets for a table view.
   ///
-  /// After a reset, rows that stay may differ without being among the reloads; reload the visible
-  /// ones.
+  /// After a reset, rows that stay may differ without being among the reloads. Reload the visible
+  /// rows.
   ///
   /// - Complexity: O(k log k) for k changes.
   public func batch(moves style: Batch.MoveStyle = .kept) -> Batch {

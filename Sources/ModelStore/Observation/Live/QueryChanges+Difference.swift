@@ -1,6 +1,6 @@
 extension QueryChanges {
-  /// The changes of the list of keys, in the standard library's form; moves are associated pairs.
-  /// Says nothing of fields that differ.
+  /// The changes of the keys as a `CollectionDifference`; moves are associated pairs. It does not
+  /// contain changes of fields.
   ///
   /// - Complexity: O(k log k) for k changes.
   public var keyDifference: CollectionDifference<[SQLValue]> {
@@ -11,11 +11,11 @@ extension QueryChanges {
         + moves.map { ($0.newIndex, $0.key, $0.oldIndex) })
   }
 
-  /// The changes of the list of records, in the standard library's form. Nil after a reset, when it
-  /// is not known what the rows were before.
+  /// The changes of the records as a `CollectionDifference`. Nil after a reset, because the old
+  /// records are unknown.
   ///
-  /// A row that moved or differs is removed as it was and inserted as it is, and the two are
-  /// associated: one record, though not equal values.
+  /// A row that moved or differs is removed with its old values and inserted with its new ones. The
+  /// two are associated, although their values differ.
   ///
   /// - Complexity: O(k log k) for k changes.
   public var difference: CollectionDifference<Element>? {

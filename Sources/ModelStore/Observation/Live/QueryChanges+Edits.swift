@@ -1,16 +1,16 @@
 extension QueryChanges {
-  /// One step that turns the old result into the new one, to be replayed on an array.
+  /// One step from the old result to the new one, to be replayed on an array.
   public enum Edit: Sendable {
-    /// Remove the element at that index.
+    /// Removes the element at that index.
     case remove(at: Int)
-    /// Insert the record before the element at that index, or at the end.
+    /// Inserts the record before the element at that index, or at the end.
     case insert(Element, at: Int)
-    /// Put the record in the place of the element at that index.
+    /// Replaces the element at that index with the record.
     case replace(at: Int, with: Element)
 
-    /// Makes the step.
+    /// Applies the edit to `list`.
     ///
-    /// - Precondition: The steps before this one have been made, and nothing else.
+    /// - Precondition: Exactly the edits before this one have been applied.
     public func apply(to list: inout [Element]) {
       switch self {
       case .remove(let index): list.remove(at: index)
@@ -20,13 +20,13 @@ extension QueryChanges {
     }
   }
 
-  /// The changes one by one, for what can only be changed so: each index holds in the list as the
-  /// edits before have left it.
+  /// The changes as single edits, to be applied one after the other. Each index refers to the list
+  /// after the edits before it.
   ///
-  /// First what leaves its place, from the end of the list to its beginning; then what comes to a
-  /// place, from the beginning to the end; then what differs and stayed. A move is a removal and an
-  /// insertion. For a whole array ``apply(to:)`` is faster: each edit of an array moves what is
-  /// behind it.
+  /// Removals come first, from the end of the list to its beginning. Insertions follow, from the
+  /// beginning to the end, then replacements of rows that stayed. A move is a removal and an
+  /// insertion. For a whole array ``apply(to:)`` is faster, because each edit of an array shifts
+  /// all elements behind it.
   ///
   /// - Complexity: O(k log k) for k changes.
   public var sequentialEdits: [Edit] {

@@ -1,10 +1,9 @@
 extension QueryChanges {
-  /// The way back: applied to the new result it gives the old one. Nil after a reset, when it is
-  /// not known what the rows were before.
+  /// The inverse changes: applied to the new result, they give the old one. Nil after a reset,
+  /// because the old records are unknown.
   ///
-  /// Its versions, counts and indices are these with old and new exchanged, and so are the records
-  /// and field values. An insertion's way back is a deletion for the same reason, by the same
-  /// origin.
+  /// Old and new versions, counts, indices, records and field values are exchanged. An insertion
+  /// becomes a deletion with the same reason and the same origin.
   ///
   /// - Complexity: O(k log k) for k changes.
   public var inverse: QueryChanges? {
@@ -35,12 +34,12 @@ extension QueryChanges {
       isInitial: false, isReset: false)
   }
 
-  /// Each move with the record as it was before; nil after a reset.
+  /// Each move with the old record; nil after a reset.
   var movesWithOldRecord: [(move: Move, record: Element)]? {
     guard !isReset else { return nil }
     var place = 0
     return moves.map { move in
-      // Both by ascending new index. A row that moved differs, so that it is among the updates.
+      // Both are sorted by new index. A moved row differs in a field, so it is among the updates.
       while place < updates.count, updates[place].newIndex < move.newIndex { place += 1 }
       let isUpdated = place < updates.count && updates[place].newIndex == move.newIndex
       return (move, isUpdated ? updates[place].old : move.record)

@@ -1,75 +1,75 @@
-/// What one commit did to a live query's result, with exact indices.
+/// The changes that one commit made to a live query's result, with exact indices.
 ///
-/// Indices of deletions and all `oldIndex` are positions in the result before; those of insertions
-/// and all `newIndex` are positions in the result after. Nothing is sequential, so no arithmetic is
-/// needed: remove the deletions and the moved rows from the old result, put insertions and moved
-/// rows in at their new indices in ascending order, and the new result is there; ``apply(to:)``
-/// does it. A row is in at most one of deletions, insertions and moves; `updates` says which rows
-/// of both results differ in some field, moved ones included.
+/// Deletions and all `oldIndex` are positions in the result before. Insertions and all `newIndex`
+/// are positions in the result after. So you need no index arithmetic: ``apply(to:)`` updates an
+/// array. It removes deleted and moved rows, then inserts new and moved rows in ascending order.
+///
+/// A row is in at most one of deletions, insertions and moves. `updates` lists the rows of both
+/// results that differ in some field, including moved ones.
 public struct QueryChanges<Element: Fetchable>: Sendable {
   /// Why a row entered or left the result.
   public enum Reason: Hashable, Sendable {
     /// The record was inserted or deleted.
     case record
-    /// The record was there before and after; a field that the filter reads changed.
+    /// The record exists before and after; a field that the filter reads changed.
     case filter
-    /// It met the condition before and after; others came or went before it, or the window moved,
-    /// so it is on the other side of a window's edge now.
+    /// The record satisfies the condition before and after, but crossed the edge of a window. Other
+    /// rows came or went before it, or the window moved.
     case slid
   }
 
-  /// A row of the result before that is not in the result after.
+  /// A row of the old result that is not in the new one.
   public struct Deletion: Sendable {
-    /// Where it stood in the result before.
+    /// Its index in the old result.
     public let index: Int
     /// The record's key values, in key order.
     public let key: [SQLValue]
-    /// The record before; nil after a reset, when it is not known any more.
+    /// The old record; nil after a reset, when it is unknown.
     public let record: Element?
     /// Why it left.
     public let reason: Reason
-    /// Who made it leave.
+    /// The origin of the change that removed it.
     public let origin: Origin
   }
 
-  /// A row of the result after that was not in the result before.
+  /// A row of the new result that was not in the old one.
   public struct Insertion: Sendable {
-    /// Where it stands in the result after.
+    /// Its index in the new result.
     public let index: Int
     /// The record's key values, in key order.
     public let key: [SQLValue]
-    /// The record as it is in the result after.
+    /// The new record.
     public let record: Element
     /// Why it entered.
     public let reason: Reason
-    /// Who made it enter.
+    /// The origin of the change that added it.
     public let origin: Origin
   }
 
-  /// A row of both results that was given another place. One that only slid because others came or
-  /// went is none.
+  /// A row of both results that moved. A row that only shifted because others came or went is not a
+  /// move.
   public struct Move: Sendable {
-    /// Where it stood in the result before.
+    /// Its index in the old result.
     public let oldIndex: Int
-    /// Where it stands in the result after.
+    /// Its index in the new result.
     public let newIndex: Int
     /// The record's key values, in key order.
     public let key: [SQLValue]
-    /// The record as it is in the result after.
+    /// The new record.
     public let record: Element
   }
 
-  /// A row of both results some of whose fields differ, moved or not.
+  /// A row of both results with different field values, moved or not.
   public struct Update: Sendable {
-    /// Where it stood in the result before.
+    /// Its index in the old result.
     public let oldIndex: Int
-    /// Where it stands in the result after.
+    /// Its index in the new result.
     public let newIndex: Int
     /// The record's key values, in key order.
     public let key: [SQLValue]
-    /// The record before.
+    /// The old record.
     public let old: Element
-    /// The record after.
+    /// The new record.
     public let new: Element
     /// The fields that differ, in field order.
     public let fields: [ChangedField]
@@ -77,17 +77,17 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
     public let isRecreated: Bool
   }
 
-  /// The commits between which this happened: the older result is as of `oldVersion`.
+  /// The commit of the old result.
   public let oldVersion: UInt64
-  /// The commit that the result after is as of.
+  /// The commit of the new result.
   public let newVersion: UInt64
-  /// How many rows the result before has, within its window.
+  /// The number of rows in the old result, within its window.
   public let oldCount: Int
-  /// How many rows the result after has, within its window.
+  /// The number of rows in the new result, within its window.
   public let newCount: Int
-  /// The results before and after, as their keys in order: snapshots, whatever happens later.
+  /// The keys of the old result, in order. It is a snapshot.
   public let old: ResultKeys
-  /// The keys after.
+  /// The keys of the new result, in order. It is a snapshot.
   public let new: ResultKeys
   /// By ascending index in the old result.
   public let deletions: [Deletion]
@@ -97,17 +97,20 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
   public let moves: [Move]
   /// By ascending new index.
   public let updates: [Update]
-  /// Whether this is the first event of a subscription: every row is an insertion.
+  /// Whether this is the first event of a subscription with ``ObservationOptions/initial``. Every
+  /// row is then an insertion.
   public let isInitial: Bool
-  /// Whether another connection wrote, the schema changed, or more was touched while nobody looked
-  /// than can wait: deletions, insertions and moves are exact, but rows in both results may differ
-  /// in ways that `updates` does not list. Fetch them anew.
+  /// Whether rows may differ without being in `updates`. Deletions, insertions and moves are exact.
+  /// Refetch the rows that stay.
+  ///
+  /// A reset happens when another connection wrote, when the schema changed, and when more changes
+  /// waited than can be coalesced.
   public let isReset: Bool
 
-  /// Turns the old result into the new one.
+  /// Applies the changes to the old result, which gives the new one.
   ///
-  /// - Parameter list: The records of the result before, in order; afterwards those of the result
-  ///   now.
+  /// - Parameter list: The records of the old result, in order. Afterwards, those of the new
+  ///   result.
   /// - Precondition: `list` has ``oldCount`` elements.
   /// - Complexity: Linear in the list.
   public func apply(to list: inout [Element]) {
@@ -132,9 +135,10 @@ public struct QueryChanges<Element: Fetchable>: Sendable {
 }
 
 extension QueryChanges {
-  /// Works out the indices of `delta`.
+  /// Computes the indices of `delta`.
   ///
-  /// - Throws: ``StoreError`` with code `invalidValue` when a record does not fit `Element`.
+  /// - Throws: ``StoreError`` with code `invalidValue` when a record cannot be decoded as
+  ///   `Element`.
   /// - Complexity: O(k log n) for k touched rows of n.
   init(_ delta: QueryDelta, schema: ModelSchema) throws {
     func element(_ image: [SQLValue]) throws -> Element {
@@ -190,7 +194,7 @@ extension QueryChanges {
     public var startIndex: Int { 0 }
     public var endIndex: Int { rows.count }
 
-    /// The key of the record at `index`.
+    /// Returns the key of the record at `index`.
     ///
     /// - Complexity: O(log n).
     public subscript(index: Int) -> [SQLValue] {
@@ -198,17 +202,16 @@ extension QueryChanges {
       return rows.entry(atRank: rows.shown.lowerBound + index).key
     }
 
-    /// How many records precede the first of these in the whole result: a window's offset.
+    /// The number of records before these in the whole result: a window's offset.
     public var precedingCount: Int { rows.precedingCount }
 
-    /// How many records there are without the window; nil for a window that keeps its own rows
-    /// only.
+    /// The number of records without the window; nil for a window that keeps only its own rows.
     public var totalCount: Int? { rows.totalCount }
   }
 }
 
 extension QueryChanges.Reason {
-  /// - Parameter standing: Where the record stands in the version in which it is not shown.
+  /// - Parameter standing: The record's standing in the version in which it is not shown.
   fileprivate init(_ standing: QueryDelta.Touch.Standing) {
     self =
       switch standing {

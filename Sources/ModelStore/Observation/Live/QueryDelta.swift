@@ -1,5 +1,5 @@
-/// What happened to a live result between two versions: both versions, and the rows touched.
-/// Indices are worked out from it only when a subscriber asks, so folding is cheap.
+/// The difference between two versions of a live result: both versions, and the touched rows.
+/// Indices are computed only on demand, so coalescing is cheap.
 struct QueryDelta: ObservedEvent {
   struct Touch: Sendable {
     let key: [SQLValue]
@@ -8,28 +8,28 @@ struct QueryDelta: ObservedEvent {
     /// The row in the newer result, or nil when it is not in it.
     var new: Side?
     var origin: Origin
-    /// What the commits said of the record's fields: who set them. For folded commits neither
-    /// complete nor exact.
+    /// The changed fields with their origins, as the commits report them. For coalesced commits the
+    /// list is neither complete nor exact.
     var fields: [ChangedField]
     var isRecreated: Bool
-    /// What the record was before and is after, in the result or not.
+    /// The record's standing before and after, whether it is in the result or not.
     var before: Standing
     var after: Standing
 
-    /// How far a record is from being shown.
+    /// The standing of a record in a result.
     enum Standing: Sendable {
-      /// There is no such record.
+      /// The record does not exist.
       case absent
       /// The condition does not admit it.
       case excluded
-      /// It is admitted; whether it is shown is up to the window.
+      /// The condition admits it; the window determines whether it is shown.
       case admitted
     }
   }
 
   struct Side: Sendable {
     let entry: LiveRows.Entry
-    /// The record's values in field order; nil where only its place is known, after a reset.
+    /// The record's values in field order; nil after a reset, when only its place is known.
     let image: [SQLValue]?
   }
 
@@ -38,12 +38,12 @@ struct QueryDelta: ObservedEvent {
   var touches: [Touch]
   var isReset: Bool
   var isInitial = false
-  /// What the commit answered to.
+  /// The cascade that the commit belongs to.
   var wave = Wave.current
 
   var version: UInt64 { new.version }
 
-  /// The delta from nothing to a whole result.
+  /// Returns the delta from an empty result to the given one.
   static func initial(_ rows: LiveRows, images: [[SQLValue]]) -> QueryDelta {
     let empty = LiveRows(tree: PlaceTree(), version: rows.version).showing(rows.window)
     var touches: [Touch] = []
@@ -61,14 +61,14 @@ struct QueryDelta: ObservedEvent {
 
 extension QueryDelta {
   struct Folding: EventFolding {
-    /// The first delta, and what is true of all of them; without touches.
+    /// The first delta and the common properties of all, without touches.
     private var frame: QueryDelta
     private var touches = Folded<[SQLValue], Touch>()
-    /// Whether rows are no longer held that stay where they are.
+    /// Whether only places are stored, and rows that keep their place are dropped.
     private var hasOnlyPlaces = false
 
-    /// How many rows are held at least with their values. Beyond that and half of the result what
-    /// waits would outgrow it, so it is told as a reset.
+    /// The minimum limit of rows stored with their values. Beyond this and half of the result, the
+    /// waiting delta would outgrow the result, so it becomes a reset.
     private static let heldCountMax = 1024
 
     init(_ first: QueryDelta) {
@@ -119,13 +119,13 @@ extension QueryDelta.Touch {
     both.before = before
     both.isRecreated = isRecreated || later.isRecreated || (after == .absent && old != nil)
     if later.new != nil { both.origin = origin }
-    // Only who set a field is taken from here; what differs, the images tell.
+    // Only the origins come from here; the images show which fields differ.
     let set = Set(later.fields.map(\.name))
     both.fields += fields.filter { !set.contains($0.name) }
     return both
   }
 
-  /// What a reset tells of it: nil for a row that stays where it is.
+  /// The part that a reset reports: nil for a row that keeps its place.
   fileprivate var asPlace: Self? {
     if let old, let new, old.entry == new.entry { return nil }
     var place = self

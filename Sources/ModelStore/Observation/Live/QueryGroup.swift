@@ -1,21 +1,23 @@
 internal import Synchronization
 
-/// Collects what one commit does to several live results and lists, and hands it on as one batch.
+/// An observer that combines the changes of several live results and lists by one commit into one
+/// batch.
 final class QueryGroup: ChangeBroker.Observer {
   let interests: [ChangeBroker.Interest]
-  /// How to take part in each.
+  /// Closures that subscribe to each member.
   private let members: [@Sendable (LiveSubscriber<MemberDelta>) -> @Sendable () -> Void]
-  /// What the members told of the commit that is being noted.
+  /// The members' deltas of the commit that is being noted.
   private let pending: Mutex<[MemberDelta?]>
   private let mailbox: Mailbox<Batch>
 
-  /// What one commit did to the members, with one place for each; nil where it did nothing.
+  /// The changes of the members by one commit, with one entry for each; nil for an unchanged
+  /// member.
   struct Batch: ObservedEvent {
     var deltas: [MemberDelta?]
 
     var version: UInt64 { deltas.reduce(0) { max($0, $1?.version ?? 0) } }
 
-    /// What the commits answered to.
+    /// The cascade that the commits belong to.
     var wave: Wave {
       let waves = deltas.compactMap { $0?.wave }
       return waves.dropFirst().reduce(waves.first ?? Wave()) { $0.folded(with: $1) }
@@ -56,7 +58,7 @@ final class QueryGroup: ChangeBroker.Observer {
     pending = Mutex(members.map { _ in nil })
   }
 
-  /// - Returns: What ends it, for each member.
+  /// - Returns: For each member, a closure that ends its subscription.
   func subscribe() -> [@Sendable () -> Void] {
     members.enumerated().map { place, subscribe in
       subscribe(
@@ -69,7 +71,7 @@ final class QueryGroup: ChangeBroker.Observer {
   private func note(_ delta: MemberDelta, at place: Int) -> ChangeBroker.Outcome {
     guard delta.isWithoutCommit else {
       pending.withLock { pending in
-        // What is older is of a commit that came before the group.
+        // An older delta belongs to a commit before the group was added.
         let earlier = pending[place].flatMap { $0.version == delta.version ? $0 : nil }
         pending[place] = earlier.map { $0.followed(by: delta) } ?? delta
       }
@@ -83,7 +85,7 @@ final class QueryGroup: ChangeBroker.Observer {
 
   func note(_ commit: ChangeBroker.Commit) -> ChangeBroker.Outcome {
     let batch = pending.withLock { pending in
-      // What is older came when the group was just beginning, and is not the whole of its commit.
+      // An older delta arrived while the group was being added, and is only a part of its commit.
       let batch = pending.map { $0?.version == commit.changes.version ? $0 : nil }
       for place in pending.indices { pending[place] = nil }
       return batch

@@ -1,12 +1,14 @@
 internal import Synchronization
 
-/// An observation of the same field of several records, such as those on a screen, that can be
-/// moved to others. Dropping it ends it. To follow which records there are, take a ``LiveQuery``.
+/// An observation of one field of several records, such as those on screen, which you can move to
+/// other records.
+///
+/// Releasing it ends the observation. To observe which records exist, use a ``LiveQuery``.
 public final class RecordWindow<Key: ModelKey>: Sendable {
   private let enter: @Sendable (Key) throws -> Void
   private let leave: @Sendable (Key) -> Void
   private let bag: ObservationBag
-  // Not held while observations begin and end: they may wait for a write that waits for this.
+  // Not held while observations begin and end: they may wait for a write that waits for this lock.
   private let observed = Mutex<Set<Key>>([])
 
   init(
@@ -18,17 +20,17 @@ public final class RecordWindow<Key: ModelKey>: Sendable {
     self.leave = leave
   }
 
-  /// The records that are observed.
+  /// The keys of the observed records.
   public var keys: Set<Key> { observed.withLock { $0 } }
 
-  /// Observes the records with these keys and no others: those that were observed already go on,
-  /// new ones begin, the rest end.
+  /// Observes exactly the records with these keys. Observations of records that stay continue, new
+  /// ones begin, and the rest end.
   ///
-  /// After it has returned, no new call for a record that was left begins.
+  /// After it has returned, no new callback for a removed record begins.
   ///
-  /// - Throws: ``StoreError``; with code `misuse` inside a write when the present values are asked
-  ///   for. Then the records are those that have been reached.
-  /// - Complexity: Linear in the keys before and after, whatever else is observed.
+  /// - Throws: ``StoreError``; with code `misuse` inside a write if the current values are
+  ///   requested. The window then contains the records that were reached.
+  /// - Complexity: Linear in the keys before and after, independent of other observations.
   public func move(to keys: some Collection<Key>) throws {
     var entering: [Key] = []
     let target = Set(keys)
@@ -51,8 +53,8 @@ public final class RecordWindow<Key: ModelKey>: Sendable {
     }
   }
 
-  /// Begins or ends the observation of one record until it is as it should be: somebody else may
-  /// move the window at the same time.
+  /// Begins or ends the observation of one record, and repeats until it matches `keys`. Another
+  /// thread may move the window at the same time.
   private func settle(_ key: Key) throws {
     var isSettled = false
     while !isSettled {
@@ -62,7 +64,7 @@ public final class RecordWindow<Key: ModelKey>: Sendable {
     }
   }
 
-  /// Ends all of it. It can be moved again.
+  /// Ends all observations. You can move the window again afterwards.
   public func cancel() {
     observed.withLock { $0 = [] }
     bag.removeAll()

@@ -1,28 +1,29 @@
-/// A window that knows its own rows only: those that come in over an edge are sought from the row
-/// at that edge. O(window) memory, whatever the result's size.
+/// A window that stores only its own rows. Rows that enter over an edge are sought from the row at
+/// that edge. It needs O(window) memory, whatever the result's size.
 ///
-/// Rows that changed before the window's first row move it by their number, in or out; so the
-/// window's place is known without counting.
+/// Rows inserted or deleted before the window's first row shift the window by their number. So its
+/// place is known without counting.
 struct SeekingWindow: Sendable {
   let rule: LiveResult.Rule
-  /// All records of the window, in the state that is being told.
+  /// Reads all records of the window, in the state that is being published.
   let readAll: @Sendable (QueryWindow) throws -> [[SQLValue]]
-  /// Up to so many records next to a row on one side, the nearest first, in the same state.
+  /// Reads up to the given number of records on one side of a row, nearest first, in the same
+  /// state.
   let seek:
     @Sendable (StoreQuery<DynamicRecord>.SeekSide, _ row: [SQLValue], Int) throws -> [[SQLValue]]
-  /// A tree of all rows and the window on it, for one that is too large to keep its own rows. The
-  /// tree is not registered: whoever has it tells it of commits.
+  /// Makes a tree of all rows and the window on it, for a window that is too large to store its own
+  /// rows. The tree is not registered: its owner passes commits to it.
   let onTree: @Sendable (QueryWindow) throws -> (all: LiveResult, shown: WindowResult)
 
-  /// Whether a window is small enough: each commit that concerns it costs time in proportion to its
-  /// rows, and their records are kept.
+  /// Returns whether a window is small enough. Each commit that concerns it costs time in
+  /// proportion to its rows, and their records are stored.
   static func suits(_ window: QueryWindow) -> Bool {
     window.limit.map { $0 <= limitMax } ?? false
   }
 
   private static let limitMax = 4096
 
-  /// The window's rows after a commit.
+  /// Returns the window's rows after a commit.
   ///
   /// - Returns: nil when the commit does not concern the window.
   func rows(
@@ -34,7 +35,7 @@ struct SeekingWindow: Sendable {
     guard let first = old.entries.first, let last = old.entries.last else {
       return try all(in: window)
     }
-    // Beyond the last row nothing is known, unless the result ended there.
+    // The rows after the last one are unknown, unless the result ends there.
     let isFull = old.entries.count == limit
     func isKnown(_ entry: LiveRows.Entry) -> Bool { !isFull || entry <= last }
     let olds = touches.compactMap { $0.old?.entry }
@@ -65,7 +66,7 @@ struct SeekingWindow: Sendable {
     return RowList(entries: shown.map(\.entry), images: shown.map(\.image), window: window)
   }
 
-  /// The window read anew.
+  /// Reads the whole window again.
   func all(in window: QueryWindow) throws -> RowList {
     let images = try readAll(window)
     return RowList(entries: images.map { rule.entry($0) }, images: images, window: window)
@@ -77,7 +78,7 @@ struct SeekingWindow: Sendable {
     try seek(side, row, limit).map { (entry: rule.entry($0), image: $0) }
   }
 
-  /// Beyond so many rows, reading the window anew is no dearer than seeking them.
+  /// Beyond this number of rows, seeking them costs as much as reading the window again.
   private static func slideMax(_ limit: Int) -> Int {
     limit.multipliedReportingOverflow(by: 4).overflow ? .max : 4 * limit
   }

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// A part of another live result, which slides as rows come and go before it. It keeps no rows of
-/// its own: O((k + s) log n) for k changed rows and s that slid over an edge.
+/// A window on another live result, which shifts as rows come and go before it. It stores no rows
+/// of its own. A change costs O((k + s) log n) for k changed rows and s rows that crossed an edge.
 final class WindowResult: LiveSource, LivePublisher {
   private struct State {
-    /// What subscribers were told last.
+    /// The rows of the last published delta.
     var rows: LiveRows
-    /// Whether they could not be told what happened since.
+    /// Whether publishing a later delta failed.
     var isStale = false
   }
 
@@ -14,11 +14,13 @@ final class WindowResult: LiveSource, LivePublisher {
   private let base: any LiveSource
   private let state: Mutex<State>
   private let ending = Mutex<(@Sendable () -> Void)?>(nil)
-  /// The records with the given keys in the state that is being told, nil for those that are gone.
+  /// Reads the records with the given keys in the state that is being published; nil for missing
+  /// ones.
   private let find: @Sendable ([[SQLValue]]) throws -> [[SQLValue]?]
   private let report: @Sendable (StoreError) -> Void
 
-  /// - Precondition: No commit can come between reading and registering; on the committing thread.
+  /// - Precondition: Called on the committing thread, so that no commit comes between reading and
+  ///   registering.
   init(
     _ window: QueryWindow, of base: any LiveSource,
     find: @escaping @Sendable ([[SQLValue]]) throws -> [[SQLValue]?],
@@ -45,17 +47,17 @@ final class WindowResult: LiveSource, LivePublisher {
 
   var rows: LiveRows { state.withLock { $0.rows } }
 
-  /// Shows another part of the same result, which is a change of the window without a commit.
+  /// Shows another part of the same result. This changes the window without a commit.
   ///
-  /// - Throws: What reading throws; then the window stays.
-  /// - Precondition: On the committing thread.
+  /// - Throws: Any error from reading. The window then stays where it is.
+  /// - Precondition: Called on the committing thread.
   func move(to window: QueryWindow) throws -> ChangeBroker.Outcome {
     var delta = QueryDelta(old: base.rows, new: base.rows, touches: [], isReset: false)
     delta.new = delta.new.showing(window)
     return tell(try shown(of: delta))
   }
 
-  // Committing thread
+  // Called on the committing thread
 
   private func note(_ delta: QueryDelta) -> ChangeBroker.Outcome {
     do {
@@ -67,7 +69,7 @@ final class WindowResult: LiveSource, LivePublisher {
     }
   }
 
-  /// What a delta of the whole result does in the window.
+  /// Returns the part of the whole result's delta that concerns the window.
   private func shown(of delta: QueryDelta) throws -> QueryDelta {
     let (told, isStale) = state.withLock { ($0.rows, $0.isStale) }
     var delta = delta
@@ -102,18 +104,19 @@ final class WindowResult: LiveSource, LivePublisher {
 extension StoreError {
   fileprivate static let rowIsGone = StoreError(
     .database,
-    "A row of a window is not where its result says; the window is read anew.")
+    "A window did not find one of its rows. The window is read again.")
 }
 
 extension QueryDelta {
-  /// The part of this delta that happens in the windows of both versions, with the rows that slid
-  /// over their edges.
+  /// Returns the part of this delta inside the windows of both versions, with the rows that crossed
+  /// their edges.
   ///
-  /// Rows that the delta did not touch keep their order. Numbered among themselves, those shown
-  /// before and those shown after are two ranges of numbers, and what slid is where they differ.
+  /// Untouched rows keep their order. If they are numbered among themselves, the rows shown before
+  /// and after are two ranges of numbers. The rows that crossed an edge are in one range but not in
+  /// the other.
   ///
   /// - Parameter find: Reads records by key.
-  /// - Complexity: O((touched + slid rows) log n).
+  /// - Complexity: O((touched rows + rows that crossed an edge) log n).
   fileprivate func inWindow(
     finding find: ([[SQLValue]]) throws -> [[SQLValue]?]
   ) throws -> QueryDelta {
@@ -149,7 +152,7 @@ extension QueryDelta {
   }
 }
 
-/// The ranks of a result without those of touched rows, numbered from 0.
+/// The ranks of the untouched rows of a result, numbered from 0.
 private struct UntouchedRanks {
   /// Ascending.
   let touched: [Int]
@@ -158,7 +161,7 @@ private struct UntouchedRanks {
     self.touched = touched.sorted()
   }
 
-  /// The numbers of the untouched ranks in `ranks`.
+  /// Returns the numbers of the untouched ranks in `ranks`.
   func numbers(in ranks: Range<Int>) -> Range<Int> {
     number(ofFirstFrom: ranks.lowerBound)..<number(ofFirstFrom: ranks.upperBound)
   }
@@ -173,7 +176,7 @@ private struct UntouchedRanks {
     return rank - low
   }
 
-  /// The ranks that have the given numbers.
+  /// Returns the ranks that have the given numbers.
   func ranks(of numbers: Range<Int>) -> [Int] {
     guard !numbers.isEmpty else { return [] }
     var rank = numbers.lowerBound
@@ -196,7 +199,7 @@ private struct UntouchedRanks {
 }
 
 extension Range where Bound == Int {
-  /// The parts of this range that are not in `other`, ascending; none of them empty.
+  /// Returns the parts of this range that are not in `other`, ascending and not empty.
   fileprivate func subtracting(_ other: Range<Int>) -> [Range<Int>] {
     guard overlaps(other) else { return isEmpty ? [] : [self] }
     return [

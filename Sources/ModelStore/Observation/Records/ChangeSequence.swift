@@ -1,5 +1,5 @@
-/// The events of one observation as an asynchronous sequence, for one reader. The observation
-/// starts when the sequence is made and ends when it is dropped.
+/// The events of one observation as an asynchronous sequence for one reader. The observation starts
+/// when the sequence is created and ends when it is released.
 public struct ChangeSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = any Error
@@ -9,8 +9,9 @@ public struct ChangeSequence<Event: Sendable>: AsyncSequence, Sendable {
   private let report: @Sendable (StoreError) -> Void
 
   /// - Parameters:
-  ///   - report: Told of events that cannot be made, by those who have no loop.
-  ///   - next: Must not hold `subscription`.
+  ///   - report: Receives the error of an event that cannot be decoded, for observations without a
+  ///     loop.
+  ///   - next: Must not retain `subscription`.
   init(
     subscription: ObservationToken, report: @escaping @Sendable (StoreError) -> Void,
     next: @escaping @Sendable () async throws -> Event?
@@ -33,28 +34,28 @@ public struct ChangeSequence<Event: Sendable>: AsyncSequence, Sendable {
 }
 
 extension ChangeSequence {
-  /// Calls `body` on `actor` with each event, one after the other in commit order, for as long as
-  /// `actor` lives; the observation does not keep it alive. Takes the place of a loop: a sequence
-  /// has one reader.
+  /// Calls `body` on `actor` with each event, one at a time in commit order, for as long as `actor`
+  /// lives. The observation does not retain the actor. Use it instead of a loop: a sequence has
+  /// only one reader.
   ///
   /// ```swift
   /// let subscription = try store.changes(of: .field(\Album.title, of: 1), coalescing: .latest)
   ///   .deliver(to: shelf) { shelf, change in shelf.title = change.new }
   /// ```
   ///
-  /// Events reach an actor in a turn of its own, after the commit and in no order with those of
-  /// other subscriptions. A write that `body` makes begins a new chain: a circle through an actor
-  /// is not noticed.
+  /// Events reach the actor asynchronously after the commit, in no particular order relative to
+  /// other subscriptions. A write in `body` starts a new cascade, so a cycle through an actor is
+  /// not detected.
   ///
-  /// - Parameter body: The next event waits until it has returned. An event that cannot be made
-  ///   goes to the store's `onError`, and the next one comes.
-  /// - Returns: Keep it: dropping it ends the observation. After `actor` itself has cancelled it,
+  /// - Parameter body: The next event waits until it has returned. If an event cannot be decoded,
+  ///   the store's `onError` receives the error, and the next event follows.
+  /// - Returns: A token to keep: releasing it ends the observation. After you cancel it on `actor`,
   ///   `body` is not called again.
   public func deliver<Receiver: Actor>(
     to actor: Receiver,
     _ body: @escaping @Sendable (isolated Receiver, Event) async -> Void
   ) -> ObservationToken {
-    // A task of its own, which has nothing of the callback that may have begun it.
+    // A task that does not inherit the context of a callback.
     ChangeBroker.outsideDelivery {
       Task { [weak actor, weak subscription, advance, report] in
         var isOver = false
@@ -73,9 +74,9 @@ extension ChangeSequence {
   }
 
   /// - Parameters:
-  ///   - event: nil when no more will come.
-  ///   - actor: nil when it is gone.
-  /// - Returns: Whether the observation is over.
+  ///   - event: nil after the last event.
+  ///   - actor: nil when it was released.
+  /// - Returns: Whether the observation has ended.
   private static func hand<Receiver: Actor>(
     _ event: Event?, to actor: Receiver?, unless subscription: ObservationToken?,
     _ body: @Sendable (isolated Receiver, Event) async -> Void

@@ -1,26 +1,26 @@
-/// One field of one record before and after a commit.
+/// The change of one field of one record by a commit.
 public struct FieldEvent<Value: Sendable>: Sendable {
-  /// The value before; nil when the record did not exist, and after a reset, when it is not known.
+  /// The old value; nil when the record did not exist, and after a reset, when it is unknown.
   public let old: Value?
-  /// The value after; nil when the record does not exist, and in the phase
+  /// The new value; nil when the record does not exist, and in the phase
   /// ``ObservationPhase/before``.
   public let new: Value?
-  /// Who set the field last.
+  /// The origin of the latest change of the field.
   public let origin: Origin
-  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  /// The cause of the change, if `origin` is a binding or a trigger; otherwise nil.
   public let cause: Cause?
-  /// The store's version from which on `new` holds. After a reset `new` was read when it was told,
-  /// so it may be of a later commit already; that is told all the same, with an old value that
-  /// nobody was told of.
+  /// The store version since which `new` is valid. After a reset, `new` was read on delivery, so it
+  /// may already belong to a later commit. You still receive that commit, with an old value that
+  /// you never received as a new one.
   public let version: UInt64
-  /// Whether the change could not be followed: another connection wrote, the schema changed, or the
-  /// observation began while the transaction was running. `new` was read anew and may equal what it
-  /// was.
+  /// Whether the change is not known exactly. `new` was then read from the store and may equal the
+  /// previous value. This happens when another connection wrote, when the schema changed, and when
+  /// the observation began while the transaction was running.
   public let isReset: Bool
-  /// Whether this is the change itself, or what ``ObservationOptions`` asked for besides.
+  /// Whether this is the change itself, or an additional event requested by ``ObservationOptions``.
   public let phase: ObservationPhase
 
-  /// What is told before the change, on request.
+  /// The event to deliver before the change.
   var prior: Self {
     Self(
       old: old, new: nil, origin: origin, cause: cause, version: version, isReset: isReset,
@@ -29,11 +29,11 @@ public struct FieldEvent<Value: Sendable>: Sendable {
 }
 
 extension FieldEvent where Value: ExpressibleByNilLiteral {
-  /// The value before, of an optional field: nil for NULL, and wherever ``old`` is nil. Use ``old``
-  /// to tell a record without a value from no record.
+  /// The old value of an optional field: nil for NULL, and wherever ``old`` is nil. Use ``old`` to
+  /// distinguish a NULL value from a missing record.
   public var oldValue: Value { old ?? nil }
 
-  /// The value after, of an optional field: nil for NULL, and wherever ``new`` is nil.
+  /// The new value of an optional field: nil for NULL, and wherever ``new`` is nil.
   ///
   /// ```swift
   /// print(change.newValue ?? "no name")
@@ -41,35 +41,35 @@ extension FieldEvent where Value: ExpressibleByNilLiteral {
   public var newValue: Value { new ?? nil }
 }
 
-/// One of several observed fields of one record, before and after a commit.
+/// The change of one of several observed fields of one record.
 public struct NamedFieldEvent<M: Model>: Sendable {
-  /// Which field; compare it with a key path: `change.field == \Album.title`.
+  /// The field. Compare it with a key path: `change.field == \Album.title`.
   public let field: any PartialKeyPath<M> & Sendable
   /// The field's name.
   public let name: String
-  /// Its values as SQLite has them.
+  /// The field's values as SQLite values.
   public let change: FieldEvent<SQLValue>
 }
 
-/// One record before and after a commit.
+/// The change of one record by a commit.
 public struct RecordEvent<M: Model>: Sendable {
-  /// The record before; nil when it did not exist, and after a reset.
+  /// The old record; nil when it did not exist, and after a reset.
   public let old: M?
-  /// The record after; nil when it does not exist, and in the phase ``ObservationPhase/before``.
+  /// The new record; nil when it does not exist, and in the phase ``ObservationPhase/before``.
   public let new: M?
-  /// The fields that differ, in field order; of those that were asked for, if any were. Empty for
+  /// The fields that differ, in field order. If you observe certain fields, only those. Empty for
   /// an insertion, a deletion and a reset.
   public let fields: [ChangedField]
-  /// Who inserted, deleted or first updated the record.
+  /// The origin of the change that inserted, deleted or first updated the record.
   public let origin: Origin
-  /// What the change answers, where `origin` is a binding or a trigger; otherwise nil.
+  /// The cause of the change, if `origin` is a binding or a trigger; otherwise nil.
   public let cause: Cause?
   public let version: UInt64
   public let isReset: Bool
-  /// Whether this is the change itself, or what ``ObservationOptions`` asked for besides.
+  /// Whether this is the change itself, or an additional event requested by ``ObservationOptions``.
   public let phase: ObservationPhase
 
-  /// What is told before the change, on request.
+  /// The event to deliver before the change.
   var prior: Self {
     Self(
       old: old, new: nil, fields: fields, origin: origin, cause: cause, version: version,
@@ -77,12 +77,11 @@ public struct RecordEvent<M: Model>: Sendable {
   }
 }
 
-/// What one commit did to the records of a model.
+/// The changes of a model's records by one commit.
 public struct ModelEvent<M: Model>: Sendable {
-  /// By first touch within the transaction.
+  /// In the order in which the transaction first touched the records.
   public let changes: [ModelChange<M>]
   public let version: UInt64
-  /// Whether another connection wrote or the schema changed, so that more may have changed than is
-  /// listed.
+  /// Whether another connection wrote or the schema changed. `changes` may then be incomplete.
   public let isReset: Bool
 }

@@ -2,26 +2,31 @@ public import Observation
 internal import Synchronization
 
 extension FieldSubject where Value: Equatable {
-  /// Keeps the field and a property of an observable object of the main actor equal, in both
-  /// directions, for as long as the object lives.
+  /// Keeps the field and a property of an observable object on the main actor equal, for as long as
+  /// the object lives.
   ///
   /// ```swift
   /// let binding = try store.subject(\Album.title, of: 1).bindBothWays(to: form, \.title)
   /// ```
   ///
-  /// First the property gets the field's present value, if there is a record. Then each change of
-  /// the field is assigned to the property, and each change of the property is written to the
-  /// field, in a transaction of its own that does not block the main actor. While a value is being
-  /// written, later ones wait, and only the latest of them is written. A written value does not
-  /// come back to the property, which may have a newer one by then. A change of the field by
-  /// others that arrives meanwhile is assigned after that, unless a later value was written. The
-  /// binding does not keep the object alive.
+  /// First the property is set to the field's current value, if the record exists. Then the binding
+  /// works in both directions:
   ///
-  /// A value for a record that is not there is dropped. A value that a rule refuses goes to the
-  /// store's `onError`; the property keeps it, so that it can be corrected. If others changed the
-  /// field meanwhile, the property gets the field's value instead.
+  /// - Each change of the field is assigned to the property.
+  /// - Each change of the property is written to the field, in its own transaction, without
+  ///   blocking the main actor. During a write later values wait, and only the latest of them is
+  ///   written next.
   ///
-  /// - Returns: Keep it: dropping it ends the binding.
+  /// A written value is not assigned back to the property, which may be newer by then. If another
+  /// writer changes the field during the write, its value is assigned afterwards, unless the
+  /// binding has written a later value. The binding does not retain the object.
+  ///
+  /// A value for a record that does not exist is dropped. If a rule rejects a value, the store's
+  /// `onError` receives the error, and the property keeps the value so that it can be corrected. If
+  /// another writer changed the field in the meantime, the property is set to the field's value
+  /// instead.
+  ///
+  /// - Returns: A token to keep: releasing it ends the binding.
   /// - Throws: ``StoreError`` with code `misuse` when the store is closed.
   @MainActor
   public func bindBothWays<Target: AnyObject & Observable>(
@@ -44,42 +49,42 @@ extension FieldSubject where Value: Equatable {
 /// The two directions between a field and a property of an observable object.
 @MainActor
 private final class PropertyBinding<Value: Equatable & Sendable> {
-  /// What the tracked access tells at once, on the thread that changes the property.
+  /// State that the tracked access updates at once, on the thread that changes the property.
   struct Flags {
     var isTracking = false
     /// Whether the binding itself sets the property.
     var isAssigning = false
-    /// Whether the property has a value that is not written yet.
+    /// Whether the property has a value that is not yet written.
     var isDirty = false
     var hasEnded = false
   }
 
-  /// A value that the field has had since a version of the store.
+  /// A value of the field with the store version that set it.
   struct Stored: Sendable {
     let value: Value
     let version: UInt64
   }
 
-  /// The property's value; nil when the object has gone.
+  /// Returns the property's value; nil when the object was released.
   private let read: @MainActor () -> Value?
   private let set: @MainActor (Value) -> Void
-  /// Returns the version of the commit, after every change up to then was delivered; nil when
-  /// nothing was written.
+  /// Writes a value and waits until every change up to its commit is delivered. Returns the version
+  /// of the commit; nil when nothing was written.
   private let write: @Sendable (Value) async -> UInt64?
-  /// Where changes of the field wait for their turn of the main actor.
+  /// Field changes that wait for the main actor.
   private(set) lazy var assignment = MainActorAssignment<Stored> { [weak self] stored in
     self?.fieldChanged(to: stored)
   }
   nonisolated let flags = Mutex(Flags())
   private var isWriting = false
-  /// The latest value that was written, and its commit.
+  /// The latest written value, and its commit.
   private var written: Stored?
-  /// What the property's own setter last made of a value. It is written once, because another
-  /// program may always make something else of it.
+  /// The value that the property's own setter last made of an assigned value. It is written only
+  /// once, because another program may convert it again each time.
   private var corrected: Value?
-  /// What the field has become while the property had a newer value.
+  /// The field's value while the property had a newer one.
   private var skipped: Stored?
-  /// What field and property were last known to have in common.
+  /// The last value that the field and the property are known to have had in common.
   private var common: Value?
 
   init(
@@ -92,7 +97,7 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     common = read()
   }
 
-  /// Notices the next change of the property.
+  /// Observes the next change of the property.
   func track() {
     let isTracked = flags.withLock { flags in
       defer { flags.isTracking = true }
@@ -106,7 +111,7 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     }
   }
 
-  /// Called before the property has its new value, so what follows is done in a later turn.
+  /// Called before the property has its new value, so the value is read in a later turn.
   nonisolated private func propertyWillChange() {
     let isOwn = flags.withLock { flags in
       flags.isTracking = false
@@ -132,7 +137,7 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
       if value != corrected { corrected = nil }
       common = value
       let version = await write(value)
-      // The last change of the field is now known.
+      // The latest change of the field is now known.
       assignment.take()
       guard let version else { continue }
       written = Stored(value: value, version: version)
@@ -144,7 +149,7 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     if let stored = skipped.take() { fieldChanged(to: stored) }
   }
 
-  /// Whether the property has changed since the last call. Later changes are noticed again.
+  /// Returns whether the property has changed since the last call, and observes its next change.
   private func takeDirty() -> Bool {
     let isDirty = flags.withLock { flags in
       defer { flags.isDirty = false }
@@ -154,15 +159,15 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     return isDirty
   }
 
-  /// Whether the property has a newer value than `stored`: the one that was written after it, or
-  /// one that came after the commit whose result `stored` is.
+  /// Returns whether the property has a newer value than `stored`. That is a value written after
+  /// it, or one set after the commit that `stored` belongs to.
   private func isOutdated(_ stored: Stored) -> Bool {
     guard let written else { return false }
     guard stored.version == written.version else { return stored.version < written.version }
     return read() != written.value
   }
 
-  /// Assigns what the field has become, unless the property has a newer value.
+  /// Assigns the field's new value, unless the property has a newer one.
   private func fieldChanged(to stored: Stored) {
     guard !isOutdated(stored) else { return }
     let isAssignable = flags.withLock { flags in
@@ -179,7 +184,7 @@ private final class PropertyBinding<Value: Equatable & Sendable> {
     if read() != stored.value { set(stored.value) }
     flags.withLock { $0.isAssigning = false }
     track()
-    // The property's own setter may have made another value of it, which goes to the field.
+    // The property's own setter may have changed the value; then the field receives the result.
     guard let value = read(), value != stored.value, value != corrected else { return }
     corrected = value
     flags.withLock { $0.isDirty = true }

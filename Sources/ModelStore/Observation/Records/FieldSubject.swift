@@ -1,25 +1,26 @@
-/// One field of one record as a source of values and a place to send them to. What it is told goes
-/// into the file; for values that belong in no file take an `AsyncStream`.
+/// One field of one record as a source of values and a destination for them. Sent values are stored
+/// in the file. For values that you do not want to store, use an `AsyncStream`.
 ///
-/// It is hot: what happened before a subscription began is not told. As an asynchronous sequence it
-/// gives each value that the field takes from the moment when a loop begins; ``stream`` gives the
-/// same values to callbacks and other fields. Either tells values only, so nothing when the record
-/// is deleted.
+/// A subject is hot: a subscription receives only later changes. As an asynchronous sequence, the
+/// subject yields each value that the field takes after the loop begins. ``stream`` passes the same
+/// values to callbacks and other fields. Both report only values, so nothing when the record is
+/// deleted.
 ///
-/// It does not keep the store open. Subscriptions hold what they need of it; it need not be kept.
+/// A subject does not keep the store open. You need not retain it: subscriptions retain what they
+/// need.
 public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
   let place: Wave.Place
   private let write: @Sendable (Value) throws -> Void
-  /// Writes without blocking the caller's thread. Returns the version of its commit, after every
-  /// commit up to that one was delivered; nil when nothing was written, because the record is not
-  /// there or for a reason that was reported.
+  /// Writes without blocking the calling thread. Returns the commit's version, after every commit
+  /// up to it was delivered. Returns nil when nothing was written because the record does not
+  /// exist, or because of an error that was reported.
   let writeLater: @Sendable (Value) async -> UInt64?
-  /// nil once the store is closed.
+  /// Returns nil once the store is closed.
   private let loop: @Sendable () throws -> ChangeSequence<FieldEvent<Value>>?
-  /// Begins with the field's present value, where there is a record. Each value comes with the
-  /// version from which on it holds.
+  /// Starts with the field's current value, if the record exists. Each value comes with the version
+  /// that set it.
   let begin: @Sendable (@escaping @Sendable (Value, UInt64) -> Void) throws -> ObservationToken
-  /// The values from now on, for callbacks and other fields.
+  /// The later values, for callbacks and other fields.
   public let stream: ValueStream<Value>
 
   init(
@@ -38,11 +39,12 @@ public final class FieldSubject<M: Model, Value: ColumnValue>: Sendable {
     self.stream = stream
   }
 
-  /// Sets the field, in a transaction of its own, on the calling thread. Whoever observes the field
-  /// hears of it, this subject's subscribers too, unless it has that value already.
+  /// Sets the field in its own transaction, on the calling thread. Unless the value is unchanged,
+  /// all observers of the field are notified, including this subject's subscribers.
   ///
-  /// - Throws: ``StoreError`` with code `recordNotFound` when there is no such record, `rejected`
-  ///   when a rule refuses the value, `misuse` inside a transaction and after the store was closed.
+  /// - Throws: ``StoreError`` with code `recordNotFound` when the record does not exist, `rejected`
+  ///   when a rule rejects the value, and `misuse` inside a transaction and after the store was
+  ///   closed.
   public func send(_ value: Value) throws { try write(value) }
 }
 

@@ -1,22 +1,22 @@
 internal import Synchronization
 
-/// A draft that is being edited, such as the fields of a form: a value with somewhere to look at it
-/// from. It is in no store and refuses nothing; ``Gate``s say whether it is fit to be written.
+/// A draft that is being edited, such as the fields of a form: an observable value in memory.
 ///
-/// Its properties are read and set through it:
+/// It belongs to no store and accepts any value. Use ``Gate``s to check whether it can be written.
+/// Read and set its properties directly:
 /// ```swift
 /// let draft = LiveDraft(Track.Draft(title: "", milliseconds: 0))
 /// draft.title = "So What"
 /// ```
-/// It may be used from any thread. Gates hear of a change before the setter returns, except where
-/// another change is being told at that moment, on another thread or by the caller's own observer;
-/// then whoever tells that one tells this one next.
+/// You can use it from any thread. Gates are notified of a change before the setter returns, with
+/// one exception. If another change is being delivered at that moment, this change is delivered
+/// right after it, by the thread that delivers that one.
 @dynamicMemberLookup
 public final class LiveDraft<Value: Sendable>: Sendable {
   private struct State {
     var value: Value
     var revision: UInt64 = 0
-    /// Each with the revision that it has seen.
+    /// Each with the latest revision that it has seen.
     var observers: [(number: UInt64, seen: UInt64, tell: @Sendable (Value) -> Void)] = []
     var nextNumber: UInt64 = 0
   }
@@ -27,18 +27,18 @@ public final class LiveDraft<Value: Sendable>: Sendable {
 
   private typealias Revision = (number: UInt64, value: Value)
 
-  /// Begins with `value`.
+  /// Creates a draft with this value.
   public init(_ value: Value) {
     state = Mutex(State(value: value))
   }
 
-  /// The draft as it is now. Setting it changes all fields that differ at once.
+  /// The current draft. Setting it changes all fields that differ at once.
   public var value: Value {
     get { state.withLock { $0.value } }
     set { change { $0 = newValue } }
   }
 
-  /// One property of the draft. One called `value` is reached through ``value``.
+  /// Accesses one property of the draft. Access a property called `value` through ``value``.
   public subscript<Field>(
     dynamicMember path: any WritableKeyPath<Value, Field> & Sendable
   ) -> Field {
@@ -46,7 +46,7 @@ public final class LiveDraft<Value: Sendable>: Sendable {
     set { change { $0[keyPath: path] = newValue } }
   }
 
-  /// Runs `body` on a copy until no other change came between.
+  /// Runs `body` on a copy, and repeats if another change came between.
   private func change(_ body: (inout Value) -> Void) {
     while true {
       var (value, revision) = state.withLock { ($0.value, $0.revision) }
@@ -56,11 +56,12 @@ public final class LiveDraft<Value: Sendable>: Sendable {
         let replaced = state.value
         state.value = value
         state.revision += 1
-        // Here, so that changes are told in the order in which they were made.
+        // Enqueued under the lock, so that changes are delivered in the order in which they were
+        // made.
         calls.enqueue((state.revision, value))
         return replaced
       }
-      // Released here, outside the lock: its end may run other code.
+      // Released outside the lock: the value's deinitialization may run other code.
       if replaced != nil { return calls.run(tell) }
     }
   }
@@ -71,9 +72,9 @@ public final class LiveDraft<Value: Sendable>: Sendable {
     }
   }
 
-  /// Has `tell` called with the draft after each change.
+  /// Calls `tell` with the draft after each change.
   ///
-  /// - Returns: The draft as it is before the first call, and what ends the calls.
+  /// - Returns: The draft before the first call, and a closure that ends the calls.
   func observe(
     _ tell: @escaping @Sendable (Value) -> Void
   ) -> (value: Value, end: @Sendable () -> Void) {
@@ -90,7 +91,7 @@ public final class LiveDraft<Value: Sendable>: Sendable {
           state.observers.removeAll { $0.number == number }
           return removed
         }
-        // Released here, outside the lock: its end may run other code.
+        // Released outside the lock: the observer's deinitialization may run other code.
         _ = removed
       }
     )

@@ -1,21 +1,23 @@
 public import Observation
 internal import Synchronization
 
-/// One record kept true, for the standard library's Observation. It is read only and tells no old
-/// values; for those, observe the record, and for a list take a ``LiveQuery``.
+/// One record that is kept up to date, for Swift's Observation framework.
 ///
-/// What `withObservationTracking` or `Observations` reads through it is tracked field by field: a
-/// commit that changes the title wakes those who read the title. A stored property is one field;
-/// a computed property and ``record`` count as the whole record. Unlike with `@Observable`, the
-/// new value is there already when the change is announced, so that nobody on another thread can
-/// read the old one in between and miss the new one.
+/// It is read-only and reports no old values; for those, observe the record. For a list use a
+/// ``LiveQuery``.
 ///
-/// The record changes on the store's delivery queue, in its turn among the callbacks; commits that
-/// come faster are taken as one. It may be read on any thread. It follows its record for as long as
-/// it is held, and does not keep the store open.
+/// `withObservationTracking` and `Observations` track what they read field by field. For example, a
+/// commit that changes the title notifies only code that read the title. A stored property counts
+/// as one field; a computed property and ``record`` count as the whole record. Unlike with
+/// `@Observable`, the new value is already set when the change is announced. So no other thread can
+/// read the old value in between and miss the new one.
+///
+/// The record changes on the store's delivery queue, in its turn among the callbacks. Faster
+/// commits are coalesced. You can read it on any thread. It is kept up to date while you retain it,
+/// and does not keep the store open.
 @dynamicMemberLookup
 public final class LiveRecord<M: Model>: Observable, Sendable {
-  /// The record at one moment, as the file has it and as a value of the model.
+  /// The record at one moment, as stored values and as a value of the model.
   struct State: Sendable {
     let image: [SQLValue]?
     let record: M?
@@ -33,22 +35,23 @@ public final class LiveRecord<M: Model>: Observable, Sendable {
   private let state: Mutex<State>
   private let registration: ObservationToken
 
-  /// - Parameter registration: Ends with this.
+  /// - Parameter registration: Ends when this object is released.
   init(key: M.Key, state: State, registration: ObservationToken) {
     self.key = key
     self.state = Mutex(state)
     self.registration = registration
   }
 
-  /// The record as of the latest commit delivered; nil while there is none.
+  /// The record as of the latest delivered commit; nil while it does not exist.
   public var record: M? {
     registrar.access(self, keyPath: \.record)
     return state.withLock { $0.record }
   }
 
-  /// A property of the record as of the latest commit delivered; nil while there is no record.
+  /// Returns a property of the record as of the latest delivered commit; nil while the record does
+  /// not exist.
   ///
-  /// A property called `key` or `record` is reached through ``record``.
+  /// Access a property called `key` or `record` through ``record``.
   public subscript<Value>(
     dynamicMember path: any KeyPath<M, Value> & Sendable
   ) -> Value? {
@@ -60,10 +63,10 @@ public final class LiveRecord<M: Model>: Observable, Sendable {
     return state.withLock { $0.record }?[keyPath: path]
   }
 
-  /// What the registrar knows a field by; it has no value.
+  /// Identifies a field to the registrar; it has no value.
   private subscript(field index: Int) -> Void { () }
 
-  /// Takes over what the record has become. On the delivery queue.
+  /// Sets the latest state and notifies observers. Called on the delivery queue.
   func follow(_ latest: State) {
     let image = latest.image
     let former = state.withLock { state in
@@ -71,7 +74,7 @@ public final class LiveRecord<M: Model>: Observable, Sendable {
       state = latest
       return former
     }
-    // The value that goes is released here, outside the lock.
+    // The former value is released here, outside the lock.
     let before = former.image
     guard before != image else { return }
     let fields = M.schema.fields.indices.filter { before?[$0] != image?[$0] }

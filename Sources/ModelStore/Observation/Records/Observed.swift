@@ -1,23 +1,23 @@
-/// Something to observe, and what its observers are told: a field of a record, several fields, a
-/// record, or a model. It is a description; ``Store/observe(_:options:coalescing:_:)`` begins one.
+/// A description of what to observe, with the type of its events: a field of a record, several
+/// fields, a record, or a model. ``Store/observe(_:options:coalescing:_:)`` begins the observation.
 ///
 /// ```swift
 /// let title = Observed.field(\Album.title, of: 1)
 /// ```
 public struct Observed<Event: Sendable>: Sendable {
   let model: any Model.Type
-  /// What cannot be described is refused when an observation begins.
+  /// An invalid description is reported when an observation begins.
   let content: Result<Content, StoreError>
 
   struct Content: Sendable {
     /// Everything in one observation.
     var whole: RecordObservation<Event>
-    /// One for each path, in the order given: what a bag counts and removes.
+    /// One observation for each path, in the order given. A bag counts and removes these.
     var parts: [RecordObservation<Event>]
   }
 
-  /// The names of what is observed: one for each field, else one. Empty when it cannot be observed
-  /// at all, because a key path is no stored field or a key cannot be stored.
+  /// The observed paths: one for each field, otherwise one. Empty for an invalid description: a key
+  /// path that is not a stored field, or a key that cannot be stored.
   package var paths: [ObservedPath] {
     switch content {
     case .success(let content): content.parts.map(\.path)
@@ -25,7 +25,7 @@ public struct Observed<Event: Sendable>: Sendable {
     }
   }
 
-  /// The same, as bags tell them apart.
+  /// The same, as bags distinguish them.
   var targets: Set<ObservedTarget> {
     switch content {
     case .success(let content): Set(content.parts.map(\.target))
@@ -40,9 +40,9 @@ public struct Observed<Event: Sendable>: Sendable {
 }
 
 extension Observed {
-  /// One field of one record.
+  /// Observes one field of one record.
   ///
-  /// - Parameter key: The record's key; it need not exist yet.
+  /// - Parameter key: The record's key; the record need not exist yet.
   public static func field<M: Model, Value: ColumnValue>(
     _ field: any KeyPath<M, Value> & Sendable, of key: M.Key
   ) -> Self where Event == FieldEvent<Value> {
@@ -59,8 +59,8 @@ extension Observed {
     }
   }
 
-  /// Several fields of one record, for one callback that is told which field differs: once for each
-  /// of them that a commit changes.
+  /// Observes several fields of one record with one callback. It is called once for each of the
+  /// fields that a commit changes.
   public static func fields<M: Model>(
     _ fields: [any PartialKeyPath<M> & Sendable], of key: M.Key
   ) -> Self where Event == NamedFieldEvent<M> {
@@ -98,8 +98,8 @@ extension Observed {
       })
   }
 
-  /// One record; with `fields`, only the commits in which one of them differs, and of the fields
-  /// that differ only those.
+  /// Observes one record. With `fields`, you receive only commits that change one of these fields,
+  /// and ``RecordEvent/fields`` lists only these.
   public static func record<M: Model>(
     _ model: M.Type, _ key: M.Key, fields: [any PartialKeyPath<M> & Sendable] = []
   ) -> Self where Event == RecordEvent<M> {
@@ -118,8 +118,8 @@ extension Observed {
     }
   }
 
-  /// All records of a model. It has no beginning to tell and takes no options; for the records
-  /// there are, take a ``LiveQuery``.
+  /// Observes all records of a model. It has no initial event and takes no options. For the
+  /// existing records, use a ``LiveQuery``.
   public static func model<M: Model>(_ model: M.Type) -> Self where Event == ModelEvent<M> {
     Self(M.self) { () throws(StoreError) in
       let observation = RecordObservation<Event>(

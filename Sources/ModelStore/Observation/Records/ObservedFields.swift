@@ -1,20 +1,20 @@
 internal import Synchronization
 
-/// What the observers of the same fields of a model have in common, so that each of many keeps
-/// little besides its key.
+/// The part that observers of the same fields of a model share, so that each observer stores little
+/// more than its key.
 final class ObservedFields: Sendable {
   let schema: ModelSchema
-  /// The fields whose values the events show; nil for all.
+  /// The fields whose values the events contain; nil for all.
   let fields: Set<Int>?
-  /// The names of the fields of which an update must touch one; nil for all.
+  /// The names of the fields of which an update must change at least one; nil for all.
   let names: Set<String>?
-  /// The same in field order, empty for all: as ``ObservedPath`` has them.
+  /// The same in field order, as in ``ObservedPath``; empty for all.
   let pathFields: [String]
-  /// The fields that are read. The places of others in records hold NULL or a value, as it happens.
+  /// The fields that are read. In records, other fields contain either NULL or a value.
   let compared: [(index: Int, name: String)]
   let identity: KeyIdentity
 
-  /// - Parameter counted: The fields that an update must touch to count; nil for all.
+  /// - Parameter counted: The fields of which an update must change at least one; nil for all.
   init(_ schema: ModelSchema, fields: Set<Int>?, counted: Set<Int>?) {
     self.schema = schema
     self.fields = fields
@@ -38,7 +38,7 @@ final class ObservedFields: Sendable {
       fields: fields)
   }
 
-  /// The sets of fields that a store's observers have asked for.
+  /// The sets of fields that a store's observers have requested.
   final class Pool: Sendable {
     private struct Wanted: Hashable {
       let model: String
@@ -53,7 +53,7 @@ final class ObservedFields: Sendable {
     ) -> ObservedFields {
       known.withLock { known in
         let wanted = Wanted(model: schema.name, fields: fields, counted: counted)
-        // A model may have been declared anew since.
+        // The model may have been declared again in the meantime.
         if let found = known[wanted], found.schema == schema { return found }
         let made = ObservedFields(schema, fields: fields, counted: counted)
         known[wanted] = made

@@ -1,5 +1,5 @@
-/// The name of something that can be observed: a field of a record, a record, or a model. Says
-/// nothing of its value.
+/// The path of something that can be observed: a field of a record, a record, or a model. It does
+/// not contain a value.
 package struct ObservedPath: Hashable, Sendable {
   /// The model's name.
   package let model: String
@@ -16,16 +16,16 @@ package struct ObservedPath: Hashable, Sendable {
   }
 }
 
-/// What an observation is of, as bags tell it from others: the record whose field `title` counts is
-/// something else than the field.
+/// The identity of an observation in a bag. A field and a record observed for that field have the
+/// same path but are different targets.
 struct ObservedTarget: Hashable, Sendable {
   let path: ObservedPath
-  /// Whether events show whole records.
+  /// Whether events contain whole records.
   let isWhole: Bool
 }
 
 extension ObservedPath: CustomStringConvertible {
-  /// `Album`, `Album[1]`, `Album[1].title`, `Album[1].{title, artistID}`: the form in logs.
+  /// The form in logs: `Album`, `Album[1]`, `Album[1].title`, `Album[1].{title, artistID}`.
   package var description: String {
     var text = model
     if let key { text += "[\(key.map(\.description).joined(separator: ", "))]" }

@@ -1,23 +1,23 @@
-/// What is watched of a record or of all records of a model, and how a commit becomes the events
-/// that the caller sees.
+/// What to observe of one record or of all records of a model, and how a commit becomes the
+/// caller's events.
 struct RecordObservation<Event: Sendable>: Sendable {
   let path: ObservedPath
   var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields == nil) }
-  /// One record, or nil for all.
+  /// The key of one record, or nil for all.
   var key: [SQLValue]? { path.key }
-  /// The fields whose values the events show; nil for all.
+  /// The fields whose values the events contain; nil for all.
   let fields: Set<Int>?
-  /// The fields that an update must touch to count; nil for all.
+  /// The fields of which an update must change at least one; nil for all.
   let counted: Set<Int>?
-  /// - Parameter current: The record as it is now; given only after a reset.
+  /// - Parameter current: The current record; given only after a reset.
   let events: @Sendable (_ commit: ChangeBroker.Commit, _ current: [SQLValue]?) throws -> [Event]
-  /// What is told before an event, on request; nil for what takes no options.
+  /// Returns the event to deliver before an event; nil if options are not available.
   let prior: (@Sendable (Event) -> Event)?
 
-  /// What it can tell besides the changes.
+  /// The options that are available in addition to ``ObservationOptions/synchronous``.
   var options: ObservationOptions { prior == nil ? [] : [.initial, .prior] }
 
-  /// - Parameter filter: The fields that an update must touch to count; nil for those in `fields`.
+  /// - Parameter filter: The fields of which an update must change at least one; nil for `fields`.
   init(
     _ schema: ModelSchema, key: [SQLValue]?, fields: Set<Int>?, filter: Set<Int>? = nil,
     events: @escaping @Sendable (ChangeBroker.Commit, [SQLValue]?) throws -> [Event],
@@ -34,7 +34,7 @@ struct RecordObservation<Event: Sendable>: Sendable {
 }
 
 extension ChangeBroker.Commit {
-  /// What the commit did to one field of the observed record; nil when it left it as it was.
+  /// Returns the commit's change of one field of the observed record; nil when it is unchanged.
   func change<Value>(
     ofField index: Int, in schema: ModelSchema, current: [SQLValue]?,
     _ decode: (SQLValue) throws -> Value
@@ -63,9 +63,9 @@ extension ChangeBroker.Commit {
       isReset: false, phase: phase)
   }
 
-  /// What the commit did to the observed record; nil when it left it as it was.
+  /// Returns the commit's change of the observed record; nil when it is unchanged.
   ///
-  /// - Parameter fields: The names of the fields that were asked for; nil for all.
+  /// - Parameter fields: The names of the requested fields; nil for all.
   func recordChange<M: Model>(
     current: [SQLValue]?, fields: Set<String>? = nil
   ) throws -> RecordEvent<M>? {

@@ -1,23 +1,24 @@
 internal import Synchronization
 
-/// Watches one record or all records of a model, for one subscriber.
+/// An observer of one record or of all records of a model, for one subscriber.
 final class RecordObserver: ChangeBroker.Observer {
   let fields: ObservedFields
   /// The observed record's key; nil for all records.
   let key: [SQLValue]?
-  /// Who registered it, where that is known.
+  /// The bag that it was registered in, if any.
   let registrant: Registrant?
   let mailbox: Mailbox<Part>
   private let standing = Mutex(Standing.new)
 
   private enum Standing {
     case new
-    /// Among the broker's observers, by that number.
+    /// It is one of the broker's observers, with this number.
     case entered(UInt64)
     case ended
   }
 
-  /// The bag that an observation is in, and what tells it from others of the same thing there.
+  /// The bag of an observation, and the context that distinguishes it there from others of the same
+  /// path.
   final class Registrant: Sendable {
     weak let bag: ObservationBag?
     let context: String?
@@ -39,28 +40,28 @@ final class RecordObserver: ChangeBroker.Observer {
     self.mailbox = mailbox
   }
 
-  /// The name of what is observed.
+  /// The observed path.
   var path: ObservedPath { fields.path(key) }
 
   var target: ObservedTarget { ObservedTarget(path: path, isWhole: fields.fields == nil) }
 
-  // Made anew for the few who ask: there may be very many observers.
+  // Computed on demand, because there may be very many observers.
   var interests: [ChangeBroker.Interest] { [fields.interest(key)] }
 
   var model: String { fields.schema.name }
 
   private var isOneRecord: Bool { key != nil }
 
-  /// What of a commit concerns the observer.
+  /// The part of a commit that concerns the observer.
   struct Part: ObservedEvent {
     let commit: ChangeBroker.Commit
-    /// Whose part it is.
+    /// The observer that the part belongs to.
     let observer: RecordObserver
 
     var version: UInt64 { commit.changes.version }
 
     struct Folding: EventFolding {
-      /// The first commit, and what is true of all of them; without changes.
+      /// The first commit and the common properties of all, without changes.
       private var frame: ChangeBroker.Commit
       private var changes: Folded<ChangedRecord, RecordChange>
       private let observer: RecordObserver
@@ -98,7 +99,7 @@ final class RecordObserver: ChangeBroker.Observer {
     }
   }
 
-  /// What of a commit concerns the observer; nil when there is nothing to tell.
+  /// Returns the part of a commit that concerns the observer; nil if there is nothing to report.
   private func part(of commit: ChangeBroker.Commit) -> Part? {
     var changes = commit.changes.changes
     if isOneRecord, changes.count > 1 { changes = together(changes) }
@@ -109,19 +110,19 @@ final class RecordObserver: ChangeBroker.Observer {
     return Part(commit: part, observer: self)
   }
 
-  /// Whether a change touches what is observed.
+  /// Returns whether a change touches what is observed.
   private func isTold(_ change: RecordChange) -> Bool {
     guard let names = fields.names, change.operation == .update else { return true }
     return change.fields.contains { names.contains($0.name) }
   }
 
-  /// All changes of one record are of the same, however its key is spelled.
+  /// All changes of an observed single record have the same identity, however its key is spelled.
   private func identity(of change: RecordChange) -> ChangedRecord {
     ChangedRecord(model: change.model, key: isOneRecord ? [] : change.key)
   }
 
-  /// A record whose key became another that means the same, such as `'abc'` and `'ABC'` under
-  /// NOCASE, was deleted and inserted; to its observer that is one change.
+  /// Changing a key to an equivalent one, such as `'abc'` to `'ABC'` under NOCASE, deletes and
+  /// inserts the record. Its observer receives this as one change.
   private func together(_ changes: [RecordChange]) -> [RecordChange] {
     guard let first = changes.first(where: { $0.new == nil }),
       let last = changes.last(where: { $0.old == nil })
@@ -129,14 +130,14 @@ final class RecordObserver: ChangeBroker.Observer {
     return first.followed(by: last, fields: fields.compared).map { [$0] } ?? []
   }
 
-  /// Has `receive` called on the delivery queue, once for each commit that concerns the observer.
+  /// Calls `receive` on the delivery queue once for each commit that concerns the observer.
   ///
-  /// - Parameter receive: Does not hold the observer, which holds it until it ends.
+  /// - Parameter receive: Must not retain the observer, which retains it until it ends.
   func whenReady(_ receive: @escaping @Sendable (Part) -> Void) {
     mailbox.whenReady(receive)
   }
 
-  /// The next commit, waited for; nil once the observer has ended.
+  /// Waits for the next commit and returns it; nil once the observer has ended.
   func next() async -> ChangeBroker.Commit? {
     await mailbox.next()?.commit
   }
@@ -147,9 +148,9 @@ final class RecordObserver: ChangeBroker.Observer {
 
   func deliver(upTo version: UInt64) { mailbox.deliver(upTo: version) }
 
-  /// Forgets what was not delivered and tells how it is, as the first thing.
+  /// Drops undelivered events and makes the current state the first event.
   ///
-  /// - Parameter image: The observed record, or nil when there is none.
+  /// - Parameter image: The observed record, or nil if it does not exist.
   func begin(with image: [SQLValue]?, version: UInt64) -> ChangeBroker.Outcome {
     let changes = image.map { image in
       [
@@ -165,12 +166,12 @@ final class RecordObserver: ChangeBroker.Observer {
     return mailbox.put(Part(commit: commit, observer: self))
   }
 
-  /// Forgets what was not delivered.
+  /// Drops undelivered events.
   func forget() { mailbox.forget() }
 
   // Beginning and ending
 
-  /// Has `broker` pass it what commits do, until it ends.
+  /// Adds the observer to `broker`, which passes it commits until it ends.
   func enter(_ broker: ChangeBroker) {
     let number = broker.enter(self)
     let isLate = standing.withLock { standing in
@@ -179,18 +180,18 @@ final class RecordObserver: ChangeBroker.Observer {
       return false
     }
     if isLate { broker.remove(number) }
-    // A store that closed in between has not found it among the observers.
+    // A store that was closed in between did not find it among the observers.
     if mailbox.scope?.hasEnded ?? false { finish() }
   }
 
-  /// Its number among the broker's observers; nil before it is there, and after it has ended.
+  /// Its number among the broker's observers; nil before it is added and after it has ended.
   var number: UInt64? {
     standing.withLock { standing in
       if case .entered(let number) = standing { number } else { nil }
     }
   }
 
-  /// Whether nothing more may be told.
+  /// Whether nothing more may be delivered.
   var isEnded: Bool {
     standing.withLock { standing in
       if case .ended = standing { true } else { false }
@@ -202,7 +203,7 @@ final class RecordObserver: ChangeBroker.Observer {
     leave()
   }
 
-  /// Ends with its store: a loop still reads what waits.
+  /// Ends together with its store: a loop can still read the waiting events.
   func finish() {
     mailbox.finish()
     leave()

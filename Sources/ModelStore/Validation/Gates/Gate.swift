@@ -1,9 +1,11 @@
 internal import Synchronization
 
-/// Several conditions over fields of records and drafts with one verdict, such as whether a form
-/// may be sent. It decides about a form, not about the file: what must hold for every writer is a
-/// rule's or a validator's business, though a write can be made to depend on a gate
-/// (``Store/write(if:_:)-(_,(WriteTransaction))``).
+/// Several conditions on fields of records and drafts with one verdict, such as whether a form can
+/// be submitted.
+///
+/// A gate decides about a form, not about the file. For a condition that must hold for every
+/// writer, declare a rule or a validator. You can also make a write depend on a gate
+/// (`Store.write(if:_:)`).
 ///
 /// ```swift
 /// let gate = try Gate(
@@ -11,61 +13,61 @@ internal import Synchronization
 ///   GateCheck("length", of: draft, \.milliseconds) { $0 > 0 })
 /// let watching = gate.observe { verdict in button.isEnabled = verdict.isValid }
 /// ```
-/// Nothing is evaluated before the first change; ``validate()`` evaluates on demand. Each change
-/// of one of its fields gives one verdict, whether it differs from the last or not. A commit, and a
-/// draft set as a whole, is one change, however many fields it touches. What changed is evaluated
-/// first, the others in the order of declaration, the overall rule last, and nothing more once that
-/// is decided.
+/// Conditions are evaluated after each change; call ``validate()`` to evaluate them on demand. Each
+/// change of an observed field produces one verdict, even if the verdict is the same. A commit, or
+/// setting a whole draft, counts as one change. Conditions whose fields changed are evaluated
+/// first, then the others in the order of declaration, and last the overall rule. Evaluation stops
+/// as soon as the result is known.
 ///
-/// Changes of drafts are evaluated on the thread that makes them, those of records on the store's
-/// delivery queue; never two at once, so whoever evaluates one evaluates those that come meanwhile.
-/// The gate ends when it is dropped, and when a store closes whose records it looks at. It keeps no
-/// store open.
+/// Changes of drafts are evaluated on the thread that makes them, changes of records on the store's
+/// delivery queue. Evaluations never overlap: a thread that is evaluating also evaluates changes
+/// that arrive meanwhile. The gate ends when it is released, and when a store whose records it
+/// observes is closed. It does not keep a store open.
 public final class Gate: Sendable {
-  /// What the conditions come to.
+  /// The result of evaluating the conditions.
   public struct Verdict: Hashable, Sendable {
-    /// A condition that was not met.
+    /// A condition that is not met.
     public struct Failure: Hashable, Sendable {
-      /// As the check is called.
+      /// The name of the check.
       public let name: String
-      /// What it demands.
+      /// The requirement.
       public let message: String
     }
 
-    /// Whether the conditions are met, as the reduction and the overall rule have it.
+    /// Whether the conditions are met, according to the reduction and the overall rule.
     public let isValid: Bool
-    /// The condition that failed, the first one evaluated; nil when all is well, and when the
-    /// overall rule decided.
+    /// The first evaluated condition that failed. Nil when the gate is valid, and when the overall
+    /// rule failed.
     public let failed: Failure?
-    /// The names of the conditions whose fields changed, in the order of declaration; none on
-    /// demand.
+    /// The names of the conditions whose fields changed, in the order of declaration. Empty for an
+    /// evaluation on demand.
     public let changed: [String]
   }
 
-  /// How the results of the conditions become one.
+  /// How the results of the conditions are combined.
   public enum Reduction: Sendable {
-    /// Every condition is met. Ends at the first that is not.
+    /// Requires every condition. Evaluation stops at the first one that fails.
     case all
-    /// One condition is met. Ends at the first that is.
+    /// Requires one condition. Evaluation stops at the first one that is met.
     case any
-    /// So many conditions are met. Ends when that is decided.
+    /// Requires this number of conditions. Evaluation stops when the result is known.
     case atLeast(Int)
-    /// The weights of the conditions that are met add up to so much: ``GateCheck/weighing(_:)``.
-    /// Ends when that is decided.
+    /// Requires that the weights of the met conditions reach this sum; see
+    /// ``GateCheck/weighing(_:)``. Evaluation stops when the result is known.
     case weight(atLeast: Double)
-    /// Whatever the closure makes of all results, in the order of declaration, without those of
-    /// checks that have no predicate.
+    /// Passes all results to the closure, in the order of declaration. Checks without a predicate
+    /// are not included.
     case custom(@Sendable ([Bool]) -> Bool)
   }
 
   private struct State {
-    /// By condition; nil for what is not there.
+    /// By condition; nil for a missing value.
     var cells: [GateCondition.Cell?]
     var latest: Verdict?
-    /// How many changes were taken over.
+    /// The number of changes processed.
     var changeCount = 0
     var observers: [VerdictOutlet] = []
-    /// What ends the watching of drafts and records; nil once it has ended.
+    /// Closures that end the observation of drafts and records; nil once the gate has ended.
     var sources: [@Sendable () -> Void]? = []
   }
 
@@ -75,14 +77,14 @@ public final class Gate: Sendable {
   private let state: Mutex<State>
   private let calls = OrderedCalls<Change>()
 
-  /// What conditions find after one change.
+  /// The values that conditions have after one change.
   private typealias Change = [(index: Int, cell: GateCondition.Cell?)]
 
   /// - Parameters:
   ///   - checks: The conditions, in the order in which they are evaluated.
-  ///   - reduction: What their results come to.
-  /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
-  ///   where records are not settled.
+  ///   - reduction: How their results are combined.
+  /// - Throws: ``StoreError`` when a record cannot be observed or read; with code `misuse` inside a
+  ///   write, where records are not yet committed.
   public convenience init<each Value: Sendable>(
     _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all
   ) throws {
@@ -91,10 +93,10 @@ public final class Gate: Sendable {
 
   /// - Parameters:
   ///   - checks: The conditions, in the order in which they are evaluated.
-  ///   - reduction: What their results come to.
-  ///   - overall: A last condition over all values, asked when the others are met.
-  /// - Throws: ``StoreError`` when a record cannot be observed or read; `misuse` inside a write,
-  ///   where records are not settled.
+  ///   - reduction: How their results are combined.
+  ///   - overall: A last condition on all values, evaluated when the others are met.
+  /// - Throws: ``StoreError`` when a record cannot be observed or read; with code `misuse` inside a
+  ///   write, where records are not yet committed.
   public convenience init<each Value: Sendable>(
     _ checks: repeat GateCheck<each Value>, reduction: Reduction = .all,
     overall: @escaping @Sendable (repeat each Value) -> Bool
@@ -123,7 +125,7 @@ public final class Gate: Sendable {
 
   private struct MissingValue: Error {}
 
-  /// An overall rule without its types.
+  /// Returns the overall rule without its types.
   private static func erased<each Value: Sendable>(
     _ overall: @escaping @Sendable (repeat each Value) -> Bool
   ) -> @Sendable ([any Sendable]) -> Bool {
@@ -137,7 +139,7 @@ public final class Gate: Sendable {
       do {
         return overall(repeat try next((each Value).self))
       } catch {
-        // A value that is not there meets no condition.
+        // A missing value meets no condition.
         return false
       }
     }
@@ -145,30 +147,32 @@ public final class Gate: Sendable {
 
   deinit { end() }
 
-  /// The latest verdict; nil before the first. Readable at any time, on any thread.
+  /// The latest verdict; nil before the first one. You can read it at any time, on any thread.
   public var latest: Verdict? { state.withLock { $0.latest } }
 
-  /// Reads all fields as they are now, evaluates every condition in the order of declaration, as
-  /// far as it takes, and keeps the verdict as the latest, unless a change comes meanwhile.
-  /// Observers are not called, for nothing changed.
+  /// Reads the current value of all fields and evaluates the conditions in the order of
+  /// declaration, until the result is known.
+  ///
+  /// The verdict becomes ``latest``, unless a change arrives meanwhile. Observers are not called,
+  /// because nothing changed.
   ///
   /// - Throws: ``StoreError`` when records cannot be read.
   public func validate() throws -> Verdict {
     let changeCount = state.withLock { $0.changeCount }
     let verdict = try verdict { store, places in try store.read(places) }.verdict
     state.withLock { state in
-      // A change that came meanwhile brings a later verdict.
+      // A change that arrived meanwhile produces a later verdict.
       if state.changeCount == changeCount { state.latest = verdict }
     }
     return verdict
   }
 
-  /// Calls `body` with each verdict from now on, one for each change. While it is paused, the
-  /// latest verdict waits and those before it are dropped. While a call runs, at most 1024 wait;
-  /// then the oldest are dropped.
+  /// Calls `body` with each later verdict, one for each change. While the observation is paused,
+  /// only the latest verdict is kept. While a call runs, at most 1024 verdicts wait; beyond that
+  /// the oldest are dropped.
   ///
-  /// - Returns: Keep it: dropping it ends the calls. Writes cannot leave it out: a gate is no
-  ///   observer of a store.
+  /// - Returns: A token to keep: releasing it ends the calls. A write cannot suppress it, because a
+  ///   gate is not an observer of a store.
   public func observe(_ body: @escaping @Sendable (Verdict) -> Void) -> ObservationToken {
     observe(body, whenOver: {})
   }
@@ -188,8 +192,8 @@ public final class Gate: Sendable {
     }
   }
 
-  /// The verdicts from now on, for one `for await` loop. A loop that falls behind gets the latest;
-  /// those between are dropped. The loop ends with the gate.
+  /// The later verdicts, for one `for await` loop. If the loop falls behind, it receives only the
+  /// latest verdict. The loop ends with the gate.
   public var verdicts: AsyncStream<Verdict> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Verdict.self, bufferingPolicy: .bufferingNewest(1))
@@ -198,9 +202,9 @@ public final class Gate: Sendable {
     return stream
   }
 
-  /// Ends the gate: no change gives a verdict any more. ``latest`` stays.
+  /// Ends the gate: changes produce no further verdicts. ``latest`` keeps its value.
   ///
-  /// - Returns: false when it had ended already.
+  /// - Returns: false when it had already ended.
   @discardableResult
   public func end() -> Bool {
     let (sources, observers) = state.withLock { state in
@@ -216,9 +220,9 @@ public final class Gate: Sendable {
 
 // Evaluating and observing.
 extension Gate {
-  /// What the conditions come to with the values as they are now.
+  /// Evaluates the conditions with current values.
   ///
-  /// - Parameter read: The records at the places, all of one state of the store.
+  /// - Parameter read: Reads the records at the places, all from one state of the store.
   /// - Returns: The verdict, and the position of the condition that failed.
   func verdict(
     reading read: (GateStore, [GatePlace]) throws -> [[SQLValue]?]
@@ -238,12 +242,12 @@ extension Gate {
     return evaluation.verdict(on: values, changed: [])
   }
 
-  /// The violation that the failure of one condition is; nil for the overall rule.
+  /// Returns the violation for a failed condition; nil stands for the overall rule.
   func violation(of failed: Int?) -> Violation {
     let condition = failed.map { conditions[$0] }
     var violation = Violation(
       kind: .gate, model: "", rule: condition?.name ?? "gate",
-      message: condition?.message ?? "does not meet the conditions as a whole")
+      message: condition?.message ?? "does not meet the overall rule")
     if case .record(let field) = condition?.source {
       violation.model = field.place.model
       violation.key = field.place.key
@@ -252,7 +256,7 @@ extension Gate {
     return violation
   }
 
-  /// The conditions over records of one store.
+  /// The conditions on records of one store.
   private struct RecordPart {
     let store: GateStore
     /// Each record once.
@@ -278,7 +282,7 @@ extension Gate {
 
   private func begin() throws {
     do {
-      // What changes meanwhile is taken over when it is known how everything was.
+      // Changes that arrive meanwhile are processed once all initial values are known.
       calls.pause(keeping: .max)
       beginDrafts()
       for part in recordParts { try begin(part) }
@@ -319,7 +323,7 @@ extension Gate {
         do {
           return (index, try field.cell(in: image))
         } catch {
-          // Other fields of the commit are told all the same; this one meets no condition.
+          // Other fields of the commit are still processed; this condition counts as not met.
           part.store.report(error)
           return (index, nil)
         }
@@ -331,7 +335,7 @@ extension Gate {
         Set(part.fields.filter { $0.place == place }.map(\.field.index))
       }
     ) { [weak self] images in self?.put(cells(images)) }
-    // Conditions over records of a closed store would never change again.
+    // Conditions on records of a closed store would never change again.
     let leave = part.store.whenOver(part.places) { [weak self] in self?.end() }
     state.withLock { state in
       state.sources?.append {
@@ -353,12 +357,12 @@ extension Gate {
     calls.put(change, receive)
   }
 
-  /// Takes over what one change brought, evaluates and tells, unless nothing differs.
+  /// Processes one change: stores the values, evaluates and notifies, unless nothing differs.
   private func receive(_ change: Change) {
     let known = state.withLock { $0.cells }
     var cells = known
     var changed: [Int] = []
-    // Calls come one at a time, and the values' own comparison runs outside the lock.
+    // Calls are serialized, and the values are compared outside the lock.
     for (index, cell) in change where !conditions[index].isSame(known[index], cell) {
       cells[index] = cell
       changed.append(index)
@@ -370,7 +374,7 @@ extension Gate {
       state.changeCount += 1
       return replaced
     }
-    // Released here, outside the lock, with the values that it is the last to hold.
+    // Released outside the lock, with values to which it holds the last reference.
     guard replaced != nil else { return }
     let verdict = evaluation.verdict(on: cells.map { $0?.value }, changed: changed.sorted()).verdict
     let observers = state.withLock { state in

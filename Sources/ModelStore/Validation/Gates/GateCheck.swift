@@ -1,7 +1,7 @@
-/// One condition of a ``Gate``: a field of a record or of a draft, and what it has to meet. It
-/// describes; nothing is looked at before a gate is made of it.
+/// One condition of a ``Gate``: a field of a record or draft, and its requirement.
 ///
-/// For a record, ``Store/check(_:_:of:_:_:)`` makes it.
+/// It is only a description; a gate evaluates it. Create one for a record with
+/// ``Store/check(_:_:of:_:_:)``.
 public struct GateCheck<Value: Sendable>: Sendable {
   let condition: GateCondition
 
@@ -9,14 +9,15 @@ public struct GateCheck<Value: Sendable>: Sendable {
     self.condition = condition
   }
 
-  /// A field of a draft.
+  /// Creates a check of a draft's field.
   ///
   /// - Parameters:
-  ///   - name: What the verdict calls it.
-  ///   - message: What is demanded, to follow the name: "must not be empty".
-  ///   - holding: How the gate holds the draft. Say ``DraftReference/weak`` where the draft's owner
-  ///     is held by the draft; once it is gone, the condition fails and changes no more.
-  ///   - predicate: Whether the value is good.
+  ///   - name: The name in the verdict.
+  ///   - message: The requirement, worded to follow the name: "must not be empty".
+  ///   - holding: How the gate references the draft. Pass ``DraftReference/weak`` if the draft
+  ///     retains the owner of the gate. Once the draft is released, the condition fails and no
+  ///     longer changes.
+  ///   - predicate: Returns whether the value is valid.
   public init<Draft>(
     _ name: String, of draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
     _ message: String = "is not valid", holding: DraftReference = .strong,
@@ -27,7 +28,7 @@ public struct GateCheck<Value: Sendable>: Sendable {
       source: .draft(Self.field(field, of: draft, keepsAlive: holding == .strong)))
   }
 
-  /// A field of a draft whose changes are only a reason to look at the other conditions.
+  /// Creates a check without a condition: a change of the field only re-evaluates the other checks.
   public init<Draft>(
     _ name: String, of draft: LiveDraft<Draft>, _ field: any KeyPath<Draft, Value> & Sendable,
     holding: DraftReference = .strong
@@ -56,7 +57,8 @@ public struct GateCheck<Value: Sendable>: Sendable {
       })
   }
 
-  /// The same condition with another weight, for ``Gate/Reduction/weight(atLeast:)``; 1 otherwise.
+  /// Returns the check with another weight, for ``Gate/Reduction/weight(atLeast:)``. The default is
+  /// 1.
   ///
   /// - Precondition: `weight` is not negative.
   public func weighing(_ weight: Double) -> GateCheck {
@@ -76,12 +78,12 @@ public struct GateCheck<Value: Sendable>: Sendable {
   }
 }
 
-/// A check without its type.
+/// A type-erased check.
 struct GateCondition: Sendable {
   var name: String
   var message: String
   var weight = 1.0
-  /// nil for one that decides nothing.
+  /// nil for a check without a condition.
   var test: (@Sendable (any Sendable) -> Bool)?
   var source: Source
 
@@ -92,14 +94,14 @@ struct GateCondition: Sendable {
 
   struct DraftField: Sendable {
     var draft: ObjectIdentifier
-    /// The whole draft; nil when it is gone.
+    /// Returns the whole draft; nil when it was released.
     var read: @Sendable () -> (any Sendable)?
-    /// The whole draft, nil when it is gone, and what ends the calls with later ones.
+    /// Returns the whole draft, nil when it was released, and a closure that ends later calls.
     var observe:
       @Sendable (@escaping @Sendable (any Sendable) -> Void) -> (
         value: (any Sendable)?, end: @Sendable () -> Void
       )
-    /// The field of a whole draft.
+    /// Returns the field of a whole draft.
     var part: @Sendable (any Sendable) -> (any Sendable)?
     var isSame: @Sendable (any Sendable, any Sendable) -> Bool
   }
@@ -116,7 +118,7 @@ struct GateCondition: Sendable {
   /// A field's value at one moment.
   struct Cell: Sendable {
     var value: any Sendable
-    /// As the file has it, where it is a record's.
+    /// The stored value of a record's field; nil for a draft.
     var stored: SQLValue?
   }
 
@@ -132,7 +134,7 @@ struct GateCondition: Sendable {
 }
 
 extension GateCondition.RecordField {
-  /// The field in the record as the file has it; nil when there is no record.
+  /// Returns the field's value in the stored record; nil when the record does not exist.
   func cell(in image: [SQLValue]?) throws -> GateCondition.Cell? {
     try image.map { image in
       GateCondition.Cell(value: try decode(image[index]), stored: image[index])
@@ -140,36 +142,36 @@ extension GateCondition.RecordField {
   }
 }
 
-/// A record that a gate looks at, and which of its fields.
+/// A record that a gate observes.
 struct GatePlace: Hashable, Sendable {
   var model: String
   var key: [SQLValue]
 }
 
-/// What a gate needs of the store of its records.
+/// The parts of a store that a gate needs for its records.
 struct GateStore: Sendable {
   /// The number of the store's scope.
   var identity: UInt64
-  /// The number of what it shares with other stores on its file.
+  /// The number of the state that it shares with other stores on its file.
   var coreIdentity: UInt64
-  /// The records as they are now, all of one state of the store, in the order of places; nil for
-  /// one that is not there.
+  /// Reads the current records, all from one state of the store, in the order of places; nil for a
+  /// missing record.
   var read: @Sendable ([GatePlace]) throws -> [[SQLValue]?]
-  /// One record as it is now, or nil, for the delivery queue.
+  /// Reads one current record, or nil. Called on the delivery queue.
   var reread: @Sendable (GatePlace) throws -> [SQLValue]?
-  /// Has a feed told of every later commit that touches its records, and calls the closure with
-  /// them as they are now while no commit can come between.
+  /// Registers a feed for every later commit that touches its records. Calls the closure with the
+  /// current records while no commit can come between.
   var begin: @Sendable (GateFeed, ([[SQLValue]?]) throws -> Void) throws -> Void
-  /// Has the closure called when the store closes, at once when it has closed already. Returns what
-  /// takes that back.
+  /// Calls the closure when the store closes, or at once when it is already closed. Returns a
+  /// closure that cancels this.
   var whenOver: @Sendable ([GatePlace], @escaping @Sendable () -> Void) -> @Sendable () -> Void
   var report: @Sendable (any Error) -> Void
 }
 
-/// How a gate holds a draft that it checks.
+/// How a gate references a draft that it checks.
 public enum DraftReference: Hashable, Sendable {
-  /// The draft lives as long as the gate.
+  /// The gate retains the draft.
   case strong
-  /// The draft may go before the gate; the check then fails.
+  /// The gate does not retain the draft. Once the draft is released, the check fails.
   case weak
 }

@@ -1,14 +1,16 @@
-/// Makes one verdict of the values that a gate's conditions find.
+/// The evaluation of a gate's conditions into one verdict.
 struct GateEvaluation: Sendable {
   let conditions: [GateCondition]
   let reduction: Gate.Reduction
-  /// Asked last, over all values.
+  /// Evaluated last, with all values.
   let overall: (@Sendable ([any Sendable]) -> Bool)?
 
+  /// Evaluates the conditions.
+  ///
   /// - Parameters:
-  ///   - values: By condition; nil for what is not there, which meets no condition.
-  ///   - changed: The conditions whose values are new, ascending: they are evaluated first.
-  /// - Returns: The verdict, and the condition that failed, as in it.
+  ///   - values: By condition; nil for a missing value, which meets no condition.
+  ///   - changed: The conditions whose values are new, ascending. They are evaluated first.
+  /// - Returns: The verdict, and the position of the failed condition that it names.
   func verdict(
     on values: [(any Sendable)?], changed: [Int]
   ) -> (verdict: Gate.Verdict, failed: Int?) {
@@ -45,14 +47,14 @@ struct GateEvaluation: Sendable {
     )
   }
 
-  /// How many conditions were met so far, and what the rest can still bring.
+  /// The number of met and failed conditions so far, and of those not yet evaluated.
   private struct Count {
     var met = 0
     var failed = 0
     var waiting: Int
     var metWeight = 0.0
     var waitingWeight: Double
-    /// How much the sums may differ by the order in which they were made.
+    /// The rounding difference that sums in another order may have.
     let slack: Double
 
     init(conditions: [GateCondition]) {
@@ -73,7 +75,7 @@ struct GateEvaluation: Sendable {
     }
   }
 
-  /// The result, once the conditions not yet evaluated cannot change it.
+  /// Returns the result once the remaining conditions cannot change it.
   private func decided(_ count: Count, _ results: [Int: Bool]) -> Bool? {
     switch reduction {
     case .all: count.failed > 0 ? false : count.waiting == 0 ? true : nil
@@ -82,7 +84,8 @@ struct GateEvaluation: Sendable {
       count.met >= number ? true : count.met + count.waiting < number ? false : nil
     case .weight(let weight):
       if count.waiting == 0 {
-        // In the order of declaration, so that what changed last makes no difference.
+        // Summed in the order of declaration, so that the result does not depend on what changed
+        // last.
         conditions.indices.reduce(0) { sum, index in
           results[index] == true ? sum + conditions[index].weight : sum
         } >= weight

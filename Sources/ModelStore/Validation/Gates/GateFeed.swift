@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// Tells a gate what commits do to its records: once for each commit, with all of its records that
+/// A feed of commits for a gate. It reports each commit once, with all of the gate's records that
 /// the commit touches.
 final class GateFeed: Sendable {
   let places: [GatePlace]
-  /// For each place the fields that matter.
+  /// For each place, the fields that matter.
   let fields: [Set<Int>]
   private let store: GateStore
-  /// Called on the delivery queue with the records as they became; nil for one that is gone.
+  /// Called on the delivery queue with the new records; nil for a deleted one.
   private let receive: @Sendable ([Int: [SQLValue]?]) -> Void
   private let state = Mutex(State())
 
@@ -21,12 +21,12 @@ final class GateFeed: Sendable {
     var version: UInt64
     var place: Int
     var image: [SQLValue]?
-    /// Whether the record has to be read anew.
+    /// Whether the record has to be read again.
     var isReset: Bool
   }
 
-  /// So many notes wait at most; then only the last about each record is kept, so that a gate that
-  /// falls behind skips to what is.
+  /// The most notes that wait. Beyond it only the last note of each record is kept, so that a slow
+  /// gate skips to the current state.
   private var waitingCountMax: Int { max(1024, 2 * places.count) }
 
   init(
@@ -39,7 +39,7 @@ final class GateFeed: Sendable {
     self.receive = receive
   }
 
-  /// What watches the record at one place.
+  /// Returns the observer of the record at one place.
   func observer(of place: Int, interest: ChangeBroker.Interest) -> some ChangeBroker.Observer {
     PlaceObserver(feed: self, place: place, interests: [interest])
   }
@@ -66,7 +66,7 @@ final class GateFeed: Sendable {
   private func note(_ commit: ChangeBroker.Commit, at place: Int) {
     let note = Note(
       version: commit.changes.version, place: place,
-      // A key that became another of the same meaning is a deletion and an insertion.
+      // Changing a key to an equivalent one is a deletion and an insertion.
       image: commit.changes.changes.last { $0.new != nil }?.new, isReset: commit.isReset)
     state.withLock { state in
       state.waiting.append(note)
@@ -74,7 +74,7 @@ final class GateFeed: Sendable {
     }
   }
 
-  /// The last note about each record, in order.
+  /// Returns the last note of each record, in order.
   private static func last(of notes: [Note]) -> [Note] {
     var indices: [Int: Int] = [:]
     var last: [Note] = []
@@ -89,7 +89,8 @@ final class GateFeed: Sendable {
     return last.reversed()
   }
 
-  /// Every note of a commit is there before the first of its observers is called.
+  /// Delivers the notes of commits up to `version`. Every note of a commit is added before its
+  /// first observer is called.
   private func deliver(upTo version: UInt64) {
     let notes = state.withLock { state in
       let count = state.waiting.firstIndex { $0.version > version } ?? state.waiting.endIndex
@@ -117,7 +118,7 @@ final class GateFeed: Sendable {
     }
   }
 
-  /// Has `leave` called at the end; at once when it has ended already.
+  /// Calls `leave` when the feed ends, or at once when it has already ended.
   func end(by leave: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       if !state.isEnded { state.ends.append(leave) }

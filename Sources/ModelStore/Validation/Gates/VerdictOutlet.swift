@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A gate's observer, as its subscription knows it.
+/// A gate's observer, as its token sees it.
 final class VerdictOutlet: Outlet {
   // Never held while the body runs.
   private let body: Mutex<(@Sendable (Gate.Verdict) -> Void)?>
@@ -9,7 +9,7 @@ final class VerdictOutlet: Outlet {
   /// The most verdicts that wait for a slow body.
   static let waitingCountMax = 1024
 
-  /// To be called when the gate has ended.
+  /// Called when the gate has ended.
   let whenOver: @Sendable () -> Void
 
   init(
@@ -19,12 +19,12 @@ final class VerdictOutlet: Outlet {
     self.whenOver = whenOver
   }
 
-  /// No store's commits alone: a gate looks at drafts, too.
+  /// nil, because a gate also observes drafts and belongs to no single broker.
   var broker: ChangeBroker? { nil }
 
   func tell(_ verdict: Gate.Verdict) { calls.put(verdict, call) }
 
-  /// Only the latest verdict waits while it is paused.
+  /// Keeps only the latest verdict while paused.
   func pause() { calls.pause(keeping: 1) }
 
   func resume() { calls.resume(call) }
@@ -34,9 +34,9 @@ final class VerdictOutlet: Outlet {
     body?(verdict)
   }
 
-  /// Ends the calls, and lets the body go.
+  /// Ends the calls and releases the body.
   func end() {
-    // Released outside the lock: its end may run the caller's code.
+    // Released outside the lock: its deinitialization may run the caller's code.
     let ended = body.withLock { body in
       defer { body = nil }
       return body
@@ -44,7 +44,7 @@ final class VerdictOutlet: Outlet {
     _ = ended
   }
 
-  // A write leaves out observers of its own store only, so it never comes to a gate's.
+  // A write suppresses only observers of its own store, so it never reaches a gate's.
 
   func beginSuppression() {}
 

@@ -48,9 +48,9 @@ import Testing
     }
     let live = try store.liveQuery(theirs.order { $0.title })
     let plan = live.plan.description
-    // plan: run again after each commit that touches it, because …
+    // plan: re-executed after each commit that touches it, because …
     // end
-    #expect(plan.hasPrefix("run again after each commit that touches it, because "))
+    #expect(plan.hasPrefix("re-executed after each commit that touches it, because "))
     #expect(live.count == 2)
   }
 

@@ -1,10 +1,10 @@
-// Values that are larger than the store reads.
+// Values larger than the configured maximum.
 extension StatementRunner {
-  /// Names the field and, in the order of keys, the first record of `schema` with a value larger
-  /// than ``StoreConfiguration/maxValueSize``. SQLite names neither.
+  /// Returns an error that names the field and the first record of `schema`, in key order, with a
+  /// value larger than ``StoreConfiguration/maxValueSize``. SQLite names neither.
   ///
-  /// - Complexity: Asks for the sizes of all values, field by field, and reads none larger than
-  ///   the limit.
+  /// - Complexity: Reads the sizes of all values, field by field. It reads no value larger than the
+  ///   limit.
   func oversized(in schema: ModelSchema, _ error: SQLiteError) throws -> StoreError {
     var field: FieldSchema?
     var key: [SQLValue]?
@@ -17,7 +17,7 @@ extension StatementRunner {
       .invalidValue,
       """
       A stored value of \(place) is larger than the \(connection.maxValueSize) bytes that this \
-      store reads as one. Leave the field out, or raise StoreConfiguration.maxValueSize.
+      store accepts per value. Leave the field out, or raise StoreConfiguration.maxValueSize.
       """, model: schema.name, field: field?.name, key: key?.isEmpty == false ? key : nil,
       sqliteCode: error.code.rawValue)
   }
@@ -29,7 +29,7 @@ extension StatementRunner {
     let sized = "typeof(\(column)) IN ('text', 'blob')"
     var count = 0
     do {
-      // SQLite mostly knows the size of a blob without reading it. It reads a text to count its
+      // SQLite usually knows the size of a blob without reading it. It reads a text to count its
       // characters, and stops at a value that is too large.
       let sql = Self.select("length(\(column))", from: schema, where: sized)
       let isFound = try connection.withStatement(sql) { statement in
@@ -42,12 +42,13 @@ extension StatementRunner {
       }
       guard isFound else { return nil }
     } catch let error as SQLiteError where error.code.primary == .tooBig {
-      // The row after the last one that was read.
+      // The oversized value is in the row after the last row that was read.
     }
     do {
       return try firstKey(in: schema, where: sized, skipping: count)
     } catch let error as SQLiteError where error.code.primary == .tooBig {
-      // A value in the row's own page: SQLite reads it to know its type. The field is known.
+      // The value is in the row's own page, and SQLite reads it to find its type. Only the field is
+      // known.
       return []
     }
   }
