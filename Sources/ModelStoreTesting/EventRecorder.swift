@@ -15,7 +15,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let names = EventRecorder<String>(store)
-/// let subscription = try subject.subscribe { name in names.record(name) }
+/// let token = try subject.stream.subscribe { name in names.record(name) }
 /// ```
 ///
 /// No method sleeps. ``takeAll()`` waits for the delivery of the commits so far. ``next()`` waits

@@ -8,9 +8,9 @@ public import ModelStore
 /// RecordedChange(old: 1, new: 2, origin: .binding("Author.bookCount"))
 /// ```
 public struct RecordedChange<Value> {
-  /// The value before; nil when there was no record.
+  /// The value before; nil when the record did not exist.
   public var old: Value?
-  /// The value after; nil when there is no record.
+  /// The value after; nil when the record does not exist.
   public var new: Value?
   /// What changed it: a statement of a transaction, a binding, a trigger or a cascade.
   public var origin: Origin

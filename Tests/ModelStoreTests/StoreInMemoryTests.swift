@@ -247,7 +247,7 @@ import Testing
 
   @Test(.timeLimit(.minutes(1))) func aWaitingConsumerIsWokenByACommit() async throws {
     let store = try Self.music { $0.changeJournal = .full }
-    let consumer = try store.consumer("index", startingAt: .start)
+    let consumer = try store.consumer("index")
     let operations = EventRecorder<[RecordChange.Operation]>(store)
     let reading = Task {
       for try await batch in consumer.batches() {

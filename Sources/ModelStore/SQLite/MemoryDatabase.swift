@@ -155,7 +155,7 @@ final class MemoryDatabase: Sendable {
   // The index of the log, and its locks
 
   /// The memory of a region of the index, which does not move while any connection uses the index;
-  /// nil when there is no such region and `creating` is false.
+  /// nil when the region does not exist and `creating` is false.
   func mapIndex(
     _ holder: Int, region: Int, byteCount: Int, creating: Bool
   ) -> UnsafeMutableRawPointer? {

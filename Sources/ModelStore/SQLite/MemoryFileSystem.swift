@@ -55,7 +55,7 @@ enum MemoryFileSystem {
     }
     vfs.pointee.xFullPathname = { _, name, capacity, result in
       guard let name, let result else { return SQLITE_CANTOPEN }
-      // There are no folders, so every name is a full path.
+      // Names have no folders, so every name is a full path.
       let bytes = UnsafeBufferPointer(start: name, count: String(cString: name).utf8.count + 1)
       guard bytes.count <= capacity else { return SQLITE_CANTOPEN }
       _ = UnsafeMutableBufferPointer(start: result, count: bytes.count).update(from: bytes)
