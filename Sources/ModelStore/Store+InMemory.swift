@@ -14,7 +14,7 @@ extension Store {
   ///
   /// - Parameters:
   ///   - models: The models of the program, whose tables are created.
-  ///   - migrations: The program's migrations, all of which are applied.
+  ///   - migrations: The program's migrations, as for a new file.
   ///   - bindings: Fields that the store keeps in sync.
   ///   - rules: Rules beside those in the models' definitions.
   ///   - validators: Rules in Swift that gate every commit.
@@ -46,8 +46,8 @@ extension Store {
   ) throws -> Store {
     try Store(
       declaring: Declarations(
-        migrations: migrations, models: models.map { $0.schema }, bindings: bindings,
-        rules: rules, validators: validators, changeJournal: configuration.changeJournal),
+        migrations: migrations, models: models, bindings: bindings, rules: rules,
+        validators: validators, changeJournal: configuration.changeJournal),
       configuration: configuration, name: "The store in memory"
     ) {
       try StoreEngines.leaseInMemory(configuration, report: onError)
