@@ -9,6 +9,7 @@ let package = Package(
   products: [
     .library(name: "ModelStore", targets: ["ModelStore"]),
     .library(name: "ModelStoreMacro", targets: ["ModelStoreMacro"]),
+    .library(name: "ModelStoreTesting", targets: ["ModelStoreTesting"]),
     .library(name: "StoreCommand", targets: ["StoreCommand"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "storecli", targets: ["storecli"]),
@@ -40,6 +41,7 @@ let package = Package(
       ]
     ),
     .target(name: "ModelStoreMacro", dependencies: ["ModelStore", "ModelStoreMacroPlugin"]),
+    .target(name: "ModelStoreTesting", dependencies: ["ModelStore"]),
     .target(name: "RecordFormats"),
     .target(
       name: "StoreCommand",
@@ -57,7 +59,7 @@ let package = Package(
       path: "Tests/FaultWriter"),
     .testTarget(
       name: "ModelStoreTests",
-      dependencies: ["ModelStore", "SchemaCompiler", "CSQLite", "CFaultVFS"]),
+      dependencies: ["ModelStore", "ModelStoreTesting", "SchemaCompiler", "CSQLite", "CFaultVFS"]),
     .testTarget(
       name: "storecliTests",
       dependencies: ["storecli", "StoreCommand", "RecordFormats", "ModelStore", "CSQLite"],

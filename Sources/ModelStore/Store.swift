@@ -86,9 +86,20 @@ public final class Store: Sendable {
     at path: String, declaring declarations: Declarations, configuration: StoreConfiguration,
     onError: @escaping @Sendable (StoreError) -> Void
   ) throws -> StoreLease {
+    try lease(declaring: declarations, configuration: configuration, name: path) {
+      try StoreEngines.lease(at: path, configuration: configuration, report: onError)
+    }
+  }
+
+  /// A lease of what `lend` opens, which has the declarations.
+  ///
+  /// - Parameter name: What errors call the database.
+  static func lease(
+    declaring declarations: Declarations, configuration: StoreConfiguration, name: String,
+    leasing lend: () throws -> StoreLease
+  ) throws -> StoreLease {
     do {
-      let lease = try StoreEngines.lease(
-        at: path, configuration: configuration, report: onError)
+      let lease = try lend()
       do {
         let catalog = lease.engine.catalog
         let isInOrder = try catalog.declare(
@@ -100,7 +111,7 @@ public final class Store: Sendable {
       }
       return lease
     } catch {
-      throw Self.openingError(error, path: path, access: configuration.access)
+      throw Self.openingError(error, path: name, access: configuration.access)
     }
   }
 
@@ -134,7 +145,8 @@ public final class Store: Sendable {
     }
   }
 
-  /// The path of the file itself. Symbolic links were resolved when the store was opened.
+  /// The path of the file itself. Symbolic links were resolved when the store was opened. For a
+  /// store in memory, a name that no other store of the process has, such as `:memory:1`.
   public var path: String { engine.file.path }
 
   /// Whether the file has a write-ahead log. Without it, readers and writers wait for each other.

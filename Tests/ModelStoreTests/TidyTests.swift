@@ -53,7 +53,7 @@ import Testing
         "@unchecked Sendable": 3,
         "nonisolated(unsafe)": 0,
         "unowned": 2,
-        "Unmanaged": 5,
+        "Unmanaged": 6,
         "unsafeBitCast": 0,
         "Task.detached": 0,
         "@_ attributes": 2,

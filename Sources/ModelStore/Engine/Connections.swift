@@ -29,7 +29,7 @@ final class Connections: Sendable {
   init(file: DatabaseFile, configuration: StoreConfiguration) throws {
     let policy = configuration.connectionPolicy
     let path = file.path
-    reserve = SpaceReserve(database: path)
+    reserve = SpaceReserve(database: file.isInMemory ? nil : path)
     try file.checkLog(fileSystem: policy.fileSystem)
     let opening = FileOpening(file: file, configuration: configuration)
     let (connection, journal) = try opening.firstConnection(lending: reserve)

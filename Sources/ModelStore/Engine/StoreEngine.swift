@@ -36,7 +36,8 @@ final class StoreEngine: Sendable {
       reports: reports,
       signal: ChangeSignal(
         path: file.path,
-        queue: connections.writer.makeTurnQueue(label: "modelstore.signal")))
+        queue: connections.writer.makeTurnQueue(label: "modelstore.signal"),
+        means: file.isInMemory ? .nothing : .best))
     maintenance = Maintenance(
       turns: WriterTurns(writer: connections.writer, broker: broker), schema: schema,
       foreignSync: foreignSync, reports: reports,

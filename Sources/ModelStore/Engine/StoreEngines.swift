@@ -54,6 +54,24 @@ enum StoreEngines {
     return StoreLease(engine, report: report)
   }
 
+  /// A lease of a new engine in memory, which no other store shares.
+  ///
+  /// - Throws: ``StoreError`` with code `configurationConflict` for a read-only configuration.
+  static func leaseInMemory(
+    _ configuration: StoreConfiguration, report: @escaping @Sendable (StoreError) -> Void
+  ) throws -> StoreLease {
+    guard configuration.access != .readOnly else {
+      throw StoreError(
+        .configurationConflict,
+        "A store in memory is empty when it opens, so it cannot be read-only. Set StoreConfiguration.access to readWriteCreate."
+      )
+    }
+    var configuration = configuration
+    configuration.fileSystem = MemoryFileSystem.name
+    let file = DatabaseFile(MemoryDatabase.make())
+    return StoreLease(try StoreEngine(file: file, configuration: configuration), report: report)
+  }
+
   /// Returns the engine in use for `file`, with one more lease; nil if there is none.
   private static func present(
     for file: DatabaseFile, _ configuration: StoreConfiguration

@@ -24,6 +24,8 @@ final class ChangeSignal: Sendable {
     /// By file events if the system reports them, otherwise by polling.
     case best
     case polling
+    /// Not at all: no other process can reach the file.
+    case nothing
   }
 
   private let path: String
@@ -59,7 +61,7 @@ final class ChangeSignal: Sendable {
   ) {
     state.withLock { state in
       let isListening = state.listening != nil
-      let isToListen = isWanted() && !state.hasEnded
+      let isToListen = isWanted() && !state.hasEnded && means != .nothing
       guard isListening != isToListen else { return }
       if isToListen {
         state.listening = Listening(
@@ -73,6 +75,9 @@ final class ChangeSignal: Sendable {
       }
     }
   }
+
+  /// Whether it listens for writes of other processes.
+  var isListening: Bool { state.withLock { $0.listening != nil } }
 
   /// Stops to listen permanently.
   func end() {

@@ -22,6 +22,8 @@ struct DatabaseFile {
 
   enum Problem: Error, Hashable {
     case emptyPath
+    /// SQLite's name for a database in memory, not a file.
+    case namesMemory(path: String)
     case notFound(path: String)
     case directoryNotFound(path: String)
     case isDirectory(path: String)
@@ -52,6 +54,8 @@ struct DatabaseFile {
   /// The path of the file, without symbolic links.
   let path: String
   let identity: Identity
+  /// Whether it is a ``MemoryDatabase``. Then `path` is its name, and no other process can open it.
+  let isInMemory: Bool
   /// Why the contents may not come from the file's owner; nil if other users cannot replace the
   /// file. Only a file that is opened for reading can have a doubt.
   let doubt: Problem?
@@ -68,10 +72,12 @@ struct DatabaseFile {
     sharing: StoreConfiguration.Sharing = .owner, _membership: GroupMembership = .system
   ) throws(Problem) {
     guard !path.isEmpty else { throw .emptyPath }
+    guard !Self.namesMemory(path) else { throw .namesMemory(path: path) }
     guard !path.utf8.contains(0) else { throw .unusableName(path: path) }
     let user = geteuid()
     let real = try RealPath(path, user: user, _membership: _membership)
     self.path = real.path
+    isInMemory = false
     guard real.path.utf8.count <= Self.pathLengthMax else { throw .unusableName(path: path) }
     guard let directory = try Self.status(of: real.directory) else {
       throw .directoryNotFound(path: real.directory)
@@ -112,6 +118,28 @@ struct DatabaseFile {
     }
   }
 
+  /// A database in memory, which only this process can reach.
+  init(_ database: MemoryDatabase) {
+    path = database.name
+    identity = Identity(device: .max, inode: database.number)
+    isInMemory = true
+    doubt = nil
+    let user = geteuid()
+    let own = FileOwnership(user: user, group: getegid(), mode: 0o600)
+    safety = LocationSafety(
+      user: user, file: own, directory: own, sharing: .owner, _membership: .system)
+    size = 0
+    hasLog = false
+  }
+
+  /// Whether `path` is how other SQLite libraries name a database in memory. A user who passes it
+  /// does not mean a file of this name.
+  private static func namesMemory(_ path: String) -> Bool {
+    if path.hasPrefix(MemoryDatabase.namePrefix) { return true }
+    guard path.hasPrefix("file:") else { return false }
+    return [":memory:", "mode=memory", "vfs=memdb"].contains(where: path.contains)
+  }
+
   /// SQLite's unix layer allows 512 bytes, including the longest suffix and the terminator.
   private static let pathLengthMax = 512 - "-journal".utf8.count - 1
 
@@ -134,6 +162,7 @@ struct DatabaseFile {
   ///
   /// - Parameter access: The store's access. A read-only store creates no files.
   func checkCompanions(for access: StoreConfiguration.Access) throws(Problem) {
+    guard !isInMemory else { return }
     if isExposed, access != .readOnly { try Self.createCompanions(of: path, safety) }
     _ = try Self.checkCompanions(of: path, safety)
   }
@@ -189,6 +218,7 @@ struct DatabaseFile {
 
   /// Whether the file at `path` is still the one that was opened.
   func isStillThere() -> Bool {
+    guard !isInMemory else { return true }
     var status = stat()
     return lstat(path, &status) == 0 && UInt64(status.st_dev) == identity.device
       && UInt64(status.st_ino) == identity.inode

@@ -151,6 +151,7 @@ extension DatabaseFile {
   ///
   /// - Throws: ``Problem``, or ``SQLiteError`` if the database cannot be read.
   func checkLog(fileSystem: String?) throws {
+    guard !isInMemory else { return }
     for _ in 0..<Self.comparisonCountMax {
       guard let log = try withLog({ LogHeader(reading: $0) }),
         let database = try UnloggedDatabase(path: path, fileSystem: fileSystem),

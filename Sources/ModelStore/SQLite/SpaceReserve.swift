@@ -16,7 +16,7 @@ internal import Synchronization
 /// Other processes may create, use or remove the same file at any time, so each use checks the
 /// file.
 final class SpaceReserve: Sendable {
-  private let directory: String
+  private let directory: String?
   private let path: String
   private let processID = getpid()
   private let state = Mutex(State())
@@ -37,9 +37,14 @@ final class SpaceReserve: Sendable {
   /// With less free space, the store creates the reserve. With twice as much, it removes it.
   private static let scarceByteCount = 256 << 20
 
-  init(database: String) {
-    path = database + "-reserve"
-    directory = database.lastIndex(of: "/").map { String(database[...$0]) } ?? "."
+  /// - Parameter database: The path of the database; nil for one in memory, which has no reserve.
+  init(database: String?) {
+    path = database.map { $0 + "-reserve" } ?? ""
+    directory = database.map(Self.directory)
+  }
+
+  private static func directory(of database: String) -> String {
+    database.lastIndex(of: "/").map { String(database[...$0]) } ?? "."
   }
 
   /// The connections are closed, so the log of a deletion has released its space.
@@ -154,6 +159,7 @@ final class SpaceReserve: Sendable {
 
   /// The bytes that this user may still allocate; nil if the system does not report it.
   private var freeByteCount: Int? {
+    guard let directory else { return nil }
     let count = csqlite_free_byte_count(directory)
     return count >= 0 ? Int(count) : nil
   }

@@ -35,8 +35,8 @@ extension DatabaseFile.Problem {
     case .tooShort: .notADatabase
     case .foreignLog, .staleLog: .fileReplaced
     case .refused: .permissionDenied
-    case .isDirectory, .danglingLink, .untrustedLink, .notAFile, .unusableName, .unsafeCompanion,
-      .hardLinked, .unsuitableFileSystem, .replaceable, .planted:
+    case .namesMemory, .isDirectory, .danglingLink, .untrustedLink, .notAFile, .unusableName,
+      .unsafeCompanion, .hardLinked, .unsuitableFileSystem, .replaceable, .planted:
       .unsafeLocation
     }
   }
@@ -45,6 +45,8 @@ extension DatabaseFile.Problem {
     switch self {
     case .emptyPath:
       "The path of the store is empty. Specify a file."
+    case .namesMemory(let path):
+      "\(path) is a name for a database in memory, not for a file. Call Store.inMemory to open a store in memory, or write ./ before the name of a file."
     case .notFound(let path):
       "There is no file at \(path)."
     case .directoryNotFound(let path):
